@@ -1,0 +1,56 @@
+# `make grade` and `make test` set up .venv when it is missing or older than the files that describe it.
+
+PYTHON ?= $(shell command -v python3.12 || command -v python3.11 || command -v python3)
+SUBMISSIONS ?= examples/class
+OUT ?= results
+ONLY ?=
+DEVICE ?= auto
+JOBS ?= 0
+VENV := .venv
+BIN := $(VENV)/bin
+# What `make test` needs beyond what `make grade` does.
+TEST_TOOLS := $(VENV)/.test-tools
+SETUP := $(VENV)/.setup
+
+.DEFAULT_GOAL := help
+.PHONY: help setup grade test lint types check doctor clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo "  make grade SUBMISSIONS=dir OUT=dir ONLY=silu,gemm JOBS=2"
+
+setup: $(SETUP) ## install into .venv what grading needs
+
+grade: $(SETUP) ## grade SUBMISSIONS (default: the sample class) and write reports to OUT
+	$(BIN)/kernelmark grade "$(SUBMISSIONS)" --out "$(OUT)" --only "$(ONLY)" --device "$(DEVICE)" --jobs "$(JOBS)"
+
+test: $(TEST_TOOLS) ## run every test that needs no GPU
+	$(BIN)/python -m pytest
+
+lint: $(TEST_TOOLS) ## ruff
+	$(BIN)/ruff check .
+
+types: $(TEST_TOOLS) ## mypy, strict
+	$(BIN)/mypy
+
+check: lint types test ## lint, types and tests
+
+doctor: $(SETUP) ## say what this machine can do
+	$(BIN)/kernelmark doctor
+
+clean: ## remove .venv and results
+	rm -rf $(VENV) results
+
+$(SETUP): pyproject.toml constraints.txt
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+		{ echo "kernelmark: Python 3.11 or newer expected, found '$(PYTHON)'; try make PYTHON=/path/to/python3.11"; exit 2; }
+	@test -x $(BIN)/python || { rm -rf $(VENV); "$(PYTHON)" -m venv $(VENV); } || \
+		{ echo "kernelmark: python -m venv failed; on Debian and Ubuntu: apt install python3-venv"; exit 2; }
+	@echo "setting up $(VENV) (torch and triton are large: minutes the first time)"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	@touch $@
+
+$(TEST_TOOLS): $(SETUP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@

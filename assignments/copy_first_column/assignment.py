@@ -1,0 +1,96 @@
+"""The first column of a matrix in host memory, brought to the device: how to move few bytes that lie far apart."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output
+
+CASES = (
+    Case(name="1x1", sizes={"rows": 1, "cols": 1}),
+    Case(name="1x7", sizes={"rows": 1, "cols": 7}),
+    Case(name="7x1-bits", sizes={"rows": 7, "cols": 1}, values="bits"),
+    Case(name="5x9", sizes={"rows": 5, "cols": 9}),
+    Case(name="64x64-bits", sizes={"rows": 64, "cols": 64}, values="bits"),
+    Case(name="31x1031", sizes={"rows": 31, "cols": 1031}),
+    Case(name="4099x8", sizes={"rows": 4099, "cols": 8}),
+    Case(name="1009x37-bits", sizes={"rows": 1009, "cols": 37}, values="bits"),
+    Case(name="200003x3", sizes={"rows": 200003, "cols": 3}),
+    Case(name="1000003x17-bits", sizes={"rows": 1000003, "cols": 17}, values="bits", needs="gpu"),
+    Case(name="8192x8192", sizes={"rows": 8192, "cols": 8192}, needs="gpu"),
+)
+
+# What PyTorch dispatches for out.copy_(matrix[:, 0]), .contiguous() and .clone(), .to(device), and .pin_memory(), which
+# asks is_pinned first. Gathering (index_select, take, stack) computes with indices, and is not among them.
+COPIES = frozenset({"aten::copy_", "aten::clone", "aten::_to_copy", "aten::_pin_memory", "aten::is_pinned"})
+
+
+def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
+    """matrix (rows, cols): normal numbers of a random scale and offset, or for "bits" every pattern of 32 bits that is
+    a finite number, so that −0, numbers below the smallest normal one and the largest ones occur."""
+    shape = (case.sizes["rows"], case.sizes["cols"])
+    if case.values == "bits":
+        bits = torch.randint(-(2**31), 2**31, shape, generator=generator).to(torch.int32)
+        # Clearing a bit of an exponent of all ones leaves a finite number.
+        bits = torch.where((bits & 0x7F800000) == 0x7F800000, bits & ~0x00800000, bits)
+        return {"matrix": bits.view(torch.float32)}
+    scale, offset = torch.rand(2, generator=generator)
+    return {"matrix": (0.5 + 10 * scale) * torch.randn(shape, generator=generator) + 4 * offset - 2}
+
+
+def baseline(matrix: Tensor, out: Tensor) -> None:
+    out.copy_(matrix[:, 0])
+
+
+def _first_row(matrix: Tensor) -> Tensor | None:
+    """What a kernel gets that forgets to step by the row's length: neighbours of the first element."""
+    rows, cols = matrix.shape
+    return None if rows == 1 or cols == 1 else matrix.reshape(-1)[:rows].double()
+
+
+def _column(matrix: Tensor, index: int) -> Tensor | None:
+    return None if matrix.shape[1] == 1 else matrix[:, index].double()
+
+
+def _step_by_rows(matrix: Tensor) -> Tensor | None:
+    rows, cols = matrix.shape
+    places = torch.arange(rows, device=matrix.device) * rows
+    return None if rows in (1, cols) or int(places[-1]) >= rows * cols else matrix.reshape(-1)[places].double()
+
+
+MISTAKES = (
+    Mistake(
+        name="first row",
+        hint="These are the first elements in memory, the first row: row i begins at element i · cols.",
+        answer=_first_row,
+    ),
+    Mistake(
+        name="second column",
+        hint="This is the column after the first: columns are counted from 0.",
+        answer=lambda matrix: _column(matrix, 1 % matrix.shape[1]),
+    ),
+    Mistake(
+        name="last column",
+        hint="This is the last column, or the first one read one element too early.",
+        answer=lambda matrix: _column(matrix, -1),
+    ),
+    Mistake(
+        name="step of rows",
+        hint="The step from row to row was the number of rows: it is the number of columns.",
+        answer=_step_by_rows,
+    ),
+)
+
+ASSIGNMENT = Assignment(
+    name="copy_first_column",
+    title="First column to the device",
+    formula="out[i] = matrix[i, 0]",
+    order=4,
+    parameters=(Input(name="matrix", shape=("rows", "cols"), place="host"), Output(name="out", shape=("rows",))),
+    cases=CASES,
+    baseline=Baseline(name="out.copy_(matrix[:, 0])", run=baseline),
+    make_inputs=make_inputs,
+    mistakes=MISTAKES,
+    operators=COPIES,
+)

@@ -1,0 +1,185 @@
+"""Matrix product in fp16 with fp32 accumulation: reuse of tiles, and the only assignment that computing limits."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output
+
+EPS16 = 2.0**-10
+EPS32 = 2.0**-23
+SMALLEST16 = 2.0**-24
+LOUD = 16.0
+
+
+def _case(m: int, n: int, k: int, values: str = "mixed", **more: str) -> Case:
+    name = f"{m}x{n}x{k}" + ("" if values == "mixed" else f"-{values}")
+    return Case.model_validate({"name": name, "sizes": {"M": m, "N": n, "K": k}, "values": values, **more})
+
+
+CASES = (
+    _case(1, 1, 1),
+    _case(5, 9, 7),
+    _case(16, 16, 16),
+    _case(1, 17, 257, "large"),
+    _case(31, 1, 130),
+    _case(3, 5, 1999),
+    _case(33, 65, 127, "tiny"),
+    _case(64, 64, 64, "large"),
+    _case(130, 70, 257),
+    _case(385, 449, 19),
+    _case(17, 4099, 8191, needs="gpu"),
+    _case(1031, 1031, 4096, "large", needs="gpu"),
+    _case(2048, 1999, 2053, needs="gpu"),
+    _case(4096, 4096, 4096, needs="gpu"),
+)
+
+RANGES = {"mixed": 1.0, "large": 1500.0, "tiny": 2.0**-15}
+"""Size of a typical element of out: in "large" the products pass what fp16 can hold, in "tiny" they fall below it."""
+
+
+def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
+    """a (M, K), b (K, N), normal with a scale of 0.5 to 2 and a small offset for each row of a and each column of b.
+
+    About half of the positions k, at secret places, are LOUD: they come in pairs whose products cancel, one in the
+    first and one in the second half of K. What remains is a small difference of large sums, so that one rounding to
+    fp16 on the way is seen in every element.
+    """
+    m, n, k = case.sizes["M"], case.sizes["N"], case.sizes["K"]
+    a = _scales(m, generator)[:, None] * (torch.randn(m, k, generator=generator) + _offsets(m, generator)[:, None])
+    b = _scales(n, generator)[None, :] * (torch.randn(k, n, generator=generator) + _offsets(n, generator)[None, :])
+    size = math.sqrt(RANGES[case.values] / math.sqrt(k))
+    a, b = (a * size).half(), (b * size).half()
+    pairs, half = k // 4, k // 2
+    early = torch.randperm(half, generator=generator)[:pairs]
+    late = k - half + torch.randperm(half, generator=generator)[:pairs]
+    a[:, early] *= LOUD
+    b[early] *= LOUD
+    a[:, late], b[late] = a[:, early], -b[early]
+    return {"a": a, "b": b}
+
+
+def _scales(count: int, generator: torch.Generator) -> Tensor:
+    return 0.5 * torch.pow(4, torch.rand(count, generator=generator))
+
+
+def _offsets(count: int, generator: torch.Generator) -> Tensor:
+    return torch.rand(count, generator=generator) - 0.5
+
+
+def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
+    """The absolute error allowed for each element."""
+    a, b = inputs["a"].double(), inputs["b"].double()
+    k = a.shape[1]
+    # The answer is rounded to fp16: half of EPS16·|expected|, or of the distance of subnormal numbers. Allowed twice.
+    rounding = EPS16 * expected.abs() + SMALLEST16
+    # Products of fp16 are exact in fp32. Partial sums of products with random signs are about |a_i|·|b_j|/√K (lengths
+    # of row and column). K additions that round at random err by √K·EPS32/2 of that, hence |a_i|·|b_j|·EPS32/2;
+    # allowed eight times. Tensor cores truncate, always to the same side, about once in 16 products: √K/16 units more.
+    lengths = a.norm(dim=1)[:, None] * b.norm(dim=0)[None, :]
+    return rounding + EPS32 * (4 + math.sqrt(k) / 16) * lengths
+
+
+def baseline(a: Tensor, b: Tensor, out: Tensor) -> None:
+    torch.mm(a, b, out=out)
+
+
+def _transposed_b(a: Tensor, b: Tensor) -> Tensor | None:
+    k, n = b.shape
+    return None if k != n or n == 1 else a.double() @ b.double().t()
+
+
+def _transposed_a(a: Tensor, b: Tensor) -> Tensor | None:
+    m, k = a.shape
+    return None if m != k or m == 1 else a.double().t() @ b.double()
+
+
+def _transposed_out(a: Tensor, b: Tensor) -> Tensor | None:
+    m, n = a.shape[0], b.shape[1]
+    return None if 1 in (m, n) else (a.double() @ b.double()).t().reshape(m, n)
+
+
+def _fp16_accumulation(step: int) -> Mistake:
+    def answer(a: Tensor, b: Tensor) -> Tensor | None:
+        k = a.shape[1]
+        if k <= step:
+            return None
+        total = torch.zeros(a.shape[0], b.shape[1], dtype=torch.float16, device=a.device)
+        for first in range(0, k, step):
+            part = a[:, first : first + step].float() @ b[first : first + step].float()
+            total = (total.float() + part).half()
+        return total.double()
+
+    return Mistake(
+        name=f"fp16 accumulation in steps of {step}",
+        hint="The sum was kept in fp16: make the accumulator tl.float32, and round to fp16 once, at the store.",
+        answer=answer,
+    )
+
+
+def _first_block_only(step: int) -> Mistake:
+    return Mistake(
+        name=f"first {step} of K only",
+        hint=f"Only the first {step} products of K were added: look at the loop over K.",
+        answer=lambda a, b: None if a.shape[1] <= step else a[:, :step].double() @ b[:step].double(),
+    )
+
+
+def _last_block_only(step: int) -> Mistake:
+    def answer(a: Tensor, b: Tensor) -> Tensor | None:
+        k = a.shape[1]
+        first = (k - 1) // step * step
+        return None if first == 0 else a[:, first:].double() @ b[first:].double()
+
+    return Mistake(
+        name=f"last block of {step} only",
+        hint=f"Only the last block of {step} products remains: add to the accumulator, do not replace it.",
+        answer=answer,
+    )
+
+
+def _last_block_missing(step: int) -> Mistake:
+    def answer(a: Tensor, b: Tensor) -> Tensor | None:
+        k = a.shape[1]
+        whole = k // step * step
+        return None if whole == k else a[:, :whole].double() @ b[:whole].double()
+
+    return Mistake(
+        name=f"K rounded down to {step}",
+        hint=f"The last K mod {step} products are missing: the loop needs cdiv(K, {step}) steps, the last one masked.",
+        answer=answer,
+    )
+
+
+STEPS = (16, 32, 64, 128)
+MISTAKES = (
+    Mistake(name="b transposed", hint="This is a · bᵀ: look at the two strides of b.", answer=_transposed_b),
+    Mistake(name="a transposed", hint="This is aᵀ · b: look at the two strides of a.", answer=_transposed_a),
+    Mistake(
+        name="out transposed",
+        hint="The product is right but stored transposed: element (i, j) of out lies at i · N + j.",
+        answer=_transposed_out,
+    ),
+    *(make(step) for make in (_last_block_missing, _first_block_only, _last_block_only) for step in STEPS),
+    *(_fp16_accumulation(step) for step in STEPS),
+)
+
+ASSIGNMENT = Assignment(
+    name="gemm",
+    title="Matrix product",
+    formula="out[i, j] = Σ over k of a[i, k] · b[k, j], summed in fp32",
+    order=6,
+    parameters=(
+        Input(name="a", shape=("M", "K"), dtype="float16"),
+        Input(name="b", shape=("K", "N"), dtype="float16"),
+        Output(name="out", shape=("M", "N"), dtype="float16"),
+    ),
+    cases=CASES,
+    baseline=Baseline(name="torch.mm", run=baseline),
+    make_inputs=make_inputs,
+    tolerance=tolerance,
+    mistakes=MISTAKES,
+)

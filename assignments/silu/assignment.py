@@ -1,0 +1,107 @@
+"""SiLU of a matrix: the first kernel, one element at a time."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output
+
+EPS32 = 2.0**-23
+SMALLEST_NORMAL32 = 2.0**-126
+
+CASES = (
+    Case(name="1x1", sizes={"M": 1, "N": 1}),
+    Case(name="5x9", sizes={"M": 5, "N": 9}),
+    Case(name="1x1009", sizes={"M": 1, "N": 1009}),
+    Case(name="1031x1-extreme", sizes={"M": 1031, "N": 1}, values="extreme"),
+    Case(name="64x64", sizes={"M": 64, "N": 64}),
+    Case(name="67x127-extreme", sizes={"M": 67, "N": 127}, values="extreme"),
+    Case(name="3x5471", sizes={"M": 3, "N": 5471}),
+    Case(name="419x503", sizes={"M": 419, "N": 503}),
+    Case(name="4099x4093-extreme", sizes={"M": 4099, "N": 4093}, values="extreme", needs="gpu"),
+    Case(name="8192x8192", sizes={"M": 8192, "N": 8192}, needs="gpu"),
+)
+
+
+def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
+    """x (M, N): each row has a scale of 0.1 to 3 and an offset within ±2 of its own, so that one element differs much
+    from silu(x) = x; one element in 64 lies at ±10 to ±100, and for "extreme" one in 4 at ±10 to ±10,000."""
+    m, n = case.sizes["M"], case.sizes["N"]
+    scale = 0.1 * 30 ** torch.rand(m, 1, generator=generator)
+    offset = 4 * torch.rand(m, 1, generator=generator) - 2
+    x = (scale * torch.randn(m, n, generator=generator) + offset).view(-1)
+    count, decades = (m * n // 4, 3) if case.values == "extreme" else (m * n // 64, 1)
+    places = torch.randint(m * n, (count,), generator=generator)
+    signs = 2.0 * torch.randint(2, (count,), generator=generator) - 1
+    x[places] = signs * 10 ** (1 + decades * torch.rand(count, generator=generator))
+    return {"x": x.view(m, n)}
+
+
+def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
+    """The absolute error allowed for each element."""
+    x = inputs["x"].double()
+    size = expected.abs()
+    # A GPU's exp2, division, product and sum err by at most 2 + 2 + 0.5 + 0.5 units of EPS32: 8 leaves room for one
+    # more operation. exp(−x) is exp2(−x·log2 e), whose argument is rounded twice: relative error |x|·EPS32 of exp, of
+    # which the share 1 − σ(x) reaches the answer; allowed twice.
+    relative = EPS32 * (8 + 2 * x.abs() * torch.sigmoid(-x))
+    # x/2·(1 + tanh(x/2)) is right as well, but loses EPS32 of the 1; tanh is ±1 beyond |x| = 20.
+    absolute = EPS32 * x.abs().clamp(max=20)
+    # exp(−x) above 2^126 may be divided to zero, and results below the smallest normal number flushed to zero.
+    underflow = SMALLEST_NORMAL32 * (1 + 2 * x.abs())
+    allowed: Tensor = relative * size + absolute + underflow
+    return allowed
+
+
+def baseline(x: Tensor, out: Tensor) -> None:
+    torch.ops.aten.silu.out(x, out=out)
+
+
+def _gelu(x: Tensor) -> Tensor:
+    x = x.double()
+    return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+MISTAKES = (
+    Mistake(
+        name="sigmoid",
+        hint="This is σ(x) alone: SiLU multiplies it by x.",
+        answer=lambda x: torch.sigmoid(x.double()),
+    ),
+    Mistake(
+        name="wrong sign in the exponent",
+        hint="This is x · σ(−x): look at the sign in exp(−x).",
+        answer=lambda x: x.double() * torch.sigmoid(-x.double()),
+    ),
+    Mistake(
+        name="inverse factor",
+        hint="This is x · (1 + exp(−x)): the factor belongs in the denominator.",
+        answer=lambda x: x.double() * (1 + torch.exp(-x.double())),
+    ),
+    Mistake(
+        name="relu",
+        hint="This is max(x, 0), the ReLU: SiLU is smooth, and a little below zero for negative x.",
+        answer=lambda x: x.double().clamp(min=0),
+    ),
+    Mistake(
+        name="gelu",
+        hint="This is the GELU in its tanh form: SiLU is x / (1 + exp(−x)).",
+        answer=_gelu,
+    ),
+)
+
+ASSIGNMENT = Assignment(
+    name="silu",
+    title="SiLU",
+    formula="out = x · σ(x) = x / (1 + exp(−x))",
+    order=1,
+    parameters=(Input(name="x", shape=("M", "N")), Output(name="out", shape=("M", "N"))),
+    cases=CASES,
+    baseline=Baseline(name="torch.nn.functional.silu", run=baseline),
+    make_inputs=make_inputs,
+    tolerance=tolerance,
+    mistakes=MISTAKES,
+)

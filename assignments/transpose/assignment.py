@@ -1,0 +1,111 @@
+"""Transpose of a matrix: the same bytes in another order, and either the reads or the writes lie far apart."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output
+
+CASES = (
+    Case(name="1x1", sizes={"M": 1, "N": 1}),
+    Case(name="1x37", sizes={"M": 1, "N": 37}),
+    Case(name="41x1-bits", sizes={"M": 41, "N": 1}, values="bits"),
+    Case(name="5x9", sizes={"M": 5, "N": 9}),
+    Case(name="31x33-bits", sizes={"M": 31, "N": 33}, values="bits"),
+    Case(name="1031x3", sizes={"M": 1031, "N": 3}),
+    Case(name="7x521", sizes={"M": 7, "N": 521}),
+    Case(name="64x64", sizes={"M": 64, "N": 64}),
+    Case(name="129x65-bits", sizes={"M": 129, "N": 65}, values="bits"),
+    Case(name="389x353", sizes={"M": 389, "N": 353}),
+    Case(name="2097169x3", sizes={"M": 2097169, "N": 3}, needs="gpu"),
+    Case(name="4099x4093-bits", sizes={"M": 4099, "N": 4093}, values="bits", needs="gpu"),
+    Case(name="8192x8192", sizes={"M": 8192, "N": 8192}, needs="gpu"),
+)
+
+
+def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
+    """x (M, N): normal numbers of a random scale and offset, or for "bits" every pattern of 32 bits that is a finite
+    number, so that −0, numbers below the smallest normal one and the largest ones occur."""
+    shape = (case.sizes["M"], case.sizes["N"])
+    if case.values == "bits":
+        bits = torch.randint(-(2**31), 2**31, shape, generator=generator).to(torch.int32)
+        # Clearing a bit of an exponent of all ones leaves a finite number.
+        bits = torch.where((bits & 0x7F800000) == 0x7F800000, bits & ~0x00800000, bits)
+        return {"x": bits.view(torch.float32)}
+    scale, offset = torch.rand(2, generator=generator)
+    return {"x": (0.5 + 10 * scale) * torch.randn(shape, generator=generator) + 4 * offset - 2}
+
+
+def baseline(x: Tensor, out: Tensor) -> None:
+    out.copy_(x.t())
+
+
+def _reshaped(x: Tensor) -> Tensor | None:
+    m, n = x.shape
+    return None if 1 in (m, n) or m == n else x.reshape(n, m).double()
+
+
+def _identity(x: Tensor) -> Tensor | None:
+    m, n = x.shape
+    return x.double() if m == n > 1 else None
+
+
+def _tiles_in_place(tile: int) -> Mistake:
+    def answer(x: Tensor) -> Tensor | None:
+        m, n = x.shape
+        if 1 in (m, n) or max(m, n) <= tile:
+            return None
+        # Tile (p, q) goes to place (q, p), as it should, but is not turned within; only whole tiles are meaningful.
+        if m % tile or n % tile:
+            return None
+        tiles = x.double().view(m // tile, tile, n // tile, tile)
+        return tiles.permute(2, 1, 0, 3).reshape(n, m)
+
+    return Mistake(
+        name=f"tiles of {tile} not turned",
+        hint=f"Each {tile}x{tile} tile is in its right place, but its own elements are not transposed: see tl.trans.",
+        answer=answer,
+    )
+
+
+def _tiles_not_moved(tile: int) -> Mistake:
+    def answer(x: Tensor) -> Tensor | None:
+        m, n = x.shape
+        if m != n or m <= tile or m % tile:
+            return None
+        return x.double().view(m // tile, tile, n // tile, tile).permute(0, 3, 2, 1).reshape(m, n)
+
+    return Mistake(
+        name=f"tiles of {tile} not moved",
+        hint=f"Each {tile}x{tile} tile is transposed, but stored where it came from: exchange the tile's two indices.",
+        answer=answer,
+    )
+
+
+MISTAKES = (
+    Mistake(
+        name="reshaped",
+        hint="The elements are in the order of x: element (i, j) of x lies at i · N + j, and goes to j · M + i.",
+        answer=_reshaped,
+    ),
+    Mistake(
+        name="copied",
+        hint="This is x itself: element (i, j) goes to (j, i).",
+        answer=_identity,
+    ),
+    *(_tiles_in_place(tile) for tile in (16, 32)),
+    *(_tiles_not_moved(tile) for tile in (16, 32)),
+)
+
+ASSIGNMENT = Assignment(
+    name="transpose",
+    title="Transpose",
+    formula="out[j, i] = x[i, j]",
+    order=5,
+    parameters=(Input(name="x", shape=("M", "N")), Output(name="out", shape=("N", "M"))),
+    cases=CASES,
+    baseline=Baseline(name="out.copy_(x.t())", run=baseline),
+    make_inputs=make_inputs,
+    mistakes=MISTAKES,
+)

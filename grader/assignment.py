@@ -1,0 +1,148 @@
+"""What an assignment is: the contract a student fills in, the cases it is checked on, and what counts as right.
+
+An `assignments/<name>/assignment.py` defines one `ASSIGNMENT` of this type; `grader.catalogue` finds it by scanning.
+The oracle is not part of it: it lives in `reference/<name>.py`, so that nothing a worker may read defines the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+DType = Literal["float32", "float16"]
+Inputs = Mapping[str, Any]
+"""Argument name to value: a torch tensor for each `Input`, a float for each `Scalar`; never the output."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Input(_Frozen):
+    """A tensor the judge fills. `shape` names sizes of the case: `("M", "N")`."""
+
+    kind: Literal["input"] = "input"
+    name: str
+    shape: tuple[str, ...]
+    dtype: DType = "float32"
+    place: Literal["device", "host"] = "device"
+
+
+class Scalar(_Frozen):
+    """A Python float passed by value."""
+
+    kind: Literal["scalar"] = "scalar"
+    name: str
+
+
+class Output(_Frozen):
+    """The tensor the student writes; it arrives full of NaN."""
+
+    kind: Literal["output"] = "output"
+    name: str = "out"
+    shape: tuple[str, ...]
+    dtype: DType = "float32"
+
+
+Parameter = Annotated[Input | Scalar | Output, Field(discriminator="kind")]
+
+
+class Case(_Frozen):
+    """One set of sizes and one distribution of inputs.
+
+    `name` is part of a pytest id and of result.json, so it stays short and plain: `5x9`, `1009-tiny`.
+    `values` names a distribution that the assignment's `make_inputs` knows.
+    `needs` is "gpu" for sizes that Triton's interpreter would take too long for.
+    """
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)
+    sizes: dict[str, int]
+    values: str = "mixed"
+    needs: Literal["any", "gpu"] = "any"
+
+
+class Baseline(_Frozen):
+    """The PyTorch way of doing the work. `run(**inputs, out=out)` writes its answer into `out`, on any device."""
+
+    name: str
+    run: Callable[..., None]
+
+
+class Mistake(_Frozen):
+    """A wrong answer that students give, and what to tell one whose output equals it.
+
+    `answer(**inputs)` returns what the mistaken kernel would compute, in float64, of the output's shape, or None for
+    a case where the mistake cannot be told apart.
+    """
+
+    name: str
+    hint: str
+    answer: Callable[..., Any]
+
+
+class Assignment(_Frozen):
+    """One kernel to write.
+
+    `make_inputs(case, generator)` returns a tensor or float for every input and scalar, drawn from the CPU
+    `torch.Generator` it is given. `tolerance(inputs, expected)` returns the absolute error allowed for each element
+    (float64, broadcastable to `expected`, itself float64); None means that every bit must match.
+    `operators` are the dispatched operators that a submission may use beyond allocation and views.
+    """
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    title: str
+    formula: str
+    order: int = 0
+    parameters: tuple[Parameter, ...]
+    cases: tuple[Case, ...]
+    baseline: Baseline
+    make_inputs: Callable[[Case, Any], Inputs]
+    tolerance: Callable[[Inputs, Any], Any] | None = None
+    mistakes: tuple[Mistake, ...] = ()
+    operators: frozenset[str] = frozenset()
+
+    @property
+    def file(self) -> str:
+        return f"{self.name}.py"
+
+    @property
+    def function(self) -> str:
+        return self.name
+
+    @property
+    def output(self) -> Output:
+        return next(p for p in self.parameters if isinstance(p, Output))
+
+    @property
+    def signature(self) -> str:
+        """As a student writes it: `silu(x, out)`."""
+        return f"{self.function}({', '.join(p.name for p in self.parameters)})"
+
+    def cases_for(self, device: str) -> tuple[Case, ...]:
+        """The cases of a grading on `device`, "cpu" or "cuda"."""
+        return tuple(c for c in self.cases if c.needs == "any" or device != "cpu")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if sum(isinstance(p, Output) for p in self.parameters) != 1:
+            raise ValueError("parameters: exactly one Output expected")
+        names = [c.name for c in self.cases]
+        if not names or len(set(names)) != len(names):
+            raise ValueError("cases: at least one, each with a name of its own")
+        needed = {size for p in self.parameters if not isinstance(p, Scalar) for size in p.shape}
+        for case in self.cases:
+            if missing := needed - set(case.sizes):
+                raise ValueError(f"case {case.name}: sizes lack {', '.join(sorted(missing))}")
+            if any(value < 1 for value in case.sizes.values()):
+                raise ValueError(f"case {case.name}: sizes are at least 1")
+        if any(not re.fullmatch(r"aten::\w+", name) for name in self.operators):
+            raise ValueError("operators: names like aten::copy_ expected")
+        return self
+
+
+def shape_of(parameter: Input | Output, case: Case) -> tuple[int, ...]:
+    """The shape of a tensor in a case: `("M", "N")` with `{"M": 5, "N": 9}` is `(5, 9)`."""
+    return tuple(case.sizes[size] for size in parameter.shape)

@@ -1,0 +1,62 @@
+"""Finds the assignments: every `assignments/<name>/assignment.py` beside a `reference/<name>.py`. No list anywhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from grader.assignment import Assignment, Inputs
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class CatalogueError(Exception):
+    """An assignment folder is not what it should be; the text names the file and what was expected."""
+
+
+@cache
+def assignments(root: Path = ROOT) -> dict[str, Assignment]:
+    """Every assignment under `root`, by name, in the order they are taught."""
+    found = [_read(folder / "assignment.py") for folder in sorted((root / "assignments").iterdir()) if folder.is_dir()
+             and not folder.name.startswith(("_", "."))]
+    return {a.name: a for a in sorted(found, key=lambda a: (a.order, a.name))}
+
+
+@cache
+def oracle(name: str, root: Path = ROOT) -> Callable[..., Any]:
+    """The oracle of an assignment: called with its inputs by name, returns the right answer in float64."""
+    function = getattr(_load(f"reference.{name}", root / "reference" / f"{name}.py"), "oracle", None)
+    if not callable(function):
+        raise CatalogueError(f"reference/{name}.py: a function named oracle expected")
+    return function  # type: ignore[no-any-return]
+
+
+def right_answer(assignment: Assignment, inputs: Inputs) -> Any:
+    """The oracle's answer as a float64 tensor of the output's shape."""
+    return oracle(assignment.name)(**inputs)
+
+
+def _read(path: Path) -> Assignment:
+    name = path.parent.name
+    found = getattr(_load(f"assignments.{name}", path), "ASSIGNMENT", None)
+    if not isinstance(found, Assignment):
+        raise CatalogueError(f"{path}: ASSIGNMENT of type Assignment expected")
+    if found.name != name:
+        raise CatalogueError(f"{path}: named {found.name!r}, but its folder is {name!r}")
+    return found
+
+
+def _load(module_name: str, path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise CatalogueError(f"{path}: file expected")
+    module = importlib.util.module_from_spec(spec)
+    # Registered before it runs: pydantic and inspect look modules up by name.
+    sys.modules[module_name] = module
+    spec.loader.exec_module(module)
+    return module

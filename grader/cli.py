@@ -1,0 +1,97 @@
+"""The command line: verbs and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from grader import catalogue
+from grader.course import CourseError, read_course
+from grader.submission import SubmissionError, find_submissions
+
+USAGE_ERROR = 2
+INFRASTRUCTURE_ERROR = 3
+
+app = typer.Typer(
+    help="Grades GPU-kernel courses: a submission is a black box judged from another process.",
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+console = Console(highlight=False)
+errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def main() -> None:
+    app()
+
+
+@app.command()
+def grade(
+    submissions: Annotated[Path, typer.Argument(help="A folder of students' folders, or one student's folder.")],
+    out: Annotated[Path, typer.Option(help="Where results go; made if missing.")] = Path("results"),
+    only: Annotated[str, typer.Option(help="Assignments to grade, e.g. silu,gemm. Default: all.")] = "",
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    jobs: Annotated[int, typer.Option(min=0, help="Submissions graded side by side; 0: one for each core.")] = 0,
+    seed: Annotated[int | None, typer.Option(help="Make the inputs repeat. Default: new ones, logged.")] = None,
+    course: Annotated[Path, typer.Option(help="Points, thresholds, limits, policy.")] = catalogue.ROOT / "course.toml",
+) -> None:
+    """Grade submissions and write a report for each student, a class page and a gradebook.
+
+    Exit status: 0 when grading ran, whatever the scores; 2 for a usage or configuration error; 3 when something of
+    ours failed (everyone else is still graded).
+    """
+    # Late: torch takes seconds, and a typing error should not.
+    from grader import run
+
+    try:
+        found = catalogue.assignments()
+        plan = run.plan(
+            find_submissions(submissions, [a.file for a in found.values()]), read_course(course, frozenset(found)),
+            out=out, only=[name for name in only.replace(" ", "").split(",") if name], device=device, jobs=jobs,
+            seed=seed)
+    except (SubmissionError, CourseError, catalogue.CatalogueError, run.PlanError) as error:
+        _usage(str(error))
+    raise typer.Exit(INFRASTRUCTURE_ERROR if run.grade_class(plan, console, errors) else 0)
+
+
+@app.command()
+def doctor() -> None:
+    """Say what this machine can do: device, interpreter, isolation, versions, what is missing and how to get it."""
+    from grader import doctor as examine
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    findings = examine.findings()
+    for finding in findings:
+        table.add_row(finding.mark, finding.what, finding.found)
+        if finding.remedy:
+            table.add_row("", "", f"→ {finding.remedy}")
+    console.print(table)
+    raise typer.Exit(INFRASTRUCTURE_ERROR if any(f.fatal for f in findings) else 0)
+
+
+@app.command()
+def assignments() -> None:
+    """List the assignments: signature, cases, points, what they are timed against."""
+    try:
+        found = catalogue.assignments()
+        course = read_course(catalogue.ROOT / "course.toml", frozenset(found))
+    except (CourseError, catalogue.CatalogueError) as error:
+        _usage(str(error))
+    table = Table("assignment", "signature", "cases (CPU, GPU)", "points", "baseline", box=None, pad_edge=False)
+    for name, a in found.items():
+        points = course.points_of(name)
+        table.add_row(
+            name, a.signature, f"{len(a.cases_for('cpu'))}, {len(a.cases)}",
+            f"{points.correctness:g} + {points.performance:g}", a.baseline.name)
+    console.print(table)
+
+
+def _usage(message: str) -> NoReturn:
+    errors.print(f"kernelmark: {message}", markup=False)
+    raise typer.Exit(USAGE_ERROR)
+
+
+if __name__ == "__main__":
+    main()

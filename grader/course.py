@@ -1,0 +1,114 @@
+"""`course.toml`: what a TA decides. Validated as a whole before any student's code runs."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+Points = Annotated[float, Field(ge=0, le=1_000_000)]
+Ratio = Annotated[float, Field(gt=0, le=1000)]
+
+
+class CourseError(Exception):
+    """course.toml cannot be used; one line that says where, what, and what was expected."""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class AssignmentPoints(_Table):
+    correctness: Points
+    performance: Points
+
+
+class PointsTable(_Table):
+    correctness: Points = 60
+    performance: Points = 40
+    credit: Literal["all", "per_case"] = "all"
+    assignments: dict[str, AssignmentPoints] = {}
+
+
+class Threshold(_Table):
+    """Ratios baseline ÷ student: no performance points at `floor`, all at `target`."""
+
+    floor: Ratio
+    target: Ratio
+
+    @model_validator(mode="after")
+    def _rising(self) -> Self:
+        if self.floor >= self.target:
+            raise ValueError(f"floor below target expected, got {self.floor:g} and {self.target:g}")
+        return self
+
+
+class Thresholds(Threshold):
+    floor: Ratio = 0.2
+    target: Ratio = 0.9
+    assignments: dict[str, Threshold] = {}
+
+
+class LimitsTable(_Table):
+    call_seconds: Annotated[float, Field(gt=0, le=3600)] = 10
+    assignment_seconds: Annotated[float, Field(gt=0, le=86400)] = 40
+    memory_mb: Annotated[int, Field(ge=256, le=4_194_304)] = 4096
+    processes: Annotated[int, Field(ge=1, le=100_000)] = 64
+    file_mb: Annotated[int, Field(ge=1, le=1_048_576)] = 64
+    source_kb: Annotated[int, Field(ge=1, le=4096)] = 256
+    max_programs: Annotated[int, Field(ge=1, le=10_000_000)] = 16384
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.call_seconds > self.assignment_seconds:
+            raise ValueError("call_seconds at most assignment_seconds expected")
+        return self
+
+
+class Policy(_Table):
+    violation: Literal["zero", "flag"] = "zero"
+
+
+class Course(_Table):
+    points: PointsTable = PointsTable()
+    thresholds: Thresholds = Thresholds()
+    limits: LimitsTable = LimitsTable()
+    policy: Policy = Policy()
+    sha256: str = ""
+
+    def points_of(self, assignment: str) -> AssignmentPoints:
+        own = self.points.assignments.get(assignment)
+        return own or AssignmentPoints(correctness=self.points.correctness, performance=self.points.performance)
+
+    def threshold_of(self, assignment: str) -> Threshold:
+        return self.thresholds.assignments.get(assignment, self.thresholds)
+
+
+def read_course(path: Path, known: frozenset[str]) -> Course:
+    """The course in `path`. `known` are the assignments there are. Raises CourseError, one line."""
+    try:
+        data = path.read_bytes()
+        table = tomllib.loads(data.decode())
+    except OSError as error:
+        raise CourseError(f"{path}: {error.strerror}; a readable file expected") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CourseError(f"{path}: not TOML: {error}") from None
+    if "sha256" in table:
+        raise CourseError(f"{path}: sha256: no such key")
+    try:
+        course = Course.model_validate(table | {"sha256": hashlib.sha256(data).hexdigest()})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in first["loc"]) or "file"
+        more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+        expected = first["msg"].removeprefix("Value error, ")
+        raise CourseError(f"{path}: {key}: {expected}, got {str(first['input'])[:60]!r}{more}") from None
+    for section, names in (("points", course.points.assignments), ("thresholds", course.thresholds.assignments)):
+        for name in names:
+            if name not in known:
+                raise CourseError(f"{path}: {section}.assignments.{name}: no such assignment; "
+                                  f"one of {', '.join(sorted(known))} expected")
+    return course

@@ -1,0 +1,189 @@
+"""One submission through the suite; many of them through an executor.
+
+`grade` is a function of picklable arguments, so that a class is a `map` over any `concurrent.futures` executor.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import hashlib
+import io
+import multiprocessing
+import os
+import platform
+import time
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from importlib import metadata
+
+import pytest
+
+from grader import catalogue, scoring
+from grader.assignment import Assignment
+from grader.course import Course
+from grader.judge import explain, isolation
+from grader.judge.attempt import RECORD, SOURCE, expected_checks
+from grader.judge.wire import Ready
+from grader.result import (
+    AssignmentResult,
+    CheckResult,
+    Correctness,
+    Detail,
+    Environment,
+    Flag,
+    Performance,
+    Result,
+)
+from grader.submission import Submission
+from grader.suite import plugin
+from grader.suite.context import CONTEXT, Context, lane_zygote, select
+
+# Beyond the judge's own deadlines: only a grader that hangs reaches it.
+GUARD_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that grading one submission takes. `seed` None draws one from the system."""
+
+    submission: Submission
+    course: Course
+    only: tuple[str, ...] = ()
+    device: str = "cpu"
+    seed: int | None = None
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What a job gave: a result and the log of its checks, or a failure of ours."""
+
+    submission: Submission
+    result: Result | None
+    log: str = ""
+    error: str = ""
+
+
+def grade(job: Job) -> Graded:
+    """Grades one submission. Failures of ours inside a check are in the result; others are in `error`."""
+    started = time.monotonic()
+    seed = os.urandom(16) if job.seed is None else plugin.seed_bytes(job.seed)
+    context = Context(
+        folder=job.submission.folder, assignments=select(catalogue.assignments(), job.only), course=job.course,
+        device=job.device, seed=seed)
+
+    class Given:
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_configure(self, config: pytest.Config) -> None:
+            config.stash[CONTEXT] = context
+
+    log = io.StringIO()
+    # Only the plugins named here: what else is installed must not take part in a grading.
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    arguments = [
+        "-c", str(plugin.SUITE / "pytest.ini"), "--rootdir", str(plugin.SUITE), "-p", "grader.suite.plugin",
+        "-p", "pytest_timeout", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--capture=sys", "-v", "-ra",
+        "--tb=short", "--no-header", "--color=no",
+        f"--timeout={job.course.limits.assignment_seconds + GUARD_SECONDS}",
+        "--submission", str(job.submission.folder),
+    ]
+    with contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
+        pytest.main(arguments, plugins=[Given()])
+    return Graded(job.submission, _result(job, context, time.monotonic() - started), log.getvalue())
+
+
+def _result(job: Job, context: Context, seconds: float) -> Result:
+    results = {name: _assignment_result(job, context, a) for name, a in context.assignments.items()}
+    performances = [(job.course.points_of(name), r.performance) for name, r in results.items()]
+    return Result(
+        student=job.submission.student,
+        score=round(sum(r.score for r in results.values()), 2),
+        max_score=sum(r.max_score for r in results.values()),
+        measured_max=sum(scoring.measured_max(points, performance) for points, performance in performances),
+        graded_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        seconds=round(seconds, 3),
+        reproduce=job.command,
+        environment=_environment(job, context.seed, lane_zygote().versions),
+        assignments=results,
+    )
+
+
+def _assignment_result(job: Job, context: Context, assignment: Assignment) -> AssignmentResult:
+    expected = expected_checks(assignment, job.device)
+    evidence = context.evidence.get(assignment.name, {})
+    checks = [evidence.get(check_id) or _not_filed(check_id) for check_id in expected]
+    verdict = scoring.verdict_of(checks, expected)
+    points = job.course.points_of(assignment.name)
+    cases = [check_id for check_id in expected if check_id not in (SOURCE, RECORD)]
+    earned = scoring.correctness_points(verdict, checks, cases, points, job.course)
+    message, hint = explain.explain_assignment(assignment, checks)
+    flags = [Flag(what="policy", evidence=check.detail.message, place=check.detail.place)
+             for check in checks if check.detail is not None and check.detail.kind in ("policy", "no_kernel")]
+    content = context.source(assignment).content
+    return AssignmentResult(
+        title=assignment.title, signature=assignment.signature, formula=assignment.formula,
+        verdict=verdict, score=earned, max_score=points.correctness + points.performance,
+        message=message, hint=hint,
+        correctness=Correctness(points=earned, max_points=points.correctness, checks=checks),
+        performance=Performance(
+            reason="graded without a GPU: speed is measured on one, never guessed", max_points=points.performance,
+            baseline=assignment.baseline.name),
+        flags=flags,
+        source_sha256=hashlib.sha256(content).hexdigest() if content is not None else "",
+        seconds=round(context.seconds.get(assignment.name, 0), 3),
+    )
+
+
+def _not_filed(check_id: str) -> CheckResult:
+    """An expected check without evidence: the suite did not run it, which is our failure, never a pass."""
+    stage = check_id if check_id in ("source", "record") else "case"
+    return CheckResult(
+        id=check_id, stage=stage, case=check_id.removeprefix("case-") if stage == "case" else "",  # type: ignore[arg-type]
+        outcome="failed", detail=Detail(kind="infrastructure", message="the check was not run"))
+
+
+def _environment(job: Job, seed: bytes, versions: Ready) -> Environment:
+    level = isolation.describe()
+    return Environment(
+        device=job.device, python=versions.python, torch=versions.torch, triton=versions.triton, numpy=versions.numpy,
+        platform=platform.platform(), isolation=str(level), isolation_reasons=list(level.reasons),
+        seed=str(job.seed) if job.seed is not None else seed.hex(), course=job.course.sha256,
+        kernelmark=metadata.version("kernelmark"))
+
+
+def grade_all(jobs: Iterable[Job], lanes: int) -> Iterator[Graded]:
+    """Grades every job in `lanes` processes; yields as they finish.
+
+    A lane that dies takes nobody with it: what was in flight is graded again, one at a time, and only a submission
+    whose lane dies then too is given up, as a failure of ours.
+    """
+    waiting = deque(jobs)
+    while waiting:
+        for job in (yield from _pool(waiting, lanes)):
+            if (yield from _pool(deque([job]), 1)):
+                yield Graded(job.submission, None, error="the grading process died, twice")
+
+
+def _pool(waiting: deque[Job], lanes: int) -> Generator[Graded, None, list[Job]]:
+    """Takes jobs from `waiting` and runs them in one pool. Returns those that were in flight when the pool broke."""
+    flying: dict[Future[Graded], Job] = {}
+    # Spawned: a lane must not inherit the terminal's threads, and starts as clean as by hand.
+    with ProcessPoolExecutor(lanes, mp_context=multiprocessing.get_context("spawn")) as pool:
+        while waiting or flying:
+            while waiting and len(flying) < lanes:
+                job = waiting.popleft()
+                flying[pool.submit(grade, job)] = job
+            for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                try:
+                    graded = future.result()
+                except BrokenProcessPool:
+                    return list(flying.values())
+                except Exception as error:
+                    graded = Graded(flying[future].submission, None, error=f"{type(error).__name__}: {error}")
+                del flying[future]
+                yield graded
+    return []

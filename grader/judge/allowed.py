@@ -1,0 +1,170 @@
+"""What a submission may use beside its own kernels: names in the source, operators at run time. Data and lookups.
+
+Names outside a kernel are free when they allocate, view, describe or configure; they are forbidden when they compute
+or leave the process. Names that honest code may use in both ways (`.sum()`, `.to()`) are left to the run-time record.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+
+DTYPE = re.compile(r"(b?float|u?int|q?u?int|complex|bits)\d+(_\w+)?|half|float|double|bfloat16|short|int|long|bool|"
+                   r"cfloat|cdouble|chalf")
+
+ALLOCATING = frozenset("""
+empty empty_like empty_strided empty_permuted zeros zeros_like ones ones_like full full_like tensor scalar_tensor
+as_tensor asarray arange rand rand_like randn randn_like randint randint_like randperm manual_seed seed
+""".split())
+VIEWING = frozenset("""
+t transpose permute reshape view squeeze unsqueeze flatten unflatten ravel narrow select as_strided swapaxes swapdims
+movedim moveaxis broadcast_to split chunk unbind tensor_split diagonal numel
+""".split())
+DESCRIBING = frozenset("""
+Tensor Size dtype device layout strided memory_format contiguous_format preserve_format channels_last Generator
+Stream Event finfo iinfo is_tensor is_floating_point is_complex is_same_size is_nonzero is_contiguous typename version
+__version__ __file__ __name__ inf nan pi e newaxis promote_types result_type can_cast broadcast_shapes
+get_default_dtype set_default_dtype get_default_device set_default_device get_device_module set_printoptions
+set_float32_matmul_precision get_float32_matmul_precision get_num_threads set_num_threads initial_seed
+no_grad enable_grad inference_mode set_grad_enabled is_grad_enabled is_inference_mode_enabled
+FloatTensor HalfTensor BFloat16Tensor IntTensor LongTensor BoolTensor OutOfMemoryError types
+_assert _check
+""".split())
+# Attributes of torch, all of whose own attributes are free, and the few of them that are not.
+FREE_BELOW = ("torch.cuda", "torch.xpu", "torch.accelerator", "torch.backends", "torch.profiler", "torch.version",
+              "torch.autograd.profiler", "torch.autograd.Function", "torch.autograd.function", "torch.nn.Module",
+              "torch.nn.Parameter", "torch.amp", "torch.mps", "torch.random", "torch.types", "torch.utils._triton",
+              "torch.compiler.disable", "torch.compiler.is_compiling", "torch.autograd.set_detect_anomaly",
+              "torch.autograd.no_grad", "torch.autograd.grad_mode")
+NOT_BELOW = ("torch.cuda.CUDAGraph", "torch.cuda.graph", "torch.cuda.graphs", "torch.cuda.make_graphed_callables",
+             "torch.cuda.cudart", "torch.cuda.comm", "torch.cuda.nccl", "torch.cuda.jiterator",
+             "torch.cuda._compile_kernel")
+# Modules named on the way to something else; handing one on as a value hides what is used of it.
+MODULES = frozenset("""
+torch torch.nn torch.nn.functional torch.nn.modules torch.ops torch.ops.aten torch.autograd torch.utils torch.linalg
+torch.special torch.fft torch.jit torch.compiler torch.library numpy numpy.linalg
+""".split())
+
+NUMPY = frozenset("""
+prod ceil floor trunc rint round log log2 log10 sqrt cbrt abs absolute sign maximum minimum max min power gcd lcm mod
+isnan isinf isfinite isscalar array arange zeros ones empty full zeros_like empty_like random set_printoptions
+dtype finfo iinfo ndarray generic number integer floating signedinteger unsignedinteger inexact bool_ intp
+float16 float32 float64 half single double int8 int16 int32 int64 uint8 uint16 uint32 uint64 typing
+inf nan pi e newaxis __version__ errstate seterr
+""".split())
+
+# Never the name of a method on what honest host code handles beside tensors.
+TENSOR_METHODS = frozenset("""
+mm bmm matmul addmm addmm_ addbmm baddbmm addmv mv ger outer einsum sigmoid sigmoid_ silu softmax log_softmax tanh tanh_
+relu relu_ gelu exp exp_ exp2 sqrt sqrt_ rsqrt rsqrt_ reciprocal reciprocal_ square square_ pow pow_ norm
+mul mul_ multiply multiply_ div div_ divide divide_ true_divide true_divide_ add_ sub_ subtract subtract_ neg neg_
+negative negative_ addcmul addcmul_ addcdiv addcdiv_ lerp lerp_ copy_ clone clamp clamp_ clamp_min clamp_max
+index_copy_ index_add_ index_put_ index_select index_fill_ scatter scatter_ scatter_add_ gather masked_fill masked_fill_
+masked_scatter_ masked_select put_ take_along_dim nan_to_num nan_to_num_ cumsum float_power apply_ map_ map2_ logsumexp
+numpy __array__ __dlpack__ __cuda_array_interface__
+__matmul__ __rmatmul__ __imatmul__ __mul__ __rmul__ __imul__ __add__ __radd__ __iadd__ __sub__ __rsub__ __isub__
+__truediv__ __rtruediv__ __itruediv__ __pow__ __rpow__ __neg__
+""".split())
+# Ways to write a copy; each needs its operator among the assignment's.
+COPY_NAMES = {"copy_": "aten::copy_", "clone": "aten::clone"}
+
+COMPUTING_MODULES = frozenset("""
+scipy cupy cupyx numba jax jaxlib tensorflow sklearn xformers flash_attn liger_kernel apex unsloth vllm flag_gems
+triton_kernels cutlass cutlass_library tilelang bitsandbytes torchao torchvision torchaudio nvmath pycuda warp
+transformer_engine cuda mlx taichi tvm thrust deep_gemm sgl_kernel aiter onnxruntime keras tinygrad
+""".split())
+ESCAPING_MODULES = frozenset("""
+ctypes _ctypes cffi subprocess multiprocessing socket pty cppyy pybind11 cython Cython pyximport marshal
+grader reference assignments
+""".split())
+ESCAPING_NAMES = ("os.fork", "os.forkpty", "os.system", "os.popen", "os.exec", "os.spawn", "os.posix_spawn", "os.kill",
+                  "sys._getframe", "sys._current_frames", "sys.settrace", "sys.setprofile", "gc.get_objects",
+                  "gc.get_referrers", "inspect.currentframe", "inspect.stack", "threading.settrace",
+                  "threading.setprofile", "triton.runtime.interpreter", "importlib.util.spec_from_file_location",
+                  "importlib.machinery")
+EVALUATING = frozenset({"exec", "eval", "compile", "__import__", "__builtins__", "breakpoint"})
+
+_COMPUTES = "computing is the work of your own Triton kernels; outside them only allocation and views are free"
+_ESCAPES = "a submission needs nothing outside its own process, PyTorch's allocation and Triton"
+
+
+def why_not(name: str, operators: Set[str]) -> str | None:
+    """Why host code may not use a fully dotted name (`torch.nn.functional.silu`), or None where it may.
+
+    `operators` are those the assignment allows beyond allocation and views.
+    """
+    # torch.cuda.torch.mm and triton.testing.torch are torch all the same.
+    if "torch" in (parts := name.split("."))[1:]:
+        name = ".".join(parts[len(parts) - 1 - parts[::-1].index("torch"):])
+    root, _, rest = name.partition(".")
+    first = rest.partition(".")[0]
+    if root == "builtins":
+        return f"{first} runs text that cannot be read beforehand" if first in EVALUATING else None
+    if root == "torch":
+        return _why_not_torch(name, rest, operators)
+    if root == "numpy":
+        return None if not rest or first in NUMPY or name in MODULES else "NumPy may size things, not compute them"
+    if root in ("operator", "_operator") and first in ("matmul", "imatmul"):
+        return _COMPUTES
+    if root == "triton" and first == "ops":
+        return "a ready-made kernel is not your own"
+    if root in COMPUTING_MODULES:
+        return f"{root} computes instead of your own Triton kernels"
+    if root in ESCAPING_MODULES or _below(name, ESCAPING_NAMES) or name.startswith(("os.exec", "os.spawn")):
+        return _ESCAPES
+    return None
+
+
+def _why_not_torch(name: str, rest: str, operators: Set[str]) -> str | None:
+    if not rest or name in MODULES:
+        return None
+    parts = rest.split(".")
+    if parts[0] == "Tensor":
+        if len(parts) > 1 and parts[1] in TENSOR_METHODS and COPY_NAMES.get(parts[1]) not in operators:
+            return _COMPUTES
+        return None
+    if parts[0] in ALLOCATING or parts[0] in VIEWING or parts[0] in DESCRIBING or DTYPE.fullmatch(parts[0]):
+        return None
+    if COPY_NAMES.get(parts[0]) in operators:
+        return None
+    if _below(name, FREE_BELOW) and not _below(name, NOT_BELOW):
+        return None
+    if parts[0] in ("jit", "compile", "_dynamo", "_inductor"):
+        return "PyTorch's compilers write the kernel for you; the kernel is to be your own"
+    if parts[:2] == ["utils", "cpp_extension"] or parts[0] in ("_C", "multiprocessing", "hub", "distributed"):
+        return _ESCAPES
+    return _COMPUTES
+
+
+def _below(name: str, prefixes: tuple[str, ...]) -> bool:
+    return any(name == prefix or name.startswith(prefix + ".") for prefix in prefixes)
+
+
+def method_allowed(name: str, operators: Set[str]) -> bool:
+    """Whether host code may call a method of this name on an object that the source does not tell the type of."""
+    return name not in TENSOR_METHODS or COPY_NAMES.get(name) in operators
+
+
+def may_set(name: str) -> bool:
+    """Whether a submission may assign to an attribute of a module: settings, not functions."""
+    root = name.partition(".")[0]
+    settings = ("torch.backends", "triton.knobs", "torch.nn.Module", "torch.autograd.Function")
+    return root not in ("torch", "triton", "numpy", "builtins") or _below(name, settings)
+
+
+# As a dispatch mode sees them. `lift_fresh` is the end of torch.tensor(...); `detach` and `alias` are views.
+ALLOCATING_OPERATORS = frozenset(f"aten::{name}" for name in """
+empty empty_like empty_strided empty_permuted new_empty new_empty_strided zeros zeros_like new_zeros ones ones_like
+new_ones full full_like new_full zero_ zero fill_ scalar_tensor arange lift_fresh lift lift_fresh_copy
+rand rand_like randn randn_like randint randint_like randperm uniform_ normal_ random_
+set_ record_stream is_pinned requires_grad_ is_same_size
+""".split())
+VIEWING_OPERATORS = frozenset(f"aten::{name}" for name in """
+view view_as _unsafe_view reshape _reshape_alias as_strided as_strided_ t t_ transpose transpose_ permute numpy_T
+slice select unsqueeze unsqueeze_ squeeze squeeze_ expand expand_as narrow split split_with_sizes chunk unbind
+diagonal unfold movedim swapaxes swapaxes_ swapdims swapdims_ unflatten flatten detach detach_ alias
+size stride numel dim storage_offset is_contiguous sym_size sym_stride sym_numel sym_storage_offset device layout
+""".split()) | {"prim::device", "prim::layout"}
+FREE_OPERATORS = ALLOCATING_OPERATORS | VIEWING_OPERATORS
+# Accumulators and scratch need a few; thousands are an answer written from Python one element at a time.
+MANY_FILLS = 64

@@ -1,0 +1,191 @@
+"""One assignment of one submission: source read, every case called and compared, the record judged, the end."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+
+import torch
+
+from grader.assignment import Assignment, Case, Inputs
+from grader.catalogue import right_answer
+from grader.course import Course
+from grader.judge import explain, policy, wire
+from grader.judge.compare import compare
+from grader.judge.session import Answer, Lost, Session
+from grader.judge.zygote import Zygote
+from grader.result import CheckResult, Detail, Outcome, Place
+from grader.submission import Source
+
+SOURCE = "source"
+RECORD = "record"
+
+
+def case_id(case: Case) -> str:
+    return f"case-{case.name}"
+
+
+def expected_checks(assignment: Assignment, device: str) -> tuple[str, ...]:
+    """The ids of every check that must have passed for the assignment to be accepted, in the order they run."""
+    return (SOURCE, *(case_id(case) for case in assignment.cases_for(device)), RECORD)
+
+
+class Attempt:
+    """Judges one assignment of one submission. Each method runs one check; `close` ends it and finds late writes.
+
+    A worker is started at the first case, and afresh after a crash, a kill or a time-out.
+    """
+
+    def __init__(
+        self, zygote: Callable[[], Zygote], assignment: Assignment, source: Source, course: Course, seed: bytes
+    ) -> None:
+        self.assignment = assignment
+        self.source = source
+        self._zygote = zygote
+        self._limits = course.limits
+        self._seed = seed
+        self._calls = 0
+        self._session: Session | None = None
+        self._deadline: float | None = None
+        self._blocked: str = ""
+        self._operators: list[wire.OperatorUse] = []
+        self._kernels: list[wire.KernelUse] = []
+        self._answered = False
+        self._late: list[str] = []
+
+    def read(self) -> CheckResult:
+        """Checks what can be known without running anything: the file, its syntax, its function, what it calls."""
+        file = self.assignment.file
+        if self.source.problem is not None:
+            return self._source_failed(Lost("unreadable_source", self.source.problem))
+        if self.source.content is None:
+            return self._source_failed(Lost("missing_file", f"{file} is not in the submission"))
+        try:
+            violations = policy.read_source(self.source.content, self.assignment)
+        except policy.SourceProblem as problem:
+            return self._source_failed(Lost(problem.kind, problem.message, problem.line))
+        if violations:
+            return CheckResult(id=SOURCE, stage="source", outcome="failed", detail=self._policy_detail(violations))
+        return CheckResult(id=SOURCE, stage="source", outcome="passed")
+
+    def check(self, case: Case) -> CheckResult:
+        """Calls the function on fresh inputs and compares its answer with the oracle's."""
+        if self._blocked:
+            return self._case_result(case, "not_run", Detail(kind="exception", message=self._blocked))
+        session = self._open()
+        if isinstance(session, Lost):
+            return self._case_result(case, "failed", self._lost_detail(session))
+        inputs = self._inputs(case)
+        answer = session.call(case, inputs)
+        if isinstance(answer, Lost):
+            if answer.fatal:
+                self._end_session()
+            if answer.kind in ("not_attempted", "out_of_memory"):
+                self._blocked = f"not run: {answer.message}"
+            return self._case_result(case, "failed", self._lost_detail(answer))
+        self._answered = True
+        self._operators.extend(answer.operators)
+        self._kernels.extend(answer.kernels)
+        return self._compare(case, inputs, answer)
+
+    def record(self) -> CheckResult:
+        """Judges what ran: the dispatched operators and the launched kernels of every answered call."""
+        if not self._answered:
+            detail = Detail(kind="exception", message="not run: no call was answered")
+            return CheckResult(id=RECORD, stage="record", outcome="not_run", detail=detail)
+        violations = policy.judge_record(self._operators, self._kernels, self.assignment)
+        if violations:
+            return CheckResult(id=RECORD, stage="record", outcome="failed", detail=self._policy_detail(violations))
+        return CheckResult(id=RECORD, stage="record", outcome="passed")
+
+    def close(self) -> dict[str, Detail]:
+        """Kills what is left of the submission. Returns a failure for each case whose output changed after "done"."""
+        self._end_session()
+        message = "the output was written to after the function had returned"
+        hint = ("Every thread and process that the function starts must have finished when it returns: "
+                "the answer counts as it stood at that moment.")
+        return {f"case-{name}": Detail(kind="late_write", message=message, hint=hint) for name in self._late}
+
+    def _open(self) -> Session | Lost:
+        if self._session is not None:
+            return self._session
+        now = time.monotonic()
+        if self._deadline is None:
+            self._deadline = now + self._limits.assignment_seconds
+        if now >= self._deadline:
+            limit = f"{self._limits.assignment_seconds:g} s"
+            return Lost("time_out", f"not called: the assignment's {limit} were used up by the cases before")
+        assert self.source.content is not None
+        session = Session(
+            self._zygote(), self.assignment, self.source.content,
+            wire.Limits(
+                memory_mb=self._limits.memory_mb, file_mb=self._limits.file_mb, processes=self._limits.processes,
+                cpu_seconds=int(2 * self._limits.assignment_seconds) + 5),
+            self._limits.max_programs, self._limits.call_seconds, self._deadline)
+        self._session = session
+        lost = session.load()
+        if lost is not None:
+            self._end_session()
+            self._blocked = f"not run: {lost.message}"
+            return lost
+        return session
+
+    def _end_session(self) -> None:
+        if self._session is not None:
+            self._late.extend(self._session.close())
+            self._session = None
+
+    def _inputs(self, case: Case) -> Inputs:
+        """Fresh contents at every call, from a seed that no submission can know."""
+        self._calls += 1
+        text = f"{self.assignment.name}/{case.name}/{self._calls}".encode()
+        digest = hashlib.blake2b(text, key=self._seed, digest_size=8).digest()
+        generator = torch.Generator().manual_seed(int.from_bytes(digest, "big") >> 1)
+        return self.assignment.make_inputs(case, generator)
+
+    def _compare(self, case: Case, inputs: Inputs, answer: Answer) -> CheckResult:
+        expected = right_answer(self.assignment, inputs)
+        tolerance = self.assignment.tolerance
+        comparison = compare(answer.output, expected, None if tolerance is None else tolerance(inputs, expected))
+        if comparison.passed and not answer.changed:
+            return self._case_result(case, "passed", None, answer.seconds, comparison.worst_ratio)
+        detail = explain.explain_case(
+            self.assignment, case, inputs, answer.output, comparison, inputs_changed=list(answer.changed))
+        detail.output = answer.printed
+        return self._case_result(case, "failed", detail, answer.seconds, comparison.worst_ratio)
+
+    def _case_result(
+        self, case: Case, outcome: Outcome, detail: Detail | None,
+        seconds: float | None = None, worst_ratio: float | None = None,
+    ) -> CheckResult:
+        finite = worst_ratio if worst_ratio is not None and worst_ratio < float("inf") else None
+        return CheckResult(
+            id=case_id(case), stage="case", case=case.name, sizes=case.sizes, outcome=outcome,
+            seconds=seconds, worst_ratio=finite, detail=detail)
+
+    def _source_failed(self, lost: Lost) -> CheckResult:
+        self._blocked = f"not run: {lost.message}"
+        return CheckResult(id=SOURCE, stage="source", outcome="failed", detail=self._lost_detail(lost))
+
+    def _lost_detail(self, lost: Lost) -> Detail:
+        detail = explain.explain_failure(
+            self.assignment, lost.kind, lost.message, line=lost.line, signal=lost.signal, text=self._line(lost.line))
+        detail.place = self._place(lost.line)
+        detail.traceback, detail.output = lost.traceback, lost.output
+        return detail
+
+    def _policy_detail(self, violations: list[policy.Violation]) -> Detail:
+        first = violations[0]
+        listed = "; ".join(
+            f"line {v.line}: {v.what}" if v.line else v.what for v in violations[:8])
+        more = f" and {len(violations) - 8} more" if len(violations) > 8 else ""
+        return Detail(
+            kind="policy", message=f"{listed}{more}", hint=first.why, place=self._place(first.line))
+
+    def _place(self, line: int) -> Place | None:
+        return Place(file=self.assignment.file, line=line, text=self._line(line)) if line else None
+
+    def _line(self, line: int) -> str:
+        lines = (self.source.content or b"").decode("utf-8", "replace").splitlines()
+        return lines[line - 1].strip()[:200] if 0 < line <= len(lines) else ""

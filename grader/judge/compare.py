@@ -1,0 +1,211 @@
+"""Right or wrong, element by element: the poison an output is filled with, the comparison, and the map of its errors.
+
+Runs on whatever device the tensors are on. Nothing here explains; see `grader.judge.explain`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from grader.result import ErrorMap, Worst
+
+POISON: dict[torch.dtype, tuple[torch.dtype, int]] = {
+    torch.float32: (torch.int32, 0x7FC0_5EED),
+    torch.float16: (torch.int16, 0x7E5D),
+}
+"""Quiet NaNs with a payload that no arithmetic produces, as (integer dtype of the same width, bits)."""
+
+MAP_CELLS = 128
+VECTOR_COLUMNS = 32
+"""A vector is folded into rows of at least this many cells, so that a short one is not a thin line."""
+
+LEVELS = ".123456789u"
+NEVER_WRITTEN = LEVELS.index("u")
+
+
+class OracleError(Exception):
+    """The right answer or its tolerance is itself unusable: a fault of the assignment, never of a student."""
+
+
+def poison_(tensor: Tensor) -> None:
+    """Fills a contiguous float32 or float16 tensor, in place, with the NaN that marks an element never written."""
+    as_integer, bits = POISON[tensor.dtype]
+    tensor.view(as_integer).fill_(bits)
+
+
+def unwritten(tensor: Tensor) -> Tensor:
+    """A bool tensor: which elements still hold exactly the poison's bits."""
+    as_integer, bits = POISON[tensor.dtype]
+    return tensor.view(as_integer) == bits
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """One output against the right answer; every tensor has the output's shape.
+
+    `got` is what the submission left (float32 or float16), `expected` the oracle's answer (float64), `allowed` the
+    absolute error allowed (float64; zeros when `exact`), `error` the absolute error (float64, NaN and infinity
+    included), `wrong` and `unwritten` are bool.
+    """
+
+    got: Tensor
+    expected: Tensor
+    allowed: Tensor
+    error: Tensor
+    wrong: Tensor
+    unwritten: Tensor
+    exact: bool
+
+    @cached_property
+    def count(self) -> int:
+        """How many elements are wrong, those never written among them."""
+        return int(self.wrong.sum())
+
+    @cached_property
+    def unwritten_count(self) -> int:
+        return int(self.unwritten.sum())
+
+    @property
+    def passed(self) -> bool:
+        return self.count == 0
+
+    @property
+    def total(self) -> int:
+        return self.got.numel()
+
+    @cached_property
+    def ratio(self) -> Tensor:
+        """Error as a share of the error allowed, float64; infinite for NaN and for whatever exactness forbids."""
+        ratio = self.error / self.allowed
+        # 0/0 is NaN as well: the inequality has already decided those elements.
+        return torch.where(ratio.isnan(), torch.where(self.wrong, math.inf, 0.0), ratio)
+
+    @cached_property
+    def worst_ratio(self) -> float:
+        return float(self.ratio.max())
+
+    @cached_property
+    def worst_flat_index(self) -> int:
+        """The wrong element with the largest ratio, the first of equals, before any that was never written."""
+        candidates = self.wrong & ~self.unwritten
+        if not candidates.any():
+            candidates = self.wrong
+        return int(torch.where(candidates, self.ratio, -1.0).flatten().argmax())
+
+    @property
+    def worst_index(self) -> tuple[int, ...]:
+        return index_of(self.worst_flat_index, self.got.shape)
+
+    @property
+    def worst(self) -> Worst:
+        at = self.worst_flat_index
+        got, expected, error, allowed = (
+            float(t.flatten()[at]) for t in (self.got, self.expected, self.error, self.allowed)
+        )
+        return Worst(
+            index=list(self.worst_index),
+            got="never written" if bool(self.unwritten.flatten()[at]) else number(got, 9),
+            expected=number(expected, 9),
+            error=number(error),
+            allowed=number(allowed),
+        )
+
+
+def compare(got: Tensor, expected: Tensor, allowed: Tensor | None) -> Comparison:
+    """Compares an output with the oracle's answer (float64, of the same shape).
+
+    `allowed` is the absolute error allowed (float64, broadcastable); an element is right only if its error is known
+    to be at most that, so NaN is wrong. None means exact: the bits must be those of `expected` in the output's dtype,
+    so a copy that turns -0.0 into 0.0 is wrong.
+
+    Raises OracleError if the right answer is not finite in the output's dtype or the tolerance is no tolerance.
+    """
+    expected = expected.detach().to(got.device, torch.float64)
+    if expected.shape != got.shape:
+        raise OracleError(f"the oracle's answer has shape {tuple(expected.shape)}, the output {tuple(got.shape)}")
+    rounded = expected.to(got.dtype)
+    if not bool(rounded.isfinite().all()):
+        raise OracleError(f"the oracle's answer is not finite in {got.dtype}")
+
+    error = got.to(torch.float64).sub_(expected).abs_()
+    if allowed is None:
+        if not torch.equal(rounded.to(torch.float64), expected):
+            raise OracleError(f"an exact answer must be representable in {got.dtype}")
+        as_integer, _ = POISON[got.dtype]
+        wrong = got.view(as_integer) != rounded.view(as_integer)
+        limit = torch.zeros((), dtype=torch.float64, device=got.device)
+    else:
+        limit = allowed.detach().to(got.device, torch.float64)
+        if not bool((limit.isfinite() & (limit >= 0)).all()):
+            raise OracleError("the tolerance must be finite and not negative")
+        wrong = (error <= limit).logical_not_()
+    return Comparison(
+        got=got,
+        expected=expected,
+        allowed=limit.expand(got.shape),
+        error=error,
+        wrong=wrong,
+        unwritten=unwritten(got),
+        exact=allowed is None,
+    )
+
+
+def error_map(comparison: Comparison) -> ErrorMap:
+    """The worst of each cell, at most 128 by 128 cells.
+
+    A vector runs through the rows of cells in order, each cell one stretch of it; its last row of cells ends where the
+    vector ends and may be shorter. Cells have power-of-two sides, so that block boundaries fall between cells.
+    """
+    level = _levels(comparison)
+    shape = list(comparison.got.shape)
+    if len(shape) < 2:
+        total = level.numel()
+        width = _power_of_two(math.ceil(total / MAP_CELLS**2))
+        count = math.ceil(total / width)
+        per_row = max(VECTOR_COLUMNS, _power_of_two(math.ceil(math.sqrt(count))))
+        line = _worst_of_cells(level.reshape(1, -1), 1, width)[0]
+        cells = [line[start : start + per_row] for start in range(0, count, per_row)]
+        return ErrorMap(output_shape=shape, cell_shape=[1, width], cells=cells)
+    level = level.reshape(-1, shape[-1])
+    height, width = (_power_of_two(math.ceil(size / MAP_CELLS)) for size in level.shape)
+    return ErrorMap(output_shape=shape, cell_shape=[height, width], cells=_worst_of_cells(level, height, width))
+
+
+def index_of(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The index of the element at a row-major position."""
+    index: list[int] = []
+    for size in reversed(shape):
+        flat, at = divmod(flat, size)
+        index.append(at)
+    return tuple(reversed(index))
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A short text for a figure: `nan`, `-inf`, `0.0125`, `1.5e-07`."""
+    return f"{value:.{digits}g}"
+
+
+def _levels(comparison: Comparison) -> Tensor:
+    """A uint8 tensor of the output's shape: indices into LEVELS."""
+    wrong = comparison.wrong
+    level = torch.zeros(wrong.shape, dtype=torch.uint8, device=wrong.device)
+    level[wrong] = comparison.ratio[wrong].log10().ceil().clamp(1, 9).to(torch.uint8)
+    level[comparison.unwritten] = NEVER_WRITTEN
+    return level
+
+
+def _worst_of_cells(level: Tensor, height: int, width: int) -> list[str]:
+    rows, columns = level.shape
+    padded = torch.nn.functional.pad(level, (0, -columns % width, 0, -rows % height))
+    worst = padded.reshape(padded.shape[0] // height, height, padded.shape[1] // width, width).amax(dim=(1, 3))
+    return ["".join(LEVELS[i] for i in row) for row in worst.tolist()]
+
+
+def _power_of_two(value: int) -> int:
+    """The smallest power of two that is at least `value`."""
+    return 1 << max(0, value - 1).bit_length()

@@ -1,0 +1,86 @@
+"""One wrong output and the figures by which a claim about it is held to be true."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from grader.assignment import Inputs
+from grader.judge.compare import Comparison
+
+AGREEMENT = 0.98
+"""Share of the wrong elements that a claim must account for."""
+
+ENOUGH = 4
+"""Fewest wrong elements for a claim with one free figure, such as a factor."""
+
+COVERAGE = 0.95
+"""Share of a region that must be bad for wrong values: a few wrong elements are right by accident."""
+
+ROUNDING = {torch.float32: 2.0**-20, torch.float16: 2.0**-9}
+"""Relative error that different orders of rounding explain, a few units in the last place."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was seen and where to look, each one or two whole sentences."""
+
+    seen: str
+    look: str
+
+    @property
+    def hint(self) -> str:
+        return f"{self.seen} {self.look}".strip()
+
+
+class Evidence:
+    """One wrong output, with the tests that candidates are held against."""
+
+    def __init__(self, comparison: Comparison, inputs: Inputs, sizes: Mapping[str, int]) -> None:
+        self.comparison = comparison
+        self.sizes = sizes
+        self.got = comparison.got.to(torch.float64)
+        self.expected = comparison.expected
+        self.written = ~comparison.unwritten
+        self.wrong = comparison.wrong & self.written
+        self.count = int(self.wrong.sum())
+        self.rounding = 0.0 if comparison.exact else ROUNDING[comparison.got.dtype]
+        self.tensors = {
+            name: value.detach().to(self.got.device, torch.float64)
+            for name, value in inputs.items() if isinstance(value, Tensor)
+        }
+        self.scalars = {name: float(value) for name, value in inputs.items() if not isinstance(value, Tensor)}
+
+    @property
+    def is_matrix(self) -> bool:
+        return self.got.ndim == 2 and min(self.got.shape) > 1
+
+    def close(self, candidate: Tensor, rounding: float | None = None) -> Tensor:
+        """Where the output equals a candidate (float64, of its shape) within rounding; NaN equals NaN."""
+        slack = 2 * self.comparison.allowed + (self.rounding if rounding is None else rounding) * candidate.abs()
+        both_nan = self.got.isnan() & candidate.isnan()
+        return ((self.got - candidate).abs() <= slack) | (self.got == candidate) | both_nan
+
+    def is_explained_by(self, candidate: Tensor, where: Tensor | None = None, rounding: float | None = None) -> bool:
+        """Whether a candidate accounts for the wrong elements, and for the written ones in general."""
+        known = self.written if where is None else self.written & where
+        wrong = self.wrong & known
+        known_count, wrong_count = int(known.sum()), int(wrong.sum())
+        if wrong_count == 0 or 2 * wrong_count < self.count:
+            return False
+        close = self.close(candidate.reshape(self.got.shape), rounding)
+        return (
+            int((close & wrong).sum()) >= AGREEMENT * wrong_count
+            and int((close & known).sum()) >= COVERAGE * known_count
+        )
+
+    def wrong_is(self, candidate: Tensor, rounding: float) -> bool:
+        """Whether a candidate accounts for the wrong elements alone."""
+        return int((self.close(candidate, rounding) & self.wrong).sum()) >= AGREEMENT * self.count
+
+
+def plural(count: int, unit: str) -> str:
+    return f"{count:,} {unit}{'' if count == 1 else 's'}"

@@ -1,0 +1,184 @@
+"""What to tell a student whose submission gave no answer: exceptions, crashes, time-outs, a function not found.
+
+Texts that come from a worker are quoted, shortened and searched for known phrases; nothing is believed.
+"""
+
+from __future__ import annotations
+
+import re
+import signal as signals
+
+from grader.assignment import Assignment
+from grader.result import Detail, FailureKind, Place
+
+MESSAGE_CHARACTERS = 500
+
+CRASHES = {
+    signals.SIGSEGV: "A load or store far outside its tensor: print the largest offset that the mask lets through "
+    "and compare it with the number of elements. Strides mixed up and a missing mask are the usual reasons.",
+    signals.SIGBUS: "A load or store outside its tensor: compare the largest offset that the mask lets through with "
+    "the number of elements.",
+    signals.SIGABRT: "A library gave up, usually after memory was overwritten: look for stores beyond the end of the "
+    "output.",
+    signals.SIGFPE: "An integer was divided by zero, or taken modulo zero: look at // and % on sizes and program ids.",
+    signals.SIGILL: "The machine met an instruction it does not know, usually after memory was overwritten: look for "
+    "stores beyond the end of the output.",
+    signals.SIGKILL: "The system ended the process, as it does when memory runs out: allocate no more than the sizes "
+    "of the inputs need, and keep tl blocks small.",
+    signals.SIGXCPU: "It computed for longer than allowed: is there a loop that does not end, or a very small BLOCK?",
+    signals.SIGSYS: "It asked the system for something that a submission may not do, such as network access.",
+    signals.SIGXFSZ: "It wrote a file larger than allowed: the answer goes into the output tensor alone.",
+}
+
+# Searched for in this order in the message of an exception; the first that is found is told.
+PHRASES = (
+    (r"range must be a power of 2|[Ss]hape element \d+ must be a power of 2",
+     "tl.arange and tl.zeros take powers of two only: make BLOCK = triton.next_power_of_2(n) and mask the lanes beyond "
+     "the end."),
+    (r"must be of type tl\.constexpr|must have type `constexpr",
+     "A block size must be known when the kernel is compiled: declare the parameter as `BLOCK: tl.constexpr` and do "
+     "not make shapes from ordinary arguments."),
+    (r"exceeds triton maximum tensor numel",
+     "The block is too large: let each program loop over its data in smaller blocks, or launch more programs."),
+    (r"make_shape_compatible|[Cc]annot broadcast|could not be broadcast|incompatible dimensions",
+     "Two blocks of different shapes meet. Compare the tl.arange of each: pointers, mask and value need one shape, and "
+     "2-D offsets are written rows[:, None] and columns[None, :]."),
+    (r"equal reduction dimensions|[Ff]irst input shape .* second input shape",
+     "tl.dot multiplies (M, K) by (K, N): the second dimension of the first block must be the first of the second."),
+    (r"(input|lhs|rhs|both).* must have shape.*16|should have.*M >= 16|minimum size|K >= 16",
+     "tl.dot needs blocks of at least 16 in each dimension: keep blocks large and mask what lies beyond the matrix."),
+    (r"cannot be block type if pointer argument is not a block",
+     "A block of values is stored to a single address: add the offsets, as in tl.store(out + offsets, value, mask)."),
+    (r"Unsupported ptr type|must be.*pointer type",
+     "tl.load and tl.store need a pointer: pass the tensor itself to the kernel and add the offsets to it."),
+    (r"`other` cannot be provided without `mask`", "other= is what masked lanes get; give tl.load a mask as well."),
+    (r"invalid operands of type pointer", "Offsets must be integers: use // for a division that makes an offset."),
+    (r"Expected dtype .*fp.* but got",
+     "tl.exp, tl.sqrt and their like take floating-point values: convert with .to(tl.float32) first."),
+    (r"program_id axis", "A grid has at most three axes: 0, 1 and 2."),
+    (r"outside of the scope of a kernel|no attribute 'scalar'|object of type 'int' has no len\(\)",
+     "A kernel is launched as kernel[(programs,)](arguments): was the grid in square brackets forgotten, or is it a "
+     "number in place of a tuple?"),
+    (r"'float' object cannot be interpreted as an integer",
+     "A size or grid is a float: divide with // or triton.cdiv, not with /."),
+    (r"'function' object is not subscriptable",
+     "Only a function with @triton.jit above it is launched with [grid]: is the decorator missing?"),
+    (r"must be Tensor, not tensor|only length-1 arrays can be converted",
+     "Inside a kernel use triton.language only (tl.exp, tl.sum, tl.sigmoid ...): torch and math work on other types."),
+    (r"module 'triton\.language' has no attribute '(?P<name>\w+)'",
+     "triton.language has no {name}: build it from tl.exp, tl.sum, tl.where and arithmetic."),
+    (r"'NoneType' object has no attribute 'type'|has no attribute '(type|data_ptr)'",
+     "A kernel takes tensors and numbers: pass the torch tensors themselves."),
+    (r"missing \d+ required .*arguments?: (?P<name>.+)",
+     "A call leaves out {name}: compare the call with the kernel's parameters, tl.constexpr ones included."),
+    (r"unexpected keyword argument '?(?P<name>\w+)|Keyword argument (?P<other>\w+) was specified but unrecognised",
+     "The function called has no parameter {name}: compare the call with its definition."),
+    (r"takes .*positional arguments? but \d+ (was|were) given|too many positional arguments",
+     "The call passes more arguments than the function has: compare the two."),
+    (r"multiple values for argument '(?P<name>\w+)'", "{name} is passed twice, once by place and once by name."),
+    (r"No module named '(?P<name>[\w.]+)'",
+     "{name} is not there: each file stands alone. Import torch and triton only, and copy helpers into the file."),
+    (r"cannot import name '(?P<name>\w+)'",
+     "{name} cannot be imported: each file stands alone, so copy what is needed into it."),
+    (r"name '(?P<name>\w+)' is not defined|local variable '(?P<local>\w+)'",
+     "Is {name} misspelt, not imported, or set only in a branch that did not run? A kernel sees its own parameters and "
+     "global tl.constexpr values only."),
+    (r"not enough values to unpack|too many values to unpack",
+     "A shape is taken apart into the wrong number of names: (M, N) has two sizes and (N,) has one."),
+    (r"out of bounds|index .* is out of|[Ii]ndexError", "An index lies outside its tensor: compare it with the shape."),
+    (r"has no attribute '(?P<name>\w+)'", "There is nothing called {name} here: check its spelling and whose it is."),
+    (r"division by zero|ZeroDivisionError",
+     "Which size is 0 here? A size of 1 divided by a block gives 0: use triton.cdiv."),
+    (r"RecursionError|maximum recursion depth", "The function calls itself without end."),
+    (r"AssertionError", "An assertion of the submission does not hold: sizes are arbitrary, 1 and primes among them."),
+    (r"CompilationError|unsupported AST", "Triton cannot compile this line: kernels use a small part of Python only."),
+    (r"InterpreterError|triton", "The kernel fails at this line: check the shapes and types of what it combines."),
+)
+
+HINTS: dict[str, str] = {
+    "missing_file": "Hand in a file named {file}, spelt just so, in the submission's folder.",
+    "missing_function": "Define {signature} at the top level of {file}; the name must be spelt just so.",
+    "wrong_signature": "The function is called with the arguments of {signature}, in this order and nothing else.",
+    "not_attempted": "The function still raises NotImplementedError, as the template does: write the kernel, launch "
+    "it, and remove that line.",
+    "unreadable_source": "{file} must be plain Python text in UTF-8, as every editor saves it.",
+    "syntax_error": "Python cannot read the file: look for an unclosed bracket, a missing colon or uneven indentation "
+    "at this line or the one before, and run `python {file}` before handing in.",
+    "time_out": "Look for a loop that does not end (a `while`, or a step of 0), and for a block size so small that "
+    "millions of programs run: each program should work on hundreds of elements or more.",
+    "out_of_memory": "Allocate no more than the sizes of the inputs need; a block of BLOCK_M x BLOCK_N elements costs "
+    "memory, too.",
+    "too_many_programs": "The grid is larger than the work: let each program work on a block of hundreds of elements, "
+    "and launch triton.cdiv(n, BLOCK) programs.",
+    "out_of_bounds": "Compare offsets and mask with the tensor's size: the last block is partial, and each dimension "
+    "needs a mask of its own. Strides of rows and columns mixed up do this as well.",
+    "protocol": "The submission must not close, print to or write into file descriptors that it did not open.",
+    "infrastructure": "This is a failure of the grader's machine, not of the submission: it costs no points and is to "
+    "be graded again.",
+    "unsupported": "Triton's interpreter, used where there is no GPU, cannot run this; write it in another way.",
+    "import_error": "The file fails while it is imported, before any function is called: keep code that runs out of "
+    "the top level.",
+    "no_kernel": "The work must be done by a Triton kernel of the submission.",
+    "late_write": "Everything the function starts must have finished when it returns.",
+    "exception": "Run the function on a small input: the line named here is where it stops.",
+}
+
+
+def explain_failure(
+    assignment: Assignment, kind: str, message: str, *, line: int = 0, text: str = "", signal: int | None = None
+) -> Detail:
+    """Why there is no answer, and where to look.
+
+    `kind` is a FailureKind, or "unsupported"; `message` is what the worker or the judge said, `line` and `text` the
+    line of the student's file (0 and "" if none is known), `signal` the number of the signal that ended the worker.
+    """
+    kind_shown: FailureKind = "exception" if kind == "unsupported" else kind  # type: ignore[assignment]
+    return Detail(
+        kind=kind_shown,
+        message=_plain(message) or kind.replace("_", " "),
+        hint=_hint(assignment, kind, message, text, signal),
+        place=Place(file=assignment.file, line=line, text=text) if line else None,
+    )
+
+
+def _hint(assignment: Assignment, kind: str, message: str, text: str, signal: int | None) -> str:
+    if kind == "crash":
+        return _crash(message, signal)
+    if kind == "exception" and "NotImplementedError" in message:
+        kind = "not_attempted"
+    if kind in ("exception", "import_error"):
+        if (told := _phrase(message)) is not None:
+            return told
+        if "SystemExit" in message:
+            return "Do not call exit(): the function is to return."
+    if kind == "time_out" and re.match(r"\s*while\b", text):
+        return "The time ran out in this loop: does its condition ever become false?"
+    return HINTS.get(kind, HINTS["exception"]).format(file=assignment.file, signature=assignment.signature)
+
+
+def _crash(message: str, signal: int | None) -> str:
+    if signal in set(signals.Signals) and (hint := CRASHES.get(signals.Signals(signal))):
+        return hint
+    if signal is None and "exited by itself" in message:
+        return "Do not call exit(), os._exit() or the like: the function is to return."
+    return "The process ended in the middle of the call: look for loads and stores outside their tensors."
+
+
+def _phrase(message: str) -> str | None:
+    for pattern, hint in PHRASES:
+        if (found := re.search(pattern, message)) is not None:
+            names = [value for value in found.groupdict().values() if value]
+            # str.replace, not str.format: the name is the student's text.
+            return hint.replace("{name}", names[0][:80]) if names else hint
+    return None
+
+
+def _plain(message: str) -> str:
+    """One line of printable text; the interpreter's wrapping of another exception is taken off."""
+    message = " ".join("".join(c if c.isprintable() else " " for c in message).split())
+    wrapped = re.match(r"""(?:[\w.]*InterpreterError: )?(?:InterpreterError\()?(\w+)\((['"])(.*)\2\)\W*$""", message)
+    if wrapped and "InterpreterError" in message:
+        message = f"{wrapped[1]}: {wrapped[3]}"
+    if len(message) > MESSAGE_CHARACTERS:
+        message = message[: MESSAGE_CHARACTERS - 1] + "…"
+    return message

@@ -1,0 +1,154 @@
+"""Scopes of a student's file: what a name stands for, as far as the text tells without running it."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Sequence
+
+from grader.judge.source import FunctionNode, bound_names, living, scope_nodes
+
+Unit = FunctionNode | ast.ClassDef | ast.Assign | ast.AnnAssign
+"""What runs, or is looked into, only once its name is used: a function, a class, a literal of functions."""
+
+
+class Scope:
+    """The names of a module, function or class body.
+
+    `meanings` maps a name to the dotted names that it may stand for, whichever binding of it is in force: reading does
+    not follow the order of execution. A name bound to anything else is in `bound` alone.
+    """
+
+    def __init__(self, body: Sequence[ast.AST], parent: Scope | None = None, main_runs: bool = False) -> None:
+        self.parent = parent
+        self.main_runs = main_runs
+        self.bound: set[str] = set()
+        self.lines: dict[str, int] = {}
+        self.meanings: dict[str, set[str]] = {}
+        self.units: dict[str, list[Unit]] = {}
+        self.stars: set[str] = set()
+        nodes = scope_nodes(body, main_runs)
+        outside = {name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
+        for node in nodes:
+            for name in bound_names(node):
+                if name not in outside:
+                    self.bound.add(name)
+                    self.lines[name] = getattr(node, "lineno", 0)
+        for node in nodes:
+            self._import(node)
+        # Twice, since an alias may be bound in the text after what is made from it.
+        for node in [*nodes, *nodes]:
+            self._alias(node)
+        self._collect(nodes, living(body))
+
+    def _import(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                self._mean(alias.asname or alias.name.partition(".")[0],
+                           alias.name if alias.asname else alias.name.partition(".")[0])
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                if alias.name == "*":
+                    self.stars.add(node.module)
+                else:
+                    self._mean(alias.asname or alias.name, f"{node.module}.{alias.name}")
+
+    def _mean(self, name: str, meaning: str) -> None:
+        self.bound.add(name)
+        self.meanings.setdefault(name, set()).add(meaning)
+
+    def _alias(self, node: ast.AST) -> None:
+        for target, value in assigned(node):
+            if isinstance(target, ast.Name):
+                for meaning in self.dotted(value):
+                    self._mean(target.id, meaning)
+
+    def _collect(self, nodes: list[ast.AST], top: list[ast.AST]) -> None:
+        loaded = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        straight = {id(node) for node in top}
+        for node in nodes:
+            if isinstance(node, FunctionNode | ast.ClassDef):
+                # A later definition replaces one that nothing could have kept a hold of.
+                if id(node) in straight and node.name not in loaded:
+                    self.units[node.name] = []
+                self.units.setdefault(node.name, []).append(node)
+            elif isinstance(node, ast.Assign | ast.AnnAssign) and deferred(node):
+                for target, _ in assigned(node):
+                    if isinstance(target, ast.Name):
+                        self.units.setdefault(target.id, []).append(node)
+
+    def owner(self, name: str) -> Scope | None:
+        """The scope whose binding a name refers to; None for built-ins and names from star imports."""
+        scope: Scope | None = self
+        while scope is not None and name not in scope.bound:
+            scope = scope.parent
+        return scope
+
+    def meaning(self, name: str) -> set[str]:
+        owner = self.owner(name)
+        if owner is not None:
+            return owner.meanings.get(name, set())
+        if hasattr(builtins, name) or name == "__builtins__":
+            return {f"builtins.{name}"}
+        module = self
+        while module.parent is not None:
+            module = module.parent
+        return {f"{star}.{name}" for star in module.stars | self.stars}
+
+    def dotted(self, node: ast.AST | None) -> set[str]:
+        """The dotted names that an expression may stand for: `F.silu` is `torch.nn.functional.silu`. Empty if unknown.
+
+        Follows `getattr`, `import_module` and `sys.modules` with constant names too.
+        """
+        if isinstance(node, ast.Name):
+            return self.meaning(node.id)
+        if isinstance(node, ast.Attribute):
+            return {f"{base}.{node.attr}" for base in self.dotted(node.value)}
+        if isinstance(node, ast.Subscript) and self.dotted(node.value) == {"sys.modules"}:
+            key = constant_text(node.slice)
+            return {key} if key else set()
+        if not isinstance(node, ast.Call) or not node.args:
+            return set()
+        function = self.dotted(node.func)
+        if function == {"builtins.getattr"} and len(node.args) > 1 and (name := constant_text(node.args[1])):
+            return {f"{base}.{name}" for base in self.dotted(node.args[0])}
+        if function & {"importlib.import_module", "builtins.__import__"} and (name := constant_text(node.args[0])):
+            return {name}
+        if function == {"functools.partial"}:
+            return self.dotted(node.args[0])
+        return set()
+
+
+def assigned(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """Pairs of target and value of an assignment; tuples are taken apart where both sides are written out."""
+    if isinstance(node, ast.NamedExpr) or isinstance(node, ast.AnnAssign) and node.value is not None:
+        assert node.value is not None
+        return [(node.target, node.value)]
+    pairs: list[tuple[ast.expr, ast.expr]] = []
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            if (isinstance(target, ast.Tuple | ast.List) and isinstance(node.value, ast.Tuple | ast.List)
+                    and len(target.elts) == len(node.value.elts)):
+                pairs += zip(target.elts, node.value.elts, strict=True)
+            else:
+                pairs.append((target, node.value))
+    return pairs
+
+
+def deferred(node: ast.Assign | ast.AnnAssign) -> bool:
+    """Whether an assignment computes nothing until its names are used: functions in a literal, an alias, a lambda."""
+    return node.value is not None and _inert(node.value) and all(isinstance(t, ast.Name) for t, _ in assigned(node))
+
+
+def _inert(value: ast.expr) -> bool:
+    if isinstance(value, ast.Tuple | ast.List | ast.Set):
+        return all(_inert(element) for element in value.elts)
+    if isinstance(value, ast.Dict):
+        return all(_inert(element) for element in (*value.values, *(key for key in value.keys if key is not None)))
+    if isinstance(value, ast.Attribute):
+        return _inert(value.value)
+    return isinstance(value, ast.Constant | ast.Name | ast.Lambda)
+
+
+def constant_text(node: ast.AST | None) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None

@@ -1,0 +1,280 @@
+"""Was the work done by the student's own kernels? Read from the source, and judged from the record of a run.
+
+Neither is proof: text can be built at run time, and the record comes from the student's own process, which can forge
+it. Each catches what the other misses, and every violation names its line, so that a person can look. Honest code comes
+first: only what the graded function can reach counts, and what the text leaves open is left to the record.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Set
+from dataclasses import dataclass
+
+from grader.assignment import Assignment
+from grader.judge import allowed
+from grader.judge.names import Scope, Unit, assigned, constant_text, deferred
+from grader.judge.source import FunctionNode, SourceProblem, living, parse, running_children, sets_name
+from grader.judge.wire import KernelUse, OperatorUse
+
+__all__ = ["SourceProblem", "Violation", "judge_record", "read_source"]
+
+MAX_VIOLATIONS = 50
+TEXT = 60
+# What may be asked about a module without using what is in it.
+ASKING = {f"builtins.{name}" for name in ("hasattr", "print", "isinstance", "type", "str", "repr", "id", "getattr")}
+# Called by PyTorch or Python, never by name.
+CALLED_UNNAMED = {"forward", "backward", "setup_context", "jvp", "vmap"}
+KERNEL_DECORATORS = ("jit", "constexpr_function", "extern", "builtin")
+
+
+@dataclass(frozen=True, order=True)
+class Violation:
+    """`what` is an operator or a name ("torch.mm", "a @ b"), `why` one sentence for the student.
+
+    `line` is 0 where no line of the file is to blame.
+    """
+
+    line: int
+    what: str
+    why: str
+
+
+def read_source(source: bytes, assignment: Assignment) -> list[Violation]:
+    """What the text of a submission shows against the rules, by line; at most `MAX_VIOLATIONS`.
+
+    Raises SourceProblem for a file that cannot be graded at all.
+    """
+    tree = parse(source, assignment)
+    reader = _Reader(tree, assignment.operators)
+    reader.read(assignment.function)
+    return sorted(reader.found)[:MAX_VIOLATIONS]
+
+
+def judge_record(
+    operators: Iterable[OperatorUse], kernels: Iterable[KernelUse], assignment: Assignment,
+) -> list[Violation]:
+    """What the record of one call shows against the rules, by line; at most `MAX_VIOLATIONS`."""
+    uses = list(operators)
+    free = allowed.FREE_OPERATORS | assignment.operators
+    found = {Violation(use.line, use.name, _why_operator(use.name)) for use in uses if use.name not in free}
+    fills = [use for use in uses if use.name == "aten::fill_" and use.count > allowed.MANY_FILLS]
+    found |= {Violation(use.line, use.name, f"{use.count} fills in one call write an answer from Python") for use in fills}
+    copied = any(use.name in assignment.operators for use in uses)
+    if not copied and not any(use.programs for use in kernels):
+        found.add(Violation(0, "no kernel was launched", "the work must be done by a Triton kernel of your own"))
+    return sorted(found)[:MAX_VIOLATIONS]
+
+
+def _why_operator(name: str) -> str:
+    if not name.startswith("aten::") or name == "aten::_local_scalar_dense":
+        return "this reads a tensor's values into Python; your kernel is to work on them"
+    return "PyTorch ran this outside your kernels; only allocation and views are free"
+
+
+class _Reader:
+    """Walks what the graded function can reach, once as host code and, where kernels call it, once as kernel code."""
+
+    def __init__(self, tree: ast.Module, operators: Set[str]) -> None:
+        self.tree = tree
+        self.operators = operators
+        self.module = Scope(tree.body, main_runs=sets_name(tree))
+        self.found: set[Violation] = set()
+        self.queue: list[tuple[Unit, Scope, bool]] = []
+        self.seen: set[tuple[int, bool]] = set()
+        self.attributes: set[str] = set()
+        self.methods: dict[str, list[tuple[Unit, Scope]]] = {}
+
+    def read(self, function: str) -> None:
+        for star in self.module.stars:
+            if star.partition(".")[0] in allowed.COMPUTING_MODULES | allowed.ESCAPING_MODULES:
+                self._check_name(f"{star}.*", 1)
+        self._block(living(self.tree.body), self.module, False)
+        self._name(ast.Name(function, ast.Load(), lineno=self.module.lines.get(function, 0)), self.module, False)
+        while self.queue:
+            self._unit(*self.queue.pop())
+
+    def _unit(self, node: Unit, scope: Scope, kernel: bool) -> None:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            if node.value is not None:
+                self._visit(node.value, scope, kernel)
+            return
+        for decorator in node.decorator_list:
+            self._visit(decorator, scope, False)
+        if isinstance(node, ast.ClassDef):
+            self._class(node, scope)
+            return
+        arguments = node.args
+        for default in (*arguments.defaults, *arguments.kw_defaults):
+            if default is not None:
+                self._visit(default, scope, False)
+        inner = Scope(node.body, scope, scope.main_runs)
+        own = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+        inner.bound |= {one.arg for one in own if one is not None}
+        self._block(living(node.body), inner, kernel or self._is_kernel(node, scope))
+
+    def _class(self, node: ast.ClassDef, scope: Scope) -> None:
+        for base in (*node.bases, *(keyword.value for keyword in node.keywords)):
+            self._visit(base, scope, False)
+        body = Scope(node.body, scope, scope.main_runs)
+        for statement in node.body:
+            if not isinstance(statement, FunctionNode):
+                self._visit(statement, body, False)
+                continue
+            name = statement.name
+            called = name in CALLED_UNNAMED or name in self.attributes or name.startswith("__") and name.endswith("__")
+            if called:
+                self._reach(statement, scope, False)
+            else:
+                self.methods.setdefault(name, []).append((statement, scope))
+
+    def _is_kernel(self, node: FunctionNode, scope: Scope) -> bool:
+        return any(_makes_kernel(scope.dotted(d.func if isinstance(d, ast.Call) else d) | scope.dotted(d))
+                   for d in node.decorator_list)
+
+    def _reach(self, unit: Unit, scope: Scope, kernel: bool) -> None:
+        if (id(unit), kernel) not in self.seen:
+            self.seen.add((id(unit), kernel))
+            self.queue.append((unit, scope, kernel))
+
+    def _block(self, nodes: Iterable[ast.AST], scope: Scope, kernel: bool) -> None:
+        for node in nodes:
+            self._visit(node, scope, kernel)
+
+    def _visit(self, node: ast.AST, scope: Scope, kernel: bool) -> None:
+        if isinstance(node, FunctionNode | ast.ClassDef):
+            # Not reached by name yet, but a decorator of the student's runs at once.
+            for name in (n for d in node.decorator_list for n in ast.walk(d) if isinstance(n, ast.Name)):
+                self._units(name.id, scope, False)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            self._assign(node, scope, kernel)
+        elif isinstance(node, ast.Name):
+            self._name(node, scope, kernel)
+        elif isinstance(node, ast.Attribute):
+            self._attribute(node, scope, kernel)
+        elif isinstance(node, ast.Call):
+            self._call(node, scope, kernel)
+        elif isinstance(node, ast.Subscript) and scope.dotted(node.value) == {"sys.modules"}:
+            self._modules(node, scope)
+        elif not isinstance(node, ast.arg | ast.Import | ast.ImportFrom):
+            if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult) and not kernel:
+                self._add(node.lineno, _text(node), "a matrix product outside a kernel is computed by PyTorch")
+            self._block(running_children(node, scope.main_runs), scope, kernel)
+
+    def _assign(self, node: ast.Assign | ast.AnnAssign, scope: Scope, kernel: bool) -> None:
+        for target, value in assigned(node):
+            if not isinstance(target, ast.Name):
+                self._visit(target, scope, kernel)
+            # An alias is judged where it is used, a literal of functions where its name is.
+            if not (isinstance(target, ast.Name) and (deferred(node) or scope.dotted(value))):
+                self._visit(value, scope, kernel)
+
+    def _name(self, node: ast.Name, scope: Scope, kernel: bool) -> None:
+        if isinstance(node.ctx, ast.Load):
+            for name in scope.meaning(node.id):
+                self._check_value(name, node.lineno, kernel)
+            self._units(node.id, scope, kernel)
+
+    def _units(self, name: str, scope: Scope, kernel: bool) -> None:
+        if (owner := scope.owner(name)) is not None:
+            for unit in owner.units.get(name, ()):
+                self._reach(unit, owner, kernel)
+        elif name in ("globals", "locals", "vars"):
+            # Anything may be looked up by name from here on.
+            for units in self.module.units.values():
+                for unit in units:
+                    self._reach(unit, self.module, kernel)
+
+    def _attribute(self, node: ast.Attribute, scope: Scope, kernel: bool) -> None:
+        names = scope.dotted(node)
+        for name in names:
+            if isinstance(node.ctx, ast.Load):
+                self._check_value(name, node.lineno, kernel)
+            elif not allowed.may_set(name):
+                self._add(node.lineno, name, "a submission may not change PyTorch or Triton themselves")
+        if names:
+            return
+        if node.attr not in self.attributes:
+            self.attributes.add(node.attr)
+            for unit, owner in self.methods.pop(node.attr, ()):
+                self._reach(unit, owner, False)
+        if kernel and node.attr == "handle":
+            self._add(node.lineno, _text(node), "this reaches into Triton's interpreter; no kernel on a GPU can")
+        self._visit(node.value, scope, kernel)
+
+    def _call(self, node: ast.Call, scope: Scope, kernel: bool) -> None:
+        function = scope.dotted(node.func)
+        values = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if kernel:
+            for name in function:
+                if name.partition(".")[0] in ("torch", "numpy"):
+                    self._add(node.lineno, name, "a kernel cannot call PyTorch or NumPy")
+        if function & {"builtins.getattr", "builtins.setattr", "builtins.delattr"} and len(node.args) > 1:
+            self._indirect(node, scope, kernel)
+        if function & ASKING:
+            values = [value for value in values if not scope.dotted(value) & allowed.MODULES]
+        if scope.dotted(node) and function & {"builtins.__import__", "importlib.import_module"}:
+            for name in scope.dotted(node):
+                self._check_name(name, node.lineno)
+            return
+        if isinstance(node.func, ast.Attribute) and not function and not kernel:
+            self._method(node.func.attr, node.func, scope)
+        if _makes_kernel(function) and node.args and isinstance(node.args[0], ast.Name):
+            self._units(node.args[0].id, scope, True)
+            values.remove(node.args[0])
+        self._visit(node.func, scope, kernel)
+        self._block(values, scope, kernel)
+
+    def _indirect(self, node: ast.Call, scope: Scope, kernel: bool) -> None:
+        bases = {name for name in scope.dotted(node.args[0]) if name.partition(".")[0] in ("torch", "numpy")}
+        name = constant_text(node.args[1])
+        getting = scope.dotted(node.func) == {"builtins.getattr"}
+        if bases and (name is None or not getting):
+            self._add(node.lineno, _text(node), "a name put together at run time hides what is used")
+        elif bases:
+            for base in bases:
+                self._check_value(f"{base}.{name}", node.lineno, kernel)
+        elif name is not None and getting and not kernel and not scope.dotted(node.args[0]):
+            self._method(name, node, scope)
+
+    def _method(self, name: str, node: ast.expr, scope: Scope) -> None:
+        if not allowed.method_allowed(name, self.operators) and name not in self._own_methods():
+            self._add(node.lineno, _text(node), "this method computes with PyTorch; that is the work of your own kernels")
+
+    def _own_methods(self) -> set[str]:
+        classes = [unit for units in self.module.units.values() for unit in units if isinstance(unit, ast.ClassDef)]
+        return {node.name for one in classes for node in one.body if isinstance(node, FunctionNode)}
+
+    def _modules(self, node: ast.Subscript, scope: Scope) -> None:
+        if names := scope.dotted(node):
+            for name in names:
+                self._check_value(name, node.lineno, False)
+        else:
+            self._add(node.lineno, _text(node), "a module looked up at run time hides what is used")
+
+    def _check_value(self, name: str, line: int, kernel: bool) -> None:
+        # Kernels may name a dtype; what they call is looked at where they call it.
+        if kernel and name.partition(".")[0] in ("torch", "numpy"):
+            return
+        if name in allowed.MODULES:
+            self._add(line, name, "a module handed on as a value hides what is used of it")
+        else:
+            self._check_name(name, line)
+
+    def _check_name(self, name: str, line: int) -> None:
+        if why := allowed.why_not(name, self.operators):
+            self._add(line, name.removeprefix("builtins."), why)
+
+    def _add(self, line: int, what: str, why: str) -> None:
+        self.found.add(Violation(line, what if len(what) <= TEXT else what[: TEXT - 1] + "…", why))
+
+
+def _makes_kernel(names: Set[str]) -> bool:
+    return any(n.startswith("triton.") and n.rpartition(".")[2] in KERNEL_DECORATORS for n in names)
+
+
+def _text(node: ast.AST) -> str:
+    """The source of a node on one line."""
+    if isinstance(node, ast.AugAssign):
+        return f"{ast.unparse(node.target)} @= {ast.unparse(node.value)}"
+    return " ".join(ast.unparse(node).split())

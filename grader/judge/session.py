@@ -1,0 +1,236 @@
+"""One worker's life: load a submission's file, call its function, take the answers, end it.
+
+The judge owns the inputs, the outputs and the clock. What happened is told as values (`Answer`, `Lost`), never raised;
+only failures of ours are exceptions.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import select
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
+from grader.judge import wire
+from grader.judge.buffers import SharedTensor
+from grader.judge.compare import poison_
+from grader.judge.zygote import InfrastructureError, Worker, Zygote
+from grader.result import FailureKind
+
+SAMPLES = 4096
+
+
+@dataclass(frozen=True)
+class Lost:
+    """No answer: the submission failed, or its worker is gone. `fatal` when the worker cannot be asked again."""
+
+    kind: FailureKind
+    message: str
+    line: int = 0
+    traceback: str = ""
+    output: str = ""
+    signal: int | None = None
+    fatal: bool = True
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the output held when the worker said "done", copied out of its reach."""
+
+    output: torch.Tensor
+    seconds: float
+    changed: tuple[str, ...]
+    operators: list[wire.OperatorUse]
+    kernels: list[wire.KernelUse]
+    printed: str
+
+
+@dataclass
+class _Kept:
+    """The buffers of an answered call, kept to see whether anything was written to the output later."""
+
+    case: str
+    shared: SharedTensor
+    answer: torch.Tensor
+    samples: tuple[torch.Tensor, torch.Tensor]
+
+
+@dataclass
+class Session:
+    """A worker for one assignment of one submission.
+
+    `seconds` bound a single call and the whole session. After a `Lost` that is fatal, or `close`, the session is over.
+    """
+
+    zygote: Zygote
+    assignment: Assignment
+    source: bytes
+    limits: wire.Limits
+    max_programs: int
+    call_seconds: float
+    deadline: float
+    worker: Worker = field(init=False)
+    _seq: int = 0
+    _kept: list[_Kept] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.worker = self.zygote.spawn(self.limits)
+
+    def load(self) -> Lost | None:
+        """Has the worker run the student's file. The source travels in memory: the worker reads no file of ours."""
+        source = os.memfd_create("source", os.MFD_CLOEXEC)
+        try:
+            os.write(source, self.source)
+            os.lseek(source, 0, os.SEEK_SET)
+            request = wire.Load(
+                seq=self._next(), file=self.assignment.file, function=self.assignment.function,
+                parameters=[p.name for p in self.assignment.parameters], max_programs=self.max_programs)
+            reply, _ = self._ask(request, [source])
+        finally:
+            os.close(source)
+        return reply if isinstance(reply, Lost) else None
+
+    def call(self, case: Case, inputs: Inputs) -> Answer | Lost:
+        """Calls the function once on fresh shared memory: a copy of `inputs`, and an output full of NaN."""
+        shared: dict[str, SharedTensor] = {}
+        try:
+            arguments: list[wire.TensorArgument | wire.ScalarArgument] = []
+            for parameter in self.assignment.parameters:
+                if isinstance(parameter, Scalar):
+                    arguments.append(wire.ScalarArgument(value=inputs[parameter.name]))
+                    continue
+                tensor = SharedTensor(shape_of(parameter, case), parameter.dtype)
+                if isinstance(parameter, Input):
+                    tensor.tensor.copy_(inputs[parameter.name])
+                else:
+                    poison_(tensor.tensor)
+                arguments.append(wire.TensorArgument(
+                    descriptor=len(shared), shape=list(shape_of(parameter, case)), dtype=parameter.dtype))
+                shared[parameter.name] = tensor
+        except (OSError, MemoryError, ValueError) as error:
+            _close(shared)
+            raise InfrastructureError(f"no memory for case {case.name}: {error}") from None
+        try:
+            return self._answer(case, inputs, arguments, shared)
+        finally:
+            _close(shared)
+
+    def _answer(
+        self, case: Case, inputs: Inputs, arguments: Sequence[Any], shared: dict[str, SharedTensor]
+    ) -> Answer | Lost:
+        output = shared[self.assignment.output.name]
+        positions = _secret_positions(output.tensor.numel())
+        request = wire.Call(seq=self._next(), arguments=list(arguments))
+        reply, seconds = self._ask(request, [tensor.descriptor for tensor in shared.values()])
+        if isinstance(reply, Lost):
+            return reply
+        # At once: what a thread of the submission writes from here on comes too late.
+        sampled = output.tensor.view(-1)[positions].clone()
+        answer = output.tensor.clone()
+        self._kept.append(_Kept(case.name, output, answer, (positions, sampled)))
+        changed = tuple(
+            p.name for p in self.assignment.parameters
+            if isinstance(p, Input) and not _same(shared[p.name].tensor, inputs[p.name]))
+        assert isinstance(reply, wire.Done)
+        return Answer(answer, seconds, changed, reply.operators, reply.kernels, self.worker.output)
+
+    def close(self) -> list[str]:
+        """Kills the worker's whole tree. Returns the cases whose output was written to after "done"."""
+        self.worker.kill()
+        late = []
+        for kept in self._kept:
+            positions, sampled = kept.samples
+            early = _same(kept.answer.view(-1)[positions], sampled)
+            if not (early and _same(kept.shared.tensor, kept.answer)):
+                late.append(kept.case)
+        self._kept.clear()
+        return late
+
+    def _ask(self, request: wire.Load | wire.Call, descriptors: list[int]) -> tuple[wire.Message | Lost, float]:
+        """Sends, then waits for the reply, the worker's death or the deadline, whichever comes first."""
+        now = time.monotonic()
+        deadline = min(now + self.call_seconds, self.deadline)
+        if deadline <= now:
+            return self._lose("time_out", "no time left for this assignment"), 0.0
+        try:
+            self.worker.channel.send(request, descriptors)
+            started = time.monotonic()
+            self._wait(deadline)
+            reply = self.worker.channel.receive(wire.REPLY, seq=request.seq, deadline=time.monotonic())
+        except wire.ChannelTimeout:
+            limit = f"{self.call_seconds:g} s" if self.deadline > deadline else "the assignment's time"
+            return self._lose("time_out", f"no answer within {limit}"), self.call_seconds
+        except wire.ChannelClosed:
+            return self._died(), 0.0
+        except wire.ChannelError as error:
+            return self._lose("protocol", f"the worker broke the protocol: {error}"), 0.0
+        seconds = time.monotonic() - started
+        self.worker.drain()
+        if isinstance(reply, wire.Failed):
+            kind: FailureKind = "exception" if reply.failure == "unsupported" else reply.failure
+            return Lost(
+                kind, reply.message, reply.line, reply.traceback, self.worker.output,
+                fatal=isinstance(request, wire.Load) or kind == "out_of_memory"), seconds
+        if (reply.op == "loaded") != isinstance(request, wire.Load):
+            return self._lose("protocol", f"the worker answered {reply.op!r} to {request.op!r}"), seconds
+        return reply, seconds
+
+    def _wait(self, deadline: float) -> None:
+        """Returns when the control socket has something to read, or the worker is dead; keeps its output flowing."""
+        control, output, pidfd = self.worker.descriptors()
+        poll = select.poll()
+        for descriptor in (control, output, pidfd):
+            if descriptor >= 0:
+                poll.register(descriptor, select.POLLIN)
+        while True:
+            left = deadline - time.monotonic()
+            ready = {descriptor for descriptor, _ in poll.poll(max(0.0, left) * 1000)} if left > 0 else set()
+            if output in ready and not self.worker.drain():
+                poll.unregister(output)
+            if control in ready:
+                return
+            if pidfd in ready:
+                raise wire.ChannelClosed("the worker is dead")
+            if left <= 0:
+                raise wire.ChannelTimeout("no answer before the deadline")
+
+    def _lose(self, kind: FailureKind, message: str) -> Lost:
+        self.worker.kill()
+        return Lost(kind, message, output=self.worker.output)
+
+    def _died(self) -> Lost:
+        end = self.worker.kill()
+        if end.signal is not None:
+            name = signal.Signals(end.signal).name if end.signal in set(signal.Signals) else f"signal {end.signal}"
+            kind: FailureKind = "time_out" if end.signal == signal.SIGXCPU else "crash"
+            return Lost(kind, f"the worker was killed by {name}", output=self.worker.output, signal=end.signal)
+        return Lost("crash", f"the worker exited by itself with status {end.exit_code}", output=self.worker.output)
+
+    def _next(self) -> int:
+        self._seq += 1
+        return self._seq
+
+
+def _secret_positions(count: int) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(secrets.randbits(63))
+    return torch.randint(count, (min(SAMPLES, count),), generator=generator)
+
+
+def _same(left: torch.Tensor, right: torch.Tensor) -> bool:
+    """Equal bit for bit, so that NaN equals itself."""
+    bits = torch.int32 if left.dtype == torch.float32 else torch.int16
+    return torch.equal(left.contiguous().view(bits), right.contiguous().view(bits))
+
+
+def _close(shared: dict[str, SharedTensor]) -> None:
+    for tensor in shared.values():
+        tensor.close()
+
+

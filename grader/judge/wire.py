@@ -1,0 +1,272 @@
+"""The messages between judge, zygote and worker: JSON lines of fixed shape, and file descriptors beside them.
+
+Every frame is one line of JSON with a sequence number. What comes from a worker is hostile: it is capped, parsed into
+exactly these shapes, and its texts are quoted, never believed. Nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+FRAME_BYTES = 64 * 1024
+TOTAL_BYTES = 1024 * 1024
+MAX_DESCRIPTORS = 16
+
+Text = Annotated[str, Field(max_length=20_000)]
+Line = Annotated[int, Field(ge=0, le=10_000_000)]
+
+
+class Message(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    seq: int
+
+
+# judge -> worker
+
+
+class TensorArgument(Message):
+    """A tensor in the shared memory of descriptor number `descriptor` of the same frame."""
+
+    seq: int = 0
+    kind: Literal["tensor"] = "tensor"
+    descriptor: int
+    shape: list[int]
+    dtype: Literal["float32", "float16"]
+
+
+class ScalarArgument(Message):
+    seq: int = 0
+    kind: Literal["scalar"] = "scalar"
+    value: float
+
+
+Argument = Annotated[TensorArgument | ScalarArgument, Field(discriminator="kind")]
+
+
+class Load(Message):
+    """Run the submission's file, whose source is descriptor 0, and find its function."""
+
+    op: Literal["load"] = "load"
+    file: str
+    function: str
+    parameters: list[str]
+    max_programs: int
+
+
+class Call(Message):
+    """Call the function once; tensors are in the descriptors."""
+
+    op: Literal["call"] = "call"
+    arguments: list[Argument]
+
+
+Request = Annotated[Load | Call, Field(discriminator="op")]
+
+
+# worker -> judge
+
+
+class OperatorUse(BaseModel):
+    """A dispatched PyTorch operator (`aten::mm`), or a way out of PyTorch (`numpy`, `tolist`), outside a kernel."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    name: Annotated[str, Field(max_length=200)]
+    line: Line
+    count: Annotated[int, Field(ge=1)]
+
+
+class KernelUse(BaseModel):
+    """A launched Triton kernel, with the number of its program instances."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    name: Annotated[str, Field(max_length=200)]
+    line: Line
+    programs: Annotated[int, Field(ge=0)]
+
+
+WorkerFailure = Literal[
+    "syntax_error", "import_error", "missing_function", "wrong_signature", "not_attempted",
+    "exception", "out_of_memory", "too_many_programs", "out_of_bounds", "unsupported",
+]
+
+
+class Loaded(Message):
+    op: Literal["loaded"] = "loaded"
+
+
+class Done(Message):
+    op: Literal["done"] = "done"
+    operators: Annotated[list[OperatorUse], Field(max_length=256)]
+    kernels: Annotated[list[KernelUse], Field(max_length=256)]
+
+
+class Failed(Message):
+    """The submission failed by its own account: an exception, with its place in the student's file."""
+
+    op: Literal["failed"] = "failed"
+    failure: WorkerFailure
+    message: Text
+    line: Line = 0
+    traceback: Text = ""
+
+
+Reply = Annotated[Loaded | Done | Failed, Field(discriminator="op")]
+
+
+# judge <-> zygote: the zygote is ours, but the frames are the same
+
+
+class Limits(BaseModel):
+    """What one worker may use. Sizes in MiB and KiB, times in seconds."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    memory_mb: Annotated[int, Field(ge=256)]
+    file_mb: Annotated[int, Field(ge=1)]
+    processes: Annotated[int, Field(ge=1)]
+    cpu_seconds: Annotated[int, Field(ge=1)]
+
+
+class Spawn(Message):
+    """Fork a worker in `folder` (its own, empty). Descriptors: its control socket, its output pipe."""
+
+    op: Literal["spawn"] = "spawn"
+    folder: str
+    limits: Limits
+
+
+class Reap(Message):
+    """Kill the worker and everything it started; answer when none of it is left."""
+
+    op: Literal["reap"] = "reap"
+
+
+class Ready(Message):
+    """The zygote has imported what workers need."""
+
+    op: Literal["ready"] = "ready"
+    python: str
+    torch: str
+    triton: str
+    numpy: str
+
+
+class Spawned(Message):
+    op: Literal["spawned"] = "spawned"
+    pid: int
+
+
+class Reaped(Message):
+    """How the worker ended, and how many other processes of its tree had to be killed or outlived the attempt."""
+
+    op: Literal["reaped"] = "reaped"
+    exit_code: int | None = None
+    signal: int | None = None
+    killed: int = 0
+    survivors: int = 0
+
+
+ZygoteRequest = Annotated[Spawn | Reap, Field(discriminator="op")]
+ZygoteReply = Annotated[Ready | Spawned | Reaped, Field(discriminator="op")]
+
+REQUEST: TypeAdapter[Load | Call] = TypeAdapter(Request)
+REPLY: TypeAdapter[Loaded | Done | Failed] = TypeAdapter(Reply)
+ZYGOTE_REQUEST: TypeAdapter[Spawn | Reap] = TypeAdapter(ZygoteRequest)
+ZYGOTE_REPLY: TypeAdapter[Ready | Spawned | Reaped] = TypeAdapter(ZygoteReply)
+
+M = TypeVar("M", bound=Message)
+
+
+class ChannelError(Exception):
+    """The other side broke the protocol; the text says how."""
+
+
+class ChannelClosed(ChannelError):
+    """The other side is gone."""
+
+
+class ChannelTimeout(ChannelError):
+    """No frame before the deadline."""
+
+
+def socket_pair() -> tuple[socket.socket, socket.socket]:
+    """Two ends of a channel. A packet socket keeps frames apart, so that no half frame can be left in the stream."""
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+
+class Channel:
+    """One end of a channel: frames of JSON, at most `FRAME_BYTES` each and `limit` bytes received in all."""
+
+    def __init__(self, sock: socket.socket, *, limit: int | None = None) -> None:
+        self.sock = sock
+        self._left = limit
+
+    def fileno(self) -> int:
+        return self.sock.fileno()
+
+    def close(self) -> None:
+        self.sock.close()
+
+    def send(self, message: Message, descriptors: list[int] | None = None, *, seconds: float = 5) -> None:
+        """Raises ChannelClosed if the other side is gone, ChannelTimeout if it does not read."""
+        frame = message.model_dump_json().encode() + b"\n"
+        if len(frame) > FRAME_BYTES:
+            raise ChannelError(f"a frame of {len(frame)} bytes exceeds the cap of {FRAME_BYTES}")
+        self.sock.settimeout(seconds)
+        try:
+            socket.send_fds(self.sock, [frame], descriptors or [])
+        except TimeoutError:
+            raise ChannelTimeout("the other side does not read") from None
+        except OSError as error:
+            raise ChannelClosed(str(error)) from None
+
+    def receive(self, shape: TypeAdapter[M], *, seq: int | None, deadline: float) -> M:
+        """The next frame, of one of `shape`'s types and with number `seq`, before `deadline` (time.monotonic).
+
+        Descriptors that come with it are not taken: the kernel closes them.
+        """
+        if not select.select([self.sock], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            raise ChannelTimeout("no answer before the deadline")
+        return self.parse(shape, self._read()[0], seq)
+
+    def receive_with_descriptors(self, shape: TypeAdapter[M]) -> tuple[M, list[int]]:
+        """The next frame and its descriptors, however long it takes. For the side that serves."""
+        self.sock.settimeout(None)
+        frame, descriptors = self._read(MAX_DESCRIPTORS)
+        return self.parse(shape, frame, None), descriptors
+
+    def _read(self, max_descriptors: int = 0) -> tuple[bytes, list[int]]:
+        try:
+            if max_descriptors:
+                frame, descriptors, flags, _ = socket.recv_fds(self.sock, FRAME_BYTES + 1, max_descriptors)
+            else:
+                frame, _, flags, _ = self.sock.recvmsg(FRAME_BYTES + 1)
+                descriptors = []
+        except OSError as error:
+            raise ChannelClosed(str(error)) from None
+        if not frame:
+            raise ChannelClosed("the other side closed the channel")
+        if self._left is not None:
+            self._left -= len(frame)
+        if len(frame) > FRAME_BYTES or flags & socket.MSG_TRUNC or (self._left is not None and self._left < 0):
+            raise ChannelError("frame or total size over the cap")
+        return frame, descriptors
+
+    @staticmethod
+    def parse(shape: TypeAdapter[M], frame: bytes, seq: int | None) -> M:
+        """A frame as one of the fixed shapes. Raises ChannelError for anything else, whatever the bytes."""
+        if not frame.endswith(b"\n") or b"\n" in frame[:-1]:
+            raise ChannelError("one line of JSON expected")
+        try:
+            message = shape.validate_json(frame)
+        except (ValidationError, ValueError, RecursionError) as error:
+            first = error.errors(include_url=False, include_input=False)[0] if isinstance(error, ValidationError) else {}
+            raise ChannelError(f"not a known message: {first.get('msg', type(error).__name__)}") from None
+        if seq is not None and message.seq != seq:
+            raise ChannelError(f"sequence number {message.seq} where {seq} was expected")
+        return message

@@ -1,0 +1,113 @@
+"""The error map as a picture: a palette PNG in a data URI, made by hand from zlib and struct.
+
+Right is a dot, wrong a filled square (brighter is worse, in cividis), never written a hatched square: shapes that can
+be told apart without colour.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from collections import Counter
+from dataclasses import dataclass
+
+from grader.result import ErrorMap
+
+MOST_CELLS = 128
+PICTURE_PIXELS = 512
+LARGEST_CELL = 24
+GROUND, DOT, FIRST_WRONG, HATCH = 0, 1, 2, 11
+# The plate stays dark in both themes, so that brighter can mean worse.
+PALETTE = [
+    "#1d2026", "#596070",
+    "#4a5670", "#5f6876", "#727679", "#858579", "#999676", "#aea870", "#c4ba67", "#dccd58", "#fee838",
+    "#ff8a4c",
+]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A map to show. `left`, `top` mark the worst element in per cent of the picture; sizes are in CSS pixels."""
+
+    uri: str
+    width: int
+    height: int
+    words: str
+    cell: str
+    left: float | None
+    top: float | None
+
+
+def picture(error_map: ErrorMap, worst: list[int] | None) -> Picture | None:
+    """None if there is nothing to draw."""
+    rows = [row[:MOST_CELLS] for row in error_map.cells[:MOST_CELLS]]
+    columns = max((len(row) for row in rows), default=0)
+    if not columns:
+        return None
+    rows = [row.ljust(columns, " ") for row in rows]
+    size = max(4, min(LARGEST_CELL, PICTURE_PIXELS // max(columns, len(rows))))
+    tall, wide = (error_map.cell_shape + [1, 1])[:2]
+    mark = _cell_of(worst, tall, wide, columns) if worst else None
+    inside = mark is not None and mark[0] < len(rows) and mark[1] < columns
+    return Picture(
+        uri="data:image/png;base64," + base64.b64encode(_png(_pixels(rows, size))).decode(),
+        width=columns * size, height=len(rows) * size,
+        words=_words(rows, tall, wide, error_map.output_shape), cell=f"{tall} × {wide}",
+        left=round((mark[1] + 0.5) / columns * 100, 2) if mark and inside else None,
+        top=round((mark[0] + 0.5) / len(rows) * 100, 2) if mark and inside else None,
+    )
+
+
+def _cell_of(index: list[int], tall: int, wide: int, columns: int) -> tuple[int, int] | None:
+    if any(i < 0 for i in index) or min(tall, wide) < 1:
+        return None
+    if len(index) == 1:
+        row, column = divmod(index[0], columns * wide)
+        return row // tall, column // wide
+    return (index[0] // tall, index[1] // wide) if len(index) == 2 else None
+
+
+def _pixels(rows: list[str], size: int) -> list[bytes]:
+    """One byte a pixel; a cell keeps a margin of ground, so that neighbours stay countable."""
+    tiles = {kind: _tile(kind, size) for row in rows for kind in row}
+    return [b"".join(tiles[kind][y] for kind in row) for row in rows for y in range(size)]
+
+
+def _tile(kind: str, size: int) -> list[bytes]:
+    tile = [bytearray(size) for _ in range(size)]
+    middle = {(size - 1) // 2, size // 2}
+    for y in range(size - 1):
+        for x in range(size - 1):
+            if kind == "u" and (x + y) % 4 < 2:
+                tile[y][x] = HATCH
+            elif kind in "123456789":
+                tile[y][x] = FIRST_WRONG + int(kind) - 1
+            elif kind == "." and x in middle and y in middle:
+                tile[y][x] = DOT
+    return [bytes(line) for line in tile]
+
+
+def _png(lines: list[bytes]) -> bytes:
+    palette = b"".join(bytes.fromhex(colour[1:]) for colour in PALETTE)
+    header = struct.pack(">IIBBBBB", len(lines[0]), len(lines), 8, 3, 0, 0, 0)
+    body = zlib.compress(b"".join(b"\0" + line for line in lines), 9)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in ((b"IHDR", header), (b"PLTE", palette), (b"IDAT", body), (b"IEND", b"")))
+
+
+def _words(rows: list[str], tall: int, wide: int, shape: list[int]) -> str:
+    """What the picture shows, for who cannot see it: how much is wrong, and in which rows and columns."""
+    count = Counter("".join(rows))
+    total = sum(number for kind, number in count.items() if kind != " ")
+    unwritten = count["u"]
+    wrong = total - count["."] - unwritten
+    text = f"{wrong} of {total} squares hold a wrong element"
+    text += f", {unwritten} an element never written." if unwritten else "."
+    bad = [(y, x) for y, row in enumerate(rows) for x, kind in enumerate(row) if kind not in ". "]
+    if not bad or len(shape) != 2:
+        return text
+    top, bottom = min(y for y, _ in bad) * tall, min((max(y for y, _ in bad) + 1) * tall, shape[0]) - 1
+    left, right = min(x for _, x in bad) * wide, min((max(x for _, x in bad) + 1) * wide, shape[1]) - 1
+    return f"{text} All of them lie in rows {top} to {bottom} and columns {left} to {right}."

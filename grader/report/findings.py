@@ -1,0 +1,132 @@
+"""What a result says in a person's words: status, headline, what to fix first, what was not measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from grader.report.text import points
+from grader.result import AssignmentResult, CheckResult, Detail, Result
+
+MOST_FINDINGS = 3
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+VERDICT_WORDS = {
+    "accepted": "right",
+    "wrong_answer": "wrong answer",
+    "runtime_error": "run-time error",
+    "time_limit": "out of time",
+    "memory_limit": "out of memory",
+    "policy_violation": "against the rules",
+    "missing": "missing",
+    "infrastructure_error": "grader's fault",
+}
+# Among equal losses: what was written comes before what was not, and what breaks a rule before what is wrong.
+SEVERITY = ("policy_violation", "runtime_error", "memory_limit", "time_limit", "wrong_answer", "missing")
+
+
+@dataclass(frozen=True)
+class Status:
+    """A status is a shape and a word; `key` picks the colour, which says nothing more."""
+
+    key: str
+    shape: str
+    word: str
+
+
+PASSED = Status("passed", "●", "passed")
+PARTLY = Status("partly", "▲", "partly")
+FAILED = Status("failed", "■", "failed")
+UNMEASURED = Status("unmeasured", "◇", "not measured")
+CHECK_STATUS = {"passed": PASSED, "failed": FAILED, "not_run": Status("unmeasured", "◇", "not run")}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A failing assignment and the smallest check that shows what is wrong."""
+
+    name: str
+    assignment: AssignmentResult
+    check: CheckResult | None
+    others: int
+
+    @property
+    def detail(self) -> Detail | None:
+        return self.check.detail if self.check else None
+
+    @property
+    def hint(self) -> str:
+        return (self.detail.hint if self.detail else "") or self.assignment.hint
+
+
+def status(assignment: AssignmentResult) -> Status:
+    if assignment.verdict == "accepted":
+        return PASSED
+    if assignment.verdict == "infrastructure_error":
+        return UNMEASURED
+    return PARTLY if assignment.score > 0 else FAILED
+
+
+def measured_max(assignment: AssignmentResult) -> float:
+    """The points that this grading could have given."""
+    if assignment.verdict == "infrastructure_error":
+        return 0
+    speed = assignment.performance
+    return assignment.correctness.max_points + (speed.max_points if speed.status == "measured" else 0)
+
+
+def evidence(assignment: AssignmentResult) -> CheckResult | None:
+    """The failing check that says most in the fewest elements: the source, then the smallest case, then the record."""
+    failed = [check for check in assignment.correctness.checks if check.outcome == "failed"]
+    order = {"source": 0, "case": 1, "record": 2, "speed": 3}
+    return min(failed, key=lambda c: (c.detail is None, order[c.stage], prod(c.sizes.values()), c.id), default=None)
+
+
+def findings(result: Result) -> list[Finding]:
+    """Every assignment that lost points by being wrong, the greatest loss first."""
+    wrong = [(name, a) for name, a in result.assignments.items() if status(a) in (FAILED, PARTLY)]
+    wrong.sort(key=lambda item: (item[1].score - measured_max(item[1]), SEVERITY.index(item[1].verdict)))
+    return [Finding(name, a, evidence(a), max(sum(c.outcome == "failed" for c in a.correctness.checks) - 1, 0))
+            for name, a in wrong]
+
+
+def headline(result: Result) -> str:
+    """One sentence: how many kernels are right, and which to turn to."""
+    every = list(result.assignments.values())
+    right = sum(a.verdict == "accepted" for a in every)
+    wrong = findings(result)
+    if not every:
+        return "Nothing was graded."
+    if all(a.verdict == "missing" for a in every):
+        return f"None of the {_number(len(every))} files was found."
+    if all(a.verdict == "infrastructure_error" for a in every):
+        return "The grader failed before it could judge anything: that is our fault and costs no points."
+    kernels = "kernel is" if len(every) == 1 else "kernels are"
+    if right == len(every):
+        return "The kernel is right." if right == 1 else f"All {_number(right)} kernels are right."
+    count = _number(right).capitalize() if right else "None"
+    first = f"; {wrong[0].assignment.title} is the one to fix first" if wrong else ""
+    return f"{count} of {_number(len(every))} {kernels if right != 1 else 'kernels is'} right{first}."
+
+
+def not_measured(result: Result) -> list[str]:
+    """A sentence for each reason why points could be neither won nor lost."""
+    said = [f"{a.title} ({points(a.max_score)} points): the grader failed, through no fault of yours. {a.message}"
+            for a in result.assignments.values() if a.verdict == "infrastructure_error"]
+    reasons: dict[str, list[AssignmentResult]] = {}
+    for a in result.assignments.values():
+        if a.performance.status == "not_measured" and a.performance.max_points and a.verdict != "infrastructure_error":
+            reasons.setdefault(a.performance.reason, []).append(a)
+    for reason, group in reasons.items():
+        whose = f"all {_number(len(group))} kernels" if len(group) == len(result.assignments) > 1 \
+            else _listed([a.title for a in group])
+        total = points(sum(a.performance.max_points for a in group))
+        said.append(f"Speed of {whose} ({total} points): {reason or 'this machine could not measure it.'}")
+    return said
+
+
+def _number(count: int) -> str:
+    return NUMBERS[count] if count < len(NUMBERS) else str(count)
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,55 @@
+"""The class as CSV: one row a student, safe to open in a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from grader.report.load import Entry
+from grader.report.text import clean, points
+
+# A spreadsheet takes a text that starts so for a formula; full-width signs count as the plain ones.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+NAME_BYTES = 400
+
+
+def gradebook(entries: Sequence[Entry]) -> str:
+    """CSV text: student, score, max_score, measured_max, then points and verdict of each assignment.
+
+    Every text is quoted, so that no other delimiter can split it; numbers are not. A failure of the grader leaves
+    blank what it could not judge, and the total with it: a blank is asked about, a zero is believed.
+    """
+    names = list(dict.fromkeys(name for entry in entries for name in entry.result.assignments))
+    sheet = io.StringIO()
+    writer = csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerow(["student", "score", "max_score", "measured_max",
+                     *(cell(f"{name}_{what}") for name in names for what in ("points", "verdict"))])
+    for entry in entries:
+        result = entry.result
+        unjudged = any(a.verdict == "infrastructure_error" for a in result.assignments.values())
+        row: list[str | float] = [cell(result.student), "" if unjudged else number(result.score),
+                                  number(result.max_score), number(result.measured_max)]
+        for name in names:
+            assignment = result.assignments.get(name)
+            if assignment is None:
+                row += ["", ""]
+            else:
+                failed = assignment.verdict == "infrastructure_error"
+                row += ["" if failed else number(assignment.score), assignment.verdict]
+        writer.writerow(row)
+    return sheet.getvalue()
+
+
+def cell(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    formula = text.startswith(FORMULA_STARTS) or text.lstrip().startswith(FORMULA_STARTS)
+    return ("'" if formula else "") + clean(text, NAME_BYTES)
+
+
+def number(value: float) -> float | str:
+    """Points as in the pages; an integer without a decimal point; a blank for what is no number."""
+    text = points(value)
+    if text == "?":
+        return ""
+    return float(text) if "." in text else int(text)

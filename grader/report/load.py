@@ -1,0 +1,72 @@
+"""Reads a class back from disk: every `<out>/<folder>/result.json`. One that cannot be read never hides the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from grader.report.text import clean
+from grader.result import SCHEMA, Result
+
+MAX_BYTES = 64 * 1024 * 1024
+MESSAGE_BYTES = 400
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A result and the name of the folder it lies in. Links use the folder, which may differ from the student's id."""
+
+    folder: str
+    result: Result
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A submission without a result, through no fault of the student that is known."""
+
+    folder: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What lies in a folder of results: `entries` by student, `failures` by folder."""
+
+    entries: list[Entry]
+    failures: list[Failure]
+
+
+def load_results(out: Path) -> Loaded:
+    """Every student's result under `out`; a file that is absent, unreadable or of another version is a failure."""
+    entries: list[Entry] = []
+    failures: list[Failure] = []
+    for folder in sorted(path for path in out.iterdir() if path.is_dir() and not path.name.startswith(".")):
+        try:
+            entries.append(Entry(folder.name, _read(folder / "result.json")))
+        except (OSError, ValueError) as error:
+            failures.append(Failure(folder.name, _reason(error)))
+    entries.sort(key=lambda entry: (entry.result.student.casefold(), entry.folder))
+    return Loaded(entries, failures)
+
+
+def _read(path: Path) -> Result:
+    if path.stat().st_size > MAX_BYTES:
+        raise ValueError(f"result.json is larger than {MAX_BYTES // 2**20} MiB")
+    result = Result.model_validate_json(path.read_bytes())
+    if result.schema_ != SCHEMA:
+        raise ValueError(f"result.json is of version {result.schema_!r}; this program reads {SCHEMA!r}")
+    return result
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "There is no result.json: the grading did not finish."
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        return clean(f"result.json cannot be read: {first['msg']}{f' (at {where})' if where else ''}", MESSAGE_BYTES)
+    if isinstance(error, OSError):
+        return clean(f"result.json cannot be read: {error.strerror}", MESSAGE_BYTES)
+    return clean(str(error), MESSAGE_BYTES)

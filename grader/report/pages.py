@@ -1,0 +1,120 @@
+"""Draws the pages from results: a student's `report.html`, the class's `index.html` and `gradebook.csv`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from grader.report import charts, error_map, findings, tally, text
+from grader.report.gradebook import gradebook
+from grader.report.load import Entry, Failure, load_results
+from grader.result import AssignmentResult, CheckResult, Result
+
+TEMPLATES = Path(__file__).parent / "templates"
+STUDENT_PAGE_BYTES = 1_000_000
+# Tried in turn until the page is small enough: three hundred thousand-line tracebacks are no use to anyone.
+FIELD_LIMITS = (text.FIELD_BYTES, 5_000, 1_000, 250)
+CLASS_FIELD_BYTES = 240
+MOST_ROWS = 60
+MOST_TEXTS = 3
+
+
+def write_student(result: Result, folder: Path) -> Path:
+    """Writes `folder/report.html`, at most about 1 MB, and returns its path."""
+    page = ""
+    for limit in FIELD_LIMITS:
+        page = student_page(result, limit)
+        if len(page.encode()) <= STUDENT_PAGE_BYTES:
+            break
+    return _write(folder / "report.html", page)
+
+
+def write_class(entries: Sequence[Entry], out: Path, *, failures: Sequence[Failure] = ()) -> None:
+    """Writes `out/index.html` and `out/gradebook.csv`."""
+    _write(out / "index.html", class_page(entries, failures))
+    _write(out / "gradebook.csv", gradebook(entries))
+
+
+def write_all(out: Path) -> Path:
+    """Draws every page under `out` again from the results that lie there; returns the class page's path."""
+    loaded = load_results(out)
+    for entry in loaded.entries:
+        write_student(entry.result, out / entry.folder)
+    write_class(loaded.entries, out, failures=loaded.failures)
+    return out / "index.html"
+
+
+def student_page(result: Result, limit: int = text.FIELD_BYTES) -> str:
+    """The HTML of a student's report, each text in it capped at `limit` bytes."""
+    result = text.clean_model(result, limit)
+    return _environment().get_template("student.html.j2").render(result=result, found=findings.findings(result))
+
+
+def class_page(entries: Sequence[Entry], failures: Sequence[Failure] = ()) -> str:
+    """The HTML of the class page."""
+    cleaned = [Entry(entry.folder, text.clean_model(entry.result, CLASS_FIELD_BYTES)) for entry in entries]
+    broken = [(Failure(f.folder, text.clean(f.message, 2 * CLASS_FIELD_BYTES)), text.clean(f.folder)) for f in failures]
+    maximum = max((entry.result.measured_max for entry in cleaned), default=0.0)
+    return _environment().get_template("class.html.j2").render(
+        entries=cleaned, failures=broken, tallies=tally.tallies(cleaned), summary=tally.summary(cleaned),
+        scores=[entry.result.score for entry in cleaned], maximum=maximum)
+
+
+def link(folder: str) -> str:
+    """The address of a student's report, relative to the class page."""
+    return f"./{quote(os.fsencode(folder), safe='')}/report.html"
+
+
+def grouped(checks: Sequence[CheckResult], attribute: str) -> list[tuple[str, str]]:
+    """The distinct texts of failing checks (`message`, `traceback`, `output`), each with the cases that gave it."""
+    cases: dict[str, list[str]] = {}
+    for check in checks:
+        if check.detail and getattr(check.detail, attribute):
+            cases.setdefault(getattr(check.detail, attribute), []).append(check.case or check.id)
+    return [(body, ", ".join(names[:MOST_TEXTS]) + (f" and {len(names) - MOST_TEXTS} more"
+                                                    if len(names) > MOST_TEXTS else ""))
+            for body, names in list(cases.items())[:MOST_TEXTS]]
+
+
+def mapped(assignment: AssignmentResult) -> tuple[CheckResult, error_map.Picture] | None:
+    """The smallest failing case that shows more than a few squares of a map, else the largest map there is."""
+    maps = [(check, check.detail.error_map, check.detail.worst) for check in assignment.correctness.checks
+            if check.outcome == "failed" and check.detail and check.detail.error_map]
+    if not maps:
+        return None
+    maps.sort(key=lambda item: sum(map(len, item[1].cells)))
+    check, cells, worst = next((item for item in maps if sum(map(len, item[1].cells)) >= 16), maps[-1])
+    picture = error_map.picture(cells, worst.index if worst else None)
+    return (check, picture) if picture else None
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
+                              trim_blocks=True, lstrip_blocks=True)
+    environment.filters.update(points=text.points, figure=text.figure, seconds=text.seconds)
+    helpers: dict[str, Any] = {
+        "asset": lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8")),
+        "status": findings.status, "measured_max": findings.measured_max, "check_status": findings.CHECK_STATUS,
+        "verdict_words": findings.VERDICT_WORDS, "headline": findings.headline, "not_measured": findings.not_measured,
+        "ladder": charts.ladder, "distribution": charts.distribution, "palette": error_map.PALETTE,
+        "grouped": grouped, "mapped": mapped, "link": link,
+        "most_rows": MOST_ROWS, "most_findings": findings.MOST_FINDINGS,
+    }
+    environment.globals.update(helpers)
+    return environment
+
+
+def _write(path: Path, page: str) -> Path:
+    """Replaces a file as a whole: who opens it sees the old page or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.new")
+    fresh.write_text(page, encoding="utf-8", newline="\n")
+    return fresh.replace(path)

@@ -1,0 +1,172 @@
+"""What a grading says: `result.json`, version kernelmark/result/v1. The reports read this and nothing else."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA = "kernelmark/result/v1"
+
+Verdict = Literal[
+    "accepted",
+    "wrong_answer",
+    "runtime_error",
+    "time_limit",
+    "memory_limit",
+    "policy_violation",
+    "missing",
+    "infrastructure_error",
+]
+Outcome = Literal["passed", "failed", "not_run"]
+Stage = Literal["source", "case", "record", "speed"]
+"""What a check looks at: the source text, one case's answer, the record of what ran, one case's time."""
+
+FailureKind = Literal[
+    "missing_file", "missing_function", "not_attempted", "unreadable_source", "syntax_error", "import_error",
+    "wrong_signature",
+    "exception", "crash", "time_out", "out_of_memory", "protocol", "too_many_programs", "out_of_bounds",
+    "wrong_values", "unwritten", "not_finite", "input_changed", "late_write",
+    "policy", "no_kernel", "infrastructure",
+]
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Worst(Record):
+    """The element furthest outside its tolerance. Values are text, so that NaN and infinity survive JSON."""
+
+    index: list[int]
+    got: str
+    expected: str
+    error: str
+    allowed: str
+
+
+class ErrorMap(Record):
+    """Where an output is wrong. Cell (i, j) covers a block of the output (a vector is folded into rows).
+
+    One character a cell: "." right, "1".."9" wrong by a growing factor of the tolerance (each step a factor of ten),
+    "u" never written. `cells` has at most 128 strings of at most 128 characters.
+    """
+
+    output_shape: list[int]
+    cell_shape: list[int] = Field(description="elements a cell covers, rows x columns")
+    cells: list[str]
+
+
+class Place(Record):
+    """A line of the student's file, with its text."""
+
+    file: str
+    line: int
+    text: str = ""
+
+
+class Detail(Record):
+    """Why a check failed."""
+
+    kind: FailureKind
+    message: str
+    hint: str = ""
+    place: Place | None = None
+    traceback: str = ""
+    output: str = Field(default="", description="the end of what the submission printed")
+    wrong: int | None = None
+    total: int | None = None
+    unwritten: int | None = None
+    worst: Worst | None = None
+    error_map: ErrorMap | None = None
+
+
+class CheckResult(Record):
+    """One check: `id` is unique within an assignment, `case` is empty for the checks of source and record."""
+
+    id: str
+    stage: Stage
+    case: str = ""
+    sizes: dict[str, int] = {}
+    outcome: Outcome
+    seconds: float | None = None
+    worst_ratio: float | None = Field(default=None, description="worst error as a share of the error allowed; passed cases too")
+    detail: Detail | None = None
+
+
+class Correctness(Record):
+    points: float = 0
+    max_points: float
+    checks: list[CheckResult] = []
+
+
+class Interval(Record):
+    median: float
+    low: float
+    high: float
+
+
+class Performance(Record):
+    status: Literal["not_measured", "measured"] = "not_measured"
+    reason: str = ""
+    points: float = 0
+    max_points: float
+    speedup: Interval | None = None
+    student_us: float | None = None
+    baseline_us: float | None = None
+    roof_fraction: float | None = None
+    baseline: str = ""
+
+
+class Flag(Record):
+    """Something for a person to look at; it costs no points by itself."""
+
+    what: str
+    evidence: str
+    place: Place | None = None
+
+
+class AssignmentResult(Record):
+    title: str
+    signature: str
+    formula: str = ""
+    verdict: Verdict
+    score: float
+    max_score: float
+    message: str
+    hint: str = ""
+    correctness: Correctness
+    performance: Performance
+    flags: list[Flag] = []
+    source_sha256: str = ""
+    seconds: float = 0
+
+
+class Environment(Record):
+    device: str
+    python: str
+    torch: str
+    triton: str
+    numpy: str
+    platform: str
+    isolation: str
+    isolation_reasons: list[str] = []
+    seed: str
+    course: str = Field(default="", description="sha256 of course.toml")
+    kernelmark: str = ""
+
+
+class Result(Record):
+    schema_: str = Field(default=SCHEMA, alias="schema")
+    student: str
+    score: float
+    max_score: float
+    measured_max: float = Field(description="points that this machine could have given")
+    graded_at: str = Field(description="ISO 8601, UTC")
+    seconds: float
+    reproduce: str = Field(default="", description="the command that grades this again")
+    notes: list[str] = []
+    environment: Environment
+    assignments: dict[str, AssignmentResult]
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)

@@ -1,0 +1,128 @@
+"""What students hand in: a folder each, read once, with care, and never executed or imported here."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class SubmissionError(Exception):
+    """SUBMISSIONS cannot be graded at all; one line that says what, where and what was expected."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One student's folder. `slug` names the results folder: plain, and unique in a class even ignoring case."""
+
+    student: str
+    folder: Path
+    slug: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of a submission: its bytes, or why they could not be read. Both None: there is no such file."""
+
+    content: bytes | None = None
+    problem: str | None = None
+
+
+def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:
+    """Reads `folder/file` if it is a plain file of this folder of at most `max_bytes`.
+
+    A link that stays within the folder is followed; one that leaves it is a problem, as is anything but a regular file.
+    """
+    path = folder / file
+    try:
+        if path.is_symlink():
+            target = path.resolve(strict=True)
+            if not target.is_relative_to(folder.resolve()):
+                return Source(problem=f"{file} is a symbolic link out of the submission; a regular file expected")
+            path = target
+        # NONBLOCK: a FIFO must not hang the grader. NOFOLLOW: the link may have been swapped since.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return Source() if not path.is_symlink() else Source(problem=f"{file} is a symbolic link to nothing")
+    except (OSError, RuntimeError) as error:
+        if isinstance(error, OSError) and error.errno == errno.ENXIO:
+            return Source(problem=f"{file} is not a regular file")
+        reason = error.strerror if isinstance(error, OSError) else "symbolic links in a circle"
+        return Source(problem=f"{file} cannot be read: {reason}")
+    try:
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode):
+            return Source(problem=f"{file} is not a regular file")
+        if info.st_size > max_bytes:
+            return Source(problem=f"{file} has {info.st_size:,} bytes; at most {max_bytes:,} expected")
+        with os.fdopen(os.dup(descriptor), "rb") as stream:
+            content = stream.read(max_bytes + 1)
+    except OSError as error:
+        return Source(problem=f"{file} cannot be read: {error.strerror}")
+    finally:
+        os.close(descriptor)
+    if len(content) > max_bytes:
+        return Source(problem=f"{file} grew while it was read; at most {max_bytes:,} bytes expected")
+    return Source(content=content)
+
+
+def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
+    """The students under `path`: a folder of student folders, or one student's folder.
+
+    `files` are the file names of assignments: a folder that holds one of them is one student's.
+    Raises SubmissionError.
+    """
+    try:
+        info = path.stat()
+    except OSError as error:
+        raise SubmissionError(f"{path}: {error.strerror}; a folder of submissions expected") from None
+    if not stat.S_ISDIR(info.st_mode):
+        raise SubmissionError(f"{path}: is a file; a folder of submissions expected")
+    known = set(files)
+    try:
+        entries = sorted(os.scandir(path), key=lambda entry: entry.name)
+    except OSError as error:
+        raise SubmissionError(f"{path}: {error.strerror}; a readable folder expected") from None
+    if any(entry.name in known for entry in entries):
+        folders = [path]
+    else:
+        folders = [Path(entry.path) for entry in entries
+                   if not entry.name.startswith((".", "__")) and entry.is_dir(follow_symlinks=False)]
+    if not folders:
+        raise SubmissionError(
+            f"{path}: holds no student's folder and none of {', '.join(sorted(known))}; at least one expected")
+    return _named(folders)
+
+
+def _named(folders: list[Path]) -> list[Submission]:
+    taken: set[str] = set()
+    named = []
+    for folder in folders:
+        student = _printable(folder.resolve().name) or "student"
+        base = _slug(student)
+        slug, count = base, 2
+        while slug.casefold() in taken:
+            slug, count = f"{base}-{count}", count + 1
+        taken.add(slug.casefold())
+        named.append(Submission(student=student, folder=folder, slug=slug))
+    return named
+
+
+def _printable(name: str) -> str:
+    """A folder's name as text: bytes that are no UTF-8 and control characters become visible replacements."""
+    text = os.fsencode(name).decode("utf-8", "replace")
+    return "".join("\ufffd" if unicodedata.category(sign)[0] == "C" else sign for sign in text)
+
+
+def _slug(student: str) -> str:
+    """A file name that is safe on every system: letters (of any script), digits, `.`, `_`, `-`; at most 80 bytes."""
+    text = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", student)).strip("._") or "student"
+    while len(text.encode()) > 80:
+        text = text[:-1]
+    # Names that are ours inside the results folder.
+    return f"{text}_" if text.casefold() in {"index.html", "gradebook.csv"} else text

@@ -1,0 +1,83 @@
+"""What a run of the suite is about, and what it found: filled by the checks, read by `grader.grading`."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from grader.assignment import Assignment
+from grader.course import Course
+from grader.judge.attempt import Attempt
+from grader.judge.zygote import Zygote
+from grader.result import CheckResult, Detail
+from grader.submission import Source, read_source_file
+
+Evidence = dict[str, dict[str, CheckResult]]
+"""Assignment name, check id: what the check found. Nothing is assumed of a check that is not here."""
+
+
+@dataclass
+class Context:
+    """One submission, the assignments to check, and the evidence so far."""
+
+    folder: Path
+    assignments: dict[str, Assignment]
+    course: Course
+    device: str
+    seed: bytes
+    evidence: Evidence = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def source(self, assignment: Assignment) -> Source:
+        return read_source_file(self.folder, assignment.file, self.course.limits.source_kb * 1024)
+
+    def attempt(self, assignment: Assignment) -> Attempt:
+        return Attempt(lane_zygote, assignment, self.source(assignment), self.course, self.seed)
+
+    def put(self, assignment: str, check: CheckResult) -> None:
+        self.evidence.setdefault(assignment, {})[check.id] = check
+
+    def overrule(self, assignment: str, check_id: str, detail: Detail) -> None:
+        """A check that has passed is failed after all, by what was found later."""
+        check = self.evidence[assignment][check_id]
+        self.put(assignment, check.model_copy(update={"outcome": "failed", "detail": detail}))
+
+
+CONTEXT = pytest.StashKey[Context]()
+CHECK = pytest.StashKey[tuple[str, str]]()
+"""Of an item: the assignment and the check id that it must bring evidence for."""
+
+
+def select(assignments: dict[str, Assignment], only: Sequence[str]) -> dict[str, Assignment]:
+    """The assignments named in `only`, all of them if it is empty. Raises ValueError, one line."""
+    for name in only:
+        if name not in assignments:
+            raise ValueError(f"{name!r} is no assignment; one of {', '.join(assignments)} expected")
+    return {name: a for name, a in assignments.items() if not only or name in only}
+
+
+_lane: list[Zygote] = []
+
+
+def lane_zygote() -> Zygote:
+    """This process's zygote: started when first needed, replaced when it was lost, kept for every submission."""
+    if not _lane or not _lane[0].alive:
+        close_lane()
+        _register_cleanup()
+        _lane.append(Zygote(interpret=True))
+    return _lane[0]
+
+
+def close_lane() -> None:
+    while _lane:
+        _lane.pop().close()
+
+
+@cache
+def _register_cleanup() -> None:
+    atexit.register(close_lane)

@@ -1,0 +1,186 @@
+"""The pytest layer: `pytest --submission DIR` grades by hand what `kernelmark grade` grades for a class.
+
+Each check is an item in the trusted process, parametrised from the assignments. pytest collects the files of this
+folder and nothing else: never a submission's `conftest.py`, `pytest.ini` or plugins.
+This module is loaded by every pytest run beside an installed kernelmark, so what is heavy is imported when needed.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from grader.judge.attempt import Attempt
+    from grader.result import CheckResult
+    from grader.suite.context import Context
+
+SUITE = Path(__file__).parent
+# In which order the checks of an assignment run.
+STAGES = ("test_source", "test_case", "test_record")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("kernelmark", "grading a submission by hand")
+    group.addoption("--submission", metavar="DIR", help="check this student's folder (select checks with -k)")
+    group.addoption("--course", metavar="FILE", help="course.toml to use (default: the repository's)")
+    group.addoption("--seed", type=int, metavar="N", help="make the inputs repeat (default: new ones every time)")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    folder = config.getoption("--submission")
+    if folder is None:
+        return
+    from grader.suite.context import CONTEXT
+
+    if CONTEXT not in config.stash:
+        config.stash[CONTEXT] = _context_by_hand(config, Path(folder))
+    # Arguments such as testpaths of the project's own tests do not belong to a grading.
+    config.args = [str(SUITE)]
+    if config.option.markexpr == "not gpu":
+        config.option.markexpr = ""
+
+
+def _context_by_hand(config: pytest.Config, folder: Path) -> Context:
+    from grader import catalogue, course
+    from grader.suite.context import Context
+
+    if not folder.is_dir():
+        raise pytest.UsageError(f"--submission {folder}: a student's folder expected")
+    assignments = catalogue.assignments()
+    path = Path(config.getoption("--course") or catalogue.ROOT / "course.toml")
+    try:
+        rules = course.read_course(path, frozenset(assignments))
+    except course.CourseError as error:
+        raise pytest.UsageError(str(error)) from None
+    seed = config.getoption("--seed")
+    return Context(
+        folder=folder, assignments=assignments, course=rules, device="cpu",
+        seed=secrets.token_bytes(16) if seed is None else seed_bytes(seed))
+
+
+def seed_bytes(seed: int) -> bytes:
+    """`--seed N` as the key of every input."""
+    return str(seed).encode()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "attempt" not in metafunc.fixturenames or metafunc.config.getoption("--submission") is None:
+        return
+    from grader.suite.context import CONTEXT
+
+    context = metafunc.config.stash[CONTEXT]
+    if "case" not in metafunc.fixturenames:
+        metafunc.parametrize("attempt", list(context.assignments), indirect=True, scope="session")
+        return
+    pairs = [(name, case) for name, a in context.assignments.items() for case in a.cases_for(context.device)]
+    metafunc.parametrize(
+        ("attempt", "case"), pairs, indirect=["attempt"], scope="session",
+        ids=[f"{name}-{case.name}" for name, case in pairs])
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--submission") is None:
+        return
+    from grader.judge.attempt import RECORD, SOURCE, case_id
+    from grader.suite.context import CHECK, CONTEXT
+
+    order = list(config.stash[CONTEXT].assignments)
+    keyed = []
+    for position, item in enumerate(items):
+        assert isinstance(item, pytest.Function)
+        parameters = item.callspec.params
+        stage = item.originalname
+        check = {"test_source": SOURCE, "test_record": RECORD}.get(stage) or case_id(parameters["case"])
+        item.stash[CHECK] = (parameters["attempt"], check)
+        keyed.append((order.index(parameters["attempt"]), STAGES.index(stage), position, item))
+    items[:] = [item for *_, item in sorted(keyed, key=lambda entry: entry[:3])]
+
+
+@pytest.fixture(scope="session")
+def attempt(request: pytest.FixtureRequest) -> Generator[Attempt]:
+    """The attempt at one assignment, from its first check to its last."""
+    from grader.suite.context import CONTEXT
+
+    context = request.config.stash[CONTEXT]
+    started = time.monotonic()
+    attempt = context.attempt(context.assignments[request.param])
+    try:
+        yield attempt
+    finally:
+        late = attempt.close()
+        context.seconds[request.param] = time.monotonic() - started
+        for check_id, detail in late.items():
+            context.overrule(request.param, check_id, detail)
+    if late:
+        pytest.fail(f"{', '.join(late)}: {next(iter(late.values())).message}", pytrace=False)
+
+
+@pytest.fixture
+def verify(request: pytest.FixtureRequest) -> Callable[[CheckResult], None]:
+    """Files a check's evidence, and lets the item pass, fail or be skipped accordingly."""
+    from grader.suite.context import CHECK, CONTEXT
+
+    name, check_id = request.node.stash[CHECK]
+    context = request.config.stash[CONTEXT]
+
+    def verify(check: CheckResult) -> None:
+        assert check.id == check_id
+        context.put(name, check)
+        if check.outcome == "failed":
+            pytest.fail(_text(check), pytrace=False)
+        if check.outcome == "not_run":
+            pytest.skip(check.detail.message if check.detail else "not run")
+
+    return verify
+
+
+def _text(check: CheckResult) -> str:
+    detail = check.detail
+    if detail is None:
+        return check.id
+    lines = [detail.message]
+    if detail.place:
+        lines.append(f"  {detail.place.file}:{detail.place.line}: {detail.place.text}")
+    if detail.worst:
+        worst = detail.worst
+        lines.append(f"  out{worst.index}: got {worst.got}, expected {worst.expected} (allowed error {worst.allowed})")
+    if detail.hint:
+        lines.append(f"  hint: {detail.hint}")
+    return "\n".join(lines)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if item.config.getoption("--submission") is not None and call.when != "teardown":
+        _file_our_failures(item, call, report)
+    return report
+
+
+def _file_our_failures(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
+    """An item that ends in any way but through `verify` is a failure of ours, pytest-timeout's alarm included."""
+    from grader.result import CheckResult, Detail
+    from grader.suite.context import CHECK, CONTEXT
+
+    name, check_id = item.stash[CHECK]
+    context = item.config.stash[CONTEXT]
+    filed = context.evidence.get(name, {}).get(check_id)
+    agreed = filed is not None and {"passed": "passed", "failed": "failed", "not_run": "skipped"}[
+        filed.outcome] == report.outcome
+    if agreed or (call.when == "setup" and report.passed):
+        return
+    reason = f"{type(call.excinfo.value).__name__}: {call.excinfo.value}" if call.excinfo else "no evidence was filed"
+    stage = "source" if check_id == "source" else "record" if check_id == "record" else "case"
+    context.put(name, CheckResult(
+        id=check_id, stage=stage, case=check_id.removeprefix("case-") if stage == "case" else "", outcome="failed",
+        detail=Detail(kind="infrastructure", message=reason[:2000], hint="The grader failed, not the submission.")))

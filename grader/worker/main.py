@@ -1,0 +1,178 @@
+"""A worker: loads one student file and calls its function when the judge asks. The only file that runs student code.
+
+Everything here shares its process with the student and may be tampered with by the student, so nothing that it
+reports can earn a point: the judge looks at the output buffers, the source text and its own clock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import inspect
+import linecache
+import mmap
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from types import ModuleType, TracebackType
+from typing import Any
+
+import torch
+
+from grader.judge import wire
+from grader.worker import interpreter
+from grader.worker.recorder import Recorder
+
+_DTYPES = {"float32": torch.float32, "float16": torch.float16}
+_TEXT = 8_000
+
+
+class _Problem(Exception):
+    """A failure that is no exception of the student's: the function is missing, its signature is wrong."""
+
+    def __init__(self, failure: wire.WorkerFailure, message: str) -> None:
+        super().__init__(message)
+        self.failure = failure
+
+
+class _Submission:
+    """The student's module and function, and the record of what they run."""
+
+    def __init__(self, request: wire.Load, source: str) -> None:
+        self.file = request.file
+        self.recorder = Recorder(request.file)
+        interpreter.configure(max_programs=request.max_programs, on_launch=self.recorder.kernel_launched)
+        # inspect, and through it triton, finds the source of functions in linecache.
+        linecache.cache[self.file] = (len(source), None, source.splitlines(keepends=True), self.file)
+        name = request.file.removesuffix(".py")
+        spec = importlib.util.spec_from_loader(name, loader=None, origin=self.file)
+        assert spec is not None
+        module = importlib.util.module_from_spec(spec)
+        module.__file__ = self.file
+        sys.modules[name] = module
+        with self.recorder:
+            exec(compile(source, self.file, "exec"), module.__dict__)
+        self.function = _find(module, request)
+
+    def call(self, arguments: list[Any]) -> None:
+        with self.recorder:
+            self.function(*arguments)
+
+
+def serve(channel: wire.Channel) -> None:
+    """Answers requests until the judge hangs up."""
+    submission: _Submission | None = None
+    while True:
+        try:
+            request, descriptors = channel.receive_with_descriptors(wire.REQUEST)
+        except wire.ChannelClosed:
+            return
+        reply: wire.Message
+        try:
+            if isinstance(request, wire.Load):
+                file = request.file
+                submission = _Submission(request, _read_all(descriptors[0]))
+                reply = wire.Loaded(seq=request.seq)
+            else:
+                assert submission is not None
+                submission.call([_argument(a, descriptors) for a in request.arguments])
+                operators, kernels = submission.recorder.take()
+                reply = wire.Done(seq=request.seq, operators=operators, kernels=kernels)
+        except BaseException as error:
+            reply = _failed(request.seq, error, file, loading=isinstance(request, wire.Load))
+        finally:
+            for descriptor in descriptors:
+                with contextlib.suppress(OSError):
+                    os.close(descriptor)
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        channel.send(reply)
+
+
+def _find(module: ModuleType, request: wire.Load) -> Any:
+    function = getattr(module, request.function, None)
+    expected = f"{request.function}({', '.join(request.parameters)})"
+    if function is None:
+        raise _Problem("missing_function", f"{request.file} defines no function {request.function}; {expected} expected")
+    if not callable(function):
+        raise _Problem("missing_function", f"{request.function} is not a function; {expected} expected")
+    try:
+        inspect.signature(function).bind(*request.parameters)
+    except (TypeError, ValueError) as error:
+        found = _signature(function)
+        raise _Problem("wrong_signature", f"{request.function}{found} cannot be called as {expected}: {error}") from None
+    return function
+
+
+def _signature(function: Any) -> str:
+    try:
+        return str(inspect.signature(function))
+    except (TypeError, ValueError):
+        return "(…)"
+
+
+def _read_all(descriptor: int) -> str:
+    chunks = []
+    while chunk := os.read(descriptor, 1 << 20):
+        chunks.append(chunk)
+    return b"".join(chunks).decode("utf-8-sig")
+
+
+def _argument(argument: wire.TensorArgument | wire.ScalarArgument, descriptors: list[int]) -> Any:
+    if isinstance(argument, wire.ScalarArgument):
+        return argument.value
+    dtype = _DTYPES[argument.dtype]
+    mapped = mmap.mmap(descriptors[argument.descriptor], 0)
+    return torch.frombuffer(mapped, dtype=dtype).view(*argument.shape)
+
+
+def _failed(seq: int, error: BaseException, file: str, *, loading: bool) -> wire.Failed:
+    frames = [frame for one in _chain(error) for frame in _frames(one.__traceback__, file)]
+    line = frames[-1].lineno or 0 if frames else 0
+    if isinstance(error, SyntaxError) and error.filename == file:
+        line = error.lineno or 0
+    name = type(error).__name__
+    message = str(error) if isinstance(error, _Problem | interpreter.KernelFault) else f"{name}: {error}".rstrip(": ")
+    text = "".join(traceback.format_list(frames)) + message
+    return wire.Failed(
+        seq=seq, failure=_kind(error, loading), message=_clip(message), line=line, traceback=_clip(text),
+    )
+
+
+def _kind(error: BaseException, loading: bool) -> wire.WorkerFailure:
+    if isinstance(error, _Problem):
+        return error.failure
+    if isinstance(error, interpreter.TooManyPrograms):
+        return "too_many_programs"
+    if isinstance(error, interpreter.OutOfBounds):
+        return "out_of_bounds"
+    if isinstance(error, interpreter.Unsupported):
+        return "unsupported"
+    if any(isinstance(one, MemoryError) or "can't allocate memory" in str(one) for one in _chain(error)):
+        return "out_of_memory"
+    if isinstance(error, SyntaxError) and loading:
+        return "syntax_error"
+    if isinstance(error, NotImplementedError) and not loading:
+        return "not_attempted"
+    return "import_error" if loading else "exception"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The exception, then what it came from, outermost first: the innermost holds the student's line."""
+    seen: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen:
+        seen.add(id(one))
+        yield one
+        one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+
+
+def _frames(trace: TracebackType | None, file: str) -> list[traceback.FrameSummary]:
+    return [frame for frame in traceback.extract_tb(trace) if frame.filename == file]
+
+
+def _clip(text: str) -> str:
+    text = text.encode("utf-8", "replace").decode()
+    return text if len(text) <= _TEXT else text[: _TEXT // 2] + "\n…\n" + text[-_TEXT // 2 :]

@@ -1,0 +1,19 @@
+# The answer is right, but the sigmoid is left in x, which the caller still needs.
+# expect: input
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask)
+    s = tl.sigmoid(x)
+    tl.store(x_ptr + offs, s, mask=mask)
+    tl.store(out_ptr + offs, x * s, mask=mask)
+
+
+def silu(x, out):
+    n = x.numel()
+    silu_kernel[(triton.cdiv(n, 1024),)](x, out, n, BLOCK=1024)

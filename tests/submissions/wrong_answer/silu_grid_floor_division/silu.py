@@ -1,0 +1,17 @@
+# The grid is n // BLOCK: the last, incomplete block is never done.
+# expect: cdiv
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask)
+    tl.store(out_ptr + offs, x * tl.sigmoid(x), mask=mask)
+
+
+def silu(x, out):
+    n = x.numel()
+    silu_kernel[(max(1, n // 256),)](x, out, n, BLOCK=256)
