@@ -42,16 +42,19 @@ def grade(
     Exit status: 0 when grading ran, whatever the scores; 2 for a usage or configuration error; 3 when something of
     ours failed (everyone else is still graded).
     """
-    # Late: torch takes seconds, and a typing error should not.
+    try:
+        found = catalogue.assignments()
+        students = find_submissions(submissions, [a.file for a in found.values()])
+        rules = read_course(course, frozenset(found))
+    except (SubmissionError, CourseError, catalogue.CatalogueError) as error:
+        _usage(str(error))
+    # Late: it imports torch and matplotlib, and whoever mistyped a name should not wait for them.
     from grader import run
 
     try:
-        found = catalogue.assignments()
-        plan = run.plan(
-            find_submissions(submissions, [a.file for a in found.values()]), read_course(course, frozenset(found)),
-            out=out, only=[name for name in only.replace(" ", "").split(",") if name], device=device, jobs=jobs,
-            seed=seed)
-    except (SubmissionError, CourseError, catalogue.CatalogueError, run.PlanError) as error:
+        names = [name for name in only.replace(" ", "").split(",") if name]
+        plan = run.plan(students, rules, out=out, only=names, device=device, jobs=jobs, seed=seed)
+    except run.PlanError as error:
         _usage(str(error))
     raise typer.Exit(INFRASTRUCTURE_ERROR if run.grade_class(plan, console, errors) else 0)
 

@@ -80,7 +80,7 @@ def _worker() -> Finding:
     try:
         zygote = Zygote(interpret=True)
     except InfrastructureError as error:
-        return Finding("worker", str(error), False, True, "see the message; run `make clean setup` if packages are broken")
+        return Finding("worker", str(error), False, True, "make clean setup")
     imported = time.monotonic() - started
     try:
         started = time.monotonic()

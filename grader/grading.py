@@ -25,14 +25,13 @@ import pytest
 from grader import catalogue, scoring
 from grader.assignment import Assignment
 from grader.course import Course
-from grader.judge import explain, isolation
+from grader.judge import isolation
 from grader.judge.attempt import RECORD, SOURCE, expected_checks
+from grader.judge.explain import explain_assignment
 from grader.judge.wire import Ready
 from grader.result import (
     AssignmentResult,
-    CheckResult,
     Correctness,
-    Detail,
     Environment,
     Flag,
     Performance,
@@ -40,7 +39,7 @@ from grader.result import (
 )
 from grader.submission import Submission
 from grader.suite import plugin
-from grader.suite.context import CONTEXT, Context, lane_zygote, select
+from grader.suite.context import CONTEXT, Context, lane_zygote, our_failure, select
 
 # Beyond the judge's own deadlines: only a grader that hangs reaches it.
 GUARD_SECONDS = 120
@@ -115,12 +114,12 @@ def _result(job: Job, context: Context, seconds: float) -> Result:
 def _assignment_result(job: Job, context: Context, assignment: Assignment) -> AssignmentResult:
     expected = expected_checks(assignment, job.device)
     evidence = context.evidence.get(assignment.name, {})
-    checks = [evidence.get(check_id) or _not_filed(check_id) for check_id in expected]
+    checks = [evidence.get(check_id) or our_failure(check_id, "the check was not run") for check_id in expected]
     verdict = scoring.verdict_of(checks, expected)
     points = job.course.points_of(assignment.name)
     cases = [check_id for check_id in expected if check_id not in (SOURCE, RECORD)]
     earned = scoring.correctness_points(verdict, checks, cases, points, job.course)
-    message, hint = explain.explain_assignment(assignment, checks)
+    message, hint = explain_assignment(assignment, checks)
     flags = [Flag(what="policy", evidence=check.detail.message, place=check.detail.place)
              for check in checks if check.detail is not None and check.detail.kind in ("policy", "no_kernel")]
     content = context.source(assignment).content
@@ -136,14 +135,6 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
         source_sha256=hashlib.sha256(content).hexdigest() if content is not None else "",
         seconds=round(context.seconds.get(assignment.name, 0), 3),
     )
-
-
-def _not_filed(check_id: str) -> CheckResult:
-    """An expected check without evidence: the suite did not run it, which is our failure, never a pass."""
-    stage = check_id if check_id in ("source", "record") else "case"
-    return CheckResult(
-        id=check_id, stage=stage, case=check_id.removeprefix("case-") if stage == "case" else "",  # type: ignore[arg-type]
-        outcome="failed", detail=Detail(kind="infrastructure", message="the check was not run"))
 
 
 def _environment(job: Job, seed: bytes, versions: Ready) -> Environment:

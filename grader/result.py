@@ -90,7 +90,7 @@ class CheckResult(Record):
     sizes: dict[str, int] = {}
     outcome: Outcome
     seconds: float | None = None
-    worst_ratio: float | None = Field(default=None, description="worst error as a share of the error allowed; passed cases too")
+    worst_ratio: float | None = Field(default=None, description="worst error over what is allowed")
     detail: Detail | None = None
 
 

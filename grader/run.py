@@ -7,7 +7,7 @@ import os
 import shlex
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,9 +15,11 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from grader import catalogue, report
+from grader import catalogue
 from grader.course import Course
 from grader.grading import Graded, Job, grade_all
+from grader.report.load import Failure, load_results
+from grader.report.pages import write_class, write_student
 from grader.result import Result
 from grader.submission import Submission
 from grader.suite.context import select
@@ -96,25 +98,28 @@ def _check_writable(out: Path) -> None:
 
 def grade_class(plan: Plan, console: Console, errors: Console) -> int:
     """Grades, writes every student's files as they come, then the class page. Returns how many failures of ours."""
-    failures: list[str] = []
+    failures: list[Failure] = []
     started = time.monotonic()
     for note in plan.notes:
         console.print(note, markup=False)
     with _progress(plan, console) as tell:
         for graded in grade_all(plan.jobs, plan.lanes):
             trouble = _keep(graded, plan.out)
-            failures.extend(trouble)
             tell(graded)
             for line in trouble:
                 errors.print(f"kernelmark: {line}", markup=False)
+            failures.extend(Failure(graded.submission.slug, line) for line in trouble)
     try:
-        page = report.write_class(plan.out, failures=failures)
+        loaded = load_results(plan.out)
+        told = {failure.folder for failure in failures}
+        write_class(
+            loaded.entries, plan.out, failures=failures + [f for f in loaded.failures if f.folder not in told])
     except OSError as error:
-        failures.append(f"class page: {error.strerror} ({plan.out})")
-        errors.print(f"kernelmark: {failures[-1]}", markup=False)
+        failures.append(Failure("", f"class page not written: {error.strerror} ({plan.out})"))
+        errors.print(f"kernelmark: {failures[-1].message}", markup=False)
     else:
         seconds = time.monotonic() - started
-        console.print(f"{len(plan.jobs)} graded in {seconds:.0f} s: {page}", markup=False)
+        console.print(f"{len(plan.jobs)} graded in {seconds:.0f} s: {plan.out / 'index.html'}", markup=False)
     return len(failures)
 
 
@@ -135,7 +140,7 @@ def _keep(graded: Graded, out: Path) -> list[str]:
         _write(folder / "checks.log", graded.log)
         _write(folder / "result.json", result.model_dump_json(by_alias=True, indent=1))
         (folder / "result.failed.json").unlink(missing_ok=True)
-        report.write_student(result, folder)
+        write_student(result, folder)
     except OSError as error:
         lines.append(f"{submission.student}: results not written: {error.strerror} ({folder})")
     return lines
@@ -163,7 +168,7 @@ def _write(path: Path, text: str) -> None:
 
 
 @contextlib.contextmanager
-def _progress(plan: Plan, console: Console) -> Iterator[object]:
+def _progress(plan: Plan, console: Console) -> Iterator[Callable[[Graded], None]]:
     total = len(plan.jobs)
     if console.is_terminal:
         columns = (TextColumn("grading"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),

@@ -92,11 +92,16 @@ def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
         folders = [path]
     else:
         folders = [Path(entry.path) for entry in entries
-                   if not entry.name.startswith((".", "__")) and entry.is_dir(follow_symlinks=False)]
+                   if entry.is_dir(follow_symlinks=False) and not _is_litter(entry, known)]
     if not folders:
         raise SubmissionError(
             f"{path}: holds no student's folder and none of {', '.join(sorted(known))}; at least one expected")
     return _named(folders)
+
+
+def _is_litter(entry: os.DirEntry[str], known: set[str]) -> bool:
+    """`.git`, `__MACOSX` and their like; but a folder that holds an assignment is a student's, whatever its name."""
+    return entry.name.startswith((".", "__")) and not any(Path(entry.path, name).is_file() for name in known)
 
 
 def _named(folders: list[Path]) -> list[Submission]:
@@ -121,7 +126,7 @@ def _printable(name: str) -> str:
 
 def _slug(student: str) -> str:
     """A file name that is safe on every system: letters (of any script), digits, `.`, `_`, `-`; at most 80 bytes."""
-    text = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", student)).strip("._") or "student"
+    text = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", student)).strip("._-") or "student"
     while len(text.encode()) > 80:
         text = text[:-1]
     # Names that are ours inside the results folder.

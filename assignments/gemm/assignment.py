@@ -49,8 +49,8 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
     fp16 on the way is seen in every element.
     """
     m, n, k = case.sizes["M"], case.sizes["N"], case.sizes["K"]
-    a = _scales(m, generator)[:, None] * (torch.randn(m, k, generator=generator) + _offsets(m, generator)[:, None])
-    b = _scales(n, generator)[None, :] * (torch.randn(k, n, generator=generator) + _offsets(n, generator)[None, :])
+    a = (torch.randn(m, k, generator=generator) + _offsets(m, k, generator)[:, None]) * _scales(m, generator)[:, None]
+    b = (torch.randn(k, n, generator=generator) + _offsets(n, k, generator)[None, :]) * _scales(n, generator)[None, :]
     size = math.sqrt(RANGES[case.values] / math.sqrt(k))
     a, b = (a * size).half(), (b * size).half()
     pairs, half = k // 4, k // 2
@@ -63,11 +63,13 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
 
 
 def _scales(count: int, generator: torch.Generator) -> Tensor:
-    return 0.5 * torch.pow(4, torch.rand(count, generator=generator))
+    scales: Tensor = 0.5 * torch.exp2(2 * torch.rand(count, generator=generator))
+    return scales
 
 
-def _offsets(count: int, generator: torch.Generator) -> Tensor:
-    return torch.rand(count, generator=generator) - 0.5
+def _offsets(count: int, k: int, generator: torch.Generator) -> Tensor:
+    # K products of two offsets add up to no more than √K of the random parts do: out stays within fp16.
+    return (torch.rand(count, generator=generator) - 0.5) / math.sqrt(math.sqrt(k))
 
 
 def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
@@ -79,7 +81,7 @@ def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
     # Products of fp16 are exact in fp32. Partial sums of products with random signs are about |a_i|·|b_j|/√K (lengths
     # of row and column). K additions that round at random err by √K·EPS32/2 of that, hence |a_i|·|b_j|·EPS32/2;
     # allowed eight times. Tensor cores truncate, always to the same side, about once in 16 products: √K/16 units more.
-    lengths = a.norm(dim=1)[:, None] * b.norm(dim=0)[None, :]
+    lengths: Tensor = a.norm(dim=1)[:, None] * b.norm(dim=0)[None, :]
     return rounding + EPS32 * (4 + math.sqrt(k) / 16) * lengths
 
 

@@ -18,7 +18,7 @@ CASES = (
     Case(name="3x257-tiny", sizes={"rows": 3, "cols": 257}, values="tiny"),
     Case(name="1x1009", sizes={"rows": 1, "cols": 1009}),
     Case(name="37x64", sizes={"rows": 37, "cols": 64}),
-    Case(name="211x31-tiny", sizes={"rows": 211, "cols": 31}, values="tiny"),
+    Case(name="149x31-tiny", sizes={"rows": 149, "cols": 31}, values="tiny"),
     Case(name="3x4099", sizes={"rows": 3, "cols": 4099}),
     Case(name="17x1031-extreme", sizes={"rows": 17, "cols": 1031}, values="extreme"),
     Case(name="2x20011", sizes={"rows": 2, "cols": 20011}),
@@ -50,9 +50,9 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
 def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
     """The absolute error allowed for each element."""
     # Squares, mean, eps, reciprocal root and the two products err by about 8 units of EPS32 together, 2 of them for a
-    # GPU's rsqrt. A sum of n squares in any sensible order adds up at most some n/256 numbers one after another, each
-    # with a random error of EPS32/2 of the sum, which the root halves: √(n/256)/4 units; allowed four times.
-    growth = 8 + math.sqrt(expected.shape[1]) / 16
+    # GPU's rsqrt. n squares added one after another, the worst of sensible orders, err by EPS32/2 of the sum each, at
+    # random: √n/2 units together, which the root halves. Sums by blocks stay far below.
+    growth = 8 + math.sqrt(expected.shape[1]) / 4
     return EPS32 * growth * expected.abs() + SMALLEST_NORMAL32
 
 

@@ -9,18 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
+
+def _words(text: str, prefix: str = "") -> frozenset[str]:
+    return frozenset(prefix + word for word in text.split())
+
+
 DTYPE = re.compile(r"(b?float|u?int|q?u?int|complex|bits)\d+(_\w+)?|half|float|double|bfloat16|short|int|long|bool|"
                    r"cfloat|cdouble|chalf")
 
-ALLOCATING = frozenset("""
+ALLOCATING = _words("""
 empty empty_like empty_strided empty_permuted zeros zeros_like ones ones_like full full_like tensor scalar_tensor
 as_tensor asarray arange rand rand_like randn randn_like randint randint_like randperm manual_seed seed
-""".split())
-VIEWING = frozenset("""
+""")
+VIEWING = _words("""
 t transpose permute reshape view squeeze unsqueeze flatten unflatten ravel narrow select as_strided swapaxes swapdims
 movedim moveaxis broadcast_to split chunk unbind tensor_split diagonal numel
-""".split())
-DESCRIBING = frozenset("""
+""")
+DESCRIBING = _words("""
 Tensor Size dtype device layout strided memory_format contiguous_format preserve_format channels_last Generator
 Stream Event finfo iinfo is_tensor is_floating_point is_complex is_same_size is_nonzero is_contiguous typename version
 __version__ __file__ __name__ inf nan pi e newaxis promote_types result_type can_cast broadcast_shapes
@@ -29,7 +34,7 @@ set_float32_matmul_precision get_float32_matmul_precision get_num_threads set_nu
 no_grad enable_grad inference_mode set_grad_enabled is_grad_enabled is_inference_mode_enabled
 FloatTensor HalfTensor BFloat16Tensor IntTensor LongTensor BoolTensor OutOfMemoryError types
 _assert _check
-""".split())
+""")
 # Attributes of torch, all of whose own attributes are free, and the few of them that are not.
 FREE_BELOW = ("torch.cuda", "torch.xpu", "torch.accelerator", "torch.backends", "torch.profiler", "torch.version",
               "torch.autograd.profiler", "torch.autograd.Function", "torch.autograd.function", "torch.nn.Module",
@@ -40,21 +45,21 @@ NOT_BELOW = ("torch.cuda.CUDAGraph", "torch.cuda.graph", "torch.cuda.graphs", "t
              "torch.cuda.cudart", "torch.cuda.comm", "torch.cuda.nccl", "torch.cuda.jiterator",
              "torch.cuda._compile_kernel")
 # Modules named on the way to something else; handing one on as a value hides what is used of it.
-MODULES = frozenset("""
+MODULES = _words("""
 torch torch.nn torch.nn.functional torch.nn.modules torch.ops torch.ops.aten torch.autograd torch.utils torch.linalg
 torch.special torch.fft torch.jit torch.compiler torch.library numpy numpy.linalg
-""".split())
+""")
 
-NUMPY = frozenset("""
+NUMPY = _words("""
 prod ceil floor trunc rint round log log2 log10 sqrt cbrt abs absolute sign maximum minimum max min power gcd lcm mod
 isnan isinf isfinite isscalar array arange zeros ones empty full zeros_like empty_like random set_printoptions
 dtype finfo iinfo ndarray generic number integer floating signedinteger unsignedinteger inexact bool_ intp
 float16 float32 float64 half single double int8 int16 int32 int64 uint8 uint16 uint32 uint64 typing
 inf nan pi e newaxis __version__ errstate seterr
-""".split())
+""")
 
 # Never the name of a method on what honest host code handles beside tensors.
-TENSOR_METHODS = frozenset("""
+TENSOR_METHODS = _words("""
 mm bmm matmul addmm addmm_ addbmm baddbmm addmv mv ger outer einsum sigmoid sigmoid_ silu softmax log_softmax tanh tanh_
 relu relu_ gelu exp exp_ exp2 sqrt sqrt_ rsqrt rsqrt_ reciprocal reciprocal_ square square_ pow pow_ norm
 mul mul_ multiply multiply_ div div_ divide divide_ true_divide true_divide_ add_ sub_ subtract subtract_ neg neg_
@@ -64,19 +69,19 @@ masked_scatter_ masked_select put_ take_along_dim nan_to_num nan_to_num_ cumsum 
 numpy __array__ __dlpack__ __cuda_array_interface__
 __matmul__ __rmatmul__ __imatmul__ __mul__ __rmul__ __imul__ __add__ __radd__ __iadd__ __sub__ __rsub__ __isub__
 __truediv__ __rtruediv__ __itruediv__ __pow__ __rpow__ __neg__
-""".split())
+""")
 # Ways to write a copy; each needs its operator among the assignment's.
 COPY_NAMES = {"copy_": "aten::copy_", "clone": "aten::clone"}
 
-COMPUTING_MODULES = frozenset("""
+COMPUTING_MODULES = _words("""
 scipy cupy cupyx numba jax jaxlib tensorflow sklearn xformers flash_attn liger_kernel apex unsloth vllm flag_gems
 triton_kernels cutlass cutlass_library tilelang bitsandbytes torchao torchvision torchaudio nvmath pycuda warp
 transformer_engine cuda mlx taichi tvm thrust deep_gemm sgl_kernel aiter onnxruntime keras tinygrad
-""".split())
-ESCAPING_MODULES = frozenset("""
+""")
+ESCAPING_MODULES = _words("""
 ctypes _ctypes cffi subprocess multiprocessing socket pty cppyy pybind11 cython Cython pyximport marshal
 grader reference assignments
-""".split())
+""")
 ESCAPING_NAMES = ("os.fork", "os.forkpty", "os.system", "os.popen", "os.exec", "os.spawn", "os.posix_spawn", "os.kill",
                   "sys._getframe", "sys._current_frames", "sys.settrace", "sys.setprofile", "gc.get_objects",
                   "gc.get_referrers", "inspect.currentframe", "inspect.stack", "threading.settrace",
@@ -153,18 +158,18 @@ def may_set(name: str) -> bool:
 
 
 # As a dispatch mode sees them. `lift_fresh` is the end of torch.tensor(...); `detach` and `alias` are views.
-ALLOCATING_OPERATORS = frozenset(f"aten::{name}" for name in """
+ALLOCATING_OPERATORS = _words("""
 empty empty_like empty_strided empty_permuted new_empty new_empty_strided zeros zeros_like new_zeros ones ones_like
 new_ones full full_like new_full zero_ zero fill_ scalar_tensor arange lift_fresh lift lift_fresh_copy
 rand rand_like randn randn_like randint randint_like randperm uniform_ normal_ random_
 set_ record_stream is_pinned requires_grad_ is_same_size
-""".split())
-VIEWING_OPERATORS = frozenset(f"aten::{name}" for name in """
+""", "aten::")
+VIEWING_OPERATORS = _words("""
 view view_as _unsafe_view reshape _reshape_alias as_strided as_strided_ t t_ transpose transpose_ permute numpy_T
 slice select unsqueeze unsqueeze_ squeeze squeeze_ expand expand_as narrow split split_with_sizes chunk unbind
 diagonal unfold movedim swapaxes swapaxes_ swapdims swapdims_ unflatten flatten detach detach_ alias
 size stride numel dim storage_offset is_contiguous sym_size sym_stride sym_numel sym_storage_offset device layout
-""".split()) | {"prim::device", "prim::layout"}
+""", "aten::") | {"prim::device", "prim::layout"}
 FREE_OPERATORS = ALLOCATING_OPERATORS | VIEWING_OPERATORS
 # Accumulators and scratch need a few; thousands are an answer written from Python one element at a time.
 MANY_FILLS = 64

@@ -11,8 +11,10 @@ import torch
 from grader.assignment import Assignment, Case, Inputs
 from grader.catalogue import right_answer
 from grader.course import Course
-from grader.judge import explain, policy, wire
+from grader.judge import policy, wire
 from grader.judge.compare import compare
+from grader.judge.explain import explain_case
+from grader.judge.failures import explain_failure
 from grader.judge.session import Answer, Lost, Session
 from grader.judge.zygote import Zygote
 from grader.result import CheckResult, Detail, Outcome, Place
@@ -49,8 +51,7 @@ class Attempt:
         self._session: Session | None = None
         self._deadline: float | None = None
         self._blocked: str = ""
-        self._operators: list[wire.OperatorUse] = []
-        self._kernels: list[wire.KernelUse] = []
+        self._violations: set[policy.Violation] = set()
         self._answered = False
         self._late: list[str] = []
 
@@ -85,8 +86,7 @@ class Attempt:
                 self._blocked = f"not run: {answer.message}"
             return self._case_result(case, "failed", self._lost_detail(answer))
         self._answered = True
-        self._operators.extend(answer.operators)
-        self._kernels.extend(answer.kernels)
+        self._violations.update(policy.judge_record(answer.operators, answer.kernels, self.assignment))
         return self._compare(case, inputs, answer)
 
     def record(self) -> CheckResult:
@@ -94,9 +94,9 @@ class Attempt:
         if not self._answered:
             detail = Detail(kind="exception", message="not run: no call was answered")
             return CheckResult(id=RECORD, stage="record", outcome="not_run", detail=detail)
-        violations = policy.judge_record(self._operators, self._kernels, self.assignment)
-        if violations:
-            return CheckResult(id=RECORD, stage="record", outcome="failed", detail=self._policy_detail(violations))
+        if self._violations:
+            detail = self._policy_detail(sorted(self._violations))
+            return CheckResult(id=RECORD, stage="record", outcome="failed", detail=detail)
         return CheckResult(id=RECORD, stage="record", outcome="passed")
 
     def close(self) -> dict[str, Detail]:
@@ -150,7 +150,7 @@ class Attempt:
         comparison = compare(answer.output, expected, None if tolerance is None else tolerance(inputs, expected))
         if comparison.passed and not answer.changed:
             return self._case_result(case, "passed", None, answer.seconds, comparison.worst_ratio)
-        detail = explain.explain_case(
+        detail = explain_case(
             self.assignment, case, inputs, answer.output, comparison, inputs_changed=list(answer.changed))
         detail.output = answer.printed
         return self._case_result(case, "failed", detail, answer.seconds, comparison.worst_ratio)
@@ -169,9 +169,8 @@ class Attempt:
         return CheckResult(id=SOURCE, stage="source", outcome="failed", detail=self._lost_detail(lost))
 
     def _lost_detail(self, lost: Lost) -> Detail:
-        detail = explain.explain_failure(
+        detail = explain_failure(
             self.assignment, lost.kind, lost.message, line=lost.line, signal=lost.signal, text=self._line(lost.line))
-        detail.place = self._place(lost.line)
         detail.traceback, detail.output = lost.traceback, lost.output
         return detail
 

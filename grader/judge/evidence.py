@@ -26,10 +26,14 @@ ROUNDING = {torch.float32: 2.0**-20, torch.float16: 2.0**-9}
 
 @dataclass(frozen=True)
 class Finding:
-    """What was seen and where to look, each one or two whole sentences."""
+    """What was seen and where to look, each one or two whole sentences.
+
+    `whole` when it accounts for right and wrong elements alike, so that where the wrong ones lie adds nothing.
+    """
 
     seen: str
     look: str
+    whole: bool = False
 
     @property
     def hint(self) -> str:
@@ -58,6 +62,10 @@ class Evidence:
     def is_matrix(self) -> bool:
         return self.got.ndim == 2 and min(self.got.shape) > 1
 
+    @property
+    def subject(self) -> str:
+        return "Every element" if self.count == self.got.numel() else "Every wrong element"
+
     def close(self, candidate: Tensor, rounding: float | None = None) -> Tensor:
         """Where the output equals a candidate (float64, of its shape) within rounding; NaN equals NaN."""
         slack = 2 * self.comparison.allowed + (self.rounding if rounding is None else rounding) * candidate.abs()
@@ -69,7 +77,7 @@ class Evidence:
         known = self.written if where is None else self.written & where
         wrong = self.wrong & known
         known_count, wrong_count = int(known.sum()), int(wrong.sum())
-        if wrong_count == 0 or 2 * wrong_count < self.count:
+        if wrong_count == 0 or 4 * wrong_count < self.count:
             return False
         close = self.close(candidate.reshape(self.got.shape), rounding)
         return (

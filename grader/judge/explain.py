@@ -12,6 +12,7 @@ from grader.assignment import Assignment, Case, Inputs
 from grader.judge.compare import Comparison, error_map, index_of
 from grader.judge.evidence import Evidence, Finding, plural
 from grader.judge.failures import explain_failure
+from grader.judge.places import moved
 from grader.judge.regions import where
 from grader.judge.resemblance import known_mistake, not_finite, resemblance
 from grader.result import CheckResult, Detail, FailureKind
@@ -104,28 +105,29 @@ def _finding(assignment: Assignment, inputs: Inputs, evidence: Evidence, kind: F
     like = known_mistake(assignment, inputs, evidence)
     finite = bool(evidence.got[evidence.written].isfinite().all())
     if like is None and finite:
-        like = resemblance(assignment, evidence)
+        like = resemblance(evidence)
     elif like is None:
         like = not_finite(evidence)
     if kind == "unwritten":
         missing = where(comparison.unwritten, sizes, "never written") or Finding(
             "Elements here and there were never written.", "Look at the mask of the store and at the output's strides."
         )
-        # Values in wrong places explain the places left empty, not the other way round.
         if evidence.count == 0:
             return missing
-        if like is not None and evidence.count >= comparison.unwritten_count:
-            return like
+        # Values in wrong places explain the places left empty, not the other way round.
+        if (misplaced := moved(evidence)) is not None:
+            return Finding(misplaced.hint, missing.seen)
         also = like.hint if like is not None else "Elements that were written are wrong, too."
         return Finding(missing.hint, also)
     place = where(comparison.wrong, sizes, "wrong")
     if like is not None:
-        return Finding(place.seen, like.hint) if place is not None and like.seen else like
+        adds = place is not None and like.seen and finite and not like.whole
+        return Finding(place.seen, like.hint) if place is not None and adds else like
     if place is not None:
         return place
     first = index_of(int(comparison.wrong.flatten().int().argmax()), tuple(comparison.got.shape))
     at = f"{assignment.output.name}[{', '.join(map(str, first))}]"
-    return Finding(NO_PATTERN, f"Work out {at}, the first of them, by hand, and follow what the kernel loads for it.")
+    return Finding(NO_PATTERN, f"Compute {at}, the first of them, by hand, and follow what the kernel loads for it.")
 
 
 def _message(name: str, got: Tensor, comparison: Comparison, kind: FailureKind) -> str:
@@ -143,11 +145,15 @@ def _message(name: str, got: Tensor, comparison: Comparison, kind: FailureKind) 
         return f"{missing:,} of {plural(total, 'element')} {be} never written, {at} first; {state}."
     be = "is" if comparison.count == 1 else "are"
     text = f"{comparison.count:,} of {plural(total, 'element')} {be} wrong"
+    if comparison.count == total > 1:
+        text = f"All {total:,} elements are wrong"
+    value = f"{at} is {worst.got}, {worst.expected} expected"
     if kind == "not_finite":
         bad = int((~got.isfinite()).sum())
-        text += f", {bad:,} of them NaN or infinite"
-    text += f"; {at} is {worst.got}, {worst.expected} expected"
-    return f"{text}." if comparison.exact else f"{text} (off by {worst.error}, {worst.allowed} allowed)."
+        some = f"{bad:,} of them" if bad < comparison.count else "all of them" if bad > 1 else "it is"
+        return f"{text}, {some} NaN or infinite; {value}."
+    return f"{text}; {value}." if comparison.exact else (
+        f"{text}; {value} (off by {worst.error}, {worst.allowed} allowed).")
 
 
 def _listed(names: Sequence[str]) -> str:

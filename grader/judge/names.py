@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from grader.judge.source import FunctionNode, bound_names, living, scope_nodes
+
+MOST_MEANINGS = 8
+LONGEST_MEANING = 200
 
 Unit = FunctionNode | ast.ClassDef | ast.Assign | ast.AnnAssign
 """What runs, or is looked into, only once its name is used: a function, a class, a literal of functions."""
@@ -19,10 +22,13 @@ class Scope:
     not follow the order of execution. A name bound to anything else is in `bound` alone.
     """
 
-    def __init__(self, body: Sequence[ast.AST], parent: Scope | None = None, main_runs: bool = False) -> None:
+    def __init__(
+        self, body: Sequence[ast.AST], parent: Scope | None = None, *, main_runs: bool = False,
+        parameters: Iterable[str] = (),
+    ) -> None:
         self.parent = parent
         self.main_runs = main_runs
-        self.bound: set[str] = set()
+        self.bound = set(parameters)
         self.lines: dict[str, int] = {}
         self.meanings: dict[str, set[str]] = {}
         self.units: dict[str, list[Unit]] = {}
@@ -61,7 +67,9 @@ class Scope:
         for target, value in assigned(node):
             if isinstance(target, ast.Name):
                 for meaning in self.dotted(value):
-                    self._mean(target.id, meaning)
+                    # `a = a.b`, a thousand times over, must not make a thousand long names.
+                    if len(self.meanings.get(target.id, ())) < MOST_MEANINGS and len(meaning) <= LONGEST_MEANING:
+                        self._mean(target.id, meaning)
 
     def _collect(self, nodes: list[ast.AST], top: list[ast.AST]) -> None:
         loaded = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
@@ -73,8 +81,8 @@ class Scope:
                     self.units[node.name] = []
                 self.units.setdefault(node.name, []).append(node)
             elif isinstance(node, ast.Assign | ast.AnnAssign) and deferred(node):
-                for target, _ in assigned(node):
-                    if isinstance(target, ast.Name):
+                for target, value in assigned(node):
+                    if isinstance(target, ast.Name) and not self.dotted(value):
                         self.units.setdefault(target.id, []).append(node)
 
     def owner(self, name: str) -> Scope | None:
@@ -121,7 +129,7 @@ class Scope:
 
 def assigned(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
     """Pairs of target and value of an assignment; tuples are taken apart where both sides are written out."""
-    if isinstance(node, ast.NamedExpr) or isinstance(node, ast.AnnAssign) and node.value is not None:
+    if isinstance(node, ast.NamedExpr) or (isinstance(node, ast.AnnAssign) and node.value is not None):
         assert node.value is not None
         return [(node.target, node.value)]
     pairs: list[tuple[ast.expr, ast.expr]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -20,7 +21,7 @@ def moved(e: Evidence) -> Finding | None:
         return None
     for candidate, where, finding in _places(e):
         if e.is_explained_by(candidate, where):
-            return finding()
+            return replace(finding(), whole=True)
     return None
 
 
@@ -60,8 +61,10 @@ def _places(e: Evidence) -> Iterator[tuple[Tensor, Tensor | None, Callable[[], F
                 defined = (at < total) & (at != source)
                 yield _taken(swapped, at), defined.reshape(rows, columns), lambda: _stride("read", e)
             for target in (i * rows + j, i + j * columns):
-                written, once = _scattered(flat, target)
-                yield written.reshape(rows, columns), once.reshape(rows, columns), lambda: _stride("written", e)
+                for last_wins in (True, False):
+                    stored, anything = _scattered(flat, target, last_wins)
+                    yield (stored.reshape(rows, columns), anything.reshape(rows, columns),
+                           lambda: _stride("written", e))
     first_wrong = int(e.wrong.flatten().to(torch.uint8).argmax())
     if 1 < first_wrong <= total // 2:
         yield flat[position % first_wrong], None, lambda: Finding(
@@ -101,11 +104,13 @@ def _taken(flat: Tensor, source: Tensor) -> Tensor:
     return flat[source.clamp(0, flat.numel() - 1)]
 
 
-def _scattered(flat: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """`flat` stored at the positions `target`, those beyond the end left out; and where just one value was stored."""
+def _scattered(flat: Tensor, target: Tensor, last_wins: bool) -> tuple[Tensor, Tensor]:
+    """`flat` stored at the positions `target`, those beyond the end left out; and where anything was stored.
+
+    Where several elements meet, the one with the highest index wins, or the one with the lowest.
+    """
     inside = target < flat.numel()
-    times = torch.zeros(flat.numel(), dtype=torch.int32, device=flat.device)
-    times.index_add_(0, target[inside], torch.ones_like(target[inside], dtype=torch.int32))
-    result = torch.zeros_like(flat)
-    result[target[inside]] = flat[inside]
-    return result, times == 1
+    source = torch.arange(flat.numel(), device=flat.device)[inside]
+    winner = torch.full_like(target, -1).scatter_reduce_(
+        0, target[inside], source, "amax" if last_wins else "amin", include_self=False)
+    return _taken(flat, winner), winner >= 0

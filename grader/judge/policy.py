@@ -8,13 +8,14 @@ first: only what the graded function can reach counts, and what the text leaves 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
 from grader.assignment import Assignment
 from grader.judge import allowed
 from grader.judge.names import Scope, Unit, assigned, constant_text, deferred
-from grader.judge.source import FunctionNode, SourceProblem, living, parse, running_children, sets_name
+from grader.judge.source import FunctionNode, SourceProblem, decode, living, parse, running_children, sets_name
 from grader.judge.wire import KernelUse, OperatorUse
 
 __all__ = ["SourceProblem", "Violation", "judge_record", "read_source"]
@@ -45,8 +46,8 @@ def read_source(source: bytes, assignment: Assignment) -> list[Violation]:
 
     Raises SourceProblem for a file that cannot be graded at all.
     """
-    tree = parse(source, assignment)
-    reader = _Reader(tree, assignment.operators)
+    text = decode(source, assignment.file)
+    reader = _Reader(parse(text, assignment), text, assignment.operators)
     reader.read(assignment.function)
     return sorted(reader.found)[:MAX_VIOLATIONS]
 
@@ -59,7 +60,8 @@ def judge_record(
     free = allowed.FREE_OPERATORS | assignment.operators
     found = {Violation(use.line, use.name, _why_operator(use.name)) for use in uses if use.name not in free}
     fills = [use for use in uses if use.name == "aten::fill_" and use.count > allowed.MANY_FILLS]
-    found |= {Violation(use.line, use.name, f"{use.count} fills in one call write an answer from Python") for use in fills}
+    found |= {Violation(use.line, use.name, f"{use.count} fills in one call: an answer written from Python")
+              for use in fills}
     copied = any(use.name in assignment.operators for use in uses)
     if not copied and not any(use.programs for use in kernels):
         found.add(Violation(0, "no kernel was launched", "the work must be done by a Triton kernel of your own"))
@@ -75,14 +77,19 @@ def _why_operator(name: str) -> str:
 class _Reader:
     """Walks what the graded function can reach, once as host code and, where kernels call it, once as kernel code."""
 
-    def __init__(self, tree: ast.Module, operators: Set[str]) -> None:
+    def __init__(self, tree: ast.Module, text: str, operators: Set[str]) -> None:
         self.tree = tree
+        # As Python counts lines, which is not as str.splitlines does.
+        self.lines = [line.encode() for line in re.split(r"\r\n|\r|\n", text)]
         self.operators = operators
         self.module = Scope(tree.body, main_runs=sets_name(tree))
         self.found: set[Violation] = set()
         self.queue: list[tuple[Unit, Scope, bool]] = []
         self.seen: set[tuple[int, bool]] = set()
         self.attributes: set[str] = set()
+        self.by_name = False
+        classes = [unit for units in self.module.units.values() for unit in units if isinstance(unit, ast.ClassDef)]
+        self.own_methods = {node.name for one in classes for node in one.body if isinstance(node, FunctionNode)}
         self.methods: dict[str, list[tuple[Unit, Scope]]] = {}
 
     def read(self, function: str) -> None:
@@ -96,8 +103,9 @@ class _Reader:
 
     def _unit(self, node: Unit, scope: Scope, kernel: bool) -> None:
         if isinstance(node, ast.Assign | ast.AnnAssign):
-            if node.value is not None:
-                self._visit(node.value, scope, kernel)
+            for _, value in assigned(node):
+                if not scope.dotted(value):
+                    self._visit(value, scope, kernel)
             return
         for decorator in node.decorator_list:
             self._visit(decorator, scope, False)
@@ -108,22 +116,22 @@ class _Reader:
         for default in (*arguments.defaults, *arguments.kw_defaults):
             if default is not None:
                 self._visit(default, scope, False)
-        inner = Scope(node.body, scope, scope.main_runs)
         own = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-        inner.bound |= {one.arg for one in own if one is not None}
+        names = [one.arg for one in own if one is not None]
+        inner = Scope(node.body, scope, main_runs=scope.main_runs, parameters=names)
         self._block(living(node.body), inner, kernel or self._is_kernel(node, scope))
 
     def _class(self, node: ast.ClassDef, scope: Scope) -> None:
         for base in (*node.bases, *(keyword.value for keyword in node.keywords)):
             self._visit(base, scope, False)
-        body = Scope(node.body, scope, scope.main_runs)
+        body = Scope(node.body, scope, main_runs=scope.main_runs)
         for statement in node.body:
             if not isinstance(statement, FunctionNode):
                 self._visit(statement, body, False)
                 continue
             name = statement.name
-            called = name in CALLED_UNNAMED or name in self.attributes or name.startswith("__") and name.endswith("__")
-            if called:
+            unnamed = name in CALLED_UNNAMED or (name.startswith("__") and name.endswith("__"))
+            if unnamed or name in self.attributes:
                 self._reach(statement, scope, False)
             else:
                 self.methods.setdefault(name, []).append((statement, scope))
@@ -158,16 +166,21 @@ class _Reader:
             self._modules(node, scope)
         elif not isinstance(node, ast.arg | ast.Import | ast.ImportFrom):
             if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult) and not kernel:
-                self._add(node.lineno, _text(node), "a matrix product outside a kernel is computed by PyTorch")
+                self._add(node.lineno, self._text(node), "a matrix product outside a kernel is computed by PyTorch")
             self._block(running_children(node, scope.main_runs), scope, kernel)
 
     def _assign(self, node: ast.Assign | ast.AnnAssign, scope: Scope, kernel: bool) -> None:
+        waits = deferred(node)
+        values = []
         for target, value in assigned(node):
             if not isinstance(target, ast.Name):
                 self._visit(target, scope, kernel)
             # An alias is judged where it is used, a literal of functions where its name is.
-            if not (isinstance(target, ast.Name) and (deferred(node) or scope.dotted(value))):
-                self._visit(value, scope, kernel)
+            if not (isinstance(target, ast.Name) and (waits or scope.dotted(value))):
+                values.append(value)
+        # `a = b = value` has one value.
+        for value in {id(value): value for value in values}.values():
+            self._visit(value, scope, kernel)
 
     def _name(self, node: ast.Name, scope: Scope, kernel: bool) -> None:
         if isinstance(node.ctx, ast.Load):
@@ -179,8 +192,9 @@ class _Reader:
         if (owner := scope.owner(name)) is not None:
             for unit in owner.units.get(name, ()):
                 self._reach(unit, owner, kernel)
-        elif name in ("globals", "locals", "vars"):
+        elif name in ("globals", "locals", "vars") and not self.by_name:
             # Anything may be looked up by name from here on.
+            self.by_name = True
             for units in self.module.units.values():
                 for unit in units:
                     self._reach(unit, self.module, kernel)
@@ -199,7 +213,7 @@ class _Reader:
             for unit, owner in self.methods.pop(node.attr, ()):
                 self._reach(unit, owner, False)
         if kernel and node.attr == "handle":
-            self._add(node.lineno, _text(node), "this reaches into Triton's interpreter; no kernel on a GPU can")
+            self._add(node.lineno, self._text(node), "this reaches into Triton's interpreter; no kernel on a GPU can")
         self._visit(node.value, scope, kernel)
 
     def _call(self, node: ast.Call, scope: Scope, kernel: bool) -> None:
@@ -230,7 +244,7 @@ class _Reader:
         name = constant_text(node.args[1])
         getting = scope.dotted(node.func) == {"builtins.getattr"}
         if bases and (name is None or not getting):
-            self._add(node.lineno, _text(node), "a name put together at run time hides what is used")
+            self._add(node.lineno, self._text(node), "a name put together at run time hides what is used")
         elif bases:
             for base in bases:
                 self._check_value(f"{base}.{name}", node.lineno, kernel)
@@ -238,19 +252,15 @@ class _Reader:
             self._method(name, node, scope)
 
     def _method(self, name: str, node: ast.expr, scope: Scope) -> None:
-        if not allowed.method_allowed(name, self.operators) and name not in self._own_methods():
-            self._add(node.lineno, _text(node), "this method computes with PyTorch; that is the work of your own kernels")
-
-    def _own_methods(self) -> set[str]:
-        classes = [unit for units in self.module.units.values() for unit in units if isinstance(unit, ast.ClassDef)]
-        return {node.name for one in classes for node in one.body if isinstance(node, FunctionNode)}
+        if not allowed.method_allowed(name, self.operators) and name not in self.own_methods:
+            self._add(node.lineno, self._text(node), "this method computes with PyTorch; computing is your kernels' work")
 
     def _modules(self, node: ast.Subscript, scope: Scope) -> None:
         if names := scope.dotted(node):
             for name in names:
                 self._check_value(name, node.lineno, False)
         else:
-            self._add(node.lineno, _text(node), "a module looked up at run time hides what is used")
+            self._add(node.lineno, self._text(node), "a module looked up at run time hides what is used")
 
     def _check_value(self, name: str, line: int, kernel: bool) -> None:
         # Kernels may name a dtype; what they call is looked at where they call it.
@@ -265,16 +275,16 @@ class _Reader:
         if why := allowed.why_not(name, self.operators):
             self._add(line, name.removeprefix("builtins."), why)
 
+    def _text(self, node: ast.expr | ast.stmt) -> str:
+        """The source of a node, or its first line."""
+        line = self.lines[node.lineno - 1]
+        if node.end_lineno == node.lineno:
+            return line[node.col_offset:node.end_col_offset].decode(errors="replace")
+        return line[node.col_offset:].decode(errors="replace").rstrip() + " …"
+
     def _add(self, line: int, what: str, why: str) -> None:
         self.found.add(Violation(line, what if len(what) <= TEXT else what[: TEXT - 1] + "…", why))
 
 
 def _makes_kernel(names: Set[str]) -> bool:
     return any(n.startswith("triton.") and n.rpartition(".")[2] in KERNEL_DECORATORS for n in names)
-
-
-def _text(node: ast.AST) -> str:
-    """The source of a node on one line."""
-    if isinstance(node, ast.AugAssign):
-        return f"{ast.unparse(node.target)} @= {ast.unparse(node.value)}"
-    return " ".join(ast.unparse(node).split())

@@ -9,9 +9,11 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from grader.judge.evidence import COVERAGE, Finding, plural
+from grader.judge.evidence import COVERAGE, Finding
 
 LARGEST_BLOCK = 1 << 20
+FEWEST_IN_ORDER = 8
+FEWEST_NEARLY_ALL = 16
 
 Bad = Literal["never written", "wrong"]
 
@@ -42,12 +44,14 @@ def locate(bad: Tensor, coverage: float = 1.0) -> Region | None:
     total, count = flat.numel(), int(flat.sum())
     if count == 0:
         return None
-    if count == total or (count >= 16 and count >= coverage * total):
+    if count == total:
         return Region("everything")
     if count < total and bool(flat[0]) and (head := _first(~flat)) and count >= coverage * head and _last(flat) < head:
         return Region("head", first=head)
     first = _first(flat)
-    if first and count >= coverage * (total - first):
+    # A few right elements at the start, among others elsewhere, are right by accident.
+    needed = coverage if first >= FEWEST_IN_ORDER else 1.0
+    if first and count >= needed * (total - first):
         return Region("tail", first=first)
     matrix = flat.reshape(rows, columns)
     if rows > 1 and columns > 1:
@@ -57,8 +61,11 @@ def locate(bad: Tensor, coverage: float = 1.0) -> Region | None:
             return Region("columns", first=column)
         good = ~matrix
         right, below = int(good[0].sum()), int(good[:, 0].sum())
-        if right and below and not matrix[:below, :right].any() and count >= coverage * (total - right * below):
+        needed = coverage if right * below >= FEWEST_IN_ORDER else 1.0
+        if right and below and not matrix[:below, :right].any() and count >= needed * (total - right * below):
             return Region("corner", rows=below, columns=right)
+        if count >= FEWEST_NEARLY_ALL and count >= coverage * total:
+            return Region("everything")
         if (runs := _gaps(flat, coverage)) is not None:
             return runs
         top, bottom, left, far = _first(per_row), _last(per_row), column, _last(per_column)
@@ -66,6 +73,8 @@ def locate(bad: Tensor, coverage: float = 1.0) -> Region | None:
         if count >= coverage * area and area <= total // 2:
             return Region("box", rows=top, last_row=bottom, columns=left, last_column=far)
         return None
+    if count >= FEWEST_NEARLY_ALL and count >= coverage * total:
+        return Region("everything")
     if (runs := _gaps(flat, coverage)) is not None:
         return runs
     last = _last(flat)
@@ -123,10 +132,10 @@ def _tail(good: int, total: int, unit: str, sizes: Mapping[str, int], state: Bad
     """The first `good` of `total` elements, rows or columns are good; all after them are bad."""
     left = total - good
     in_rows = " of every row" if unit == "column" else ""
-    ending = "never written after" if state == "never written" else "wrong after"
-    start = "Written" if state == "never written" else "Right"
-    seen = f"{start} for the first {plural(good, unit) if good > 1 else unit}{in_rows}, {ending}"
-    seen = f"{seen} (of {total:,})."
+    amount = f"first {good:,} of {total:,} {unit}s" if good > 1 else f"first of {total:,} {unit}s"
+    seen = f"Right for the {amount}{in_rows}, wrong after."
+    if state == "never written":
+        seen = f"Written for the {amount}{in_rows}, and never after."
     block = block_that_rounds_down(good, total)
     named = [name for name, size in sizes.items() if size == good]
 
@@ -209,9 +218,11 @@ def _runs(region: Region, rows: int, columns: int, state: Bad) -> Finding:
         length, step, unit = length // columns, step // columns, "row"
     else:
         unit = "element"
-    run = f"one {unit}" if length == 1 else plural(length, unit)
+    seen = f"Only {length:,} in {step:,} {unit}s {'is' if length == 1 else 'are'} {good}, with gaps between."
+    if length == 1 and step == 2:
+        seen = f"Only every second {unit} is {good}."
     return Finding(
-        f"Only {run} in every {step:,} {'is' if length == 1 else 'are'} {good}, with gaps between.",
+        seen,
         f"Neighbouring programs (or loop steps) start {step:,} {unit}s apart, but each covers {length:,}: the stride "
         "and the block size must agree.",
     )

@@ -19,6 +19,7 @@ from grader.judge.places import moved, shuffled
 from grader.judge.regions import locate
 
 ENOUGH_ROUNDED = 24
+ROUNDED_SHARE = 0.05
 
 # log2 of the relative error that arithmetic of a lower precision leaves: between a few units of float16's or TF32's
 # last place (2^-11) grown by sums, and what float32 itself may do after sums.
@@ -34,7 +35,7 @@ CONSTANTS = {
 }
 
 
-def resemblance(assignment: Assignment, evidence: Evidence) -> Finding | None:
+def resemblance(evidence: Evidence) -> Finding | None:
     """The most telling likeness of the wrong elements that were written; None if they are like nothing known."""
     if evidence.count == 0:
         return None
@@ -103,10 +104,9 @@ def not_finite(evidence: Evidence) -> Finding:
 
 def _constant(e: Evidence) -> Finding | None:
     values = e.got[e.wrong]
-    subject = "Every element" if e.count == e.got.numel() else "Every wrong element"
     if not bool(values.any()):
         return Finding(
-            f"{subject} is 0.",
+            f"{e.subject} is 0.",
             "Is the result that is stored the one that was computed? A load whose mask is false gives 0, and so does "
             "an accumulator that is never added to.",
         )
@@ -114,7 +114,7 @@ def _constant(e: Evidence) -> Finding | None:
         spread = e.expected[e.wrong]
         if bool((spread != spread[0]).any()):
             return Finding(
-                f"{subject} is {number(float(values[0]))}.",
+                f"{e.subject} is {number(float(values[0]))}.",
                 "One number is stored everywhere: do the offsets of the load contain tl.arange and tl.program_id?",
             )
     return None
@@ -162,7 +162,7 @@ def _operand(e: Evidence) -> Finding | None:
 
 def _sign(e: Evidence) -> Finding | None:
     if e.count >= ENOUGH and e.wrong_is(-e.expected, e.rounding):
-        return Finding("Every wrong element has the wrong sign and the right size.", "A minus is missing or too many.")
+        return Finding(f"{e.subject} has the wrong sign and the right size.", "A minus is missing or too many.")
     return None
 
 
@@ -179,8 +179,7 @@ def _factor(e: Evidence) -> Finding | None:
     if not e.wrong_is(factor * e.expected, 64 * e.rounding):
         return None
     meaning, look = _meaning_of(factor, e.sizes)
-    subject = "Every element" if e.count == e.got.numel() else "Every wrong element"
-    return Finding(f"{subject} is {number(factor, 4)} times the right value{meaning}.", look)
+    return Finding(f"{e.subject} is {number(factor, 4)} times the right value{meaning}.", look)
 
 
 def _meaning_of(factor: float, sizes: Mapping[str, int]) -> tuple[str, str]:
@@ -217,7 +216,7 @@ def _offset(e: Evidence) -> Finding | None:
         return None
     named = [name for name, value in e.scalars.items() if math.isclose(value, abs(shift), rel_tol=1e-2)]
     return Finding(
-        f"Every wrong element is off by the same {number(shift, 4)}{f', which is {named[0]}' if named else ''}.",
+        f"{e.subject} is off by the same {number(shift, 4)}{f', which is {named[0]}' if named else ''}.",
         "Something is added once too often, or not at all, after the rest of the formula.",
     )
 
@@ -242,24 +241,27 @@ def _row_factors(e: Evidence) -> Finding | None:
         found = factor[enough.any(dim=dim, keepdim=True)]
         if float((found - 1).abs().max()) < 2.0**-8:
             continue
+        low, high = float(found.min()), float(found.max())
+        # An eps beside a mean spoils a constant factor in rows of small numbers only: one end of the range keeps it.
+        meaning, look = next((m for m in (_meaning_of(f, e.sizes) for f in (low, high)) if m[0]), ("", ""))
         return Finding(
-            f"Within each {one} the wrong elements are the right ones times a factor of that {one} "
-            f"({number(float(found.min()))} to {number(float(found.max()))}).",
-            f"The elementwise part is right; {other} is not.",
+            f"Within each {one} the wrong elements are the right ones times a factor of that {one}, "
+            f"{number(low)} to {number(high)}{meaning if high < 1.5 * low else ''}.",
+            look if meaning and high < 1.5 * low else f"The elementwise part is right; {other} is not.",
         )
     return None
 
 
 def _rounded(e: Evidence) -> Finding | None:
     """Right to a few digits: arithmetic in half precision, bfloat16 or TF32."""
-    if e.comparison.exact or e.count < ENOUGH_ROUNDED:
+    if e.comparison.exact or e.count < max(ENOUGH_ROUNDED, ROUNDED_SHARE * int(e.written.sum())):
         return None
     written = e.got[e.written]
     relative = ((e.got - e.expected).abs() / _scale(e.expected))[e.wrong]
     if not bool((relative <= 2.0**ROUNDED_TO).all()):
         return None
     if e.got.dtype == torch.float64 and e.comparison.got.dtype == torch.float32:
-        for dtype, name in ((torch.float16, "float16"), (torch.bfloat16, "bfloat16")):
+        for dtype, name in ((torch.bfloat16, "bfloat16"), (torch.float16, "float16")):
             same = written == written.to(dtype).to(torch.float64)
             if float(same.double().mean()) >= AGREEMENT:
                 return Finding(
@@ -288,7 +290,6 @@ def _scale(expected: Tensor) -> Tensor:
 
 
 def _digits(relative: Tensor) -> int:
-    return max(1, math.floor(-math.log10(max(float(relative.quantile(0.9)) if relative.numel() < 1 << 24 else
-                                                 float(relative.max()), 1e-16))))
-
-
+    """How many leading digits most elements have right."""
+    most = float(relative.flatten().kthvalue(max(1, int(0.9 * relative.numel()))).values)
+    return max(1, math.floor(-math.log10(max(most, 1e-16))))

@@ -13,7 +13,7 @@ import signal
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -31,7 +31,7 @@ SAMPLES = 4096
 class Lost:
     """No answer: the submission failed, or its worker is gone. `fatal` when the worker cannot be asked again."""
 
-    kind: FailureKind
+    kind: FailureKind | Literal["unsupported"]
     message: str
     line: int = 0
     traceback: str = ""
@@ -174,10 +174,9 @@ class Session:
         seconds = time.monotonic() - started
         self.worker.drain()
         if isinstance(reply, wire.Failed):
-            kind: FailureKind = "exception" if reply.failure == "unsupported" else reply.failure
             return Lost(
-                kind, reply.message, reply.line, reply.traceback, self.worker.output,
-                fatal=isinstance(request, wire.Load) or kind == "out_of_memory"), seconds
+                reply.failure, reply.message, reply.line, reply.traceback, self.worker.output,
+                fatal=isinstance(request, wire.Load) or reply.failure == "out_of_memory"), seconds
         if (reply.op == "loaded") != isinstance(request, wire.Load):
             return self._lose("protocol", f"the worker answered {reply.op!r} to {request.op!r}"), seconds
         return reply, seconds

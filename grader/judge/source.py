@@ -27,17 +27,18 @@ class SourceProblem(Exception):
         self.line = line
 
 
-def parse(source: bytes, assignment: Assignment) -> ast.Module:
+def parse(text: str, assignment: Assignment) -> ast.Module:
     """The tree of a file that defines the graded function with the right parameters.
 
-    Raises SourceProblem for a file that is not UTF-8 text, is no Python, or lacks the function.
+    Raises SourceProblem for text that is no Python, nests beyond reason or lacks the function.
     """
-    tree = _parse(_decode(source, assignment.file), assignment.file)
+    tree = _parse(text, assignment.file)
     _check_function(tree, assignment)
     return tree
 
 
-def _decode(source: bytes, file: str) -> str:
+def decode(source: bytes, file: str) -> str:
+    """The file's text. Raises SourceProblem for what is too long or no UTF-8."""
     if len(source) > MAX_BYTES:
         _refuse(f"{file} is {len(source)} bytes long; at most {MAX_BYTES} expected")
     if (at := source.find(b"\0")) >= 0:
@@ -99,8 +100,8 @@ def _check_function(tree: ast.Module, assignment: Assignment) -> None:
 
 def _binds_indirectly(tree: ast.Module, name: str) -> bool:
     """Whether the name may come to be in a way that only a run can show."""
-    return any(isinstance(node, ast.Global) and name in node.names
-               or isinstance(node, ast.Name) and node.id in ("globals", "vars", "setattr", "exec")
+    return any((isinstance(node, ast.Global) and name in node.names)
+               or (isinstance(node, ast.Name) and node.id in ("globals", "vars", "setattr", "exec"))
                for node in ast.walk(tree))
 
 
@@ -178,8 +179,8 @@ def running_children(node: ast.AST, main_runs: bool) -> list[ast.AST]:
 
 def sets_name(tree: ast.Module) -> bool:
     """Whether the file binds `__name__`, by which it could make its own main guard true."""
-    return any(isinstance(node, ast.Name) and node.id == "__name__" and not isinstance(node.ctx, ast.Load)
-               or isinstance(node, ast.Constant) and node.value == "__name__" for node in ast.walk(tree))
+    return any((isinstance(node, ast.Name) and node.id == "__name__" and not isinstance(node.ctx, ast.Load))
+               or (isinstance(node, ast.Constant) and node.value == "__name__") for node in ast.walk(tree))
 
 
 def _never(test: ast.expr, main_runs: bool) -> bool:

@@ -264,9 +264,11 @@ class Channel:
             raise ChannelError("one line of JSON expected")
         try:
             message = shape.validate_json(frame)
-        except (ValidationError, ValueError, RecursionError) as error:
-            first = error.errors(include_url=False, include_input=False)[0] if isinstance(error, ValidationError) else {}
-            raise ChannelError(f"not a known message: {first.get('msg', type(error).__name__)}") from None
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            raise ChannelError(f"not a known message: {first['msg']}") from None
+        except (ValueError, RecursionError) as error:
+            raise ChannelError(f"not a known message: {type(error).__name__}") from None
         if seq is not None and message.seq != seq:
             raise ChannelError(f"sequence number {message.seq} where {seq} was expected")
         return message

@@ -59,12 +59,13 @@ class Zygote:
             raise InfrastructureError(f"no zygote could be started: {error}") from None
         self._channel = wire.Channel(ours)
         try:
-            self.versions = self._channel.receive(
-                wire.ZYGOTE_REPLY, seq=0, deadline=time.monotonic() + START_SECONDS)
+            ready = self._channel.receive(wire.ZYGOTE_REPLY, seq=0, deadline=time.monotonic() + START_SECONDS)
         except wire.ChannelError as error:
             log_text = (self._home / "zygote.log").read_text(errors="replace")[-2000:].strip()
             self.close()
             raise InfrastructureError(f"the zygote did not start: {error}\n{log_text}") from None
+        assert isinstance(ready, wire.Ready)
+        self.versions = ready
 
     def spawn(self, limits: wire.Limits) -> Worker:
         """Forks a worker in a new empty folder."""
@@ -162,7 +163,8 @@ class Worker:
     def output(self) -> str:
         """The end of what the worker printed."""
         text = self._tail.decode("utf-8", "replace")
-        return text if self.written <= self.KEEP_OUTPUT else f"… {self.written - self.KEEP_OUTPUT} bytes left out\n{text}"
+        left_out = self.written - len(self._tail)
+        return f"… {left_out} bytes left out\n{text}" if left_out else text
 
     def kill(self) -> wire.Reaped:
         """Kills the worker and all it started; idempotent. Afterwards nobody writes to its buffers."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from grader.result import ErrorMap
 
 MOST_CELLS = 128
-PICTURE_PIXELS = 512
+PICTURE_PIXELS = 400
 LARGEST_CELL = 24
 GROUND, DOT, FIRST_WRONG, HATCH = 0, 1, 2, 11
 # The plate stays dark in both themes, so that brighter can mean worse.
@@ -110,4 +110,6 @@ def _words(rows: list[str], tall: int, wide: int, shape: list[int]) -> str:
         return text
     top, bottom = min(y for y, _ in bad) * tall, min((max(y for y, _ in bad) + 1) * tall, shape[0]) - 1
     left, right = min(x for _, x in bad) * wide, min((max(x for _, x in bad) + 1) * wide, shape[1]) - 1
+    if (bottom - top + 1, right - left + 1) == tuple(shape):
+        return text
     return f"{text} All of them lie in rows {top} to {bottom} and columns {left} to {right}."

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from grader.report.findings import CHECK_STATUS, FAILED, PARTLY, PASSED, UNMEASURED, Status, status
+from grader.report.findings import CHECK_STATUS, FAILED, PARTLY, PASSED, UNMEASURED, Status, measured_max, status
 from grader.report.load import Entry
 from grader.report.text import points
 
@@ -21,7 +21,7 @@ class Tally:
 
     name: str
     title: str
-    max_score: float = 0
+    maximum: float = 0
     scores: list[float] = field(default_factory=list)
     count: Counter[str] = field(default_factory=Counter)
     checks: Counter[str] = field(default_factory=Counter)
@@ -46,7 +46,7 @@ def tallies(entries: Sequence[Entry]) -> list[Tally]:
     for entry in entries:
         for name, assignment in entry.result.assignments.items():
             tally = found.setdefault(name, Tally(name, assignment.title))
-            tally.max_score = max(tally.max_score, assignment.max_score)
+            tally.maximum = max(tally.maximum, measured_max(assignment))
             state = status(assignment)
             tally.count[state.key] += 1
             if state is UNMEASURED:

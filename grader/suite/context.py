@@ -12,7 +12,7 @@ import pytest
 
 from grader.assignment import Assignment
 from grader.course import Course
-from grader.judge.attempt import Attempt
+from grader.judge.attempt import RECORD, SOURCE, Attempt
 from grader.judge.zygote import Zygote
 from grader.result import CheckResult, Detail
 from grader.submission import Source, read_source_file
@@ -51,6 +51,17 @@ class Context:
 CONTEXT = pytest.StashKey[Context]()
 CHECK = pytest.StashKey[tuple[str, str]]()
 """Of an item: the assignment and the check id that it must bring evidence for."""
+
+
+def our_failure(check_id: str, reason: str) -> CheckResult:
+    """The evidence of a check that failed by no fault of the submission, or was never run."""
+    detail = Detail(kind="infrastructure", message=reason[:2000], hint="The grader failed, not the submission.")
+    if check_id == SOURCE:
+        return CheckResult(id=check_id, stage="source", outcome="failed", detail=detail)
+    if check_id == RECORD:
+        return CheckResult(id=check_id, stage="record", outcome="failed", detail=detail)
+    case = check_id.removeprefix("case-")
+    return CheckResult(id=check_id, stage="case", case=case, outcome="failed", detail=detail)
 
 
 def select(assignments: dict[str, Assignment], only: Sequence[str]) -> dict[str, Assignment]:

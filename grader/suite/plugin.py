@@ -96,7 +96,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     keyed = []
     for position, item in enumerate(items):
         assert isinstance(item, pytest.Function)
-        parameters = item.callspec.params
+        parameters: dict[str, Any] = dict(item.callspec.params)
         stage = item.originalname
         check = {"test_source": SOURCE, "test_record": RECORD}.get(stage) or case_id(parameters["case"])
         item.stash[CHECK] = (parameters["attempt"], check)
@@ -169,8 +169,7 @@ def pytest_runtest_makereport(
 
 def _file_our_failures(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
     """An item that ends in any way but through `verify` is a failure of ours, pytest-timeout's alarm included."""
-    from grader.result import CheckResult, Detail
-    from grader.suite.context import CHECK, CONTEXT
+    from grader.suite.context import CHECK, CONTEXT, our_failure
 
     name, check_id = item.stash[CHECK]
     context = item.config.stash[CONTEXT]
@@ -180,7 +179,4 @@ def _file_our_failures(item: pytest.Item, call: pytest.CallInfo[Any], report: py
     if agreed or (call.when == "setup" and report.passed):
         return
     reason = f"{type(call.excinfo.value).__name__}: {call.excinfo.value}" if call.excinfo else "no evidence was filed"
-    stage = "source" if check_id == "source" else "record" if check_id == "record" else "case"
-    context.put(name, CheckResult(
-        id=check_id, stage=stage, case=check_id.removeprefix("case-") if stage == "case" else "", outcome="failed",
-        detail=Detail(kind="infrastructure", message=reason[:2000], hint="The grader failed, not the submission.")))
+    context.put(name, our_failure(check_id, reason))

@@ -1,5 +1,13 @@
 """Is the answer right, for every case of every assignment?"""
 
+from collections.abc import Callable
 
-def test_case(attempt, case, verify):
+from grader.assignment import Case
+from grader.judge.attempt import Attempt
+from grader.result import CheckResult
+
+Verify = Callable[[CheckResult], None]
+
+
+def test_case(attempt: Attempt, case: Case, verify: Verify) -> None:
     verify(attempt.check(case))

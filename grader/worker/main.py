@@ -95,14 +95,14 @@ def _find(module: ModuleType, request: wire.Load) -> Any:
     function = getattr(module, request.function, None)
     expected = f"{request.function}({', '.join(request.parameters)})"
     if function is None:
-        raise _Problem("missing_function", f"{request.file} defines no function {request.function}; {expected} expected")
+        raise _Problem("missing_function", f"{request.file} has no function {request.function}; {expected} expected")
     if not callable(function):
         raise _Problem("missing_function", f"{request.function} is not a function; {expected} expected")
     try:
         inspect.signature(function).bind(*request.parameters)
     except (TypeError, ValueError) as error:
-        found = _signature(function)
-        raise _Problem("wrong_signature", f"{request.function}{found} cannot be called as {expected}: {error}") from None
+        found = f"{request.function}{_signature(function)}"
+        raise _Problem("wrong_signature", f"{found} cannot be called as {expected}: {error}") from None
     return function
 
 

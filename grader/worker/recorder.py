@@ -61,14 +61,14 @@ class Recorder:
                 if (start := getattr(module, name, None)) is not None:
                     self._patch(module, name, self._starter(start))
         self._mode = _Mode(self._operator)
-        self._mode.__enter__()
+        self._mode.__enter__()  # type: ignore[no-untyped-call]
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None,
     ) -> None:
         if self._mode is not None:
-            self._mode.__exit__(kind, error, trace)
+            self._mode.__exit__(kind, error, trace)  # type: ignore[no-untyped-call]
             self._mode = None
         while self._patched:
             target, name, old = self._patched.pop()
@@ -84,9 +84,9 @@ class Recorder:
             self._kernels[key] = self._kernels.get(key, 0) + max(programs, 0)
 
     def take(self) -> tuple[list[OperatorUse], list[KernelUse]]:
-        """What was recorded since the last call, at most 256 of each, one of each name and line, with sums; then forgets.
+        """What was recorded since the last call, one use for each name and line, with sums; then forgets.
 
-        With more than that, the lines of one name are put together under the first of them.
+        Of more than 256, the lines of one name are put together under the first of them.
         """
         with self._lock:
             operators, kernels = _few(self._operators), _few(self._kernels)
@@ -126,9 +126,9 @@ class Recorder:
         setattr(target, name, new)
 
 
-class _Mode(TorchDispatchMode):  # type: ignore[misc]
+class _Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __init__(self, seen: Callable[[str], None]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._seen = seen
 
     @classmethod

@@ -51,13 +51,13 @@ def as_output(assignment: Assignment, answer: Tensor) -> Tensor:
 
 
 def worst_ratio(assignment: Assignment, inputs: Inputs, got: Tensor, expected: Tensor) -> float:
-    """The largest error as a share of the error allowed; infinite for NaN and for a wrong bit of an exact assignment."""
+    """The largest error as a share of the error allowed; infinite for NaN, and where a bit that must match does not."""
     assert got.shape == expected.shape
     if assignment.tolerance is None:
         same = torch.equal(got.view(torch.int32), as_output(assignment, expected).contiguous().view(torch.int32))
         return 0.0 if same else float("inf")
     ratio = (got.double() - expected).abs() / assignment.tolerance(inputs, expected)
-    return ratio.nan_to_num(nan=float("inf")).max().item()
+    return float(ratio.nan_to_num(nan=float("inf")).max())
 
 
 def passes(assignment: Assignment, inputs: Inputs, got: Tensor, expected: Tensor) -> bool:

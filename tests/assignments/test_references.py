@@ -34,7 +34,8 @@ def silu(x: Tensor) -> Tensor:
 
 def rmsnorm_vector(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     mean = math.fsum(v * v for v in x.tolist()) / x.numel()
-    return torch.tensor([v * w / math.sqrt(mean + eps) for v, w in zip(x.tolist(), weight.tolist(), strict=True)]).double()
+    products = [v * w for v, w in zip(x.tolist(), weight.tolist(), strict=True)]
+    return torch.tensor([product / math.sqrt(mean + eps) for product in products], dtype=torch.float64)
 
 
 def rmsnorm_matrix(x: Tensor, weight: Tensor, eps: float) -> Tensor:

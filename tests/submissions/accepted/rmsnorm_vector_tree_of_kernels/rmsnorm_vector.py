@@ -1,4 +1,4 @@
-# Three launches: partial sums in float64, one program that finishes the reduction, and the scaling.
+# Three launches: partial sums in float64, one program that adds them up with a combine of its own, and the scaling.
 import torch
 import triton
 import triton.language as tl
@@ -16,8 +16,13 @@ def squares(x_ptr, part_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def add(a, b):
+    return a + b
+
+
+@triton.jit
 def finish(part_ptr, rstd_ptr, n, eps, PARTS: tl.constexpr):
-    total = tl.sum(tl.load(part_ptr + tl.arange(0, PARTS)))
+    total = tl.reduce(tl.load(part_ptr + tl.arange(0, PARTS)), 0, add)
     tl.store(rstd_ptr, (1.0 / tl.sqrt(total / n + eps)).to(tl.float32))
 
 

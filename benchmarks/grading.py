@@ -1,0 +1,168 @@
+"""What grading costs: a submission cold and warm, a class of 20, peak memory, and where the time goes.
+
+    .venv/bin/python benchmarks/grading.py [--students 20]
+
+Prints a table in Markdown. Times are wall clock in seconds on the machine named in the first line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+from grader.catalogue import ROOT, assignments
+from grader.course import read_course
+from grader.grading import Job, grade
+from grader.judge import attempt, session
+from grader.submission import find_submissions
+from grader.suite.context import close_lane, lane_zygote
+
+SAMPLE_SECONDS = 0.2
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="seconds and memory of a grading")
+    parser.add_argument("--students", type=int, default=20)
+    students = parser.parse_args().students
+    print(f"{_processor()}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}")
+    print("\n| what | seconds |\n|---|---|")
+    for name, seconds in _one_submission():
+        print(f"| {name} | {seconds:.3g} |")
+    print(f"\n| class of {students} | seconds | peak memory, all processes (GiB) |\n|---|---|---|")
+    for jobs in (1, 2):
+        seconds, peak = _class(students, jobs)
+        print(f"| --jobs {jobs} | {seconds:.1f} | {peak / 2**30:.2f} |")
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def _one_submission() -> Iterator[tuple[str, float]]:
+    """The reference solutions of all six, as a student would hand them in, in this process."""
+    found = assignments()
+    course = read_course(ROOT / "course.toml", frozenset(found))
+    (submission,) = find_submissions(ROOT / "reference", [a.file for a in found.values()])
+    job = Job(submission, course)
+
+    started = time.perf_counter()
+    versions = lane_zygote().versions
+    yield f"zygote: import torch {versions.torch} and triton {versions.triton}", time.perf_counter() - started
+    started = time.perf_counter()
+    grade(job)
+    first = time.perf_counter() - started
+    yield "a submission of all six, first in its lane", first
+    with _clocked() as spent:
+        started = time.perf_counter()
+        graded = grade(job)
+        total = time.perf_counter() - started
+    assert graded.result is not None and graded.result.score == graded.result.measured_max, graded.log
+    yield "the same again (warm)", total
+    for name, seconds in spent.items():
+        yield f"– of which {name}", seconds
+    yield "– of which pytest and the rest", total - sum(spent.values())
+    for name, result in graded.result.assignments.items():
+        yield f"– {name}", result.seconds
+    yield "maximum resident set of this process (GiB)", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    close_lane()
+
+
+@contextmanager
+def _clocked() -> Iterator[dict[str, float]]:
+    """Adds up the seconds spent in the judge's steps while it is open."""
+    steps = (
+        (session.Session, "__post_init__", "forking workers"),
+        (session.Session, "load", "loading the student's file"),
+        (session.Session, "call", "calls of the student's function"),
+        (session.Session, "close", "ending process trees"),
+        (attempt.Attempt, "_compare", "oracle and comparison"),
+        (attempt.Attempt, "_inputs", "making inputs"),
+        (attempt.Attempt, "read", "reading the source"),
+    )
+    spent = {name: 0.0 for *_, name in steps}
+    kept = [(owner, method, getattr(owner, method)) for owner, method, _ in steps]
+    for owner, method, name in steps:
+        def clocked(*args: object, _inner: object = getattr(owner, method), _name: str = name) -> object:
+            started = time.perf_counter()
+            try:
+                return _inner(*args)  # type: ignore[operator]
+            finally:
+                spent[_name] += time.perf_counter() - started
+        setattr(owner, method, clocked)
+    try:
+        yield spent
+    finally:
+        for owner, method, inner in kept:
+            setattr(owner, method, inner)
+
+
+def _class(students: int, jobs: int) -> tuple[float, int]:
+    """Copies of the reference as `students` students, through the command line. Seconds, and peak memory in bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(students):
+            shutil.copytree(ROOT / "reference", Path(folder, "class", f"student{number:02}"),
+                            ignore=shutil.ignore_patterns("__pycache__"))
+        command = [sys.executable, "-m", "grader.cli", "grade", f"{folder}/class", "--out", f"{folder}/out",
+                   "--jobs", str(jobs)]
+        started = time.perf_counter()
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+        peak, over = [0], Event()
+        watch = Thread(target=_watch, args=(process.pid, peak, over))
+        watch.start()
+        code = process.wait()
+        seconds = time.perf_counter() - started
+        over.set()
+        watch.join()
+        assert code == 0, code
+        return seconds, peak[0]
+
+
+def _watch(root: int, peak: list[int], over: Event) -> None:
+    """Proportional set size (shared pages counted once) of a process and all below it, sampled."""
+    while not over.wait(SAMPLE_SECONDS):
+        peak[0] = max(peak[0], sum(map(_pss, _tree(root))))
+
+
+def _tree(root: int) -> list[int]:
+    children: dict[int, list[int]] = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                stat = Path(f"/proc/{entry}/stat").read_text()
+            except OSError:
+                continue
+            children.setdefault(int(stat.rpartition(")")[2].split()[1]), []).append(int(entry))
+    found, queue = [root], [root]
+    while queue:
+        below = children.get(queue.pop(), [])
+        found += below
+        queue += below
+    return found
+
+
+def _pss(pid: int) -> int:
+    try:
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""The poison, the comparison and the map of errors."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from grader.judge.compare import LEVELS, OracleError, compare, error_map, poison_, unwritten
+
+DTYPES = [torch.float32, torch.float16]
+
+
+def _zeros(*shape: int) -> Tensor:
+    return torch.zeros(shape, dtype=torch.float64)
+
+
+def _allowed(value: float) -> Tensor:
+    return torch.tensor(value, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_poison_is_nan_and_nothing_else_is_poison(dtype: torch.dtype) -> None:
+    out = torch.empty(7, 3, dtype=dtype)
+    poison_(out)
+    assert bool(out.isnan().all()) and bool(unwritten(out).all())
+    out[2, 1] = math.nan
+    out[3, 0] = 0
+    assert unwritten(out).sum() == 19
+    assert not unwritten(out)[2, 1] and not unwritten(out)[3, 0]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_poison_survives_a_copy_but_no_arithmetic_makes_it(dtype: torch.dtype) -> None:
+    out = torch.empty(4, dtype=dtype)
+    poison_(out)
+    assert bool(unwritten(out.clone()).all())
+    made = torch.tensor([math.inf, -1.0, 0.0, math.nan], dtype=dtype)
+    made = torch.stack([made - made, made.sqrt(), made / made, made * math.nan])
+    assert not bool(unwritten(made).any())
+
+
+def test_within_tolerance_passes_and_reports_how_near_it_was() -> None:
+    result = compare(torch.tensor([1.0, 2.5]), torch.tensor([1.25, 2.5], dtype=torch.float64), _allowed(0.5))
+    assert result.passed and result.count == 0
+    assert result.worst_ratio == 0.5
+
+
+def test_beyond_tolerance_names_the_worst_element() -> None:
+    got = torch.zeros(3, 5)
+    got[1, 2], got[2, 4] = 1.0, -3.0
+    result = compare(got, _zeros(3, 5), torch.tensor([[0.1], [0.1], [1.0]], dtype=torch.float64))
+    assert not result.passed and result.count == 2
+    assert result.worst_index == (1, 2)
+    assert result.worst_ratio == pytest.approx(10)
+    assert result.worst.model_dump() == {
+        "index": [1, 2], "got": "1", "expected": "0", "error": "1", "allowed": "0.1"}
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_nan_and_infinity_lose_whatever_is_allowed(value: float) -> None:
+    result = compare(torch.tensor([0.0, value]), _zeros(2), _allowed(1e30))
+    assert result.wrong.tolist() == [False, True]
+    assert result.worst_ratio == math.inf and result.worst_index == (1,)
+
+
+def test_an_element_never_written_is_wrong_but_a_written_one_is_the_worst() -> None:
+    got = torch.zeros(4)
+    poison_(got[:2])
+    got[3] = 1
+    result = compare(got, _zeros(4), _allowed(0.5))
+    assert result.count == 3 and result.unwritten_count == 2
+    assert result.worst_index == (3,)
+    poison_(got)
+    assert compare(got, _zeros(4), _allowed(0.5)).worst.got == "never written"
+
+
+def test_nothing_allowed_and_nothing_wrong() -> None:
+    result = compare(torch.zeros(3), _zeros(3), _allowed(0.0))
+    assert result.passed and result.worst_ratio == 0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_exact_means_equal_bits(dtype: torch.dtype) -> None:
+    expected = torch.tensor([1.5, -0.0, 0.0, 2.0], dtype=torch.float64)
+    assert compare(expected.to(dtype), expected, None).passed
+    got = torch.tensor([1.5, 0.0, 0.0, 2.0], dtype=dtype)
+    got[3] = torch.nextafter(got[3], torch.tensor(9.0, dtype=dtype)) if dtype == torch.float32 else 2.002
+    result = compare(got, expected, None)
+    assert result.wrong.tolist() == [False, True, False, True]
+    assert result.worst_ratio == math.inf and result.exact
+
+
+@pytest.mark.parametrize("expected", [math.nan, math.inf, 70_000.0])
+def test_an_oracle_without_a_finite_answer_is_our_fault(expected: float) -> None:
+    with pytest.raises(OracleError, match="not finite"):
+        compare(torch.zeros(1, dtype=torch.float16), torch.tensor([expected], dtype=torch.float64), _allowed(1.0))
+
+
+@pytest.mark.parametrize("allowed", [math.nan, math.inf, -1.0])
+def test_a_tolerance_that_is_none_is_our_fault(allowed: float) -> None:
+    with pytest.raises(OracleError, match="tolerance"):
+        compare(torch.zeros(1), _zeros(1), _allowed(allowed))
+
+
+def test_an_oracle_of_another_shape_or_precision_is_our_fault() -> None:
+    with pytest.raises(OracleError, match="shape"):
+        compare(torch.zeros(2, 3), _zeros(3, 2), _allowed(1.0))
+    with pytest.raises(OracleError, match="representable"):
+        compare(torch.zeros(1), torch.tensor([0.1], dtype=torch.float64), None)
+
+
+def test_map_shows_each_element_of_a_small_output() -> None:
+    got = torch.zeros(3, 4)
+    got[0, 1], got[1, 2], got[2, 0] = 5.0, 50.0, math.nan
+    poison_(got[2, 3:])
+    found = error_map(compare(got, _zeros(3, 4), _allowed(1.0)))
+    assert found.cells == [".1..", "..2.", "9..u"]
+    assert found.output_shape == [3, 4] and found.cell_shape == [1, 1]
+
+
+def test_a_cell_shows_its_worst() -> None:
+    got = torch.zeros(300, 1000)
+    got[299, 999], got[298, 998], got[0, 8] = 5.0, 500.0, 2.0
+    found = error_map(compare(got, _zeros(300, 1000), _allowed(1.0)))
+    assert found.cell_shape == [4, 8]
+    assert len(found.cells) == 75 and {len(row) for row in found.cells} == {125}
+    assert found.cells[74][124] == "3" and found.cells[0][1] == "1"
+    assert sum(row.count(".") for row in found.cells) == 75 * 125 - 2
+
+
+@pytest.mark.parametrize("length", [1, 5, 33, 1000, 16384, 16385, 1_000_003])
+def test_a_vector_is_folded_into_rows_in_order(length: int) -> None:
+    got = torch.zeros(length)
+    got[length - 1] = 5
+    found = error_map(compare(got, _zeros(length), _allowed(1.0)))
+    line = "".join(found.cells)
+    assert len(found.cells) <= 128 and max(map(len, found.cells)) <= 128
+    assert len({len(row) for row in found.cells[:-1]}) <= 1
+    assert len(line) == math.ceil(length / found.cell_shape[1])
+    assert line == "." * (len(line) - 1) + "1"
+
+
+def test_every_mark_of_the_map_is_known() -> None:
+    got = torch.logspace(0, 11, 64)
+    poison_(got[:1])
+    found = error_map(compare(got, _zeros(64), _allowed(1.0)))
+    assert set("".join(found.cells)) == set(LEVELS) - {"."}

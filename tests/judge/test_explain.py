@@ -1,0 +1,255 @@
+"""Hints follow from evidence: real faults get the right one, unrelated errors get no confident claim."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+import pytest
+import torch
+
+from grader.assignment import Assignment, Case
+from grader.judge.explain import NO_PATTERN, explain_assignment, explain_case, explain_failure
+from grader.result import CheckResult, Detail, FailureKind, Outcome, Stage
+from tests.judge import faults
+from tests.judge.toys import GEMM, LINE, NORM, SILU, TURN, Fault, explain, judge
+
+# (fault, assignments, kind of failure, words that the hint must hold)
+SEEN: list[tuple[Fault, tuple[Assignment, ...], FailureKind, tuple[str, ...]]] = [
+    (faults.writes_nothing, (SILU, LINE, GEMM), "unwritten", ("Nothing was written", "launched")),
+    (faults.one_program, (SILU, LINE), "unwritten", ("first 256 of", "one program", "triton.cdiv")),
+    (faults.grid_rounds_down, (LINE,), "unwritten", ("blocks of 128", "rounds down", "triton.cdiv")),
+    (faults.counts_rows_for_elements, (SILU,), "unwritten", ("is M", "count M elements")),
+    (faults.only_row_0, (SILU, TURN, NORM), "unwritten", ("first of", "rows", "tl.program_id(0)")),
+    (faults.every_second_row, (SILU, TURN), "unwritten", ("every second row", "stride")),
+    (faults.one_block_of_columns, (SILU, NORM), "unwritten", ("first 16 of", "columns", "loop over the row")),
+    (faults.edges_missing, (TURN,), "unwritten", ("top left", "triton.cdiv in both directions")),
+    (faults.one_tile, (TURN, GEMM), "unwritten", ("top left 16 x 16", "one block", "tl.program_id(1)")),
+    (faults.last_element_missing, (LINE,), "unwritten", ("last element", "mask")),
+    (faults.stride_larger_than_block, (LINE,), "unwritten", ("64 in 256 elements", "block size")),
+    (faults.stores_with_the_other_stride, (SILU, TURN), "unwritten", ("written with the wrong row stride",)),
+    (faults.zeros, (SILU, LINE, GEMM, TURN, NORM), "wrong_values", ("is 0.",)),
+    (faults.zero_after_first_block, (SILU, LINE), "wrong_values", ("first 512 of", "Every wrong element is 0")),
+    (faults.ones, (SILU, LINE, GEMM), "wrong_values", ("is 1.", "One number is stored")),
+    (faults.copies_x, (SILU, LINE, NORM), "wrong_values", ("The output is x itself",)),
+    (faults.copies_x, (TURN,), "wrong_values", ("memory order", "not transposed")),
+    (faults.rows_and_columns_swapped, (SILU, NORM, GEMM), "wrong_values", ("rows and columns swapped",)),
+    (faults.loads_with_the_other_stride, (SILU, GEMM), "wrong_values", ("read with the wrong row stride",)),
+    (faults.one_element_late, (SILU, LINE), "wrong_values", ("off by one element", "before it")),
+    (faults.one_row_early, (SILU, NORM), "wrong_values", ("off by one row", "after it")),
+    (faults.repeats_the_first_block, (SILU, LINE), "wrong_values", ("first 256 elements is repeated", "program_id")),
+    (faults.mean_over_padded_block, (NORM,), "wrong_values", ("padded block size", "divide by N")),
+    (faults.sum_for_mean, (NORM,), "wrong_values", ("square root of N", "division of a sum by N")),
+    (faults.mean_of_part_of_the_row, (NORM,), "wrong_values", ("Within each row", "factor", "once a row")),
+    (faults.weight_forgotten, (NORM,), "wrong_values", ("without its factor weight",)),
+    (faults.weight_twice, (NORM,), "wrong_values", ("multiplied by weight once more",)),
+    (faults.weight_shifted, (NORM,), "wrong_values", ("Within each column", "vector")),
+    (faults.eps_outside, (NORM,), "wrong_values", ("eps belongs under the root",)),
+    (faults.negated, (SILU, LINE, NORM), "wrong_values", ("wrong sign",)),
+    (faults.doubled, (SILU, LINE, GEMM, NORM), "wrong_values", ("2 times the right value", "counted twice")),
+    (faults.first_block_twice, (SILU, LINE), "wrong_values", ("first 256 elements", "counted twice")),
+    (faults.quarter_added, (SILU, LINE), "wrong_values", ("off by the same 0.25",)),
+    (faults.rounded_to_float16, (SILU, LINE, NORM), "wrong_values", ("that float16 can hold",)),
+    (faults.rounded_to_bfloat16, (SILU, LINE, NORM), "wrong_values", ("that bfloat16 can hold",)),
+    (faults.float16_on_the_way, (SILU, NORM), "wrong_values", ("3 digits", "lower precision")),
+    (faults.float16_accumulator, (GEMM,), "wrong_values", ("Is the accumulator float16",)),
+    (faults.shuffled, (SILU, LINE, TURN, NORM), "wrong_values", ("right values, but in the wrong places",)),
+    (faults.one_tile_wrong, (SILU, GEMM), "wrong_values", ("rows 16 to 31, columns 8 to 23",)),
+    (faults.last_columns_wrong, (SILU, GEMM), "wrong_values", ("of every row", "column")),
+    (faults.all_nan, (SILU, LINE, NORM), "not_finite", ("arrives full of NaN",)),
+    (faults.nan_row, (SILU, NORM), "not_finite", ("Whole rows", "once a row")),
+    (faults.nan_at_the_end, (SILU, LINE), "not_finite", ("end of the data", "other=0.0")),
+]
+EACH = [
+    pytest.param(fault, assignment, case, kind, words, id=f"{fault.__name__}-{assignment.name}-{case.name}")
+    for fault, assignments, kind, words in SEEN for assignment in assignments for case in assignment.cases
+]
+UNKNOWN = [
+    pytest.param(fault, assignment, case, id=f"{fault.__name__}-{assignment.name}-{case.name}")
+    for fault in (faults.noise, faults.some_noise, faults.large_relative_noise)
+    for assignment in (SILU, LINE, NORM, GEMM, TURN) for case in assignment.cases
+]
+
+
+@pytest.mark.parametrize(("fault", "assignment", "case", "kind", "words"), EACH)
+def test_a_fault_is_recognised(
+    fault: Fault, assignment: Assignment, case: Case, kind: FailureKind, words: tuple[str, ...]
+) -> None:
+    detail = explain(assignment, case, fault)
+    assert detail.kind == kind
+    assert [word for word in words if word not in detail.hint] == [], detail.hint
+    assert detail.wrong and detail.error_map is not None and detail.worst is not None
+
+
+@pytest.mark.parametrize(("fault", "assignment", "case"), UNKNOWN)
+def test_unrelated_errors_get_no_confident_claim(fault: Fault, assignment: Assignment, case: Case) -> None:
+    detail = explain(assignment, case, fault)
+    assert detail.kind == "wrong_values"
+    assert detail.hint.startswith(NO_PATTERN)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 17])
+def test_noise_in_tiny_outputs_is_no_pattern_of_values(size: int) -> None:
+    detail = explain(LINE, Case(name="tiny", sizes={"N": size}), faults.noise)
+    assert detail.hint.startswith(NO_PATTERN) and detail.wrong == size
+
+
+def test_overflow_is_traced_to_the_inputs_that_cause_it() -> None:
+    case = Case(name="wide", sizes={"M": 30, "N": 50})
+    x = torch.linspace(-60, 100, 1500)[torch.randperm(1500, generator=torch.Generator().manual_seed(0))].reshape(30, 50)
+    detail = explain(SILU, case, faults.exp_of_large_x, inputs={"x": x})
+    assert detail.kind == "not_finite"
+    assert "x is above 8" in detail.hint and "exp overflows" in detail.hint
+
+
+def test_the_message_has_the_figures() -> None:
+    detail = explain(LINE, LINE.cases[0], faults.one_program)
+    assert detail.message == "4,744 of 5,000 elements were never written, out[256] first; the others are right."
+    assert (detail.wrong, detail.total, detail.unwritten) == (4744, 5000, 4744)
+
+
+def test_an_input_that_changed_is_named() -> None:
+    right = explain(SILU, SILU.cases[0], _answers_rightly, changed=("x",))
+    assert right.kind == "input_changed" and "x changed" in right.message and right.wrong == 0
+    astray = explain(SILU, SILU.cases[0], faults.writes_nothing, changed=("x",))
+    assert astray.kind == "unwritten" and "wrong pointer" in astray.hint
+    both = explain(SILU, SILU.cases[0], faults.doubled, changed=("x",))
+    assert "counted twice" in both.hint and "x changed as well" in both.hint
+
+
+def test_a_right_answer_needs_no_explanation() -> None:
+    inputs, got, comparison = judge(SILU, SILU.cases[0], _answers_rightly)
+    assert comparison.passed
+    with pytest.raises(ValueError, match="nothing to explain"):
+        explain_case(SILU, SILU.cases[0], inputs, got, comparison, inputs_changed=[])
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "words"),
+    [
+        ("exception", "InterpreterError: ValueError(\"arange's range must be a power of 2\")", "next_power_of_2"),
+        ("exception", "TypeError: add() missing 1 required positional argument: 'n'", "leaves out 'n'"),
+        ("exception", "InterpreterError: NameError(\"name 'foo' is not defined\")", "Is foo misspelt"),
+        ("exception", "InterpreterError: AttributeError(\"'builtin_function_or_method' object has no attribute "
+         "'scalar'\")", "kernel[(programs,)]"),
+        ("exception", "InterpreterError: TypeError(\"sigmoid(): argument 'input' (position 1) must be Tensor, not "
+         "tensor\")", "triton.language only"),
+        ("exception", "InterpreterError: ValueError('Cannot make_shape_compatible: incompatible dimensions at index "
+         "0: 32 and 64')", "different shapes"),
+        ("exception", "NotImplementedError", "still raises NotImplementedError"),
+        ("exception", "KeyError: {0} {name}", "Run the function on a small input"),
+        ("import_error", "ModuleNotFoundError: No module named 'silu'", "each file stands alone"),
+        ("unsupported", "tl.atomic_cas is unsupported", "interpreter"),
+        ("time_out", "no answer within 10 s", "does not end"),
+        ("too_many_programs", "the grid has 9,000,000 programs", "triton.cdiv"),
+        ("out_of_bounds", "load of x at 70", "mask"),
+        ("missing_function", "no function silu", "silu(x, out)"),
+        ("missing_file", "no silu.py", "silu.py"),
+        ("infrastructure", "no memory for the output", "costs no points"),
+    ],
+)
+def test_failures_have_hints(kind: str, message: str, words: str) -> None:
+    detail = explain_failure(SILU, kind, message, line=7, text="y = kernel[grid](x)")
+    assert words in detail.hint
+    assert detail.place is not None and (detail.place.file, detail.place.line) == ("silu.py", 7)
+
+
+@pytest.mark.parametrize("number", [s for s in signal.Signals if s.name in {"SIGSEGV", "SIGKILL", "SIGABRT", "SIGFPE"}])
+def test_signals_have_hints_of_their_own(number: signal.Signals) -> None:
+    detail = explain_failure(SILU, "crash", f"the worker was killed by {number.name}", signal=number)
+    assert detail.kind == "crash"
+    assert detail.hint != explain_failure(SILU, "crash", "the worker died").hint
+
+
+def test_messages_of_a_worker_are_one_short_line() -> None:
+    detail = explain_failure(SILU, "exception", "ValueError: a\nb\x1b[31m\u202e" + "x" * 5000)
+    assert len(detail.message) <= 500 and detail.message.isprintable()
+    wrapped = explain_failure(SILU, "exception", "InterpreterError: ValueError(\"arange's range\")")
+    assert wrapped.message == "ValueError: arange's range"
+
+
+def _checks(
+    assignment: Assignment, failed: set[str], detail: Detail | None = None, stage: Stage = "case"
+) -> list[CheckResult]:
+    def check(case: Case) -> CheckResult:
+        outcome: Outcome = "failed" if case.name in failed else "passed"
+        found = detail or Detail(kind="wrong_values", message="3 wrong.", hint="Own hint.")
+        return CheckResult(
+            id=f"case-{case.name}", stage=stage, case=case.name, sizes=case.sizes, outcome=outcome,
+            detail=found if outcome == "failed" else None)
+
+    return [check(case) for case in assignment.cases]
+
+
+def _with_cases(assignment: Assignment, *cases: tuple[dict[str, int], str]) -> Assignment:
+    made = tuple(
+        Case(name=f"{'x'.join(map(str, sizes.values()))}-{values}", sizes=sizes, values=values)
+        for sizes, values in cases
+    )
+    return assignment.model_copy(update={"cases": made})
+
+
+def _squares(*sizes: tuple[int, ...], names: str = "MN") -> list[tuple[dict[str, int], str]]:
+    return [(dict(zip(names, size, strict=True)), "mixed") for size in sizes]
+
+
+@pytest.mark.parametrize(
+    ("assignment", "sizes", "fails", "words"),
+    [
+        (TURN, [(8, 8), (33, 33), (5, 9), (129, 37)], lambda m, n: m != n, "N and M differ"),
+        (SILU, [(5, 9), (9, 5), (64, 65), (33, 7), (8, 8)], lambda m, n: n > m, "N is larger than M"),
+        (SILU, [(7, 64), (64, 64), (5, 33), (64, 100), (300, 128)], lambda m, n: n & (n - 1), "N is no power of two"),
+        (SILU, [(7, 96), (64, 64), (5, 33), (64, 100), (300, 192)], lambda m, n: n % 32, "N is not a multiple of"),
+        (GEMM, [(32, 64, 96), (64, 32, 32), (40, 64, 96), (32, 50, 96), (32, 32, 31)],
+         lambda m, n, k: m % 16 or n % 16 or k % 16, "a size is not a multiple of"),
+        (SILU, [(7, 96), (64, 33), (5, 1025), (64, 2000), (300, 192)], lambda m, n: n > 1024, "N is larger than 192"),
+    ],
+)
+def test_what_failed_cases_have_in_common(
+    assignment: Assignment, sizes: list[tuple[int, ...]], fails: Any, words: str
+) -> None:
+    with_cases = _with_cases(assignment, *_squares(*sizes, names="MNK"[: len(sizes[0])]))
+    failed = {case.name for case in with_cases.cases if fails(*case.sizes.values())}
+    message, hint = explain_assignment(with_cases, _checks(with_cases, failed))
+    assert f"in {len(failed)} of {len(sizes)} cases" in message
+    assert f"just where {words}" in message and hint.endswith("Own hint.") and hint != "Own hint."
+
+
+def test_the_distribution_of_inputs_may_be_what_they_have_in_common() -> None:
+    sizes = {"M": 5, "N": 9}
+    assignment = _with_cases(SILU, *[(sizes, v) for v in ("mixed", "tiny", "large")], ({"M": 7, "N": 2}, "tiny"))
+    message, hint = explain_assignment(assignment, _checks(assignment, {"5x9-tiny", "7x2-tiny"}))
+    assert "just where the inputs are 'tiny'" in message and "numbers are" in hint
+
+
+def test_without_a_common_condition_the_first_failure_speaks() -> None:
+    sizes = [(64, 64), (33, 33), (5, 9), (3, 7), (100, 64)]
+    assignment = _with_cases(SILU, *_squares(*sizes))
+    message, hint = explain_assignment(assignment, _checks(assignment, {"33x33-mixed", "64x64-mixed", "5x9-mixed"}))
+    assert message == "Wrong in 3 of 5 cases; first 64x64-mixed: 3 wrong." and hint == "Own hint."
+    everywhere = {case.name for case in assignment.cases}
+    message, hint = explain_assignment(assignment, _checks(assignment, everywhere))
+    assert message.startswith("Wrong in all 5 cases") and hint == "Own hint."
+
+
+def test_a_generic_hint_gives_way_to_what_cases_have_in_common() -> None:
+    assignment = _with_cases(TURN, *_squares((8, 8), (33, 33), (5, 9)))
+    detail = Detail(kind="wrong_values", message="3 wrong.", hint=f"{NO_PATTERN} Compute out[0, 1].")
+    _, hint = explain_assignment(assignment, _checks(assignment, {"5x9-mixed"}, detail))
+    assert NO_PATTERN not in hint and "strides" in hint
+
+
+def test_failures_before_any_case_and_success() -> None:
+    source = CheckResult(
+        id="source", stage="source", outcome="failed",
+        detail=Detail(kind="syntax_error", message="line 3: '(' was never closed", hint="Look at line 3."))
+    not_run = [CheckResult(id=f"case-{c.name}", stage="case", case=c.name, outcome="not_run") for c in SILU.cases]
+    assert explain_assignment(SILU, [source, *not_run]) == ("line 3: '(' was never closed", "Look at line 3.")
+    assert explain_assignment(SILU, not_run)[0] == "2 checks of 2 did not run."
+    assert explain_assignment(SILU, _checks(SILU, set())) == ("Right in all 2 cases.", "")
+    crashed = Detail(kind="crash", message="killed by SIGSEGV")
+    assert explain_assignment(SILU, _checks(SILU, {"64x100"}, crashed))[0].startswith("Fails in 1 of 2 cases")
+
+
+def _answers_rightly(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:
+    out.copy_(right)

@@ -1,0 +1,128 @@
+"""Small assignments for the tests of comparison and explanation, with oracles of their own, and faulty answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.assignment import Assignment, Baseline, Case, Input, Mistake, Output, Scalar
+from grader.judge.compare import Comparison, compare, poison_
+from grader.judge.explain import explain_case
+from grader.result import Detail
+
+EPS = 1e-3
+RELATIVE = 2.0**-20
+GEMM_RELATIVE = 2.0**-10
+
+Fault = Callable[[Mapping[str, Any], Tensor, Tensor], None]
+"""(inputs, right answer in the output's dtype, poisoned output): writes into the output what a faulty kernel would."""
+
+
+def _no_baseline(**_: Any) -> None:
+    raise AssertionError("the toys are never timed")
+
+
+def _tolerance(inputs: Mapping[str, Any], expected: Tensor) -> Tensor:
+    return RELATIVE * expected.abs() + 1e-7
+
+
+def _norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
+    x, weight = x.double(), weight.double()
+    return x / (x.pow(2).mean(-1, keepdim=True) + eps).sqrt() * weight
+
+
+def _eps_outside(x: Tensor, weight: Tensor, eps: float) -> Tensor:
+    x = x.double()
+    return x / (x.pow(2).mean(-1, keepdim=True).sqrt() + eps) * weight.double()
+
+
+def _normal(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed + sum(shape)))
+
+
+def _silu_inputs(case: Case, generator: Any) -> dict[str, Any]:
+    return {"x": 3 * _normal(case.sizes["M"], case.sizes["N"])}
+
+
+def _line_inputs(case: Case, generator: Any) -> dict[str, Any]:
+    return {"x": _normal(case.sizes["N"])}
+
+
+def _norm_inputs(case: Case, generator: Any) -> dict[str, Any]:
+    m, n = case.sizes["M"], case.sizes["N"]
+    scale = _normal(m, 1, seed=7).exp()
+    return {"x": scale * _normal(m, n), "weight": 1 + _normal(n, seed=3).abs(), "eps": EPS}
+
+
+def _gemm_inputs(case: Case, generator: Any) -> dict[str, Any]:
+    m, n, k = (case.sizes[s] for s in "MNK")
+    return {"a": _normal(m, k).half(), "b": _normal(k, n, seed=5).half()}
+
+
+def _cases(names: str, *sizes: tuple[int, ...]) -> tuple[Case, ...]:
+    return tuple(
+        Case(name="x".join(map(str, values)), sizes=dict(zip(names, values, strict=True))) for values in sizes
+    )
+
+
+def _matrix(name: str, **more: Any) -> Assignment:
+    return Assignment(name=name, title=name, formula="", baseline=Baseline(name="none", run=_no_baseline), **more)
+
+
+_X = Input(name="x", shape=("M", "N"))
+SILU = _matrix(
+    "silu", parameters=(_X, Output(name="out", shape=("M", "N"))), make_inputs=_silu_inputs, tolerance=_tolerance,
+    cases=_cases("MN", (64, 100), (37, 129)),
+)
+LINE = _matrix(
+    "line", parameters=(Input(name="x", shape=("N",)), Output(name="out", shape=("N",))), make_inputs=_line_inputs,
+    tolerance=_tolerance, cases=_cases("N", (5000,), (1009,)),
+)
+NORM = _matrix(
+    "norm", make_inputs=_norm_inputs, tolerance=_tolerance, cases=_cases("MN", (24, 100), (33, 257)),
+    parameters=(_X, Input(name="weight", shape=("N",)), Scalar(name="eps"), Output(name="out", shape=("M", "N"))),
+    mistakes=(Mistake(name="eps_outside", hint="eps belongs under the root", answer=_eps_outside),),
+)
+TURN = _matrix(
+    "turn", parameters=(_X, Output(name="out", shape=("N", "M"))), make_inputs=_silu_inputs,
+    cases=_cases("MN", (40, 100), (129, 37)),
+)
+GEMM = _matrix(
+    "gemm", make_inputs=_gemm_inputs, cases=_cases("MNK", (48, 80, 300), (33, 65, 257)),
+    tolerance=lambda inputs, expected: GEMM_RELATIVE * expected.abs() + 2e-3,
+    parameters=(Input(name="a", shape=("M", "K"), dtype="float16"), Input(name="b", shape=("K", "N"), dtype="float16"),
+                Output(name="out", shape=("M", "N"), dtype="float16")),
+)
+ORACLES: dict[str, Callable[..., Tensor]] = {
+    "silu": lambda x: x.double() * x.double().sigmoid(),
+    "line": lambda x: x.double().exp(),
+    "norm": _norm,
+    "turn": lambda x: x.t().double(),
+    "gemm": lambda a, b: a.double() @ b.double(),
+}
+
+
+def judge(
+    assignment: Assignment, case: Case, fault: Fault, *, inputs: dict[str, Any] | None = None
+) -> tuple[dict[str, Any], Tensor, Comparison]:
+    """The inputs, what a faulty kernel leaves in its output, and the comparison of that with the right answer."""
+    inputs = inputs or dict(assignment.make_inputs(case, None))
+    expected = ORACLES[assignment.name](**inputs).contiguous()
+    right = expected.to(torch.float16 if assignment.output.dtype == "float16" else torch.float32)
+    got = torch.empty_like(right)
+    poison_(got)
+    fault(inputs, right, got)
+    allowed = None if assignment.tolerance is None else assignment.tolerance(inputs, expected)
+    return inputs, got, compare(got, expected, allowed)
+
+
+def explain(
+    assignment: Assignment, case: Case, fault: Fault, *, inputs: dict[str, Any] | None = None,
+    changed: tuple[str, ...] = (),
+) -> Detail:
+    """What the grader says to a faulty kernel."""
+    used, got, comparison = judge(assignment, case, fault, inputs=inputs)
+    return explain_case(assignment, case, used, got, comparison, inputs_changed=list(changed))

@@ -1,0 +1,3 @@
+# Stub.
+def copy_first_column(matrix, out):
+    raise NotImplementedError

@@ -1,0 +1,3 @@
+# Stub.
+def gemm(a, b, out):
+    raise NotImplementedError

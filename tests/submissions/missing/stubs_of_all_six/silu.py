@@ -1,0 +1,3 @@
+# Stub.
+def silu(x, out):
+    raise NotImplementedError

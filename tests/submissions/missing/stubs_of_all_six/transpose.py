@@ -1,0 +1,3 @@
+# Stub.
+def transpose(x, out):
+    raise NotImplementedError

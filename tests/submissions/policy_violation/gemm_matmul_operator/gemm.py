@@ -1,0 +1,4 @@
+# The @ operator.
+# expect: @
+def gemm(a, b, out):
+    out[:] = a @ b

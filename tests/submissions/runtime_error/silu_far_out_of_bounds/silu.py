@@ -1,0 +1,16 @@
+# The block size is multiplied in twice: the offset ends far outside of every tensor.
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    start = (tl.program_id(0) + 1) * BLOCK
+    offs = start * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offs)
+    tl.store(out_ptr + offs, x * tl.sigmoid(x))
+
+
+def silu(x, out):
+    n = x.numel()
+    silu_kernel[(triton.cdiv(n, 4096),)](x, out, n, BLOCK=4096)

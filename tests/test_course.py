@@ -1,0 +1,54 @@
+"""course.toml: the shipped one is valid, a broken one is told in one line with file, key and what was expected."""
+
+from pathlib import Path
+
+import pytest
+
+from grader import catalogue
+from grader.course import CourseError, read_course
+
+KNOWN = frozenset({"silu", "gemm"})
+
+BROKEN = {
+    "not TOML": ("[points\n", "not TOML"),
+    "not UTF-8": ("\udcff", "not TOML"),
+    "unknown table": ("[point]\ncorrectness = 60\n", "point: Extra inputs"),
+    "unknown key": ("[points]\ncorectness = 60\n", "points.corectness"),
+    "negative points": ("[points]\ncorrectness = -1\n", "points.correctness"),
+    "text for a number": ('[limits]\ncall_seconds = "ten"\n', "limits.call_seconds"),
+    "unknown word": ('[points]\ncredit = "some"\n', "points.credit"),
+    "floor over target": ("[thresholds]\nfloor = 2\n", "floor below target"),
+    "call over assignment": ("[limits]\ncall_seconds = 50\n", "call_seconds at most assignment_seconds"),
+    "unknown assignment": ("[points.assignments.slu]\ncorrectness = 1\nperformance = 1\n", "no such assignment"),
+    "infinite": ("[limits]\ncall_seconds = inf\n", "limits.call_seconds"),
+    "own checksum": ('sha256 = "0"\n', "no such key"),
+}
+
+
+def test_the_shipped_course_is_valid_and_says_its_defaults() -> None:
+    shipped = read_course(catalogue.ROOT / "course.toml", frozenset(catalogue.assignments()))
+    assert shipped.points_of("silu").correctness == 60
+    assert shipped.points_of("silu").performance == 40
+    assert shipped.points.credit == "all"
+
+
+@pytest.mark.parametrize(("text", "says"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_course_is_told_in_one_line(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "course.toml"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(CourseError) as caught:
+        read_course(path, KNOWN)
+    message = str(caught.value)
+    assert says in message and str(path) in message and "\n" not in message
+
+
+def test_a_missing_course_is_told(tmp_path: Path) -> None:
+    with pytest.raises(CourseError, match="No such file"):
+        read_course(tmp_path / "course.toml", KNOWN)
+
+
+def test_an_assignment_may_have_points_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "course.toml"
+    path.write_text("[points.assignments.gemm]\ncorrectness = 10\nperformance = 90\n")
+    course = read_course(path, KNOWN)
+    assert (course.points_of("gemm").performance, course.points_of("silu").performance) == (90, 40)

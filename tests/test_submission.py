@@ -1,0 +1,133 @@
+"""Student folders as they come: found, named safely, and read without being believed."""
+
+import contextlib
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.submission import SubmissionError, find_submissions, read_source_file
+
+FILES = ("silu.py", "gemm.py")
+CAP = 1024
+
+
+def student(root: Path, name: str | bytes, *files: str) -> Path:
+    folder = root / os.fsdecode(name)
+    folder.mkdir(parents=True)
+    for file in files:
+        (folder / file).write_text("x = 1\n")
+    return folder
+
+
+def test_a_class_and_a_single_student(tmp_path: Path) -> None:
+    student(tmp_path, "bob", "silu.py")
+    alice = student(tmp_path, "alice", "gemm.py")
+    student(tmp_path, ".git", "config")
+    student(tmp_path, "__MACOSX", "._silu.py")
+    (tmp_path / "notes.txt").write_text("")
+    assert [s.student for s in find_submissions(tmp_path, FILES)] == ["alice", "bob"]
+    assert [s.student for s in find_submissions(alice, FILES)] == ["alice"]
+
+
+def test_an_empty_student_folder_is_a_student(tmp_path: Path) -> None:
+    student(tmp_path, "carol")
+    assert [s.student for s in find_submissions(tmp_path, FILES)] == ["carol"]
+
+
+def test_what_cannot_be_graded_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("")
+    for name, says in (("none", "No such file"), ("file", "is a file"), ("empty", "no student's folder")):
+        with pytest.raises(SubmissionError, match=says) as caught:
+            find_submissions(tmp_path / name, FILES)
+        assert "expected" in str(caught.value) and "\n" not in str(caught.value)
+
+
+NAMES = ["Ann Lee", "Zoë", "李雷", 'o"brien', "d'arcy", "a..b", "..x", "=cmd()", "-rf", "a\nb", "index.html", "x" * 200,
+         b"\xff\xfe", "<script>", "a&b", "%2e%2e", "$HOME", "Ann_Lee"]
+
+
+def test_results_folders_are_plain_distinct_and_inside(tmp_path: Path) -> None:
+    for name in [*NAMES, "ann lee"]:
+        student(tmp_path, name, "silu.py")
+    found = find_submissions(tmp_path, FILES)
+    slugs = [s.slug for s in found]
+    assert len({slug.casefold() for slug in slugs}) == len(NAMES) + 1
+    for slug in slugs:
+        assert slug == Path(slug).name and slug not in (".", "..") and not slug.startswith((".", "-")), slug
+        assert len(slug.encode()) <= 90 and slug.isprintable() and slug.casefold() != "index.html"
+    assert all(s.student.isprintable() for s in found)
+
+
+def test_ids_that_differ_in_case_get_folders_of_their_own(tmp_path: Path) -> None:
+    student(tmp_path, "Alice", "silu.py")
+    student(tmp_path, "alice", "silu.py")
+    assert len({s.slug.casefold() for s in find_submissions(tmp_path, FILES)}) == 2
+
+
+def test_a_plain_file_is_read(tmp_path: Path) -> None:
+    folder = student(tmp_path, "alice", "silu.py")
+    assert read_source_file(folder, "silu.py", CAP).content == b"x = 1\n"
+    assert read_source_file(folder, "gemm.py", CAP) == read_source_file(folder, "nothing.py", CAP)
+
+
+def test_links_within_the_folder_are_followed_and_others_refused(tmp_path: Path) -> None:
+    folder = student(tmp_path, "alice", "silu.py")
+    (tmp_path / "secret.py").write_text("secret\n")
+    (folder / "gemm.py").symlink_to("silu.py")
+    assert read_source_file(folder, "gemm.py", CAP).content == b"x = 1\n"
+    for target, says in (("../secret.py", "out of the submission"), ("/etc/passwd", "out of the submission"),
+                         ("nothing", "link to nothing"), ("gemm.py", "cannot be read")):
+        (folder / "gemm.py").unlink()
+        (folder / "gemm.py").symlink_to(target)
+        source = read_source_file(folder, "gemm.py", CAP)
+        assert source.content is None and source.problem is not None and says in source.problem, target
+
+
+def test_what_is_no_readable_regular_file_is_a_problem_at_once(tmp_path: Path) -> None:
+    folder = student(tmp_path, "alice")
+    os.mkfifo(folder / "fifo.py")
+    (folder / "folder.py").mkdir()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(folder / "socket.py"))
+    (folder / "big.py").write_bytes(b"#" * (CAP + 1))
+    (folder / "device.py").symlink_to("/dev/zero")
+    for name in ("fifo.py", "folder.py", "socket.py", "big.py", "device.py"):
+        source = read_source_file(folder, name, CAP)
+        assert source.content is None and source.problem and name in source.problem
+
+
+def test_a_sparse_giant_is_refused_by_its_size(tmp_path: Path) -> None:
+    folder = student(tmp_path, "alice")
+    with (folder / "silu.py").open("wb") as stream:
+        stream.truncate(1 << 40)
+    assert "at most 1,024 expected" in (read_source_file(folder, "silu.py", CAP).problem or "")
+
+
+@contextlib.contextmanager
+def ordinary_user() -> Iterator[None]:
+    """Root reads every file; for the test it takes the rights of another user."""
+    before = os.geteuid()
+    if before == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(before)
+
+
+def test_an_unreadable_file_or_folder_is_told() -> None:
+    with tempfile.TemporaryDirectory() as root:
+        Path(root).chmod(0o755)
+        folder = student(Path(root), "alice", "silu.py")
+        (folder / "silu.py").chmod(0)
+        with ordinary_user():
+            assert "Permission denied" in (read_source_file(folder, "silu.py", CAP).problem or "")
+        folder.chmod(0)
+        with ordinary_user(), pytest.raises(SubmissionError, match="Permission denied"):
+            find_submissions(folder, FILES)
+        folder.chmod(0o755)
