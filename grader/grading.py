@@ -84,14 +84,14 @@ def grade(job: Job) -> Graded:
     # Only the plugins named here: what else is installed must not take part in a grading.
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     arguments = [
-        "-c", str(plugin.SUITE / "pytest.ini"), "--rootdir", str(plugin.SUITE), "-p", "grader.suite.plugin",
-        "-p", "pytest_timeout", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--capture=sys", "-v", "-ra",
+        "-c", str(plugin.SUITE / "pytest.ini"), "--rootdir", str(plugin.SUITE), "-p", "pytest_timeout",
+        "-p", "no:cacheprovider", "-p", "no:faulthandler", "--capture=sys", "-v", "-ra",
         "--tb=short", "--no-header", "--color=no",
         f"--timeout={job.course.limits.assignment_seconds + GUARD_SECONDS}",
         "--submission", str(job.submission.folder),
     ]
     with contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
-        pytest.main(arguments, plugins=[Given()])
+        pytest.main(arguments, plugins=[plugin, Given()])
     return Graded(job.submission, _result(job, context, time.monotonic() - started), log.getvalue())
 
 

@@ -138,7 +138,8 @@ def test_seeds_differ_by_default_repeat_on_request_and_are_logged(tmp_path: Path
     seeds, ratios = [], []
     for number, seed in enumerate(("", "", "7", "7")):
         out = tmp_path / f"out{number}"
-        done = kernelmark("grade", tmp_path / "class", "--out", out, "--only", "silu", *(["--seed", seed] if seed else []))
+        again = ["--seed", seed] if seed else []
+        done = kernelmark("grade", tmp_path / "class", "--out", out, "--only", "silu", *again)
         assert done.returncode == 0
         result = json.loads((out / "alice" / "result.json").read_text())
         seeds.append(result["environment"]["seed"])

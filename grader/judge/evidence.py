@@ -14,6 +14,9 @@ from grader.judge.compare import Comparison
 AGREEMENT = 0.98
 """Share of the wrong elements that a claim must account for."""
 
+SAMPLE = 4096
+SAMPLE_AGREEMENT = 0.9
+
 ENOUGH = 4
 """Fewest wrong elements for a claim with one free figure, such as a factor."""
 
@@ -51,6 +54,12 @@ class Evidence:
         self.written = ~comparison.unwritten
         self.wrong = comparison.wrong & self.written
         self.count = int(self.wrong.sum())
+        positions = self.wrong.flatten().nonzero().flatten()
+        self.sample = positions[:: max(1, self.count // SAMPLE)]
+        """Row-major positions of some of the wrong elements, evenly spread."""
+        self._at = torch.unravel_index(self.sample, self.got.shape)
+        self._sample_got = self.got[self._at]
+        self._sample_allowed = comparison.allowed[self._at]
         self.rounding = 0.0 if comparison.exact else ROUNDING[comparison.got.dtype]
         self.tensors = {
             name: value.detach().to(self.got.device, torch.float64)
@@ -68,18 +77,23 @@ class Evidence:
 
     def close(self, candidate: Tensor, rounding: float | None = None) -> Tensor:
         """Where the output equals a candidate (float64, of its shape) within rounding; NaN equals NaN."""
-        slack = 2 * self.comparison.allowed + (self.rounding if rounding is None else rounding) * candidate.abs()
-        both_nan = self.got.isnan() & candidate.isnan()
-        return ((self.got - candidate).abs() <= slack) | (self.got == candidate) | both_nan
+        return self._close(self.got, self.comparison.allowed, candidate, rounding)
+
+    def sample_close(self, candidate: Tensor, rounding: float | None = None) -> Tensor:
+        """As `close`, at the positions `sample` only: the candidate has one value for each."""
+        return self._close(self._sample_got, self._sample_allowed, candidate, rounding)
 
     def is_explained_by(self, candidate: Tensor, where: Tensor | None = None, rounding: float | None = None) -> bool:
         """Whether a candidate accounts for the wrong elements, and for the written ones in general."""
+        candidate = candidate.reshape(self.got.shape)
+        if not self._sample_agrees(candidate, where, rounding):
+            return False
         known = self.written if where is None else self.written & where
         wrong = self.wrong & known
         known_count, wrong_count = int(known.sum()), int(wrong.sum())
         if wrong_count == 0 or 4 * wrong_count < self.count:
             return False
-        close = self.close(candidate.reshape(self.got.shape), rounding)
+        close = self.close(candidate, rounding)
         return (
             int((close & wrong).sum()) >= AGREEMENT * wrong_count
             and int((close & known).sum()) >= COVERAGE * known_count
@@ -87,7 +101,20 @@ class Evidence:
 
     def wrong_is(self, candidate: Tensor, rounding: float) -> bool:
         """Whether a candidate accounts for the wrong elements alone."""
+        if not self._sample_agrees(candidate, None, rounding):
+            return False
         return int((self.close(candidate, rounding) & self.wrong).sum()) >= AGREEMENT * self.count
+
+    def _sample_agrees(self, candidate: Tensor, where: Tensor | None, rounding: float | None) -> bool:
+        """False when a few thousand wrong elements show that a look at all of them is not worth while."""
+        close = self.sample_close(candidate[self._at], rounding)
+        if where is not None:
+            close |= ~where[self._at]
+        return float(close.double().mean()) >= SAMPLE_AGREEMENT
+
+    def _close(self, got: Tensor, allowed: Tensor, candidate: Tensor, rounding: float | None) -> Tensor:
+        slack = 2 * allowed + (self.rounding if rounding is None else rounding) * candidate.abs()
+        return ((got - candidate).abs() <= slack) | (got == candidate) | (got.isnan() & candidate.isnan())
 
 
 def plural(count: int, unit: str) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from grader.judge.evidence import COVERAGE, ENOUGH, Evidence, Finding
+from grader.judge.evidence import COVERAGE, ENOUGH, SAMPLE_AGREEMENT, Evidence, Finding
 
 SORTED_ELEMENTS = 1 << 23
 """Larger outputs are not sorted: it would take seconds."""
@@ -19,10 +19,18 @@ def moved(e: Evidence) -> Finding | None:
     """Right values in the wrong place."""
     if e.count < ENOUGH:
         return None
-    for candidate, where, finding in _places(e):
-        if e.is_explained_by(candidate, where):
+    flat = e.expected.flatten()
+    positions = torch.arange(flat.numel(), device=flat.device)
+    for source, finding in _sources(e):
+        # The sample spares large outputs from most of the work: few candidates get past it.
+        at = source(e.sample)
+        defined = _inside(at, flat)
+        if bool((e.sample_close(_taken(flat, at)) | ~defined).double().mean() < SAMPLE_AGREEMENT):
+            continue
+        at = source(positions)
+        if e.is_explained_by(_taken(flat, at), _inside(at, flat).reshape(e.got.shape)):
             return replace(finding(), whole=True)
-    return None
+    return _misplaced(e, flat, positions) if e.is_matrix and e.comparison.unwritten_count else None
 
 
 def shuffled(e: Evidence) -> Finding | None:
@@ -39,35 +47,26 @@ def shuffled(e: Evidence) -> Finding | None:
     )
 
 
-def _places(e: Evidence) -> Iterator[tuple[Tensor, Tensor | None, Callable[[], Finding]]]:
-    """Candidates of `moved`: the answer rearranged, where that is defined, and what it means."""
-    flat = e.expected.flatten()
-    total = flat.numel()
-    position = torch.arange(total, device=flat.device)
+Source = Callable[[Tensor], Tensor]
+"""From positions in the output to those in the right answer whose values they hold; outside it is undefined."""
+
+
+def _sources(e: Evidence) -> Iterator[tuple[Source, Callable[[], Finding]]]:
+    """Rearrangements of the right answer, and what each means."""
     if e.is_matrix:
         rows, columns = e.got.shape
-        yield e.expected.t().reshape(rows, columns), None, lambda: Finding(
+        yield partial(_turned, columns, rows), lambda: Finding(
             "The output holds the right values with rows and columns swapped.",
             "Element (i, j) of the output lies at i * (its number of columns) + j: check which index is multiplied by "
             "the stride in the store, and which in the load.",
         )
         if rows != columns:
-            i, j = position // columns, position % columns
-            for source in (i * rows + j, j * columns + i):
-                yield _taken(flat, source), (source < total).reshape(rows, columns), lambda: _stride("read", e)
-            source = i + j * rows
-            swapped = e.expected.t().flatten()
-            for at in (i * rows + j, i + j * columns):
-                defined = (at < total) & (at != source)
-                yield _taken(swapped, at), defined.reshape(rows, columns), lambda: _stride("read", e)
-            for target in (i * rows + j, i + j * columns):
-                for last_wins in (True, False):
-                    stored, anything = _scattered(flat, target, last_wins)
-                    yield (stored.reshape(rows, columns), anything.reshape(rows, columns),
-                           lambda: _stride("written", e))
+            for by_row, by_column in ((rows, 1), (1, columns)):
+                for turned in (False, True):
+                    yield partial(_strided, rows, columns, by_row, by_column, turned), partial(_stride, "read", e)
     first_wrong = int(e.wrong.flatten().to(torch.uint8).argmax())
-    if 1 < first_wrong <= total // 2:
-        yield flat[position % first_wrong], None, lambda: Finding(
+    if 1 < first_wrong <= e.got.numel() // 2:
+        yield lambda p: p % first_wrong, lambda: Finding(
             f"The answer for the first {first_wrong:,} elements is repeated all through the output.",
             "Every program loads the first block: the offsets of the load lack tl.program_id(0) * BLOCK"
             + (" (or row * number of columns)." if e.is_matrix else "."),
@@ -76,11 +75,37 @@ def _places(e: Evidence) -> Iterator[tuple[Tensor, Tensor | None, Callable[[], F
     if e.is_matrix:
         steps[e.got.shape[1]] = "one row"
     for step, name in steps.items():
-        for shift in (step, -step):
-            source = position + shift
-            inside = (source >= 0) & (source < total)
-            side = "after" if shift > 0 else "before"
-            yield _taken(flat, source), inside.reshape(e.got.shape), partial(_shifted, name, side)
+        yield partial(_plus, step), partial(_shifted, name, "after")
+        yield partial(_plus, -step), partial(_shifted, name, "before")
+
+
+def _turned(rows: int, columns: int, p: Tensor) -> Tensor:
+    """Positions in a matrix of the elements that follow each other in its transpose, a matrix of `rows` rows."""
+    return p % rows * columns + p // rows
+
+
+def _strided(rows: int, columns: int, by_row: int, by_column: int, turned: bool, p: Tensor) -> Tensor:
+    """Element (i, j) read at `i * by_row + j * by_column`, of the answer or of the matrix it is the transpose of."""
+    at = p // columns * by_row + p % columns * by_column
+    if not turned:
+        return at
+    return torch.where(at < rows * columns, _turned(rows, columns, at), -1)
+
+
+def _plus(step: int, p: Tensor) -> Tensor:
+    return p + step
+
+
+def _misplaced(e: Evidence, flat: Tensor, positions: Tensor) -> Finding | None:
+    """Right values stored with a wrong stride, which leaves elements unwritten."""
+    rows, columns = e.got.shape
+    for by_row, by_column in ((rows, 1), (1, columns)):
+        target = positions // columns * by_row + positions % columns * by_column
+        for last_wins in (True, False):
+            stored, anything = _scattered(flat, target, last_wins)
+            if rows != columns and e.is_explained_by(stored, anything.reshape(rows, columns)):
+                return replace(_stride("written", e), whole=True)
+    return None
 
 
 def _shifted(name: str, side: str) -> Finding:
@@ -98,6 +123,10 @@ def _stride(verb: str, e: Evidence) -> Finding:
         "A row is as far from the next as the matrix has columns; the numbers of rows and columns are mixed up, which "
         "does not show in a square matrix.",
     )
+
+
+def _inside(at: Tensor, flat: Tensor) -> Tensor:
+    return (at >= 0) & (at < flat.numel())
 
 
 def _taken(flat: Tensor, source: Tensor) -> Tensor:

@@ -253,7 +253,7 @@ class _Reader:
 
     def _method(self, name: str, node: ast.expr, scope: Scope) -> None:
         if not allowed.method_allowed(name, self.operators) and name not in self.own_methods:
-            self._add(node.lineno, self._text(node), "this method computes with PyTorch; computing is your kernels' work")
+            self._add(node.lineno, self._text(node), "PyTorch computes this; computing is your kernels' work")
 
     def _modules(self, node: ast.Subscript, scope: Scope) -> None:
         if names := scope.dotted(node):

@@ -9,7 +9,8 @@ from typing import Literal, NoReturn
 
 from grader.assignment import Assignment
 
-MAX_BYTES = 256 * 1024
+# A kernel fills some kilobytes; the cap bounds the time that reading takes.
+MAX_BYTES = 128 * 1024
 # Far above what people write (an `elif` chain nests one level a branch), and low enough for recursion over the tree.
 MAX_DEPTH = 150
 

@@ -49,7 +49,7 @@ def ladder(speedup: Interval, name: str, title: str, baseline: str) -> Markup:
     """The student's speed beside the baseline's, as a ratio on a logarithmic axis, with its interval."""
     low, high = min(speedup.low, 1.0) / 1.4, max(speedup.high, 1.0) * 1.4
     with matplotlib.rc_context(STYLE):
-        figure, axes = _axes(6.4, 1.15)
+        figure, axes = _axes(4.2, 1.1)
         axes.axhline(0, color=LINE, linewidth=1)
         axes.plot([1, 1], [-0.35, 0.35], color=MUTED, linewidth=2)
         axes.plot([speedup.low, speedup.high], [0, 0], color=ACCENT, linewidth=7, alpha=0.35, solid_capstyle="butt")

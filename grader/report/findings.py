@@ -11,7 +11,7 @@ from grader.result import AssignmentResult, CheckResult, Detail, Result
 MOST_FINDINGS = 3
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 VERDICT_WORDS = {
-    "accepted": "right",
+    "accepted": "passed",
     "wrong_answer": "wrong answer",
     "runtime_error": "run-time error",
     "time_limit": "out of time",
@@ -100,12 +100,14 @@ def headline(result: Result) -> str:
         return f"None of the {_number(len(every))} files was found."
     if all(a.verdict == "infrastructure_error" for a in every):
         return "The grader failed before it could judge anything: that is our fault and costs no points."
-    kernels = "kernel is" if len(every) == 1 else "kernels are"
     if right == len(every):
         return "The kernel is right." if right == 1 else f"All {_number(right)} kernels are right."
-    count = _number(right).capitalize() if right else "None"
+    if len(every) == 1:
+        return "The kernel is not right yet."
     first = f"; {wrong[0].assignment.title} is the one to fix first" if wrong else ""
-    return f"{count} of {_number(len(every))} {kernels if right != 1 else 'kernels is'} right{first}."
+    if not right:
+        return f"None of the {_number(len(every))} kernels is right yet{first}."
+    return f"{_number(right).capitalize()} of {_number(len(every))} kernels {'is' if right == 1 else 'are'} right{first}."
 
 
 def not_measured(result: Result) -> list[str]:

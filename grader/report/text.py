@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 FIELD_BYTES = 20_000
+LEFT_OUT = "\n[… the middle is left out …]\n"
 M = TypeVar("M", bound=BaseModel)
+S = TypeVar("S", str, bytes)
 
 # Terminators are required, so that an unfinished sequence cannot swallow the text behind it.
 _ESCAPES = re.compile(
@@ -26,13 +28,12 @@ def clean(text: str, limit: int = FIELD_BYTES) -> str:
 
     What is too long is cut in the middle: a traceback says most at its end.
     """
-    shown = _UNSAFE.sub(_show, _ESCAPES.sub("", text.replace("\r\n", "\n")))
+    # A first, coarse cut: no more is worth the search for escapes.
+    shown = _UNSAFE.sub(_show, _ESCAPES.sub("", _cut(text, 4 * limit).replace("\r\n", "\n")))
     raw = shown.encode()
     if len(raw) <= limit:
         return shown
-    head, tail = limit // 4, limit - limit // 4
-    return f"{raw[:head].decode(errors='ignore')}\n[… {len(raw) - limit} bytes left out …]\n" \
-           f"{raw[-tail:].decode(errors='ignore')}"
+    return _cut(raw, limit).decode(errors="ignore")
 
 
 def clean_model(model: M, limit: int = FIELD_BYTES) -> M:
@@ -63,6 +64,13 @@ def seconds(value: float | None) -> str:
     if value < 1:
         return f"{value * 1e3:.3g} ms"
     return f"{value:.3g} s" if value < 120 else f"{value / 60:.3g} min"
+
+
+def _cut(text: S, limit: int) -> S:
+    if len(text) <= limit:
+        return text
+    gap = LEFT_OUT if isinstance(text, str) else LEFT_OUT.encode()
+    return text[:limit // 4] + gap + text[limit // 4 - limit:]
 
 
 def _trim(text: str) -> str:

@@ -17,7 +17,8 @@ from grader.judge.source import MAX_BYTES
 from grader.judge.wire import KernelUse, OperatorUse
 
 ASSIGNMENTS = assignments()
-SECONDS = 1.0
+# Of processor time: the longest file takes about one, a quadratic reader half a minute.
+SECONDS = 2.5
 FLAG = re.compile(r"# FLAG (.+)$")
 
 HEAD = """
@@ -253,7 +254,7 @@ HONEST: dict[str, str] = {
         from functools import lru_cache
         @lru_cache(maxsize=None)
         def plan(n):
-            return 2 ** int(math.log2(max(n, 1))), int(np.ceil(n / 3)), np.prod((2, 3)).item(), np.sqrt(n), np.float32(1)
+            return 2 ** int(math.log2(n)), int(np.ceil(n / 3)), np.prod((2, 3)).item(), np.sqrt(n), np.float32(1)
         @functools.cache
         def sms(index):
             return torch.cuda.get_device_properties(index).multi_processor_count
@@ -607,7 +608,8 @@ def test_copies_are_free_only_where_the_assignment_allows_them(name: str) -> Non
     source = text(COPIES[name])
     assert read_source(source.encode(), ASSIGNMENTS["copy_first_column"]) == []
     elsewhere = source.replace("copy_first_column(matrix, out)", "silu(matrix, out)")
-    assert {v.what.rpartition(".")[2] for v in read_source(elsewhere.encode(), ASSIGNMENTS["silu"])} & {"copy_", "clone"}
+    found = read_source(elsewhere.encode(), ASSIGNMENTS["silu"])
+    assert {v.what.rpartition(".")[2] for v in found} & {"copy_", "clone"}
 
 
 @pytest.mark.parametrize("name", DISHONEST)
@@ -668,24 +670,26 @@ def nested_if(depth: int) -> str:
 
 
 @pytest.mark.parametrize("piece", [
-    "(" * 100_000, "(" * 100_000 + ")" * 100_000, "[" * 150 + "]" * 150, "-" * 100_000 + "1", "~" * 5_000 + "1",
-    "a" + ".b" * 100_000, "a" + ".b" * 3_000, "1" + "+1" * 100_000, "1" + "+1" * 2_000, "1" + "**1" * 2_000,
+    "(" * 100_000, "(" * 60_000 + ")" * 60_000, "[" * 150 + "]" * 150, "-" * 100_000 + "1", "~" * 5_000 + "1",
+    "a" + ".b" * 60_000, "a" + ".b" * 3_000, "1" + "+1" * 60_000, "1" + "+1" * 2_000, "1" + "**1" * 2_000,
     "not " * 5_000 + "1", "lambda: " * 5_000 + "1", "1" + " if 1 else 1" * 3_000, "f" + "()" * 20_000,
-    "a" + "[0]" * 20_000, "a" + " = a" * 5_000, "await " * 500 + "a", nested_if(90), nested_if(500), nested_if(5_000),
-    "if x: pass\n" + "elif x: pass\n" * 3_000, "x" * 200_000, "1" * 100_000, 'f"{' * 500, "f'{x:" * 200 + "}'" * 200,
-    "a = a.b\n" * 5_000, "import torch as a\n" + "a = a.b\n" * 20_000, "f" + "(0)" * 100 + ".mm()" * 30,
-    "f(" + "0," * 60_000 + ")" + ".mm()" * 60, "globals()\n" * 20_000, "x @ y\n" * 30_000, "lambda x: x\n" * 15_000,
-    "def f(): f()\n" * 15_000, "class A:\n    def f(self): A.f()\n" * 6_000, "try: pass\nexcept: pass\n" * 8_000,
+    "a" + "[0]" * 20_000, "a" + " = a" * 5_000, "await " * 500 + "a",
+    nested_if(90), nested_if(500), nested_if(5_000),
+    "if x: pass\n" + "elif x: pass\n" * 3_000, "x" * 120_000, "1" * 100_000, 'f"{' * 500, "f'{x:" * 200 + "}'" * 200,
+    "a = a.b\n" * 5_000, "import torch as a\n" + "a = a.b\n" * 15_000, "f" + "(0)" * 100 + ".mm()" * 30,
+    "f(" + "0," * 60_000 + ")" + ".mm()" * 60,
+    "globals()\n" * 12_000, "x @ y\n" * 20_000, "lambda x: x\n" * 10_000,
+    "def f(): f()\n" * 9_000, "class A:\n    def f(self): A.f()\n" * 4_000, "try: pass\nexcept: pass\n" * 5_000,
     "'" * 99_999, "\\\n" * 50_000, "\t \t", "x = (yield)\n" * 100,
 ], ids=lambda piece: f"{piece[:12].strip()}-{len(piece)}".encode("unicode_escape").decode())
 def test_no_nesting_brings_the_reader_down(piece: str) -> None:
     for source in (piece, f"def silu(x, out): pass\n{piece}\n"):
-        begun = time.perf_counter()
+        begun = time.process_time()
         try:
             read_source(source.encode(), ASSIGNMENTS["silu"])
         except SourceProblem as problem:
             assert problem.kind in ("unreadable_source", "syntax_error", "missing_function")
-        assert time.perf_counter() - begun < SECONDS
+        assert time.process_time() - begun < SECONDS
 
 
 TOKENS = st.sampled_from([
@@ -720,12 +724,14 @@ def record(*uses: OperatorUse, kernels: tuple[KernelUse, ...] = (KERNEL,), name:
 
 
 def test_record_of_allocation_views_and_a_kernel_is_clean() -> None:
-    names = ["empty", "zeros", "zero_", "fill_", "view", "slice", "select", "t", "transpose", "as_strided", "lift_fresh"]
+    names = ["empty", "zeros", "zero_", "fill_", "view", "slice", "select", "t", "transpose", "as_strided", "alias"]
     assert record(*(use(f"aten::{name}") for name in names)) == []
 
 
-@pytest.mark.parametrize("name", ["aten::mm", "aten::copy_", "aten::_to_copy", "aten::clone", "aten::_local_scalar_dense",
-                                  "numpy", "tolist", "untyped_storage", "mylib::silu"])
+@pytest.mark.parametrize("name", [
+    "aten::mm", "aten::copy_", "aten::_to_copy", "aten::clone", "aten::_local_scalar_dense", "numpy", "tolist",
+    "untyped_storage", "mylib::silu",
+])
 def test_record_of_computing_is_a_violation(name: str) -> None:
     assert [(v.line, v.what) for v in record(use(name, 9), use("aten::empty"))] == [(9, name)]
 

@@ -42,6 +42,7 @@ HOSTILE_NAMES = (
     SCRIPT, ANSI, FORMULA, REORDERED, "Zoë Ångström-O'Neill \"Zo\"", "李小龍", "../../etc/passwd", "+1", "-1+1", "@SUM(1)",
     "\tTab", "名" * 300,
 )
+WRONG_SIZES = {"transpose": ((5, 9), (61, 128)), "gemm": ((512, 384), (1024, 384))}
 HINTS = {
     "transpose": "The store uses the input's row length as the output's: look at the stride in the last tl.store.",
     "gemm": "Accumulate in float32: pass acc to tl.dot, and convert to float16 only when storing.",
@@ -88,8 +89,8 @@ def block_map(seed: int = 1) -> ErrorMap:
 def failed(name: str, sizes: tuple[int, int] = (5, 9)) -> CheckResult:
     m, n = sizes
     vector = ErrorMap(output_shape=[1009], cell_shape=[1, 8], cells=["." * 12, "." * 6 + "345678", "9" * 12, "u" * 12])
-    cells = {"transpose": transpose_map(m, n), "gemm": block_map()}.get(name, vector)
-    index = {"transpose": [n - 1, 0], "gemm": [200, 300]}.get(name, [233])
+    cells = {"transpose": transpose_map(5, 9), "gemm": block_map()}.get(name, vector)
+    index = {"transpose": [8, 0], "gemm": [200, 300]}.get(name, [233])
     return CheckResult(
         id=f"{m}x{n}", stage="case", case=f"{m}x{n}", sizes={"M": m, "N": n}, outcome="failed", seconds=0.0213,
         worst_ratio=3.7e5,
@@ -107,7 +108,8 @@ def assignment(name: str, verdict: Verdict = "accepted", *, score: float | None 
     checks = [passed(sizes) for sizes in SIZES]
     message, hint = "", ""
     if verdict == "wrong_answer":
-        checks = [passed(SIZES[0]), *(failed(name, sizes) for sizes in SIZES[2:5]), passed(SIZES[3])]
+        checks = [passed(SIZES[0]), *(failed(name, sizes) for sizes in WRONG_SIZES.get(name, ((1009, 1), (4093, 1)))),
+                  passed(SIZES[3])]
         for number, check in enumerate(checks):
             check.id = f"{check.id}-{number}"
         message, hint = MESSAGES.get(name, "Some elements are wrong."), HINTS[name]
