@@ -58,7 +58,7 @@ class LimitsTable(_Table):
     memory_mb: Annotated[int, Field(ge=256, le=4_194_304)] = 4096
     processes: Annotated[int, Field(ge=1, le=100_000)] = 64
     file_mb: Annotated[int, Field(ge=1, le=1_048_576)] = 64
-    source_kb: Annotated[int, Field(ge=1, le=4096)] = 256
+    source_kb: Annotated[int, Field(ge=1, le=128)] = 128
     max_programs: Annotated[int, Field(ge=1, le=10_000_000)] = 16384
 
     @model_validator(mode="after")

@@ -111,7 +111,7 @@ def test_everyone_who_can_be_graded_is(odd_class: tuple[subprocess.CompletedProc
 
 
 @pytest.mark.parametrize(("student", "says"), [
-    ("empty", "not in the submission"), ("latin1", "UTF-8"), ("nulls", "null"), ("giant", "at most 262,144 expected"),
+    ("empty", "not in the submission"), ("latin1", "UTF-8"), ("nulls", "null"), ("giant", "at most 131,072 expected"),
     ("bomb", "nest"), ("linked", "symbolic link out of the submission"), ("fifo", "not a regular file"),
 ])
 def test_what_cannot_be_read_is_said_in_one_line(

@@ -64,7 +64,7 @@ mm bmm matmul addmm addmm_ addbmm baddbmm addmv mv ger outer einsum sigmoid sigm
 relu relu_ gelu exp exp_ exp2 sqrt sqrt_ rsqrt rsqrt_ reciprocal reciprocal_ square square_ pow pow_ norm
 mul mul_ multiply multiply_ div div_ divide divide_ true_divide true_divide_ add_ sub_ subtract subtract_ neg neg_
 negative negative_ addcmul addcmul_ addcdiv addcdiv_ lerp lerp_ copy_ clone clamp clamp_ clamp_min clamp_max
-index_copy_ index_add_ index_put_ index_select index_fill_ scatter scatter_ scatter_add_ gather masked_fill masked_fill_
+index_copy_ index_add_ index_put_ index_select index_fill_ scatter_ scatter_add_ gather masked_fill masked_fill_
 masked_scatter_ masked_select put_ take_along_dim nan_to_num nan_to_num_ cumsum float_power apply_ map_ map2_ logsumexp
 numpy __array__ __dlpack__ __cuda_array_interface__
 __matmul__ __rmatmul__ __imatmul__ __mul__ __rmul__ __imul__ __add__ __radd__ __iadd__ __sub__ __rsub__ __isub__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from operator import gt, lt
@@ -24,6 +25,7 @@ NO_PATTERN = "The wrong elements follow no pattern known to the grader."
 FEWEST_CASES = 3
 """Fewer cases than this have something in common by chance."""
 
+RECOGNISED_SHARE = 1 / 3
 BLOCKS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 
@@ -80,6 +82,7 @@ def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> tup
     if first.stage != "case":
         return message, hint
     failed_cases = [c for c in failed if c.stage == "case"]
+    hint = _recognised(assignment, failed_cases) or hint
     where = f"in {len(failed_cases)} of {plural(len(cases), 'case')}"
     if len(failed_cases) == len(cases):
         where = f"in all {plural(len(cases), 'case')}" if len(cases) > 1 else "in the only case"
@@ -163,6 +166,14 @@ def _listed(names: Sequence[str]) -> str:
 def _answered(check: CheckResult) -> bool:
     wrong = ("wrong_values", "unwritten", "not_finite", "input_changed", "late_write")
     return check.detail is not None and check.detail.kind in wrong
+
+
+def _recognised(assignment: Assignment, failed: list[CheckResult]) -> str:
+    """The hint of the mistake that most cases show, if not a few only: tiny cases cannot tell mistakes apart."""
+    known = {mistake.hint for mistake in assignment.mistakes}
+    seen = Counter(c.detail.hint for c in failed if c.detail is not None and c.detail.hint in known)
+    hint, count = seen.most_common(1)[0] if seen else ("", 0)
+    return hint if count >= RECOGNISED_SHARE * len(failed) else ""
 
 
 def _common(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -37,6 +38,8 @@ def shuffled(e: Evidence) -> Finding | None:
     """All the right values, in some other order."""
     if e.count < ENOUGH or e.got.numel() > SORTED_ELEMENTS or not bool(e.written.all()):
         return None
+    if not math.isclose(float(e.got.square().sum()), float(e.expected.square().sum()), rel_tol=1e-3):
+        return None
     got, expected = e.got.flatten().sort().values, e.expected.flatten().sort().values
     slack = e.rounding * expected.abs() + 1e-9 * e.rounding * float(expected.abs().max())
     if not bool(((got - expected).abs() <= slack).double().mean() >= COVERAGE):
@@ -55,7 +58,7 @@ def _sources(e: Evidence) -> Iterator[tuple[Source, Callable[[], Finding]]]:
     """Rearrangements of the right answer, and what each means."""
     if e.is_matrix:
         rows, columns = e.got.shape
-        yield partial(_turned, columns, rows), lambda: Finding(
+        yield partial(_turned, rows, columns), lambda: Finding(
             "The output holds the right values with rows and columns swapped.",
             "Element (i, j) of the output lies at i * (its number of columns) + j: check which index is multiplied by "
             "the stride in the store, and which in the load.",

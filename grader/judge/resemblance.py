@@ -51,7 +51,12 @@ def known_mistake(assignment: Assignment, inputs: Inputs, evidence: Evidence) ->
         return None
     for mistake in assignment.mistakes:
         answer: Any = mistake.answer(**inputs)
-        if answer is not None and evidence.is_explained_by(answer.to(evidence.got.device, torch.float64)):
+        if answer is None:
+            continue
+        # As the mistaken kernel would have stored it: a float16 output holds infinity where float64 need not.
+        stored = answer.to(evidence.got.device, evidence.comparison.got.dtype).to(torch.float64)
+        # Zeros have many causes; in a small case a mistake that leaves nothing over is but one of them.
+        if bool(stored.any()) and evidence.is_explained_by(stored):
             return Finding("", mistake.hint)
     return None
 
@@ -88,6 +93,12 @@ def not_finite(evidence: Evidence) -> Finding:
             f"Whole rows are {what} ({rows:,} of {bad.shape[0]:,}), the others are finite.",
             "A figure computed once a row goes wrong there: a division by zero, a square root of a negative number, an "
             "overflowing sum, or padding lanes loaded without other=0.0.",
+        )
+    if not nan and evidence.comparison.got.dtype == torch.float16:
+        return Finding(
+            "Some elements are infinite.",
+            "float16 ends at 65,504: were too many products added, or were they added in float16? Accumulate in "
+            "float32.",
         )
     found = locate(bad)
     edge = found is not None and found.kind in {"tail", "columns", "corner"}
@@ -167,7 +178,7 @@ def _sign(e: Evidence) -> Finding | None:
 
 
 def _factor(e: Evidence) -> Finding | None:
-    if e.comparison.exact or e.count < ENOUGH:
+    if e.count < ENOUGH:
         return None
     expected, got = e.expected[e.wrong], e.got[e.wrong]
     factor = float((got * expected).nansum() / (expected * expected).sum().clamp_min(1e-300))

@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 import matplotlib
 from markupsafe import Markup
@@ -17,7 +18,8 @@ from grader.result import Interval
 # Drawn in colours that mean nothing, then replaced by the page's CSS variables.
 COLOURS = {"#010101": "--ink", "#020202": "--muted", "#030303": "--line", "#040404": "--accent", "#050505": "--paper"}
 INK, MUTED, LINE, ACCENT, PAPER = COLOURS
-STYLE = {
+# Any: matplotlib types the keys only in its newer versions.
+STYLE: Any = {
     "svg.fonttype": "none", "svg.hashsalt": "kernelmark", "font.size": 9, "text.color": INK, "axes.edgecolor": LINE,
     "axes.labelcolor": MUTED, "xtick.color": LINE, "xtick.labelcolor": MUTED, "axes.spines.top": False,
     "axes.spines.right": False, "axes.spines.left": False, "figure.facecolor": "none", "axes.facecolor": "none",

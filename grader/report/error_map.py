@@ -47,7 +47,7 @@ def picture(error_map: ErrorMap, worst: list[int] | None) -> Picture | None:
         return None
     rows = [row.ljust(columns, " ") for row in rows]
     size = max(4, min(LARGEST_CELL, PICTURE_PIXELS // max(columns, len(rows))))
-    tall, wide = (error_map.cell_shape + [1, 1])[:2]
+    tall, wide = [*error_map.cell_shape, 1, 1][:2]
     mark = _cell_of(worst, tall, wide, columns) if worst else None
     inside = mark is not None and mark[0] < len(rows) and mark[1] < columns
     return Picture(

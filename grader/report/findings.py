@@ -90,37 +90,44 @@ def findings(result: Result) -> list[Finding]:
 
 
 def headline(result: Result) -> str:
-    """One sentence: how many kernels are right, and which to turn to."""
+    """One sentence: how many kernels are right, and which to turn to. What the grader failed on is not counted."""
     every = list(result.assignments.values())
-    right = sum(a.verdict == "accepted" for a in every)
+    judged = [a for a in every if a.verdict != "infrastructure_error"]
+    right = sum(a.verdict == "accepted" for a in judged)
     wrong = findings(result)
     if not every:
         return "Nothing was graded."
-    if all(a.verdict == "missing" for a in every):
-        return f"None of the {_number(len(every))} files was found."
-    if all(a.verdict == "infrastructure_error" for a in every):
+    if not judged:
         return "The grader failed before it could judge anything: that is our fault and costs no points."
-    if right == len(every):
-        return "The kernel is right." if right == 1 else f"All {_number(right)} kernels are right."
-    if len(every) == 1:
-        return "The kernel is not right yet."
-    first = f"; {wrong[0].assignment.title} is the one to fix first" if wrong else ""
+    if all(a.verdict == "missing" for a in judged):
+        return f"None of the {_number(len(judged))} files was found."
+    unjudged = f" {_number(len(every) - len(judged)).capitalize()} could not be judged." if judged != every else ""
+    first = f"; {wrong[0].assignment.title} is the one to fix first" if wrong and len(judged) > 1 else ""
+    if len(judged) == 1:
+        return f"The kernel is {'right' if right else 'not right yet'}.{unjudged}"
+    if right == len(judged):
+        return f"All {_number(right)} kernels are right.{unjudged}"
     if not right:
-        return f"None of the {_number(len(every))} kernels is right yet{first}."
-    return f"{_number(right).capitalize()} of {_number(len(every))} kernels {'is' if right == 1 else 'are'} right{first}."
+        return f"None of the {_number(len(judged))} kernels is right yet{first}.{unjudged}"
+    verb = "is" if right == 1 else "are"
+    return f"{_number(right).capitalize()} of {_number(len(judged))} kernels {verb} right{first}.{unjudged}"
 
 
 def not_measured(result: Result) -> list[str]:
     """A sentence for each reason why points could be neither won nor lost."""
     said = [f"{a.title} ({points(a.max_score)} points): the grader failed, through no fault of yours. {a.message}"
             for a in result.assignments.values() if a.verdict == "infrastructure_error"]
+    judged = len(result.assignments) - len(said)
     reasons: dict[str, list[AssignmentResult]] = {}
     for a in result.assignments.values():
         if a.performance.status == "not_measured" and a.performance.max_points and a.verdict != "infrastructure_error":
             reasons.setdefault(a.performance.reason, []).append(a)
     for reason, group in reasons.items():
-        whose = f"all {_number(len(group))} kernels" if len(group) == len(result.assignments) > 1 \
-            else _listed([a.title for a in group])
+        if len(group) == len(result.assignments) > 1:
+            whose = f"all {_number(len(group))} kernels"
+        else:
+            whose = f"the other {_number(len(group))} kernels" if len(group) == judged > 1 \
+                else "; ".join(a.title for a in group)
         total = points(sum(a.performance.max_points for a in group))
         said.append(f"Speed of {whose} ({total} points): {reason or 'this machine could not measure it.'}")
     return said
@@ -128,7 +135,3 @@ def not_measured(result: Result) -> list[str]:
 
 def _number(count: int) -> str:
     return NUMBERS[count] if count < len(NUMBERS) else str(count)
-
-
-def _listed(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

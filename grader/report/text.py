@@ -20,7 +20,8 @@ _ESCAPES = re.compile(
     r"|\x1b[ -/]*[0-~]"
 )
 # Controls, surrogates, line separators and the characters that reorder or hide the text around them.
-_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+_UNSAFE = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 
 
 def clean(text: str, limit: int = FIELD_BYTES) -> str:

@@ -31,8 +31,10 @@ _triton = importlib.util.find_spec("triton")
 # Triton's interpreter and autotuner move tensors about on their own account.
 _TRITON = tuple(str(Path(folder) / "runtime") for folder in (_triton and _triton.submodule_search_locations) or ())
 _INTERPRETER = str(Path(__file__).parent / "interpreter")
+# Printing a tensor is no way to an answer worth its trouble, and honest code is full of it.
+_PRINTING = torch._tensor_str.__file__
 _IMPORTING = "<frozen importlib"
-_OURS = (*_TRITON, _INTERPRETER, _IMPORTING)
+_OTHERS = (*_TRITON, _INTERPRETER, _PRINTING, _IMPORTING)
 
 
 class Recorder:
@@ -144,12 +146,12 @@ class _Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def _line(frame: FrameType | None, file: str) -> int | None:
-    """The innermost line in the student's file, 0 without one, None if Triton or an import acts on its own account."""
+    """The innermost line in the student's file, 0 without one; None where Triton, printing or an import is at work."""
     while frame is not None:
         name = frame.f_code.co_filename
         if name == file:
             return frame.f_lineno
-        if name.startswith(_OURS):
+        if name.startswith(_OTHERS):
             return None
         frame = frame.f_back
     return 0

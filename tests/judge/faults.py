@@ -151,6 +151,10 @@ def doubled(inputs: Inputs, right: Tensor, out: Tensor) -> None:
     out.copy_(2 * right)
 
 
+def far_too_large(inputs: Inputs, right: Tensor, out: Tensor) -> None:
+    out.copy_(4096 * (inputs["a"].double() @ inputs["b"].double()))
+
+
 def first_block_twice(inputs: Inputs, right: Tensor, out: Tensor) -> None:
     out.copy_(right).view(-1)[:256] *= 2
 

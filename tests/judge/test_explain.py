@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.assignment import Assignment, Case
+from grader.assignment import Assignment, Case, Mistake
 from grader.judge.explain import NO_PATTERN, explain_assignment, explain_case, explain_failure
 from grader.result import CheckResult, Detail, FailureKind, Outcome, Stage
 from tests.judge import faults
@@ -46,7 +46,7 @@ SEEN: list[tuple[Fault, tuple[Assignment, ...], FailureKind, tuple[str, ...]]] =
     (faults.weight_shifted, (NORM,), "wrong_values", ("Within each column", "vector")),
     (faults.eps_outside, (NORM,), "wrong_values", ("eps belongs under the root",)),
     (faults.negated, (SILU, LINE, NORM), "wrong_values", ("wrong sign",)),
-    (faults.doubled, (SILU, LINE, GEMM, NORM), "wrong_values", ("2 times the right value", "counted twice")),
+    (faults.doubled, (SILU, LINE, GEMM, NORM, TURN), "wrong_values", ("2 times the right value", "counted twice")),
     (faults.first_block_twice, (SILU, LINE), "wrong_values", ("first 256 elements", "counted twice")),
     (faults.quarter_added, (SILU, LINE), "wrong_values", ("off by the same 0.25",)),
     (faults.rounded_to_float16, (SILU, LINE, NORM), "wrong_values", ("that float16 can hold",)),
@@ -100,6 +100,20 @@ def test_overflow_is_traced_to_the_inputs_that_cause_it() -> None:
     detail = explain(SILU, case, faults.exp_of_large_x, inputs={"x": x})
     assert detail.kind == "not_finite"
     assert "x is above 8" in detail.hint and "exp overflows" in detail.hint
+
+
+def test_a_mistake_that_leaves_only_zeros_is_not_claimed() -> None:
+    nothing_left = Mistake(name="nothing", hint="nothing is left", answer=lambda x: torch.zeros_like(x.double()))
+    detail = explain(SILU.model_copy(update={"mistakes": (nothing_left,)}), SILU.cases[0], faults.zeros)
+    assert "nothing is left" not in detail.hint and "Every element is 0" in detail.hint
+
+
+def test_a_mistake_is_known_where_its_answer_overflows_the_output() -> None:
+    huge = Mistake(name="huge", hint="4,096 times", answer=lambda a, b: 4096 * (a.double() @ b.double()))
+    with_mistake = GEMM.model_copy(update={"mistakes": (huge,)})
+    detail = explain(with_mistake, GEMM.cases[0], faults.far_too_large)
+    assert detail.kind == "not_finite" and detail.hint == "4,096 times"
+    assert "65,504" in explain(GEMM, GEMM.cases[0], faults.far_too_large).hint
 
 
 def test_the_message_has_the_figures() -> None:
@@ -237,6 +251,15 @@ def test_a_generic_hint_gives_way_to_what_cases_have_in_common() -> None:
     detail = Detail(kind="wrong_values", message="3 wrong.", hint=f"{NO_PATTERN} Compute out[0, 1].")
     _, hint = explain_assignment(assignment, _checks(assignment, {"5x9-mixed"}, detail))
     assert NO_PATTERN not in hint and "strides" in hint
+
+
+def test_a_mistake_that_several_cases_show_is_told_before_the_first_hint() -> None:
+    assignment = _with_cases(NORM, *_squares((1, 1), (5, 9), (7, 30), (2, 1)))
+    checks = _checks(assignment, {"1x1-mixed", "5x9-mixed", "7x30-mixed"})
+    for check in checks[1:3]:
+        assert check.detail is not None
+        check.detail.hint = NORM.mistakes[0].hint
+    assert explain_assignment(assignment, checks)[1].endswith(NORM.mistakes[0].hint)
 
 
 def test_failures_before_any_case_and_success() -> None:

@@ -39,8 +39,8 @@ FORMULA = '=cmd|"/C calc"!A0'
 REORDERED = "safe\u202egnp.exe\u2066"
 LONG = "a line & <another> of 'quotes'\n" * 2000
 HOSTILE_NAMES = (
-    SCRIPT, ANSI, FORMULA, REORDERED, "Zoë Ångström-O'Neill \"Zo\"", "李小龍", "../../etc/passwd", "+1", "-1+1", "@SUM(1)",
-    "\tTab", "名" * 300,
+    SCRIPT, ANSI, FORMULA, REORDERED, "Zoë Ångström-O'Neill \"Zo\"", "李小龍", "../../etc/passwd", "+1", "-1+1",
+    "@SUM(1)", "\tTab", "名" * 300,
 )
 WRONG_SIZES = {"transpose": ((5, 9), (61, 128)), "gemm": ((512, 384), (1024, 384))}
 HINTS = {

@@ -17,6 +17,7 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.nvidia import compiler as nvidia
 from triton.runtime import interpreter
 
+from . import types_once
 from .faults import DeviceAssertion, IntegerOverflow, Unsupported
 from .memory import Region
 from .patching import replace, require
@@ -46,7 +47,7 @@ _COMPARISONS = {
     "create_icmpEQ": np.equal, "create_icmpNE": np.not_equal,
 }  # fmt: skip
 _SHAPES = (
-    "create_broadcast", "create_expand_dims", "create_reshape", "create_trans", "create_splat", "create_unsplat",
+    "create_broadcast", "create_expand_dims", "create_reshape", "create_trans", "create_unsplat",
 )
 
 
@@ -166,6 +167,11 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
             result.bounds = (a[0] // b[1], a[1] // b[0])
             return result
         return super().create_idiv(lhs, rhs)
+
+    def create_splat(self, ret_ty: Any, arg: Any) -> Any:
+        data = np.empty(tuple(ret_ty.shape), dtype=arg.data.dtype)
+        data.fill(arg.data.reshape(-1)[0])
+        return _like(Handle(data, arg.dtype.scalar), arg)
 
     def create_make_range(self, ret_ty: Any, start: int, stop: int) -> Any:
         result = Handle(_range(start, stop), tl.int32)
@@ -306,11 +312,11 @@ def raise_overflow(handle: Any) -> None:
     raise IntegerOverflow(f"{handle.wrapped}, and the result is used as an offset. Cast to tl.int64 before it.")
 
 
-def _keeping(method: Any, position: int) -> Any:
-    """A change of shape that carries the facts of its argument number `position` along."""
+def _keeping(method: Any) -> Any:
+    """A change of shape that carries the facts of what it changes along."""
 
-    def keeping(self: Any, *args: Any) -> Any:
-        return _like(method(self, *args), args[position])
+    def keeping(self: Any, value: Any, *args: Any) -> Any:
+        return _like(method(self, value, *args), value)
 
     return keeping
 
@@ -341,7 +347,7 @@ def install() -> None:
     """Put the builder and its handles in the place of the interpreter's own."""
     stock = interpreter.InterpreterBuilder
     require(
-        stock, "create_add", "create_sub", "create_mul", "create_idiv", "create_make_range", "create_select",
+        stock, "create_add", "create_sub", "create_mul", "create_idiv", "create_make_range", "create_splat", "create_select",
         "create_maxnumf", "create_minnumf", "binary_op", "cast_impl", "create_bitcast", "create_ptr_to_int",
         "create_int_to_ptr", "create_addptr", "create_load", "create_masked_load", "create_store",
         "create_masked_store", "create_atomic_rmw", "create_atomic_cas", "create_dot", "create_assert",
@@ -350,7 +356,7 @@ def install() -> None:
     for name, ufunc in _COMPARISONS.items():
         setattr(Builder, name, _comparing(ufunc))
     for name in _SHAPES:
-        setattr(Builder, name, _keeping(getattr(stock, name), 1 if name == "create_splat" else 0))
+        setattr(Builder, name, _keeping(getattr(stock, name)))
     replace(interpreter, "TensorHandle", Handle)
     replace(interpreter, "_get_np_dtype", numpy_dtype)
     # Block pointers are gone from the interpreter of Triton 3.8.
@@ -360,4 +366,5 @@ def install() -> None:
             replace(owner, "materialize_pointers", _tracking(owner.materialize_pointers))
     builder = Builder()
     replace(interpreter, "interpreter_builder", builder)
-    replace(interpreter, "interpreter_semantic", interpreter.TritonSemantic(builder))
+    types_once.install()
+    replace(interpreter, "interpreter_semantic", types_once.Semantic(builder))

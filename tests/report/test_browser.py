@@ -1,0 +1,249 @@
+"""The pages in a real browser: sorting, filtering, themes, print, and that nothing runs or leaves the page."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+from grader.report import write_all
+from tests.report import samples
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Dialog, Page, Request
+
+CHROMIUM = os.environ.get("KERNELMARK_CHROMIUM") or shutil.which("chromium")
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+             "--disable-sync"]
+STUDENTS = 12
+LEAST_CONTRAST = 4.5
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+PAGES = {"typical": "typical/report.html", "every": "every/report.html", "fast": "fast/report.html",
+         "hostile": "hostile/report.html", "class": "index.html"}
+
+if importlib.util.find_spec("playwright") is None:
+    pytest.skip("playwright is missing: pip install playwright", allow_module_level=True)
+if CHROMIUM is None:
+    pytest.skip("chromium is missing: apt-get install chromium, or set KERNELMARK_CHROMIUM", allow_module_level=True)
+
+# Every visible text's colour against what lies behind it; a text in an SVG is painted with `fill`.
+CONTRAST = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  function rgba(colour) {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+    return [r, g, b, a / 255];
+  }
+  function luminance([r, g, b]) {
+    const [x, y, z] = [r, g, b].map((c) => c / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  }
+  function ground(element) {
+    for (let e = element; e; e = e.parentElement) {
+      const colour = rgba(getComputedStyle(e).backgroundColor);
+      if (colour[3] === 1) return colour;
+      if (colour[3] > 0) throw new Error("half-transparent background");
+    }
+    return [255, 255, 255, 1];
+  }
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    const text = walker.currentNode.textContent.trim();
+    if (!text || element.closest("title, desc, style, script") || !element.checkVisibility()) continue;
+    const style = getComputedStyle(element);
+    const inks = [luminance(rgba(element.closest("svg") ? style.fill : style.color)), luminance(ground(element))];
+    found.push([(Math.max(...inks) + 0.05) / (Math.min(...inks) + 0.05), text.slice(0, 40)]);
+  }
+  return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("results")
+    made = {"typical": samples.typical(), "every": samples.every_verdict(), "hostile": samples.hostile(),
+            "fast": samples.result("Fast Fiona", {"gemm": "wrong_answer"}, speed=True),
+            **dict(samples.class_of(STUDENTS - 4))}
+    for name, result in made.items():
+        (folder / name).mkdir()
+        (folder / name / "result.json").write_text(result.model_dump_json(by_alias=True), encoding="utf-8")
+    write_all(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, out: Path) -> Iterator[Callable[..., Page]]:
+    """Opens a page by name; at the end, no page may have complained, asked for anything else or shown a dialogue."""
+    trouble: list[str] = []
+    contexts = []
+
+    def go(name: str, scheme: Literal["light", "dark"] = "light", scripts: bool = True, width: int = 1280) -> Page:
+        context = browser.new_context(color_scheme=scheme, java_script_enabled=scripts, accept_downloads=False,
+                                      viewport={"width": width, "height": 800})
+        contexts.append(context)
+        page = context.new_page()
+        address = (out / PAGES[name]).as_uri()
+
+        def dismiss(dialog: Dialog) -> None:
+            trouble.append(dialog.message)
+            dialog.dismiss()
+
+        def note(request: Request) -> None:
+            if request.url != address and not request.url.startswith("data:"):
+                trouble.append(request.url)
+
+        page.on("console", lambda message: trouble.append(message.text))
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("dialog", dismiss)
+        page.on("request", note)
+        page.goto(address)
+        return page
+
+    yield go
+    for context in contexts:
+        context.close()
+    assert trouble == []
+
+
+def names(page: Page) -> list[str]:
+    return page.locator("#students tbody th:visible").all_text_contents()
+
+
+def totals(page: Page) -> list[float]:
+    return [float(text) for text in page.locator("#students tbody td:nth-child(2) b").all_text_contents()]
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_contrast(visit: Callable[..., Page], name: str, scheme: Literal["light", "dark"]) -> None:
+    page = visit(name, scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    measured = page.evaluate(CONTRAST)
+    assert len(measured) > 50
+    assert [item for item in measured if item[0] < LEAST_CONTRAST] == []
+
+
+def test_contrast_is_really_measured(visit: Callable[..., Page]) -> None:
+    page = visit("typical")
+    page.add_style_tag(content="h1 { color: #999 !important; }")
+    assert any(ratio < LEAST_CONTRAST and text == "Ada Lovelace" for ratio, text in page.evaluate(CONTRAST))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_narrow_page_does_not_scroll_sideways(visit: Callable[..., Page], name: str) -> None:
+    page = visit(name, width=390)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_hostile_text_is_shown_and_does_nothing(visit: Callable[..., Page]) -> None:
+    page = visit("hostile")
+    assert page.locator("h1").inner_text() == samples.SCRIPT
+    assert page.locator("script").count() == 1
+    assert page.locator("img[onerror]").count() == 0
+
+
+def test_sorting_by_click(visit: Callable[..., Page]) -> None:
+    page = visit("class")
+    assert page.locator("#students thead button").count() == 3 + len(samples.KERNELS)
+    head = page.locator("#students thead th", has_text="total")
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    assert totals(page) == sorted(totals(page), reverse=True)
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert totals(page) == sorted(totals(page)) and len(set(totals(page))) > 2
+    assert page.locator("#students thead th[aria-sort]").count() == 1
+
+
+def test_sorting_by_keyboard(visit: Callable[..., Page]) -> None:
+    page = visit("class")
+    before = names(page)
+    page.locator("#students thead button").first.focus()
+    page.keyboard.press("Enter")
+    assert names(page) == before[::-1]
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    assert totals(page) == sorted(totals(page), reverse=True)
+
+
+def test_what_was_not_judged_sorts_last_both_ways(visit: Callable[..., Page]) -> None:
+    page = visit("class")
+    button = page.locator("#students thead th", has_text="GEMM").get_by_role("button")
+    for _ in range(2):
+        button.click()
+        assert names(page)[-1] == "Grace Hopper"
+
+
+def test_filter(visit: Callable[..., Page]) -> None:
+    page = visit("class")
+    assert len(names(page)) == STUDENTS
+    page.keyboard.press("/")
+    page.keyboard.type("lovelace ADA")
+    assert names(page) == ["Ada Lovelace"]
+    assert page.locator("#shown").inner_text() == f"1 of {STUDENTS}"
+    page.keyboard.press("Escape")
+    assert len(names(page)) == STUDENTS
+    page.locator("#filter").fill("against the rules")
+    assert 0 < len(names(page)) < STUDENTS and "Grace Hopper" in names(page)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_theme_is_remembered(visit: Callable[..., Page], scheme: Literal["light", "dark"]) -> None:
+    page = visit("typical", scheme)
+    paper = "getComputedStyle(document.body).backgroundColor"
+    first = page.evaluate(paper)
+    page.locator("#theme").click()
+    second = page.evaluate(paper)
+    assert first != second
+    page.reload()
+    assert page.evaluate(paper) == second
+    page.locator("#theme").click()
+    assert page.evaluate(paper) == first
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_readable_without_scripts(visit: Callable[..., Page], name: str) -> None:
+    page = visit(name, scripts=False)
+    assert page.locator("button:visible, input:visible").count() == 0
+    assert page.locator("h1").is_visible()
+    if name == "class":
+        assert len(names(page)) == STUDENTS
+    else:
+        assert page.locator("article").count() == len(samples.KERNELS)
+        page.locator("summary", has_text="passed").first.click()
+        assert page.locator("details[open] table").first.is_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_print_is_light_and_unfolded(visit: Callable[..., Page], scripts: bool) -> None:
+    page = visit("typical", "dark", scripts=scripts)
+    table = page.locator("article", has_text="SiLU").locator("table").first
+    assert not table.is_visible()
+    page.emulate_media(media="print", color_scheme="dark")
+    assert table.bounding_box() is not None and table.is_visible()
+    assert page.locator("body").evaluate("(e) => getComputedStyle(e).backgroundColor") == "rgb(251, 250, 247)"
+
+
+def test_links_lead_to_the_reports(visit: Callable[..., Page], out: Path) -> None:
+    page = visit("class")
+    addresses = page.locator("#students tbody th a").evaluate_all("(links) => links.map((a) => a.href)")
+    assert sorted(addresses) == sorted(path.as_uri() for path in out.glob("*/report.html"))
