@@ -139,7 +139,7 @@ def _message(name: str, got: Tensor, comparison: Comparison, kind: FailureKind) 
     if kind == "unwritten":
         missing = comparison.unwritten_count
         if missing == total:
-            return f"{name} was never written: all {plural(total, 'element')} are as they were before the call."
+            return f"{name} was never written: none of {plural(total, 'element')} has changed in the call."
         others = comparison.count - missing
         state = f"{others:,} of the others {'is' if others == 1 else 'are'} wrong" if others else "the others are right"
         first = index_of(int(comparison.unwritten.flatten().int().argmax()), tuple(got.shape))

@@ -112,4 +112,8 @@ def _words(rows: list[str], tall: int, wide: int, shape: list[int]) -> str:
     left, right = min(x for _, x in bad) * wide, min((max(x for _, x in bad) + 1) * wide, shape[1]) - 1
     if (bottom - top + 1, right - left + 1) == tuple(shape):
         return text
-    return f"{text} All of them lie in rows {top} to {bottom} and columns {left} to {right}."
+    return f"{text} All of them lie in {_span('row', top, bottom)} and {_span('column', left, right)}."
+
+
+def _span(word: str, first: int, last: int) -> str:
+    return f"{word} {first}" if first == last else f"{word}s {first} to {last}"

@@ -20,6 +20,7 @@ VERDICT_WORDS = {
     "missing": "missing",
     "infrastructure_error": "grader's fault",
 }
+STAGE_WORDS = {"source": "the file", "record": "what ran"}
 # Among equal losses: what was written comes before what was not, and what breaks a rule before what is wrong.
 SEVERITY = ("policy_violation", "runtime_error", "memory_limit", "time_limit", "wrong_answer", "missing")
 
@@ -54,8 +55,23 @@ class Finding:
         return self.check.detail if self.check else None
 
     @property
+    def title(self) -> str:
+        """What is wrong, without the example that the evidence shows anyway."""
+        said = self.assignment.message or (self.detail.message if self.detail else "")
+        return sentence(said.partition("; first ")[0]) or VERDICT_WORDS[self.assignment.verdict]
+
+    @property
+    def text(self) -> str:
+        """What the check says beyond the title and the worst element."""
+        if not self.detail or self.detail.message in self.title:
+            return ""
+        if self.detail.worst and self.detail.wrong and self.detail.total and not self.detail.unwritten:
+            return f"{self.detail.wrong:,} of {self.detail.total:,} elements are wrong."
+        return self.detail.message
+
+    @property
     def hint(self) -> str:
-        return (self.detail.hint if self.detail else "") or self.assignment.hint
+        return self.assignment.hint or (self.detail.hint if self.detail else "")
 
 
 def status(assignment: AssignmentResult) -> Status:
@@ -113,6 +129,17 @@ def headline(result: Result) -> str:
     return f"{_number(right).capitalize()} of {_number(len(judged))} kernels {verb} right{first}.{unjudged}"
 
 
+def sentence(text: str) -> str:
+    """With a capital at its start and a full stop at its end."""
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".") if text else ""
+
+
+def label(check: CheckResult) -> str:
+    """What a check is called in a page."""
+    return check.case or STAGE_WORDS.get(check.id, check.id)
+
+
 def not_measured(result: Result) -> list[str]:
     """A sentence for each reason why points could be neither won nor lost."""
     said = [f"{a.title} ({points(a.max_score)} points): the grader failed, through no fault of yours. {a.message}"
@@ -129,7 +156,7 @@ def not_measured(result: Result) -> list[str]:
             whose = f"the other {_number(len(group))} kernels" if len(group) == judged > 1 \
                 else "; ".join(a.title for a in group)
         total = points(sum(a.performance.max_points for a in group))
-        said.append(f"Speed of {whose} ({total} points): {reason or 'this machine could not measure it.'}")
+        said.append(f"Speed of {whose} ({total} points): {sentence(reason) or 'This machine could not measure it.'}")
     return said
 
 

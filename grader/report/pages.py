@@ -23,7 +23,9 @@ STUDENT_PAGE_BYTES = 1_000_000
 FIELD_LIMITS = (text.FIELD_BYTES, 5_000, 1_000, 250)
 CLASS_FIELD_BYTES = 240
 MOST_ROWS = 60
-MOST_TEXTS = 3
+# A map narrower than this shows a row of squares, and no pattern.
+LEAST_SIDE = 4
+MOST_CASES = 3
 
 
 def write_student(result: Result, folder: Path) -> Path:
@@ -72,25 +74,26 @@ def link(folder: str) -> str:
     return f"./{quote(os.fsencode(folder), safe='')}/report.html"
 
 
-def grouped(checks: Sequence[CheckResult], attribute: str) -> list[tuple[str, str]]:
+def grouped(checks: Sequence[CheckResult], attribute: str, most: int = 3) -> list[tuple[str, str]]:
     """The distinct texts of failing checks (`message`, `traceback`, `output`), each with the cases that gave it."""
     cases: dict[str, list[str]] = {}
     for check in checks:
         if check.detail and getattr(check.detail, attribute):
-            cases.setdefault(getattr(check.detail, attribute), []).append(check.case or check.id)
-    return [(body, ", ".join(names[:MOST_TEXTS]) + (f" and {len(names) - MOST_TEXTS} more"
-                                                    if len(names) > MOST_TEXTS else ""))
-            for body, names in list(cases.items())[:MOST_TEXTS]]
+            cases.setdefault(getattr(check.detail, attribute), []).append(findings.label(check))
+    return [(body, ", ".join(names[:MOST_CASES]) + (f" and {len(names) - MOST_CASES} more"
+                                                    if len(names) > MOST_CASES else ""))
+            for body, names in list(cases.items())[:most]]
 
 
 def mapped(assignment: AssignmentResult) -> tuple[CheckResult, error_map.Picture] | None:
-    """The smallest failing case that shows more than a few squares of a map, else the largest map there is."""
+    """The smallest failing case whose map has an area, else the largest map there is."""
     maps = [(check, check.detail.error_map, check.detail.worst) for check in assignment.correctness.checks
             if check.outcome == "failed" and check.detail and check.detail.error_map]
     if not maps:
         return None
     maps.sort(key=lambda item: sum(map(len, item[1].cells)))
-    check, cells, worst = next((item for item in maps if sum(map(len, item[1].cells)) >= 16), maps[-1])
+    areas = (item for item in maps if min(len(item[1].cells), *map(len, item[1].cells)) >= LEAST_SIDE)
+    check, cells, worst = next(areas, maps[-1])
     picture = error_map.picture(cells, worst.index if worst else None)
     return (check, picture) if picture else None
 
@@ -105,7 +108,7 @@ def _environment() -> Environment:
         "status": findings.status, "measured_max": findings.measured_max, "check_status": findings.CHECK_STATUS,
         "verdict_words": findings.VERDICT_WORDS, "headline": findings.headline, "not_measured": findings.not_measured,
         "ladder": charts.ladder, "distribution": charts.distribution, "palette": error_map.PALETTE,
-        "grouped": grouped, "mapped": mapped, "link": link,
+        "grouped": grouped, "label": findings.label, "mapped": mapped, "link": link,
         "most_rows": MOST_ROWS, "most_findings": findings.MOST_FINDINGS,
     }
     environment.globals.update(helpers)

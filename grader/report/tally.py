@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from grader.report.findings import CHECK_STATUS, FAILED, PARTLY, PASSED, UNMEASURED, Status, measured_max, status
+from grader.report.findings import CHECK_STATUS, FAILED, PARTLY, PASSED, UNMEASURED, Status, label, measured_max, status
 from grader.report.load import Entry
 from grader.report.text import points
 
@@ -53,7 +53,7 @@ def tallies(entries: Sequence[Entry]) -> list[Tally]:
                 continue
             tally.scores.append(assignment.score)
             failed = [c for c in assignment.correctness.checks if CHECK_STATUS[c.outcome] is FAILED]
-            tally.checks.update({check.case or check.id for check in failed})
+            tally.checks.update({label(check) for check in failed})
             tally.hints.update({hint for hint in (assignment.hint, *(c.detail.hint for c in failed if c.detail))
                                 if hint})
     return list(found.values())

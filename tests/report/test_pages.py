@@ -18,7 +18,7 @@ from grader.report.charts import COLOURS, distribution, ladder
 from grader.report.error_map import picture
 from grader.report.findings import findings, headline, not_measured
 from grader.report.gradebook import cell, gradebook
-from grader.report.pages import class_page, link, student_page
+from grader.report.pages import class_page, link, mapped, student_page
 from grader.report.text import clean, figure, points, seconds
 from grader.result import ErrorMap, Interval, Result, Verdict
 from tests.report import samples
@@ -115,6 +115,27 @@ def test_findings_are_worst_first_and_show_the_smallest_case() -> None:
     transpose = next(f for f in found if f.name == "transpose")
     assert transpose.check is not None and transpose.check.case == "5x9"
     assert transpose.hint == samples.HINTS["transpose"]
+
+
+def test_finding_is_titled_without_its_example() -> None:
+    result = samples.typical()
+    result.assignments["transpose"].message = "wrong in 2 of 4 cases, and just where M ≠ N; first 5x9: out[1, 0] is 0"
+    found = findings(result)[0]
+    assert found.title == "Wrong in 2 of 4 cases, and just where M ≠ N."
+    assert found.text == "42 of 45 elements are wrong."
+
+
+def test_map_shown_has_an_area() -> None:
+    a = samples.assignment("transpose", "wrong_answer")
+    thin = samples.failed("transpose", (1, 7))
+    assert thin.detail is not None
+    thin.detail.error_map = ErrorMap(output_shape=[7, 1], cell_shape=[1, 1], cells=["9"] * 7)
+    a.correctness.checks.insert(0, thin)
+    shown = mapped(a)
+    assert shown is not None and shown[0].case == "5x9"
+    a.correctness.checks = [thin]
+    shown = mapped(a)
+    assert shown is not None and shown[0] is thin
 
 
 def test_what_was_not_measured_is_said_with_its_reason() -> None:
@@ -253,7 +274,7 @@ def test_error_map_is_a_png_with_the_worst_marked() -> None:
     made = picture(ErrorMap(output_shape=[9, 5], cell_shape=[1, 1], cells=["....."] * 8 + ["..9u."]), [8, 2])
     assert made is not None and (made.left, made.top) == (50.0, 94.44)
     assert made.words == "1 of 45 squares hold a wrong element, 1 an element never written. " \
-                         "All of them lie in rows 8 to 8 and columns 2 to 3."
+                         "All of them lie in row 8 and columns 2 to 3."
     data = base64.b64decode(made.uri.partition(",")[2])
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     at, pixels = 8, b""

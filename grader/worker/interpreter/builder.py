@@ -7,7 +7,6 @@ overflowed; and `origin`, the region that a pointer came from.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from typing import Any
 
@@ -33,8 +32,10 @@ _DTYPES = {
 }  # fmt: skip
 _NUMPY = {name: np.dtype(dtype) for name, dtype in _DTYPES.items()}
 _POINTER = np.dtype(np.uint64)
+NEEDS_GPU = "this type needs a GPU; without one, only fp16 and fp32 (and fp64) can be computed."
 _LIMITS = {
-    name: (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) for name, dtype in _NUMPY.items() if dtype.kind in "iu"
+    **{f"int{bits}": (-(1 << bits - 1), (1 << bits - 1) - 1) for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": (0, (1 << bits) - 1) for bits in (8, 16, 32, 64)},
 }
 _WRAPS = frozenset({"int8", "int16", "int32"})
 
@@ -53,7 +54,7 @@ _SHAPES = (
 
 def refuse_type(dtype: Any) -> None:
     """Raise Unsupported for a type that NumPy cannot compute with: bfloat16 and the 8-bit floats."""
-    raise Unsupported(f"{place()}: {dtype} needs a GPU; without one, only fp16, fp32 and fp64 can be computed.")
+    raise Unsupported(f"{place()}: {dtype}: {NEEDS_GPU}")
 
 
 def numpy_dtype(dtype: Any) -> Any:
@@ -79,7 +80,10 @@ class Handle(interpreter.TensorHandle):  # type: ignore[misc]
         self.origin: Region | None = None
 
     def clone(self) -> Handle:
-        return _like(Handle(self.data.copy(), self.dtype), self)
+        # Without the bounds: advancing a block pointer adds to its copies in place.
+        copy = Handle(self.data.copy(), self.dtype)
+        copy.wrapped, copy.origin = self.wrapped, self.origin
+        return copy
 
 
 def _like(new: Any, old: Any) -> Any:
@@ -122,7 +126,7 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
         super().__init__()
         # Assertions fire; the overflow check of Triton's own debug mode is replaced by the one below, which costs
         # less and spares hashes that wrap on purpose.
-        self.options = dataclasses.replace(self.options, debug=True, sanitize_overflow=False)
+        self.options: Any = interpreter.InterpreterOptions(debug=True, sanitize_overflow=False)
         self.codegen_fns["min_dot_size"] = nvidia.min_dot_size(TARGET)
 
     # integers
@@ -165,8 +169,10 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
         if a[0] >= 0 and b[0] > 0:
             result = Handle(lhs.data // rhs.data, lhs.dtype.scalar)
             result.bounds = (a[0] // b[1], a[1] // b[0])
-            return result
-        return super().create_idiv(lhs, rhs)
+        else:
+            result = super().create_idiv(lhs, rhs)
+        result.wrapped = lhs.wrapped
+        return result
 
     def create_splat(self, ret_ty: Any, arg: Any) -> Any:
         data = np.empty(tuple(ret_ty.shape), dtype=arg.data.dtype)
@@ -347,8 +353,9 @@ def install() -> None:
     """Put the builder and its handles in the place of the interpreter's own."""
     stock = interpreter.InterpreterBuilder
     require(
-        stock, "create_add", "create_sub", "create_mul", "create_idiv", "create_make_range", "create_splat", "create_select",
-        "create_maxnumf", "create_minnumf", "binary_op", "cast_impl", "create_bitcast", "create_ptr_to_int",
+        stock, "create_add", "create_sub", "create_mul", "create_idiv", "create_make_range", "create_splat",
+        "create_select", "create_maxnumf", "create_minnumf", "binary_op", "cast_impl", "create_bitcast",
+        "create_ptr_to_int",
         "create_int_to_ptr", "create_addptr", "create_load", "create_masked_load", "create_store",
         "create_masked_store", "create_atomic_rmw", "create_atomic_cas", "create_dot", "create_assert",
         "create_assume", "create_inline_asm", "create_extern_elementwise", *_COMPARISONS, *_SHAPES,

@@ -12,6 +12,7 @@ from .patching import replace, require
 
 # Few enough that a persistent kernel's loop goes round more than once in small cases.
 MULTIPROCESSORS = 4
+CAPABILITY: tuple[int, int] = divmod(TARGET.arch, 10)
 _PROPERTIES = {
     "max_shared_mem": 232448, "max_num_regs": 65536, "multiprocessor_count": MULTIPROCESSORS, "warpSize": 32,
     "sm_clock_rate": 1980000, "mem_clock_rate": 3201000, "mem_bus_width": 6144,
@@ -23,8 +24,8 @@ class DeviceProperties:
     """Stands in for what `torch.cuda.get_device_properties` returns."""
 
     name: str = "none: Triton's interpreter"
-    major: int = TARGET.arch // 10
-    minor: int = TARGET.arch % 10
+    major: int = CAPABILITY[0]
+    minor: int = CAPABILITY[1]
     multi_processor_count: int = MULTIPROCESSORS
     warp_size: int = 32
     max_threads_per_multi_processor: int = 2048
@@ -87,7 +88,7 @@ def _make() -> Any:
             return 0
 
         def get_device_capability(self, device: Any = None) -> tuple[int, int]:
-            return divmod(TARGET.arch, 10)
+            return CAPABILITY
 
         def get_active_torch_device(self) -> Any:
             import torch
@@ -95,7 +96,7 @@ def _make() -> Any:
             return torch.device("cpu")
 
         def get_device_interface(self) -> Any:
-            return _Nothing("the device interface")
+            return _Nothing("driver.active.get_device_interface()")
 
         def get_benchmarker(self) -> Any:
             return _refuse_timing
@@ -125,7 +126,7 @@ def install() -> None:
     if torch.cuda.is_available():
         return
     replace(torch.cuda, "get_device_properties", lambda device=None: DeviceProperties())
-    replace(torch.cuda, "get_device_capability", lambda device=None: divmod(TARGET.arch, 10))
+    replace(torch.cuda, "get_device_capability", lambda device=None: CAPABILITY)
     # `get_device_properties(torch.cuda.current_device())` and a stray `synchronize()` are common in good kernels;
     # `torch.cuda.is_available()` goes on telling the truth.
     replace(torch.cuda, "current_device", lambda: 0)

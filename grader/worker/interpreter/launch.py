@@ -18,7 +18,7 @@ from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import KernelParam, TensorWrapper
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from .builder import Handle, numpy_dtype
+from .builder import NEEDS_GPU, Handle, numpy_dtype
 from .faults import TooManyPrograms, Unsupported
 from .patching import replace
 from .rewrite import Source, rewrite
@@ -28,6 +28,7 @@ from .state import STATE, Launch
 _MAX_GRID = (2**31 - 1, 65535, 65535)
 _OPTIONS = frozenset(CUDAOptions.__dataclass_fields__) | {"debug"}
 _KERNEL = "_kernelmark_kernel"
+_ELEMENTS = frozenset({"u1", *(f"{sign}{bits}" for sign in "iu" for bits in (8, 16, 32, 64)), "fp16", "fp32", "fp64"})
 
 
 class Kernel:
@@ -198,7 +199,8 @@ def _pointer(name: str, tensor: Any, const: bool) -> Any:
     except KeyError:
         raise TypeError(f"parameter `{name}`: Triton has no type for {tensor.dtype}") from None
     dtype = tl.str_to_ty(f"{'*k' if const else '*'}{element}", None)
-    numpy_dtype(dtype.element_ty)
+    if element not in _ELEMENTS:
+        raise Unsupported(f"parameter `{name}` is {tensor.dtype}: {NEEDS_GPU}")
     handle = Handle(np.array([tensor.data_ptr()], dtype=np.uint64), dtype)
     storage = base.untyped_storage()
     assert STATE.launch is not None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import linecache
 import textwrap
 from collections.abc import Callable
 from types import CodeType, FunctionType, ModuleType
@@ -41,8 +42,11 @@ class Source:
     def __init__(self, function: FunctionType) -> None:
         self.function = function
         self.file = function.__code__.co_filename
-        lines, start = inspect.getsourcelines(function)
-        tree = ast.parse(textwrap.dedent("".join(lines)))
+        start = function.__code__.co_firstlineno
+        lines = linecache.getlines(self.file, function.__globals__)[start - 1 :]
+        if not lines:
+            raise OSError(f"the source of {function.__name__} in {self.file} cannot be found")
+        tree = ast.parse(textwrap.dedent("".join(inspect.getblock(lines))))
         ast.increment_lineno(tree, start - 1)
         definition = tree.body[0]
         if not isinstance(definition, ast.FunctionDef):
@@ -57,15 +61,10 @@ def rewrite(source: Source) -> Callable[..., Any]:
     definition = _Rewriter(source).run()
     free = function.__code__.co_freevars
     names = [_RULES, *free]
-    factory = ast.FunctionDef(
-        name="_factory",
-        args=ast.arguments(posonlyargs=[], args=[ast.arg(arg=n) for n in names], kwonlyargs=[], kw_defaults=[],
-                           defaults=[]),
-        body=[definition, ast.Return(value=ast.Name(id=definition.name, ctx=ast.Load()))],
-        decorator_list=[], type_params=[],
-    )  # fmt: skip
-    ast.copy_location(factory, definition)
-    module = ast.Module(body=[factory], type_ignores=[])
+    module = ast.parse(f"def _factory({', '.join(names)}):\n    return {definition.name}")
+    factory = module.body[0]
+    assert isinstance(factory, ast.FunctionDef)
+    factory.body.insert(0, definition)
     ast.fix_missing_locations(module)
     code: CodeType = compile(module, source.file, "exec", dont_inherit=True)
     scope: dict[str, Any] = {}

@@ -75,10 +75,10 @@ def _spread(semantic: Any, value: Any, target: Any) -> Any:
 
 def _fits(number: Any, dtype: Any) -> bool:
     """Whether a Python number takes the tensor's type as it is."""
-    kind = type(number)
-    if kind is int:
-        return dtype.name == "fp32" or (dtype.name == "int32" and _INT32[0] <= number <= _INT32[1])
-    return kind is float and dtype.name == "fp32"
+    kind, name = type(number), dtype.name
+    if kind is int and name == "int32":
+        return bool(_INT32[0] <= number <= _INT32[1])
+    return kind in (int, float) and name == "fp32"
 
 
 def install() -> None:

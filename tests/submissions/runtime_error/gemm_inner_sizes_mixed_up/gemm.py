@@ -1,4 +1,5 @@
 # b is loaded with the shape of a, so that tl.dot gets blocks that do not fit.
+# expect: tl.dot
 import triton
 import triton.language as tl
 

@@ -1,4 +1,5 @@
 # tl.rms does not exist.
+# expect: rms
 import triton
 import triton.language as tl
 

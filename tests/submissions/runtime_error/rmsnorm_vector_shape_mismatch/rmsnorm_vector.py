@@ -1,4 +1,5 @@
 # Blocks of different lengths are added.
+# expect: shapes
 import triton
 import triton.language as tl
 

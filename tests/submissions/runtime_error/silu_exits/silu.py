@@ -1,4 +1,5 @@
 # Ends the process and hopes that exit code 0 counts.
+# expect: exit
 import os
 
 

@@ -1,4 +1,5 @@
 # Reads in front of the first element.
+# expect: before the start
 import triton
 import triton.language as tl
 

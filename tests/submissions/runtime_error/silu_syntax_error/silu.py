@@ -1,5 +1,5 @@
 # A colon is missing.
-# expect: syntax
+# expect: colon
 import triton
 import triton.language as tl
 

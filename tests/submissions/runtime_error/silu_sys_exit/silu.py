@@ -1,4 +1,5 @@
 # sys.exit in the middle of the work.
+# expect: exit
 import sys
 
 

@@ -1,4 +1,5 @@
 # acc = tl.dot(...) rather than +=: only the last block of K counts.
+# expect: accumulator
 import triton
 import triton.language as tl
 

@@ -1,4 +1,5 @@
 # The result is stored transposed.
+# expect: stored transposed
 import triton
 import triton.language as tl
 

@@ -1,4 +1,5 @@
 # Only the first 64 columns enter the mean square; all columns are scaled.
+# expect: factor of that row
 import triton
 import triton.language as tl
 

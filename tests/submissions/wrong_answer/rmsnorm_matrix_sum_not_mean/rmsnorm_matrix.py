@@ -1,5 +1,5 @@
 # The sum of squares, not their mean.
-# expect: mean
+# expect: sum of the squares
 import triton
 import triton.language as tl
 

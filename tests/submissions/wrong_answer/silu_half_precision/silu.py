@@ -1,5 +1,5 @@
 # Computes in fp16 inside an fp32 kernel.
-# expect: precision
+# expect: float16
 import triton
 import triton.language as tl
 

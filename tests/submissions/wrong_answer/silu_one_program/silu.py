@@ -12,4 +12,4 @@ def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 def silu(x, out):
-    silu_kernel[(1,)](x, out, x.numel(), BLOCK=1024)
+    silu_kernel[(1,)](x, out, x.numel(), BLOCK=256)

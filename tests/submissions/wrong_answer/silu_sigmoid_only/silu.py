@@ -1,5 +1,5 @@
 # The sigmoid alone: the factor x is missing.
-# expect: sigmoid
+# expect: alone
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
-# The launch is commented out except for an empty helper, so nothing is written.
-# expect: wrote nothing
+# The kernel has no tl.store, so nothing is written.
+# expect: nothing was written
 import triton
 import triton.language as tl
 
