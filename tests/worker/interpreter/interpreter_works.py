@@ -266,7 +266,7 @@ def standard(x, out, BLOCK: tl.constexpr):
     v = tl.load(x + i)
     tl.store(out + i, tl.softmax(v))
     tl.store(out + BLOCK + i, tl.sort(v))
-    tl.store(out + 2 * BLOCK + i, tl.flip(v))
+    tl.store(out + 2 * BLOCK + i, tl.flip(v, 0))
     tl.store(out + 3 * BLOCK + i, tl.ravel(tl.reshape(v, (2, BLOCK // 2)).T))
     halves = tl.split(tl.reshape(v, (BLOCK // 2, 2)))
     tl.store(out + 4 * BLOCK + i, tl.interleave(halves[1], halves[0]))

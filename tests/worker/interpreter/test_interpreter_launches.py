@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -38,9 +39,7 @@ def test_launch(outcomes: Outcomes, case: str) -> None:
 
 
 def test_every_case_is_looked_at(outcomes: Outcomes) -> None:
-    import test_interpreter_refuses as refuses
-    import test_interpreter_works as works
-
+    works, refuses = (importlib.import_module(f"test_interpreter_{name}") for name in ("works", "refuses"))
     named = {"tf32", "hash_may_wrap", *VALUES, *works.ERRORS, *works.VALUES, *refuses.FAULTS, *refuses.LAUNCHES}
     assert set(outcomes) == named
 
