@@ -3,7 +3,7 @@
 import pytest
 
 from grader.course import Course, PointsTable, Policy, Threshold
-from grader.result import CheckResult, Detail, FailureKind, Interval, Outcome
+from grader.result import CheckResult, Detail, FailureKind, Interval, Outcome, Stage
 from grader.scoring import correctness_points, performance_points, verdict_of
 
 EXPECTED = ("source", "case-1x1", "case-5x9", "record")
@@ -11,7 +11,7 @@ CASES = EXPECTED[1:3]
 
 
 def check(name: str, outcome: Outcome = "passed", kind: FailureKind | None = None) -> CheckResult:
-    stage = "case" if name.startswith("case") else "source"
+    stage: Stage = "case" if name.startswith("case") else "source"
     return CheckResult(
         id=name, stage=stage, outcome=outcome, detail=Detail(kind=kind, message="") if kind else None)
 

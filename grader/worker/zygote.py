@@ -27,11 +27,11 @@ def main(control: int, interpret: bool) -> None:
     sandbox.die_with_parent()
     sandbox.adopt_orphans()
     channel = wire.Channel(socket.socket(fileno=control))
-    versions = _import(interpret)
+    torch, triton, numpy = _import(interpret)
     gc.collect()
     # Collections in a worker then leave the imported modules' pages shared.
     gc.freeze()
-    channel.send(wire.Ready(seq=0, python=platform.python_version(), **versions))
+    channel.send(wire.Ready(seq=0, python=platform.python_version(), torch=torch, triton=triton, numpy=numpy))
     worker = 0
     while True:
         try:
@@ -50,7 +50,8 @@ def main(control: int, interpret: bool) -> None:
     os._exit(0)
 
 
-def _import(interpret: bool) -> dict[str, str]:
+def _import(interpret: bool) -> tuple[str, str, str]:
+    """Imports what workers need. Returns the versions of torch, triton and numpy."""
     if interpret:
         from grader.worker import interpreter
 
@@ -67,7 +68,7 @@ def _import(interpret: bool) -> dict[str, str]:
     packages = {str(Path(module.__file__ or "").resolve().parent.parent) for module in (torch, triton, numpy)}
     standard = (sys.base_prefix, sys.prefix)
     sys.path[:] = [entry for entry in sys.path if entry in packages or entry.startswith(standard)]
-    return {"torch": torch.__version__, "triton": triton.__version__, "numpy": numpy.__version__}
+    return torch.__version__, triton.__version__, numpy.__version__
 
 
 def _fork(request: wire.Spawn, control: int, output: int) -> int:
