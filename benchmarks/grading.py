@@ -23,7 +23,7 @@ from threading import Event, Thread
 
 from grader.catalogue import ROOT, assignments
 from grader.course import read_course
-from grader.grading import Job, grade
+from grader.grading import Job, grade, start_lane
 from grader.judge import attempt, session
 from grader.submission import find_submissions
 from grader.suite.context import close_lane, lane_zygote
@@ -59,6 +59,7 @@ def _one_submission() -> Iterator[tuple[str, float]]:
     (submission,) = find_submissions(ROOT / "reference", [a.file for a in found.values()])
     job = Job(submission, course)
 
+    start_lane()
     started = time.perf_counter()
     versions = lane_zygote().versions
     yield f"zygote: import torch {versions.torch} and triton {versions.triton}", time.perf_counter() - started

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from importlib import metadata
 
 import pytest
+import torch
 
 from grader import catalogue, scoring
 from grader.assignment import Assignment
@@ -159,11 +160,17 @@ def grade_all(jobs: Iterable[Job], lanes: int) -> Iterator[Graded]:
                 yield Graded(job.submission, None, error="the grading process died, twice")
 
 
+def start_lane() -> None:
+    """A lane is one core: oracles that spread over all of them would slow the other lanes' workers."""
+    torch.set_num_threads(1)
+
+
 def _pool(waiting: deque[Job], lanes: int) -> Generator[Graded, None, list[Job]]:
     """Takes jobs from `waiting` and runs them in one pool. Returns those that were in flight when the pool broke."""
     flying: dict[Future[Graded], Job] = {}
     # Spawned: a lane must not inherit the terminal's threads, and starts as clean as by hand.
-    with ProcessPoolExecutor(lanes, mp_context=multiprocessing.get_context("spawn")) as pool:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(lanes, mp_context=context, initializer=start_lane) as pool:
         while waiting or flying:
             while waiting and len(flying) < lanes:
                 job = waiting.popleft()

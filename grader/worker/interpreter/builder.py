@@ -37,6 +37,8 @@ _LIMITS = {
     **{f"int{bits}": (-(1 << bits - 1), (1 << bits - 1) - 1) for bits in (8, 16, 32, 64)},
     **{f"uint{bits}": (0, (1 << bits) - 1) for bits in (8, 16, 32, 64)},
 }
+# So many looks at one unchanging word with nothing written between them, and a program is waiting for another one.
+_MOST_LOOKS = 10_000
 _WRAPS = frozenset({"int8", "int16", "int32"})
 
 _COMPARISONS = {
@@ -128,6 +130,8 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
         # less and spares hashes that wrap on purpose.
         self.options: Any = interpreter.InterpreterOptions(debug=True, sanitize_overflow=False)
         self.codegen_fns["min_dot_size"] = nvidia.min_dot_size(TARGET)
+        self._seen: tuple[Any, Any] | None = None
+        self._looks = 0
 
     # integers
 
@@ -248,13 +252,27 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
             known.check(ptr.data, bounds_of(ptr), mask, width, ptr.origin, action, place)
         return width
 
+    def _watch(self, ptr: Any, data: Any) -> Any:
+        """Refuse to wait for ever: programs run one after another, so no other one can end the wait."""
+        if ptr.data.size == 1:
+            seen = (ptr.data.item(), data.item())
+            self._looks = self._looks + 1 if seen == self._seen else 0
+            self._seen = seen
+            if self._looks > _MOST_LOOKS:
+                self._seen = None
+                raise Unsupported(
+                    f"{place()}: this program waits for another one, and without a GPU they run one after another: "
+                    "the wait never ends. Split the work into two launches."
+                )
+        return data
+
     def create_load(self, ptr: Any, *rest: Any) -> Any:
         self._judge(ptr, None, "load")
         element = ptr.get_element_ty()
         dtype = numpy_dtype(element)
         shape = ptr.data.shape
         data = interpreter._interpreter.load(ptr.data, np.ones(shape, dtype=bool), np.zeros(shape, dtype=dtype), dtype)
-        return Handle(data, element)
+        return Handle(self._watch(ptr, data), element)
 
     def create_masked_load(self, ptrs: Any, mask: Any, other: Any, *rest: Any, **named: Any) -> Any:
         lanes = mask if isinstance(mask, np.ndarray) else mask.data
@@ -270,17 +288,22 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
     def create_masked_store(self, ptrs: Any, value: Any, mask: Any, *rest: Any) -> Any:
         lanes = mask if isinstance(mask, np.ndarray) else mask.data
         width = self._judge(ptrs, lanes, "store")
+        self._seen = None
         if value.data.dtype.itemsize != width:
             raise RuntimeError(f"{place()}: a store of {value.data.dtype} through a pointer to {ptrs.get_element_ty()}")
         return interpreter._interpreter.store(ptrs.data, value.data, lanes)
 
     def create_atomic_rmw(self, rmwOp: Any, ptr: Any, val: Any, mask: Any, sem: Any, scope: Any) -> Any:
         self._judge(ptr, mask.data, "atomic")
-        return super().create_atomic_rmw(rmwOp, ptr, val, mask, sem, scope)
+        result = super().create_atomic_rmw(rmwOp, ptr, val, mask, sem, scope)
+        self._watch(ptr, result.data)
+        return result
 
     def create_atomic_cas(self, ptr: Any, cmp: Any, val: Any, sem: Any, scope: Any) -> Any:
         self._judge(ptr, None, "atomic")
-        return super().create_atomic_cas(ptr, cmp, val, sem, scope)
+        result = super().create_atomic_cas(ptr, cmp, val, sem, scope)
+        self._watch(ptr, result.data)
+        return result
 
     # the rest
 

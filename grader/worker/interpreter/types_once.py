@@ -94,6 +94,8 @@ def install() -> None:
         sizes = tuple(shape)
         if not all(type(s) is int for s in sizes):
             sizes = tuple(tl.core._unwrap_if_constexpr(s) for s in sizes)
+            if not all(type(s) is int for s in sizes):
+                make_type(object.__new__(cls), element_ty, list(sizes))
         key = (type(element_ty), element_ty.name, sizes)
         found = types.get(key)
         if found is None:

@@ -167,6 +167,15 @@ def case_range_known_at_run_time_only():
 
 
 @triton.jit
+def runtime_shape(x, n):
+    tl.store(x, tl.sum(tl.zeros((n,), dtype=tl.float32)))  # fault
+
+
+def case_shape_known_at_run_time_only():
+    start(runtime_shape, 8)
+
+
+@triton.jit
 def small_dot(x, K: tl.constexpr):
     i, k = tl.arange(0, 16), tl.arange(0, K)
     a = tl.load(x + i[:, None] * 0 + k[None, :]).to(tl.float16)
@@ -283,6 +292,18 @@ def fails_in_python(x, shape: tl.constexpr):
 
 def case_error_of_the_student():
     start(fails_in_python, shape=(1, 2))
+
+
+@triton.jit
+def waits(x, counter, PROGRAMS: tl.constexpr):
+    tl.store(x + tl.program_id(0), 1.0)
+    tl.atomic_add(counter, 1)
+    while tl.atomic_add(counter, 0) < PROGRAMS:  # fault
+        pass
+
+
+def case_waiting_for_another_program():
+    waits[(2,)](torch.zeros(2), torch.zeros(1, dtype=torch.int32), PROGRAMS=2)
 
 
 @triton.jit

@@ -1,6 +1,9 @@
 # mypy: ignore-errors
 """Kernels that a GPU accepts; each case returns an error to be held against a tolerance, or values."""
 
+import linecache
+import types
+
 import torch
 import triton
 import triton.language as tl
@@ -341,6 +344,28 @@ def make_scaler(factor):
 def case_default_from_a_closure():
     x = torch.ones(1)
     make_scaler(5.0)[(1,)](x)
+    return x.item()
+
+
+MEMORY_ONLY = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(x):
+    tl.store(x, tl.load(x) * 2)
+"""
+
+
+def case_source_that_is_in_memory_only():
+    linecache.cache["kernel_in_memory.py"] = (
+        len(MEMORY_ONLY), None, MEMORY_ONLY.splitlines(keepends=True), "kernel_in_memory.py"
+    )  # fmt: skip
+    module = types.ModuleType("kernel_in_memory")
+    exec(compile(MEMORY_ONLY, "kernel_in_memory.py", "exec"), vars(module))
+    x = torch.ones(1)
+    module.double[(1,)](x)
     return x.item()
 
 

@@ -29,6 +29,7 @@ VALUES = {
     ],
     "scalars_are_typed_as_by_the_launcher": [0.0, 0.0, 3.0],
     "default_from_a_closure": 5.0,
+    "source_that_is_in_memory_only": 2.0,
     "boolean_tensors": [False, True, False, False],
     "pointers_in_a_tensor": [3.0] * 8,
     "widened_offset": 24.0,

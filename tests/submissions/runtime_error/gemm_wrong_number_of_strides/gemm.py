@@ -11,10 +11,13 @@ def gemm_kernel(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_bk, stride_cm, B
     acc = tl.zeros((B, B), dtype=tl.float32)
     for k0 in range(0, K, B):
         rk = k0 + tl.arange(0, B)
-        a = tl.load(a_ptr + rm[:, None] * stride_am + rk[None, :], mask=(rm[:, None] < M) & (rk[None, :] < K), other=0.0)
-        b = tl.load(b_ptr + rk[:, None] * stride_bk + rn[None, :], mask=(rk[:, None] < K) & (rn[None, :] < N), other=0.0)
+        a_mask = (rm[:, None] < M) & (rk[None, :] < K)
+        a = tl.load(a_ptr + rm[:, None] * stride_am + rk[None, :], mask=a_mask, other=0.0)
+        b_mask = (rk[:, None] < K) & (rn[None, :] < N)
+        b = tl.load(b_ptr + rk[:, None] * stride_bk + rn[None, :], mask=b_mask, other=0.0)
         acc = tl.dot(a, b, acc)
-    tl.store(c_ptr + rm[:, None] * stride_cm + rn[None, :], acc.to(tl.float16), mask=(rm[:, None] < M) & (rn[None, :] < N))
+    c_mask = (rm[:, None] < M) & (rn[None, :] < N)
+    tl.store(c_ptr + rm[:, None] * stride_cm + rn[None, :], acc.to(tl.float16), mask=c_mask)
 
 
 def gemm(a, b, out):

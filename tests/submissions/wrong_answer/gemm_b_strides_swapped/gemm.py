@@ -12,7 +12,8 @@ def gemm_kernel(
     acc = tl.zeros((BM, BN), dtype=tl.float32)
     for k0 in range(0, K, BK):
         rk = k0 + tl.arange(0, BK)
-        a = tl.load(a_ptr + rm[:, None] * sam + rk[None, :] * sak, mask=(rm[:, None] < M) & (rk[None, :] < K), other=0.0)
+        a_offs = rm[:, None] * sam + rk[None, :] * sak
+        a = tl.load(a_ptr + a_offs, mask=(rm[:, None] < M) & (rk[None, :] < K), other=0.0)
         b_offs = (rk[:, None] * sbk + rn[None, :] * sbn) % (K * N)
         b = tl.load(b_ptr + b_offs, mask=(rk[:, None] < K) & (rn[None, :] < N), other=0.0)
         acc = tl.dot(a, b, acc)
