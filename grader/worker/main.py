@@ -52,7 +52,7 @@ class _Submission:
         module.__file__ = self.file
         sys.modules[name] = module
         with self.recorder:
-            exec(compile(source, self.file, "exec"), module.__dict__)
+            exec(interpreter.compile_host(source, self.file), module.__dict__)
         self.function = _find(module, request)
 
     def call(self, arguments: list[Any]) -> None:

@@ -18,6 +18,7 @@ from .faults import (
     Unsupported,
     student_line,
 )
+from .host import compile_host
 from .state import STATE, Limits
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "OutOfBounds",
     "TooManyPrograms",
     "Unsupported",
+    "compile_host",
     "configure",
     "install",
     "launching",
@@ -56,13 +58,14 @@ def install() -> None:
     if not isinstance(tl.sum, InterpretedFunction):
         raise RuntimeError("triton was imported before TRITON_INTERPRET=1 was set")
 
-    from . import builder, driver, language, launch, libdevice
+    from . import builder, driver, host, language, launch, libdevice
 
     builder.install()
     language.install()
     libdevice.install()
     launch.install()
     driver.install()
+    host.install()
     _installed = True
 
 
