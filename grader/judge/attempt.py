@@ -22,6 +22,7 @@ from grader.submission import Source
 
 SOURCE = "source"
 RECORD = "record"
+MOST_LISTED = 6
 
 
 def case_id(case: Case) -> str:
@@ -176,11 +177,10 @@ class Attempt:
 
     def _policy_detail(self, violations: list[policy.Violation]) -> Detail:
         first = violations[0]
-        listed = "; ".join(
-            f"line {v.line}: {v.what}" if v.line else v.what for v in violations[:8])
-        more = f" and {len(violations) - 8} more" if len(violations) > 8 else ""
-        return Detail(
-            kind="policy", message=f"{listed}{more}", hint=first.why, place=self._place(first.line))
+        listed = ", ".join(f"{v.what} (line {v.line})" for v in violations[:MOST_LISTED] if v.line)
+        more = f" and {len(violations) - MOST_LISTED} more" if len(violations) > MOST_LISTED else ""
+        message = f"Work is done outside the kernels: {listed}{more}." if listed else f"{first.what}."
+        return Detail(kind="policy", message=message, hint=first.why, place=self._place(first.line))
 
     def _place(self, line: int) -> Place | None:
         return Place(file=self.assignment.file, line=line, text=self._line(line)) if line else None
