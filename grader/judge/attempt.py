@@ -16,13 +16,15 @@ from grader.judge.compare import compare
 from grader.judge.explain import explain_case
 from grader.judge.failures import explain_failure
 from grader.judge.session import Answer, Lost, Session
-from grader.judge.zygote import Zygote
+from grader.judge.zygote import InfrastructureError, Zygote
 from grader.result import CheckResult, Detail, Outcome, Place
 from grader.submission import Source
 
 SOURCE = "source"
 RECORD = "record"
 MOST_LISTED = 6
+# Where one wrong case costs all points, waiting for further cases to run out of time tells nobody anything.
+MOST_TIME_OUTS = 2
 
 
 def case_id(case: Case) -> str:
@@ -47,6 +49,8 @@ class Attempt:
         self.source = source
         self._zygote = zygote
         self._limits = course.limits
+        self._strict = course.points.credit == "all"
+        self._time_outs = 0
         self._seed = seed
         self._calls = 0
         self._session: Session | None = None
@@ -75,16 +79,22 @@ class Attempt:
         """Calls the function on fresh inputs and compares its answer with the oracle's."""
         if self._blocked:
             return self._case_result(case, "not_run", Detail(kind="exception", message=self._blocked))
-        session = self._open()
-        if isinstance(session, Lost):
-            return self._case_result(case, "failed", self._lost_detail(session))
         inputs = self._inputs(case)
-        answer = session.call(case, inputs)
+        try:
+            session = self._open()
+            answer = session if isinstance(session, Lost) else session.call(case, inputs)
+        except InfrastructureError:
+            self._session = None
+            self._blocked = "not run: the grader had failed"
+            raise
         if isinstance(answer, Lost):
             if answer.fatal:
                 self._end_session()
+            self._time_outs += answer.kind == "time_out"
             if answer.kind in ("not_attempted", "out_of_memory"):
                 self._blocked = f"not run: {answer.message}"
+            elif self._time_outs == MOST_TIME_OUTS and self._strict:
+                self._blocked = f"not run: {MOST_TIME_OUTS} cases had run out of time"
             return self._case_result(case, "failed", self._lost_detail(answer))
         self._answered = True
         self._violations.update(policy.judge_record(answer.operators, answer.kernels, self.assignment))

@@ -44,11 +44,14 @@ class Zygote:
         environment = {name: os.environ[name] for name in _KEEP if name in os.environ}
         # One thread each: threads of a pool do not survive a fork, and a lane is one core.
         environment |= {"LANG": "C.UTF-8", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "HOME": str(self._home)}
+        if interpret:
+            # Interpreted kernels run on CPU tensors: a GPU that is there must not change what a submission sees.
+            environment["CUDA_VISIBLE_DEVICES"] = ""
         log = (self._home / "zygote.log").open("wb")
         try:
             with theirs, log:
                 # A program given on the command line has no folder of its own on the path; -I would drop PYTHONPATH.
-                path = [entry for entry in sys.path if entry]
+                path = [str(Path(entry).absolute()) for entry in sys.path if entry]
                 self._process = subprocess.Popen(
                     [sys.executable, "-I", "-B", "-c", _BOOT, json.dumps([theirs.fileno(), interpret, path])],
                     env=environment, cwd=self._home, pass_fds=[theirs.fileno()],
@@ -169,6 +172,8 @@ class Worker:
     def kill(self) -> wire.Reaped:
         """Kills the worker and all it started; idempotent. Afterwards nobody writes to its buffers."""
         if self._ended is None:
+            # Also when the zygote turns out to be lost: there is nobody to ask a second time.
+            self._ended = wire.Reaped(seq=0)
             try:
                 self._ended = self._zygote.reap()
             finally:

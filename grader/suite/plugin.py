@@ -107,7 +107,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session")
 def attempt(request: pytest.FixtureRequest) -> Generator[Attempt]:
     """The attempt at one assignment, from its first check to its last."""
-    from grader.suite.context import CONTEXT
+    from grader.judge.attempt import RECORD
+    from grader.judge.zygote import InfrastructureError
+    from grader.suite.context import CONTEXT, our_failure
 
     context = request.config.stash[CONTEXT]
     started = time.monotonic()
@@ -115,7 +117,12 @@ def attempt(request: pytest.FixtureRequest) -> Generator[Attempt]:
     try:
         yield attempt
     finally:
-        late = attempt.close()
+        try:
+            late = attempt.close()
+        except InfrastructureError as error:
+            # What outlived its attempt may still have written: nothing that was seen can count.
+            context.put(request.param, our_failure(RECORD, str(error)))
+            raise
         context.seconds[request.param] = time.monotonic() - started
         for check_id, detail in late.items():
             context.overrule(request.param, check_id, detail)
