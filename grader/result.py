@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -29,6 +30,37 @@ FailureKind = Literal[
     "wrong_values", "unwritten", "not_finite", "input_changed", "late_write",
     "policy", "no_kernel", "infrastructure",
 ]
+
+VERDICT_OF_KIND: dict[FailureKind, Verdict] = {
+    "missing_file": "missing",
+    "missing_function": "missing",
+    "not_attempted": "missing",
+    "unreadable_source": "runtime_error",
+    "syntax_error": "runtime_error",
+    "import_error": "runtime_error",
+    "wrong_signature": "runtime_error",
+    "exception": "runtime_error",
+    "crash": "runtime_error",
+    "protocol": "runtime_error",
+    "too_many_programs": "runtime_error",
+    "out_of_bounds": "runtime_error",
+    "time_out": "time_limit",
+    "out_of_memory": "memory_limit",
+    "wrong_values": "wrong_answer",
+    "unwritten": "wrong_answer",
+    "not_finite": "wrong_answer",
+    "input_changed": "wrong_answer",
+    "late_write": "wrong_answer",
+    "policy": "policy_violation",
+    "no_kernel": "policy_violation",
+    "infrastructure": "infrastructure_error",
+}
+
+# Where checks of one assignment disagree, the first of these speaks for it: ours before theirs, then what says most.
+VERDICT_ORDER: tuple[Verdict, ...] = (
+    "infrastructure_error", "missing", "policy_violation", "memory_limit", "time_limit", "runtime_error",
+    "wrong_answer",
+)
 
 
 class Record(BaseModel):
@@ -71,6 +103,7 @@ class Detail(Record):
     kind: FailureKind
     message: str
     hint: str = ""
+    pattern: str = Field(default="", description="a name for what was recognised, the same in cases that show the same")
     place: Place | None = None
     traceback: str = ""
     output: str = Field(default="", description="the end of what the submission printed")
@@ -92,6 +125,16 @@ class CheckResult(Record):
     seconds: float | None = None
     worst_ratio: float | None = Field(default=None, description="worst error over what is allowed")
     detail: Detail | None = None
+
+
+def decisive(checks: Sequence[CheckResult]) -> tuple[Verdict | None, list[CheckResult]]:
+    """The verdict that failed checks give, and those of them that give it; (None, []) if none failed."""
+    failed = [(VERDICT_OF_KIND[c.detail.kind], c) for c in checks if c.outcome == "failed" and c.detail is not None]
+    given = {verdict for verdict, _ in failed}
+    for verdict in VERDICT_ORDER:
+        if verdict in given:
+            return verdict, [check for its, check in failed if its == verdict]
+    return None, []
 
 
 class Correctness(Record):

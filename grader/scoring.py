@@ -5,38 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.course import AssignmentPoints, Course, Threshold
-from grader.result import CheckResult, Interval, Performance, Verdict
-
-_VERDICT_OF_KIND: dict[str, Verdict] = {
-    "missing_file": "missing",
-    "missing_function": "missing",
-    "not_attempted": "missing",
-    "unreadable_source": "runtime_error",
-    "syntax_error": "runtime_error",
-    "import_error": "runtime_error",
-    "wrong_signature": "runtime_error",
-    "exception": "runtime_error",
-    "crash": "runtime_error",
-    "protocol": "runtime_error",
-    "too_many_programs": "runtime_error",
-    "out_of_bounds": "runtime_error",
-    "time_out": "time_limit",
-    "out_of_memory": "memory_limit",
-    "wrong_values": "wrong_answer",
-    "unwritten": "wrong_answer",
-    "not_finite": "wrong_answer",
-    "input_changed": "wrong_answer",
-    "late_write": "wrong_answer",
-    "policy": "policy_violation",
-    "no_kernel": "policy_violation",
-    "infrastructure": "infrastructure_error",
-}
-
-# Where checks of one assignment disagree, the first of these speaks for it: ours before theirs, then what says most.
-_ORDER: tuple[Verdict, ...] = (
-    "infrastructure_error", "missing", "policy_violation", "memory_limit", "time_limit", "runtime_error",
-    "wrong_answer",
-)
+from grader.result import CheckResult, Interval, Performance, Verdict, decisive
 
 
 def verdict_of(checks: Sequence[CheckResult], expected: Sequence[str]) -> Verdict:
@@ -45,10 +14,9 @@ def verdict_of(checks: Sequence[CheckResult], expected: Sequence[str]) -> Verdic
     Accepted only on positive evidence: every expected check is there and passed.
     """
     by_id = {check.id: check for check in checks}
-    failed = {_VERDICT_OF_KIND[c.detail.kind] for c in checks if c.outcome == "failed" and c.detail is not None}
-    for verdict in _ORDER:
-        if verdict in failed:
-            return verdict
+    verdict, _ = decisive(checks)
+    if verdict is not None:
+        return verdict
     complete = all(name in by_id and by_id[name].outcome == "passed" for name in expected)
     return "accepted" if complete and expected else "infrastructure_error"
 

@@ -22,9 +22,11 @@ SECONDS = 120
 
 
 def kernelmark(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    # Run from another folder, too, where a relative path to the grader would lead nowhere.
+    path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path if entry)
     return subprocess.run(
         [sys.executable, "-m", "grader.cli", *map(str, arguments)], capture_output=True, text=True, timeout=SECONDS,
-        cwd=cwd, check=False, env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"})
+        cwd=cwd, check=False, env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"})
 
 
 def hand_in(root: Path, student: str, content: str | bytes = SILU) -> Path:

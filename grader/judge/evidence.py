@@ -20,6 +20,9 @@ SAMPLE_AGREEMENT = 0.9
 ENOUGH = 4
 """Fewest wrong elements for a claim with one free figure, such as a factor."""
 
+NEARER = 4
+"""A claimed value must lie this many times nearer to the wrong element than the right value does."""
+
 COVERAGE = 0.95
 """Share of a region that must be bad for wrong values: a few wrong elements are right by accident."""
 
@@ -27,16 +30,27 @@ ROUNDING = {torch.float32: 2.0**-20, torch.float16: 2.0**-9}
 """Relative error that different orders of rounding explain, a few units in the last place."""
 
 
+NO_PATTERN = "The wrong elements follow no pattern known to the grader."
+
+WEAK = frozenset({"factor", "row factors", "offset", "zero", "not finite", "wrong region"})
+"""Patterns that say what the output looks like more than which line is to blame."""
+
+WRITTEN = "written region"
+"""The pattern of outputs whose written elements form one region: their number tells what the grid covers."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """What was seen and where to look, each one or two whole sentences.
 
     `whole` when it accounts for right and wrong elements alike, so that where the wrong ones lie adds nothing.
+    `pattern` is a name that is the same in every case that shows the same; "" for no pattern.
     """
 
     seen: str
     look: str
     whole: bool = False
+    pattern: str = ""
 
     @property
     def hint(self) -> str:
@@ -83,7 +97,10 @@ class Evidence:
         """As `close`, at the positions `sample` only: the candidate has one value for each."""
         return self._close(self._sample_got, self._sample_allowed, candidate, rounding)
 
-    def is_explained_by(self, candidate: Tensor, where: Tensor | None = None, rounding: float | None = None) -> bool:
+    def is_explained_by(
+        self, candidate: Tensor, where: Tensor | None = None, rounding: float | None = None,
+        agreement: float = AGREEMENT,
+    ) -> bool:
         """Whether a candidate accounts for the wrong elements, and for the written ones in general."""
         candidate = candidate.reshape(self.got.shape)
         if not self._sample_agrees(candidate, where, rounding):
@@ -95,7 +112,7 @@ class Evidence:
             return False
         close = self.close(candidate, rounding)
         return (
-            int((close & wrong).sum()) >= AGREEMENT * wrong_count
+            int((close & self._nearer(candidate) & wrong).sum()) >= agreement * wrong_count
             and int((close & known).sum()) >= COVERAGE * known_count
         )
 
@@ -103,7 +120,14 @@ class Evidence:
         """Whether a candidate accounts for the wrong elements alone."""
         if not self._sample_agrees(candidate, None, rounding):
             return False
-        return int((self.close(candidate, rounding) & self.wrong).sum()) >= AGREEMENT * self.count
+        close = self.close(candidate, rounding) & self._nearer(candidate)
+        return int((close & self.wrong).sum()) >= AGREEMENT * self.count
+
+    def _nearer(self, candidate: Tensor) -> Tensor:
+        """Where the output is much nearer to a candidate than to the right answer: a mistake that is hardly one here
+        must not be claimed."""
+        near = NEARER * (self.got - candidate).abs() <= self.comparison.error
+        return near | (self.got == candidate) | (self.got.isnan() & candidate.isnan())
 
     def _sample_agrees(self, candidate: Tensor, where: Tensor | None, rounding: float | None) -> bool:
         """False when a few thousand wrong elements show that a look at all of them is not worth while."""
@@ -119,3 +143,7 @@ class Evidence:
 
 def plural(count: int, unit: str) -> str:
     return f"{count:,} {unit}{'' if count == 1 else 's'}"
+
+
+def article(unit: str) -> str:
+    return f"{'an' if unit[0] in 'aeiou' else 'a'} {unit}"

@@ -30,7 +30,7 @@ def moved(e: Evidence) -> Finding | None:
             continue
         at = source(positions)
         if e.is_explained_by(_taken(flat, at), _inside(at, flat).reshape(e.got.shape)):
-            return replace(finding(), whole=True)
+            return replace(finding(), whole=True, pattern="moved")
     return _misplaced(e, flat, positions) if e.is_matrix and e.comparison.unwritten_count else None
 
 
@@ -47,6 +47,7 @@ def shuffled(e: Evidence) -> Finding | None:
     return Finding(
         "The output holds the right values, but in the wrong places.",
         "Check the offsets: which index is multiplied by which stride, and which block each program writes.",
+        pattern="moved",
     )
 
 
@@ -107,7 +108,7 @@ def _misplaced(e: Evidence, flat: Tensor, positions: Tensor) -> Finding | None:
         for last_wins in (True, False):
             stored, anything = _scattered(flat, target, last_wins)
             if rows != columns and e.is_explained_by(stored, anything.reshape(rows, columns)):
-                return replace(_stride("written", e), whole=True)
+                return replace(_stride("written", e), whole=True, pattern="moved")
     return None
 
 

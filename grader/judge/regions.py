@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from grader.judge.evidence import COVERAGE, Finding
+from grader.judge.evidence import COVERAGE, WRITTEN, Finding, article
 
 LARGEST_BLOCK = 1 << 20
 FEWEST_IN_ORDER = 8
@@ -86,8 +86,13 @@ def locate(bad: Tensor, coverage: float = 1.0) -> Region | None:
 def where(bad: Tensor, sizes: Mapping[str, int], state: Bad) -> Finding | None:
     """What the place of the bad elements says; None if it says nothing. `sizes` are those of the case, by name."""
     region = locate(bad, 1.0 if state == "never written" else COVERAGE)
-    if region is None:
+    found = None if region is None else _meaning(region, bad, sizes, state)
+    if found is None:
         return None
+    return replace(found, pattern=WRITTEN if state == "never written" else "wrong region")
+
+
+def _meaning(region: Region, bad: Tensor, sizes: Mapping[str, int], state: Bad) -> Finding | None:
     rows, columns = _sides(bad)
     total = bad.numel()
     match region.kind:
@@ -112,12 +117,8 @@ def where(bad: Tensor, sizes: Mapping[str, int], state: Bad) -> Finding | None:
 
 def block_that_rounds_down(good: int, total: int) -> int | None:
     """The largest block size B, a power of two above 1, with `total // B` whole blocks covering `good` elements."""
-    block = LARGEST_BLOCK
-    while block > 1:
-        if good and total % block and total // block * block == good:
-            return block
-        block //= 2
-    return None
+    blocks = (LARGEST_BLOCK >> shift for shift in range(LARGEST_BLOCK.bit_length() - 1))
+    return next((b for b in blocks if good and total % b and total // b * b == good), None)
 
 
 def _everything() -> Finding:
@@ -139,6 +140,12 @@ def _tail(good: int, total: int, unit: str, sizes: Mapping[str, int], state: Bad
     block = block_that_rounds_down(good, total)
     named = [name for name, size in sizes.items() if size == good]
 
+    if unit == "row" and good == 1 and state == "wrong":
+        return Finding(
+            seen,
+            "Row 0 begins at 0 whatever the stride is. Every other row begins at row * number of columns, in the load "
+            "as in the store, and row is tl.program_id(0) or the loop's counter: what is it multiplied by?",
+        )
     if unit == "row" and good == 1:
         return Finding(
             seen,
@@ -148,8 +155,9 @@ def _tail(good: int, total: int, unit: str, sizes: Mapping[str, int], state: Bad
     if good == 1 and total > 2:
         return Finding(
             seen,
-            f"Offset 0 is right and every other is not: what is a {unit}'s offset multiplied by, and does it contain "
-            "tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)?",
+            f"Only offset 0 is {'right' if state == 'wrong' else 'written'}: what is {article(unit)}'s offset "
+            "multiplied by, does it contain tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), and what does the mask "
+            "compare it with?",
         )
     if left == 1 and good > 1:
         seen = f"Only the last {unit}{in_rows} is {state}."
@@ -173,11 +181,18 @@ def _tail(good: int, total: int, unit: str, sizes: Mapping[str, int], state: Bad
             f"That is one block of {good:,}: the grid has one program, or the offsets lack tl.program_id(0) * BLOCK. "
             f"Launch triton.cdiv(number of {unit}s, BLOCK) programs.",
         )
+    if block and _is_power_of_two(good):
+        return Finding(
+            seen,
+            f"Either one block of {good:,} is all that is worked on (the grid has one program, or the offsets lack "
+            f"tl.program_id(0) * BLOCK), or a size divided with // rounds down and the last, partial block of {left:,} "
+            f"is missing. Launch triton.cdiv(number of {unit}s, BLOCK) programs and mask the end.",
+        )
     if block:
         return Finding(
             seen,
-            f"{good:,} is a whole number of blocks of {block:,}, and the last, partial block of {left:,} is missing: "
-            "a size divided with // rounds down. Use triton.cdiv and mask the end.",
+            f"{good:,} is a whole number of blocks of {block:,}, and the last, partial block of {left:,} is missing, as "
+            "when a size is divided with //, which rounds down: use triton.cdiv and mask the end.",
         )
     return Finding(seen, f"Check how many {unit}s the grid covers and where the mask or the loop ends.")
 

@@ -6,17 +6,15 @@ A resemblance is claimed only when nearly all wrong elements agree with it and t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from grader.assignment import Assignment, Inputs
 from grader.judge.compare import number
 from grader.judge.evidence import AGREEMENT, ENOUGH, Evidence, Finding
 from grader.judge.places import moved, shuffled
-from grader.judge.regions import locate
 
 ENOUGH_ROUNDED = 24
 ROUNDED_SHARE = 0.05
@@ -39,78 +37,10 @@ def resemblance(evidence: Evidence) -> Finding | None:
     """The most telling likeness of the wrong elements that were written; None if they are like nothing known."""
     if evidence.count == 0:
         return None
-    for test in (_constant, _input, _operand, moved, _sign, _factor, _offset, _row_factors, _rounded, shuffled):
+    for test, pattern in TESTS:
         if (finding := test(evidence)) is not None:
-            return finding
+            return replace(finding, pattern=finding.pattern or pattern)
     return None
-
-
-def known_mistake(assignment: Assignment, inputs: Inputs, evidence: Evidence) -> Finding | None:
-    """A mistake of the assignment whose answer the output equals where the right answer does not."""
-    if evidence.count == 0:
-        return None
-    for mistake in assignment.mistakes:
-        answer: Any = mistake.answer(**inputs)
-        if answer is None:
-            continue
-        # As the mistaken kernel would have stored it: a float16 output holds infinity where float64 need not.
-        stored = answer.to(evidence.got.device, evidence.comparison.got.dtype).to(torch.float64)
-        # Zeros have many causes; in a small case a mistake that leaves nothing over is but one of them.
-        if bool(stored.any()) and evidence.is_explained_by(stored):
-            return Finding("", mistake.hint)
-    return None
-
-
-def not_finite(evidence: Evidence) -> Finding:
-    """Why elements that were written are NaN or infinite. Call it only when some are."""
-    bad = ~evidence.got.isfinite() & evidence.written
-    nan = bool(evidence.got[bad].isnan().any())
-    what = "NaN" if nan else "infinite"
-    for name, x in evidence.tensors.items():
-        if x.shape != bad.shape:
-            continue
-        at = x[bad]
-        large = float(at.abs().min())
-        rest = x[~bad & evidence.written]
-        same_sign = bool((at > 0).all()) or bool((at < 0).all())
-        of_that_sign = rest[rest.sign() == at.flatten()[0].sign()]
-        if same_sign and large > 8 and (of_that_sign.numel() == 0 or float(of_that_sign.abs().max()) <= large):
-            below = float(at.flatten()[0]) < 0
-            return Finding(
-                f"The output is {what} just where {name} is {'below -' if below else 'above '}{large:.3g}.",
-                "exp overflows there (in float32 beyond 88), and inf / inf or inf * 0 is NaN: rewrite the formula so "
-                "that exp is taken of numbers that are not positive.",
-            )
-    if int(bad.sum()) == int(evidence.written.sum()):
-        return Finding(
-            f"Every element written is {what}.",
-            "The output arrives full of NaN: does the kernel read it, or add to it? If not, look for a division by "
-            "zero, or for lanes beyond the end that tl.load fills with anything when `other` is not given.",
-        )
-    if evidence.is_matrix and torch.equal(bad.any(dim=1), bad.all(dim=1)):
-        rows = int(bad.all(dim=1).sum())
-        return Finding(
-            f"Whole rows are {what} ({rows:,} of {bad.shape[0]:,}), the others are finite.",
-            "A figure computed once a row goes wrong there: a division by zero, a square root of a negative number, an "
-            "overflowing sum, or padding lanes loaded without other=0.0.",
-        )
-    if not nan and evidence.comparison.got.dtype == torch.float16:
-        return Finding(
-            "Some elements are infinite.",
-            "float16 ends at 65,504: were too many products added, or were they added in float16? Accumulate in "
-            "float32.",
-        )
-    found = locate(bad)
-    edge = found is not None and found.kind in {"tail", "columns", "corner"}
-    if edge:
-        return Finding(
-            f"The output is {what} only at the end of the data.",
-            "Lanes beyond the end take part: give tl.load both mask and other=0.0.",
-        )
-    return Finding(
-        f"Some elements are {what}.",
-        "Look for an overflowing exp, a division by zero, or lanes loaded beyond the end without mask and other=0.0.",
-    )
 
 
 def _constant(e: Evidence) -> Finding | None:
@@ -120,6 +50,7 @@ def _constant(e: Evidence) -> Finding | None:
             f"{e.subject} is 0.",
             "Is the result that is stored the one that was computed? A load whose mask is false gives 0, and so does "
             "an accumulator that is never added to.",
+            pattern="zero",
         )
     if e.count >= ENOUGH and bool((values == values[0]).all()):
         spread = e.expected[e.wrong]
@@ -213,7 +144,9 @@ def _meaning_of(factor: float, sizes: Mapping[str, int]) -> tuple[str, str]:
                 f", which is {'the square root of ' if root else ''}{name} = {size:,} or its inverse",
                 f"The division of a sum by {name} is missing, or done twice.",
             )
-    return "", "A constant factor is missing or applied twice: is a sum divided by the right count?"
+    return "", (
+        "The elementwise part is right. A figure that is the same for all of them (a sum, what it is divided by, a "
+        "factor) is not: is each block of the data added just once, and each factor applied once?")
 
 
 def _offset(e: Evidence) -> Finding | None:
@@ -292,6 +225,14 @@ def _rounded(e: Evidence) -> Finding | None:
         f"The values are right to only about {_digits(relative)} digits, where float32 gives 7.",
         "Something is computed in a lower precision (float16, bfloat16, TF32) or with an approximation.",
     )
+
+
+TESTS: tuple[tuple[Callable[[Evidence], Finding | None], str], ...] = (
+    (_constant, "constant"), (_input, "input copied"), (_operand, "operand"), (moved, "moved"), (_sign, "sign"),
+    (_factor, "factor"), (_offset, "offset"), (_row_factors, "row factors"), (_rounded, "precision"),
+    (shuffled, "moved"),
+)
+"""Tests of a likeness and the patterns they see, the most telling first."""
 
 
 def _scale(expected: Tensor) -> Tensor:
