@@ -55,6 +55,8 @@ class Thresholds(Threshold):
 class LimitsTable(_Table):
     call_seconds: Annotated[float, Field(gt=0, le=3600)] = 10
     assignment_seconds: Annotated[float, Field(gt=0, le=86400)] = 40
+    cuda_call_seconds: Annotated[float, Field(gt=0, le=3600)] = 30
+    cuda_assignment_seconds: Annotated[float, Field(gt=0, le=86400)] = 240
     memory_mb: Annotated[int, Field(ge=256, le=4_194_304)] = 4096
     processes: Annotated[int, Field(ge=1, le=100_000)] = 64
     file_mb: Annotated[int, Field(ge=1, le=1_048_576)] = 64
@@ -65,7 +67,15 @@ class LimitsTable(_Table):
     def _ordered(self) -> Self:
         if self.call_seconds > self.assignment_seconds:
             raise ValueError("call_seconds at most assignment_seconds expected")
+        if self.cuda_call_seconds > self.cuda_assignment_seconds:
+            raise ValueError("cuda_call_seconds at most cuda_assignment_seconds expected")
         return self
+
+    def seconds(self, device: str) -> tuple[float, float]:
+        """What one call, and what all calls of an assignment, may take on `device`."""
+        if device == "cuda":
+            return self.cuda_call_seconds, self.cuda_assignment_seconds
+        return self.call_seconds, self.assignment_seconds
 
 
 class Policy(_Table):

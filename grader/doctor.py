@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import platform
 import shutil
 import subprocess
@@ -68,7 +69,10 @@ def _device() -> Finding:
     import torch
 
     if torch.cuda.is_available():
-        return Finding("device", f"{torch.cuda.get_device_name()}, unused: this version grades on the CPU only", False)
+        if importlib.util.find_spec("cuda") is None:
+            return Finding("device", f"{torch.cuda.get_device_name()}, which needs cuda-bindings to be used", False,
+                           remedy="pip install cuda-bindings")
+        return Finding("device", f"{torch.cuda.get_device_name()}: answers are judged on it, speed not yet")
     return Finding("device", "no GPU: correctness is graded in full, speed is not measured")
 
 

@@ -45,6 +45,9 @@ from grader.suite.context import CONTEXT, Context, lane_zygote, our_failure, sel
 # Beyond the judge's own deadlines: only a grader that hangs reaches it.
 GUARD_SECONDS = 120
 
+NO_GPU = "graded without a GPU: speed is measured on one, never guessed"
+NO_CLOCK = "this version judges answers on a GPU, but does not time them"
+
 
 @dataclass(frozen=True)
 class Job:
@@ -88,7 +91,7 @@ def grade(job: Job) -> Graded:
         "-c", str(plugin.SUITE / "pytest.ini"), "--rootdir", str(plugin.SUITE), "-p", "pytest_timeout",
         "-p", "no:cacheprovider", "-p", "no:faulthandler", "--capture=sys", "-v", "-ra",
         "--tb=short", "--no-header", "--color=no",
-        f"--timeout={job.course.limits.assignment_seconds + GUARD_SECONDS}",
+        f"--timeout={job.course.limits.seconds(job.device)[1] + GUARD_SECONDS}",
         "--submission", str(job.submission.folder),
     ]
     with contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
@@ -107,7 +110,7 @@ def _result(job: Job, context: Context, seconds: float) -> Result:
         graded_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         seconds=round(seconds, 3),
         reproduce=job.command,
-        environment=_environment(job, context.seed, lane_zygote().versions),
+        environment=_environment(job, context.seed, lane_zygote(job.device).versions),
         assignments=results,
     )
 
@@ -130,7 +133,7 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
         message=message, hint=hint,
         correctness=Correctness(points=earned, max_points=points.correctness, checks=checks),
         performance=Performance(
-            reason="graded without a GPU: speed is measured on one, never guessed", max_points=points.performance,
+            reason=NO_CLOCK if job.device == "cuda" else NO_GPU, max_points=points.performance,
             baseline=assignment.baseline.name),
         flags=flags,
         source_sha256=hashlib.sha256(content).hexdigest() if content is not None else "",
@@ -141,7 +144,8 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
 def _environment(job: Job, seed: bytes, versions: Ready) -> Environment:
     level = isolation.describe()
     return Environment(
-        device=job.device, python=versions.python, torch=versions.torch, triton=versions.triton, numpy=versions.numpy,
+        device=torch.cuda.get_device_name() if job.device == "cuda" else "cpu",
+        python=versions.python, torch=versions.torch, triton=versions.triton, numpy=versions.numpy,
         platform=platform.platform(), isolation=str(level), isolation_reasons=list(level.reasons),
         seed=str(job.seed) if job.seed is not None else seed.hex(), course=job.course.sha256,
         kernelmark=metadata.version("kernelmark"))

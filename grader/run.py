@@ -40,7 +40,6 @@ class Plan:
     jobs: list[Job]
     lanes: int
     out: Path
-    notes: list[str]
 
 
 def plan(
@@ -54,18 +53,17 @@ def plan(
         raise PlanError(f"--only: {error}") from None
     if device not in DEVICES:
         raise PlanError(f"--device: {device!r}; one of {', '.join(DEVICES)} expected")
-    notes = []
-    gpu = _has_gpu()
-    if device == "cuda":
-        raise PlanError("--device cuda: this version grades on the CPU only; auto or cpu expected")
-    if gpu:
-        notes.append("There is a GPU here, but this version grades on the CPU only: speed is not measured.")
+    if device == "auto":
+        device = "cuda" if _has_gpu() else "cpu"
+    elif device == "cuda" and not _has_gpu():
+        raise PlanError("--device cuda: torch sees no CUDA device; a GPU and a CUDA build of torch expected")
     _check_writable(out)
-    lanes = min(jobs or _cores(), len(submissions))
+    # On a GPU one after another: a neighbour would be in the way of its memory and its clock.
+    lanes = 1 if device == "cuda" else min(jobs or _cores(), len(submissions))
     planned = [
-        Job(submission, course, chosen if only else (), "cpu", seed, _command(submission, only, seed))
+        Job(submission, course, chosen if only else (), device, seed, _command(submission, only, seed))
         for submission in submissions]
-    return Plan(planned, lanes, out, notes)
+    return Plan(planned, lanes, out)
 
 
 def _has_gpu() -> bool:
@@ -100,8 +98,6 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
     """Grades, writes every student's files as they come, then the class page. Returns how many failures of ours."""
     failures: list[Failure] = []
     started = time.monotonic()
-    for note in plan.notes:
-        console.print(note, markup=False)
     with _progress(plan, console) as tell:
         for graded in grade_all(plan.jobs, plan.lanes):
             trouble = _keep(graded, plan.out)

@@ -7,6 +7,11 @@ larger tiles of out reuse them more.
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+HOPPER = 9
+# Programs of a persistent grid without a GPU: few, so that each takes several tiles.
+CPU_MULTIPROCESSORS = 4
 
 
 def oracle(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -15,16 +20,43 @@ def oracle(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 @triton.jit
-def gemm_kernel(a_ptr, b_ptr, out_ptr, M, N, K, TILE_M: tl.constexpr, TILE_N: tl.constexpr, TILE_K: tl.constexpr,
-                GROUP: tl.constexpr):
-    # Programs that run together share strips of a and b: GROUP rows of tiles are walked column by column.
-    tiles_m, tiles_n = tl.cdiv(M, TILE_M), tl.cdiv(N, TILE_N)
-    tile = tl.program_id(0)
+def place(tile, tiles_m, tiles_n, GROUP: tl.constexpr):
+    """Row and column of a tile. Programs that run together share strips of a and b: GROUP rows, column by column."""
     first_m = tile // (GROUP * tiles_n) * GROUP
     group = min(tiles_m - first_m, GROUP)
-    tile_m = first_m + tile % (GROUP * tiles_n) % group
-    tile_n = tile % (GROUP * tiles_n) // group
+    return first_m + tile % (GROUP * tiles_n) % group, tile % (GROUP * tiles_n) // group
 
+
+@triton.jit
+def descriptor_kernel(a_desc, b_desc, out_desc, M, N, K, TILE_M: tl.constexpr, TILE_N: tl.constexpr,
+                      TILE_K: tl.constexpr, GROUP: tl.constexpr, HALVES: tl.constexpr):
+    """Hopper: the copy engine fetches tiles by descriptor, and fills what lies outside with zeros or leaves it alone.
+
+    Persistent: each program takes one tile after another, in one flattened loop, so that the first steps of a tile are
+    fetched while the last one is stored.
+    """
+    tiles_m, tiles_n = tl.cdiv(M, TILE_M), tl.cdiv(N, TILE_N)
+    for tile in tl.range(tl.program_id(0), tiles_m * tiles_n, tl.num_programs(0), flatten=True):
+        tile_m, tile_n = place(tile, tiles_m, tiles_n, GROUP)
+        acc = tl.zeros((TILE_M, TILE_N), dtype=tl.float32)
+        for step in range(tl.cdiv(K, TILE_K)):
+            a = a_desc.load([tile_m * TILE_M, step * TILE_K])
+            b = b_desc.load([step * TILE_K, tile_n * TILE_N])
+            acc = tl.dot(a, b, acc)
+        if HALVES:
+            # Stored in two halves, the tile on its way out takes half the shared memory.
+            left, right = tl.split(tl.permute(tl.reshape(acc, (TILE_M, 2, TILE_N // 2)), (0, 2, 1)))
+            out_desc.store([tile_m * TILE_M, tile_n * TILE_N], left.to(tl.float16))
+            out_desc.store([tile_m * TILE_M, tile_n * TILE_N + TILE_N // 2], right.to(tl.float16))
+        else:
+            out_desc.store([tile_m * TILE_M, tile_n * TILE_N], acc.to(tl.float16))
+
+
+@triton.jit
+def pointer_kernel(a_ptr, b_ptr, out_ptr, M, N, K, TILE_M: tl.constexpr, TILE_N: tl.constexpr, TILE_K: tl.constexpr,
+                   GROUP: tl.constexpr):
+    """Any size, any GPU: one program a tile, pointers and masks."""
+    tile_m, tile_n = place(tl.program_id(0), tl.cdiv(M, TILE_M), tl.cdiv(N, TILE_N), GROUP)
     i = tile_m.to(tl.int64) * TILE_M + tl.arange(0, TILE_M)[:, None]
     j = tile_n.to(tl.int64) * TILE_N + tl.arange(0, TILE_N)[None, :]
     lanes = tl.arange(0, TILE_K)
@@ -41,8 +73,37 @@ def gemm_kernel(a_ptr, b_ptr, out_ptr, M, N, K, TILE_M: tl.constexpr, TILE_N: tl
 def gemm(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> None:
     """a: (M, K), b: (K, N), out: (M, N), all float16 and contiguous."""
     (M, K), N = a.shape, b.shape[1]
-    tile, num_warps = (128, 8) if min(M, N) >= 1024 else (64, 4)
+    # Rows of a multiple of 16 bytes are what a descriptor can describe.
+    if K % 8 == 0 and N % 8 == 0 and _has_descriptors(a.device):
+        _by_descriptor(a, b, out, M, N, K)
+        return
+    large = triton.cdiv(M, 128) * triton.cdiv(N, 128) >= 128
+    tile, tile_k = (128, 32) if large else (64, 64)
     grid = (triton.cdiv(M, tile) * triton.cdiv(N, tile),)
-    gemm_kernel[grid](
-        a, b, out, M, N, K, TILE_M=tile, TILE_N=tile, TILE_K=32, GROUP=8, num_warps=num_warps, num_stages=3
+    pointer_kernel[grid](
+        a, b, out, M, N, K, TILE_M=tile, TILE_N=tile, TILE_K=tile_k, GROUP=8, num_warps=4, num_stages=4
     )
+
+
+def _has_descriptors(device: torch.device) -> bool:
+    return device.type == "cpu" or torch.cuda.get_device_capability(device)[0] >= HOPPER
+
+
+def _by_descriptor(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, M: int, N: int, K: int) -> None:
+    if K < 1024:
+        # Little to sum: two small programs on a multiprocessor, so that one computes while the other stores.
+        tile_n, halves, together, num_warps, group = 128, True, 2, 4, 8
+    else:
+        tile_n, halves, together, num_warps, group = 256, False, 1, 8, 4
+    tile_m, tile_k = 128, 64
+    tiles = triton.cdiv(M, tile_m) * triton.cdiv(N, tile_n)
+    multiprocessors = CPU_MULTIPROCESSORS
+    if a.is_cuda:
+        multiprocessors = torch.cuda.get_device_properties(a.device).multi_processor_count
+    descriptor_kernel[(min(tiles, together * multiprocessors),)](
+        TensorDescriptor.from_tensor(a, [tile_m, tile_k]),
+        TensorDescriptor.from_tensor(b, [tile_k, tile_n]),
+        TensorDescriptor.from_tensor(out, [tile_m, tile_n // 2 if halves else tile_n]),
+        M, N, K, TILE_M=tile_m, TILE_N=tile_n, TILE_K=tile_k, GROUP=group, HALVES=halves,
+        num_warps=num_warps, num_stages=3,
+    )  # fmt: skip

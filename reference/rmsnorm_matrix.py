@@ -8,6 +8,7 @@ import triton
 import triton.language as tl
 
 MAX_BLOCK = 16384
+SMALL = 1024
 
 
 def oracle(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
@@ -17,15 +18,16 @@ def oracle(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
 
 
 @triton.jit
-def short_row_kernel(x_ptr, weight_ptr, out_ptr, cols, eps, BLOCK: tl.constexpr):
-    """One program a row, the whole row in registers: x is read once."""
-    start = tl.program_id(0).to(tl.int64) * cols
-    lanes = tl.arange(0, BLOCK)
-    mask = lanes < cols
-    x = tl.load(x_ptr + start + lanes, mask=mask, other=0.0)
-    weight = tl.load(weight_ptr + lanes, mask=mask)
-    scale = tl.rsqrt(tl.sum(x * x, axis=0) / cols + eps)
-    tl.store(out_ptr + start + lanes, x * scale * weight, mask=mask)
+def short_rows_kernel(x_ptr, weight_ptr, out_ptr, rows, cols, eps, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    """ROWS whole rows a program, in registers: x is read once."""
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
+    lanes = tl.arange(0, BLOCK)[None, :]
+    mask = (row < rows) & (lanes < cols)
+    x = tl.load(x_ptr + row * cols + lanes, mask=mask, other=0.0)
+    # Asked for before the sum waits for all threads; every program reads it again, so it should stay in the cache.
+    weight = tl.load(weight_ptr + lanes, mask=lanes < cols, eviction_policy="evict_last")
+    scale = tl.rsqrt(tl.sum(x * x, axis=1, keep_dims=True) / cols + eps)
+    tl.store(out_ptr + row * cols + lanes, x * scale * weight, mask=mask)
 
 
 @triton.jit
@@ -48,8 +50,12 @@ def long_row_kernel(x_ptr, weight_ptr, out_ptr, cols, eps, BLOCK: tl.constexpr):
 def rmsnorm_matrix(x: torch.Tensor, weight: torch.Tensor, eps: float, out: torch.Tensor) -> None:
     """x, out: (rows, cols), weight: (cols,), all float32 and contiguous."""
     rows, cols = x.shape
-    kernel = short_row_kernel if cols <= MAX_BLOCK else long_row_kernel
     block = min(triton.next_power_of_2(cols), MAX_BLOCK)
-    # About 8 elements a thread, within what a block of threads may have.
-    num_warps = min(max(block // 256, 1), 32)
-    kernel[(rows,)](x, weight, out, cols, eps, BLOCK=block, num_warps=num_warps)
+    if cols > MAX_BLOCK:
+        long_row_kernel[(rows,)](x, weight, out, cols, eps, BLOCK=block, num_warps=32)
+        return
+    together = max(SMALL // block, 1)
+    # 8 elements a thread, within what a block of threads may have.
+    num_warps = min(together * block // 256, 32)
+    grid = (triton.cdiv(rows, together),)
+    short_rows_kernel[grid](x, weight, out, rows, cols, eps, ROWS=together, BLOCK=block, num_warps=num_warps)

@@ -7,7 +7,8 @@ import torch
 import triton
 import triton.language as tl
 
-BLOCK = 4096
+BLOCK = 1024
+CPU_BLOCK = 8192
 
 
 def oracle(x: torch.Tensor) -> torch.Tensor:
@@ -19,14 +20,23 @@ def oracle(x: torch.Tensor) -> torch.Tensor:
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     # 64 bits: the offset of the last element passes 2^31 in large matrices.
-    offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    mask = offsets < n
-    x = tl.load(x_ptr + offsets, mask=mask)
+    start = tl.program_id(0).to(tl.int64) * BLOCK
+    offsets = start + tl.arange(0, BLOCK)
+    # Nothing is used twice: what streams through need not stay in the cache.
     # exp overflows to infinity for x below −88, and x / infinity is the −0 that is wanted.
-    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=mask)
+    if start + BLOCK <= n:
+        # Without a mask each thread moves 16 bytes at once, whatever n is.
+        x = tl.load(x_ptr + offsets, eviction_policy="evict_first")
+        tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), cache_modifier=".cs")
+    else:
+        mask = offsets < n
+        x = tl.load(x_ptr + offsets, mask=mask)
+        tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=mask)
 
 
 def silu(x: torch.Tensor, out: torch.Tensor) -> None:
     """x, out: (M, N) float32, contiguous, so that one flat index serves both."""
     n = x.numel()
-    silu_kernel[(triton.cdiv(n, BLOCK),)](x, out, n, BLOCK=BLOCK, num_warps=8)
+    # 8 warps: 4 elements a thread, one 16-byte access. The interpreter pays for each program instead.
+    block = BLOCK if x.is_cuda else CPU_BLOCK
+    silu_kernel[(triton.cdiv(n, block),)](x, out, n, BLOCK=block, num_warps=8)

@@ -1,14 +1,12 @@
 """Transpose: out[j, i] = x[i, j].
 
 Bytes that must move: 4·M·N read and 4·M·N written. FLOP: none. Rows of x are contiguous in memory and columns are not,
-so each program moves a square tile: it reads along rows of x and writes along rows of out.
+so each program moves a tile: it reads along rows of x and writes along rows of out.
 """
 
 import torch
 import triton
 import triton.language as tl
-
-TILE = 64
 
 
 def oracle(x: torch.Tensor) -> torch.Tensor:
@@ -17,19 +15,33 @@ def oracle(x: torch.Tensor) -> torch.Tensor:
 
 
 @triton.jit
-def transpose_kernel(x_ptr, out_ptr, M, N, TILE: tl.constexpr):
-    # One-dimensional grid: the other two dimensions of a CUDA grid stop at 65535.
-    tiles_across = tl.cdiv(N, TILE)
-    tile = tl.program_id(0)
-    i = (tile // tiles_across).to(tl.int64) * TILE + tl.arange(0, TILE)
-    j = (tile % tiles_across).to(tl.int64) * TILE + tl.arange(0, TILE)
-    mask = (i[:, None] < M) & (j[None, :] < N)
-    x = tl.load(x_ptr + i[:, None] * N + j[None, :], mask=mask)
-    tl.store(out_ptr + j[:, None] * M + i[None, :], tl.trans(x), mask=tl.trans(mask))
+def transpose_kernel(x_ptr, out_ptr, M, N, TILE_M: tl.constexpr, TILE_N: tl.constexpr, READ: tl.constexpr,
+                     WRITE: tl.constexpr):
+    # Programs that run together write one run of rows of out: half-written memory sectors meet their other halves in
+    # the cache. One-dimensional grid: the other two dimensions of a CUDA grid stop at 65535.
+    tiles_down = tl.cdiv(M, TILE_M)
+    first_i = (tl.program_id(0) % tiles_down).to(tl.int64) * TILE_M
+    first_j = (tl.program_id(0) // tiles_down).to(tl.int64) * TILE_N
+    # Offsets within the tile are the same in every program; 64 bits, since they step by whole rows.
+    i = tl.arange(0, TILE_M).to(tl.int64)
+    j = tl.arange(0, TILE_N).to(tl.int64)
+    mask = (i[:, None] < M - first_i) & (j[None, :] < N - first_j)
+    x_tile = x_ptr + first_i * N + first_j
+    out_tile = out_ptr + first_j * M + first_i
+    x = tl.load(x_tile + (i[:, None] * N + j[None, :]), mask=mask, eviction_policy=READ)
+    tl.store(out_tile + (j[:, None] * M + i[None, :]), tl.trans(x), mask=tl.trans(mask), cache_modifier=WRITE)
 
 
 def transpose(x: torch.Tensor, out: torch.Tensor) -> None:
     """x: (M, N), out: (N, M), both float32 and contiguous."""
     M, N = x.shape
-    grid = (triton.cdiv(M, TILE) * triton.cdiv(N, TILE),)
-    transpose_kernel[grid](x, out, M, N, TILE=TILE, num_warps=8)
+    if M % 4 == 0 and N % 4 == 0:
+        # Every row begins on 16 bytes: a thread moves 4 elements at once, and nothing is needed in the cache again.
+        tile_m, tile_n, num_warps, read, write = 64, 64, 16, "evict_first", ".cs"
+    else:
+        # Rows begin anywhere, and sectors are shared between tiles: longer runs along out share fewer.
+        tile_m, tile_n, num_warps, read, write = 128, 32, 8, "", ""
+    grid = (triton.cdiv(M, tile_m) * triton.cdiv(N, tile_n),)
+    transpose_kernel[grid](
+        x, out, M, N, TILE_M=tile_m, TILE_N=tile_n, READ=read, WRITE=write, num_warps=num_warps
+    )

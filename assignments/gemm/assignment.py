@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -89,14 +90,30 @@ def baseline(a: Tensor, b: Tensor, out: Tensor) -> None:
     torch.mm(a, b, out=out)
 
 
-def _transposed_b(a: Tensor, b: Tensor) -> Tensor | None:
-    k, n = b.shape
-    return None if k != n or n == 1 else a.double() @ b.double().t()
+def _turned(x: Tensor, step: int) -> Tensor | None:
+    """x with element (i, j) read at `i + j * step`, from the start again beyond the end; None where that is x."""
+    rows, columns = x.shape
+    if 1 in (rows, columns):
+        return None
+    places = torch.arange(rows, device=x.device)[:, None] + torch.arange(columns, device=x.device) * step
+    return x.reshape(-1)[places % x.numel()].double()
 
 
-def _transposed_a(a: Tensor, b: Tensor) -> Tensor | None:
-    m, k = a.shape
-    return None if m != k or m == 1 else a.double().t() @ b.double()
+def _transposed_b(step: int) -> Callable[[Tensor, Tensor], Tensor | None]:
+    """`step` 0: columns of b lie K apart, as in its transpose; 1: N apart, as when its two strides are exchanged."""
+    def answer(a: Tensor, b: Tensor) -> Tensor | None:
+        turned = _turned(b, b.shape[step])
+        return None if turned is None else a.double() @ turned
+
+    return answer
+
+
+def _transposed_a(step: int) -> Callable[[Tensor, Tensor], Tensor | None]:
+    def answer(a: Tensor, b: Tensor) -> Tensor | None:
+        turned = _turned(a, a.shape[step])
+        return None if turned is None else turned @ b.double()
+
+    return answer
 
 
 def _transposed_out(a: Tensor, b: Tensor) -> Tensor | None:
@@ -104,20 +121,22 @@ def _transposed_out(a: Tensor, b: Tensor) -> Tensor | None:
     return None if 1 in (m, n) else (a.double() @ b.double()).t().reshape(m, n)
 
 
-def _fp16_accumulation(step: int) -> Mistake:
+def _sums_in_fp16(step: int, parts: torch.dtype, total: torch.dtype) -> Mistake:
+    """The product of each block of K is rounded to `parts`, the sum of them to `total` after every step."""
     def answer(a: Tensor, b: Tensor) -> Tensor | None:
         k = a.shape[1]
         if k <= step:
             return None
-        total = torch.zeros(a.shape[0], b.shape[1], dtype=torch.float16, device=a.device)
+        acc = torch.zeros(a.shape[0], b.shape[1], device=a.device)
         for first in range(0, k, step):
             part = a[:, first : first + step].float() @ b[first : first + step].float()
-            total = (total.float() + part).half()
-        return total.double()
+            acc = (acc + part.to(parts).float()).to(total).float()
+        return acc.double()
 
     return Mistake(
-        name=f"fp16 accumulation in steps of {step}",
-        hint="The sum was kept in fp16: make the accumulator tl.float32, and round to fp16 once, at the store.",
+        name="sums in fp16",
+        hint="Sums were kept in fp16 on the way: make the accumulator tl.float32, leave tl.dot its own type of result, "
+        "and round to fp16 once, at the store.",
         answer=answer,
     )
 
@@ -125,7 +144,7 @@ def _fp16_accumulation(step: int) -> Mistake:
 def _first_block_only(step: int) -> Mistake:
     return Mistake(
         name=f"first {step} of K only",
-        hint=f"Only the first {step} products of K were added: look at the loop over K.",
+        hint=f"Only the first {step} products of K were added, one block: does the loop over K run to its end?",
         answer=lambda a, b: None if a.shape[1] <= step else a[:, :step].double() @ b[:step].double(),
     )
 
@@ -137,8 +156,8 @@ def _last_block_only(step: int) -> Mistake:
         return None if first == 0 else a[:, first:].double() @ b[first:].double()
 
     return Mistake(
-        name=f"last block of {step} only",
-        hint=f"Only the last block of {step} products remains: add to the accumulator, do not replace it.",
+        name="last block only",
+        hint="Only the last block of K remains: add to the accumulator, do not replace it.",
         answer=answer,
     )
 
@@ -150,23 +169,41 @@ def _last_block_missing(step: int) -> Mistake:
         return None if whole == k else a[:, :whole].double() @ b[:whole].double()
 
     return Mistake(
-        name=f"K rounded down to {step}",
-        hint=f"The last K mod {step} products are missing: the loop needs cdiv(K, {step}) steps, the last one masked.",
+        name="last block missing",
+        hint="The last products, K mod the block size of them, are missing: the loop over K needs "
+        "triton.cdiv(K, BLOCK) steps, the last one masked.",
         answer=answer,
     )
 
 
+def _halves_overwritten(a: Tensor, b: Tensor) -> Tensor | None:
+    """What split-K leaves where the second half of K is stored over the first."""
+    first = (a.shape[1] + 1) // 2
+    return a[:, first:].double() @ b[first:].double()
+
+
 STEPS = (16, 32, 64, 128)
+SUM_TYPES = ((torch.float32, torch.float16), (torch.float16, torch.float16), (torch.float16, torch.float32))
 MISTAKES = (
-    Mistake(name="b transposed", hint="This is a · bᵀ: look at the two strides of b.", answer=_transposed_b),
-    Mistake(name="a transposed", hint="This is aᵀ · b: look at the two strides of a.", answer=_transposed_a),
+    *(Mistake(
+        name="b transposed", hint="b was read transposed: element (k, j) lies at k · N + j, look at b's two strides.",
+        answer=_transposed_b(step)) for step in (0, 1)),
+    *(Mistake(
+        name="a transposed", hint="a was read transposed: element (i, k) lies at i · K + k, look at a's two strides.",
+        answer=_transposed_a(step)) for step in (0, 1)),
     Mistake(
         name="out transposed",
         hint="The product is right but stored transposed: element (i, j) of out lies at i · N + j.",
         answer=_transposed_out,
     ),
+    Mistake(
+        name="half of K overwritten",
+        hint="Only the second half of K is in the result: programs that share K must add their parts, not store them "
+        "over one another.",
+        answer=_halves_overwritten,
+    ),
     *(make(step) for make in (_last_block_missing, _first_block_only, _last_block_only) for step in STEPS),
-    *(_fp16_accumulation(step) for step in STEPS),
+    *(_sums_in_fp16(step, *types) for types in SUM_TYPES for step in STEPS),
 )
 
 ASSIGNMENT = Assignment(

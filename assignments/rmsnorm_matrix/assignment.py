@@ -81,6 +81,33 @@ def _padded(x: Tensor, weight: Tensor, eps: float) -> Tensor | None:
     return None if padded == cols else _answer(x, weight, torch.sqrt(_mean_square(x) * cols / padded + eps))
 
 
+def _first_columns(block: int) -> Mistake:
+    def answer(x: Tensor, weight: Tensor, eps: float) -> Tensor | None:
+        cols = x.shape[1]
+        total = x[:, :block].double().square().sum(dim=1, keepdim=True)
+        return None if cols <= block else _answer(x, weight, torch.sqrt(total / cols + eps))
+
+    return Mistake(
+        name="first block only",
+        hint="Only the squares of the first columns, one block of them, are in the sum: it goes over the whole row.",
+        answer=answer,
+    )
+
+
+def _whole_blocks(block: int) -> Mistake:
+    def answer(x: Tensor, weight: Tensor, eps: float) -> Tensor | None:
+        cols = x.shape[1]
+        total = x[:, : cols // block * block].double().square().sum(dim=1, keepdim=True)
+        return None if cols % block == 0 else _answer(x, weight, torch.sqrt(total / cols + eps))
+
+    return Mistake(
+        name="last block missing",
+        hint="The last columns, a partial block, are missing from the sum: it needs triton.cdiv(cols, BLOCK) blocks, "
+        "the last one masked.",
+        answer=answer,
+    )
+
+
 def _layer_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     centred = x.double() - x.double().mean(dim=1, keepdim=True)
     return _answer(centred, weight, torch.sqrt(_mean_square(centred) + eps))
@@ -152,6 +179,7 @@ MISTAKES = (
         hint="The weight was indexed by row: it has one element for each column.",
         answer=_weight_by_row,
     ),
+    *(make(block) for make in (_first_columns, _whole_blocks) for block in (32, 64, 128, 256, 512, 1024, 2048, 4096)),
 )
 
 ASSIGNMENT = Assignment(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -79,19 +80,86 @@ def _layer_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     return _answer(centred, weight, torch.sqrt(_mean_square(centred) + eps))
 
 
-def _own_block_only(block: int) -> Mistake:
-    def answer(x: Tensor, weight: Tensor, eps: float) -> Tensor | None:
-        n = x.numel()
-        if n <= block:
-            return None
-        sums = torch.nn.functional.pad(x.double().square(), (0, -n % block)).view(-1, block).sum(dim=1)
-        return _answer(x, weight, torch.sqrt(sums.repeat_interleave(block)[:n] / n + eps))
+BLOCKS = (256, 512, 1024, 2048, 4096, 8192)
+"""Sizes of the blocks that mistaken sums are made of."""
 
-    return Mistake(
-        name=f"own block of {block} only",
-        hint=f"Each block of {block} was divided by the sum of its own squares: the sum goes over all blocks.",
-        answer=answer,
-    )
+Sums = Callable[[Tensor, int], Tensor | None]
+"""From the squares (float64) and a block size to what they are taken to add up to, one number or one an element; None
+where that is the right sum."""
+
+
+def _of_blocks(squares: Tensor, block: int) -> Tensor | None:
+    """The sum of each block; None if there is but one."""
+    n = squares.numel()
+    return None if n <= block else torch.nn.functional.pad(squares, (0, -n % block)).view(-1, block).sum(dim=1)
+
+
+def _first_block(squares: Tensor, block: int) -> Tensor | None:
+    sums = _of_blocks(squares, block)
+    return None if sums is None else sums[0]
+
+
+def _last_block(squares: Tensor, block: int) -> Tensor | None:
+    sums = _of_blocks(squares, block)
+    return None if sums is None else sums[-1]
+
+
+def _own_block(squares: Tensor, block: int) -> Tensor | None:
+    sums = _of_blocks(squares, block)
+    return None if sums is None else sums.repeat_interleave(block)[: squares.numel()]
+
+
+def _mean_of_own_block(squares: Tensor, block: int) -> Tensor | None:
+    sums, ones = _own_block(squares, block), _own_block(torch.ones_like(squares), block)
+    return None if sums is None or ones is None else sums / ones * squares.numel()
+
+
+def _blocks_so_far(squares: Tensor, block: int) -> Tensor | None:
+    sums = _of_blocks(squares, block)
+    return None if sums is None else sums.cumsum(0).repeat_interleave(block)[: squares.numel()]
+
+
+def _whole_blocks(squares: Tensor, block: int) -> Tensor | None:
+    n = squares.numel()
+    return None if n % block == 0 else squares[: n // block * block].sum()
+
+
+def _overlap_twice(squares: Tensor, block: int) -> Tensor | None:
+    n = squares.numel()
+    return None if n % block == 0 or n < block else squares[: n // block * block].sum() + squares[n - block :].sum()
+
+
+def _ones_after_the_end(squares: Tensor, block: int) -> Tensor | None:
+    n = squares.numel()
+    return None if n % block == 0 else squares.sum() + (-n % block)
+
+
+def _wrong_sum(name: str, hint: str, sums: Sums, block: int) -> Mistake:
+    def answer(x: Tensor, weight: Tensor, eps: float) -> Tensor | None:
+        total = sums(x.double().square(), block)
+        return None if total is None else _answer(x, weight, torch.sqrt(total / x.numel() + eps))
+
+    return Mistake(name=name, hint=hint, answer=answer)
+
+
+# Each name stands for all sizes of blocks.
+WRONG_SUMS: tuple[tuple[str, str, Sums], ...] = (
+    ("own block only", "Each block was divided by the sum of its own squares: the sum goes over all blocks.",
+     _own_block),
+    ("own block's mean", "Each block was divided by its own mean square: the mean goes over all blocks.",
+     _mean_of_own_block),
+    ("first block only", "Only the squares of the first block are in the sum: it goes over all blocks.", _first_block),
+    ("last block only", "Only the squares of the last block are in the sum: programs (or steps of a loop) replace the "
+     "total instead of adding to it. Use tl.atomic_add, or store a sum for each block and add those.", _last_block),
+    ("blocks so far", "Each block was divided by the sum of the squares up to its own end: the total was read before "
+     "all programs had added to it. They wait for each other only between launches: use two kernels.",
+     _blocks_so_far),
+    ("last block missing", "The last, partial block is missing from the sum: it needs triton.cdiv(N, BLOCK) blocks, "
+     "the last one masked.", _whole_blocks),
+    ("overlap counted twice", "The last block of the sum was moved back to end at N, and what it shares with the block "
+     "before is counted twice: mask the partial block instead.", _overlap_twice),
+    ("padding of ones", "Lanes beyond the end entered the sum as ones: give the load other=0.0.", _ones_after_the_end),
+)
 
 
 MISTAKES = (
@@ -132,7 +200,7 @@ MISTAKES = (
         hint="The mean of x was subtracted, as in LayerNorm: RMSNorm does not centre.",
         answer=_layer_norm,
     ),
-    *(_own_block_only(block) for block in (256, 512, 1024, 2048, 4096, 8192)),
+    *(_wrong_sum(*wrong, block) for wrong in WRONG_SUMS for block in BLOCKS),
 )
 
 ASSIGNMENT = Assignment(

@@ -54,17 +54,19 @@ def _identity(x: Tensor) -> Tensor | None:
 def _tiles_in_place(tile: int) -> Mistake:
     def answer(x: Tensor) -> Tensor | None:
         m, n = x.shape
-        if 1 in (m, n) or max(m, n) <= tile:
+        if max(m, n) <= tile:
             return None
-        # Tile (p, q) goes to place (q, p), as it should, but is not turned within; only whole tiles are meaningful.
-        if m % tile or n % tile:
-            return None
-        tiles = x.double().view(m // tile, tile, n // tile, tile)
-        return tiles.permute(2, 1, 0, 3).reshape(n, m)
+        # Element (i, j) of the tile at (p, q) of out is element (i, j) of the tile at (q, p) of x; 0 beyond its end.
+        row, column = torch.arange(n, device=x.device)[:, None], torch.arange(m, device=x.device)[None, :]
+        source_row = column // tile * tile + row % tile
+        source_column = row // tile * tile + column % tile
+        inside = (source_row < m) & (source_column < n)
+        found = x.double()[source_row.clamp(max=m - 1), source_column.clamp(max=n - 1)]
+        return torch.where(inside, found, 0.0)
 
     return Mistake(
-        name=f"tiles of {tile} not turned",
-        hint=f"Each {tile}x{tile} tile is in its right place, but its own elements are not transposed: see tl.trans.",
+        name="tiles not turned",
+        hint="Each tile is in its right place, but its own elements are not transposed: see tl.trans.",
         answer=answer,
     )
 
@@ -77,12 +79,13 @@ def _tiles_not_moved(tile: int) -> Mistake:
         return x.double().view(m // tile, tile, n // tile, tile).permute(0, 3, 2, 1).reshape(m, n)
 
     return Mistake(
-        name=f"tiles of {tile} not moved",
-        hint=f"Each {tile}x{tile} tile is transposed, but stored where it came from: exchange the tile's two indices.",
+        name="tiles not moved",
+        hint="Each tile is transposed, but stored where it came from: exchange the tile's two indices.",
         answer=answer,
     )
 
 
+TILES = (8, 16, 32, 64, 128)
 MISTAKES = (
     Mistake(
         name="reshaped",
@@ -94,8 +97,8 @@ MISTAKES = (
         hint="This is x itself: element (i, j) goes to (j, i).",
         answer=_identity,
     ),
-    *(_tiles_in_place(tile) for tile in (16, 32)),
-    *(_tiles_not_moved(tile) for tile in (16, 32)),
+    *(_tiles_in_place(tile) for tile in TILES),
+    *(_tiles_not_moved(tile) for tile in TILES),
 )
 
 ASSIGNMENT = Assignment(

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 import torch
 
-from grader.assignment import Assignment, Case, Inputs
+from grader.assignment import Assignment, Case, Input, Inputs
 from grader.catalogue import right_answer
 from grader.course import Course
 from grader.judge import policy, wire
-from grader.judge.compare import compare
+from grader.judge.compare import compare, error_map
 from grader.judge.explain import explain_case
 from grader.judge.failures import explain_failure
 from grader.judge.session import Answer, Lost, Session
@@ -23,6 +23,8 @@ from grader.submission import Source
 SOURCE = "source"
 RECORD = "record"
 MOST_LISTED = 6
+# Looking for a pattern takes seconds beyond this many elements, and smaller cases show it as well.
+MOST_EXPLAINED = 1 << 22
 # Where one wrong case costs all points, waiting for further cases to run out of time tells nobody anything.
 MOST_TIME_OUTS = 2
 
@@ -43,12 +45,15 @@ class Attempt:
     """
 
     def __init__(
-        self, zygote: Callable[[], Zygote], assignment: Assignment, source: Source, course: Course, seed: bytes
+        self, zygote: Callable[[], Zygote], assignment: Assignment, source: Source, course: Course, seed: bytes,
+        device: str = "cpu",
     ) -> None:
         self.assignment = assignment
         self.source = source
         self._zygote = zygote
         self._limits = course.limits
+        self._cuda = device == "cuda"
+        self._call_seconds, self._assignment_seconds = course.limits.seconds(device)
         self._strict = course.points.credit == "all"
         self._time_outs = 0
         self._seed = seed
@@ -123,17 +128,17 @@ class Attempt:
             return self._session
         now = time.monotonic()
         if self._deadline is None:
-            self._deadline = now + self._limits.assignment_seconds
+            self._deadline = now + self._assignment_seconds
         if now >= self._deadline:
-            limit = f"{self._limits.assignment_seconds:g} s"
+            limit = f"{self._assignment_seconds:g} s"
             return Lost("time_out", f"not called: the assignment's {limit} were used up by the cases before")
         assert self.source.content is not None
         session = Session(
             self._zygote(), self.assignment, self.source.content,
             wire.Limits(
-                memory_mb=self._limits.memory_mb, file_mb=self._limits.file_mb, processes=self._limits.processes,
-                cpu_seconds=int(2 * self._limits.assignment_seconds) + 5),
-            self._limits.max_programs, self._limits.call_seconds, self._deadline)
+                memory_mb=self._limits.memory_mb, cuda=self._cuda, file_mb=self._limits.file_mb,
+                processes=self._limits.processes, cpu_seconds=int(2 * self._assignment_seconds) + 5),
+            self._limits.max_programs, self._call_seconds, self._deadline, self._cuda)
         self._session = session
         lost = session.load()
         if lost is not None:
@@ -152,8 +157,14 @@ class Attempt:
         self._calls += 1
         text = f"{self.assignment.name}/{case.name}/{self._calls}".encode()
         digest = hashlib.blake2b(text, key=self._seed, digest_size=8).digest()
-        generator = torch.Generator().manual_seed(int.from_bytes(digest, "big") >> 1)
-        return self.assignment.make_inputs(case, generator)
+        device = "cuda" if self._cuda else "cpu"
+        generator = torch.Generator(device).manual_seed(int.from_bytes(digest, "big") >> 1)
+        with torch.device(device):
+            inputs = dict(self.assignment.make_inputs(case, generator))
+        for parameter in self.assignment.parameters:
+            if isinstance(parameter, Input) and parameter.place == "host":
+                inputs[parameter.name] = inputs[parameter.name].cpu()
+        return inputs
 
     def _compare(self, case: Case, inputs: Inputs, answer: Answer) -> CheckResult:
         expected = right_answer(self.assignment, inputs)
@@ -161,8 +172,14 @@ class Attempt:
         comparison = compare(answer.output, expected, None if tolerance is None else tolerance(inputs, expected))
         if comparison.passed and not answer.changed:
             return self._case_result(case, "passed", None, answer.seconds, comparison.worst_ratio)
-        detail = explain_case(
-            self.assignment, case, inputs, answer.output, comparison, inputs_changed=list(answer.changed))
+        if answer.output.numel() > MOST_EXPLAINED:
+            detail = Detail(
+                kind="wrong_values", message=f"{comparison.count:,} of {comparison.total:,} elements are wrong.",
+                wrong=comparison.count, total=comparison.total, unwritten=comparison.unwritten_count,
+                worst=comparison.worst, error_map=error_map(comparison))
+        else:
+            detail = explain_case(
+                self.assignment, case, inputs, answer.output, comparison, inputs_changed=list(answer.changed))
         detail.output = answer.printed
         return self._case_result(case, "failed", detail, answer.seconds, comparison.worst_ratio)
 

@@ -36,7 +36,7 @@ WEAK = frozenset({"factor", "row factors", "offset", "zero", "not finite", "wron
 """Patterns that say what the output looks like more than which line is to blame."""
 
 WRITTEN = "written region"
-"""The pattern of outputs whose written elements form one region: their number tells what the grid covers."""
+"""Patterns that begin so are of outputs whose written elements form one region; its kind follows."""
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.assignment import Assignment
-from grader.judge.evidence import article
+from grader.assignment import Assignment, Scalar
 from grader.result import CheckResult
 
 FEWEST_CASES = 2
@@ -16,127 +15,154 @@ BLOCKS = tuple(1 << power for power in range(2, 14))
 
 @dataclass(frozen=True)
 class Written:
-    """One case: the sides of its output (a vector is one row) and how many of its elements were written."""
+    """One case: the sides of its output (a vector is one row), how many of its elements were written, and whether they
+    are the first in memory ("tail" is missing), the first columns of every row, or the top left corner."""
 
     rows: int
     columns: int
     sizes: dict[str, int]
     count: int
+    kind: str
 
     @property
     def total(self) -> int:
         return self.rows * self.columns
 
+    def is_covered(self, extent: Extent) -> bool:
+        """Whether a grid that covers `extent` writes just what was written."""
+        if isinstance(extent, int):
+            extent = (1, extent) if self.rows == 1 else (extent // self.columns, self.columns, extent % self.columns)
+        down, across, *rest = extent
+        kind = "tail"
+        if down and across and across < self.columns:
+            kind = "columns" if down == self.rows else "corner"
+        return down * across + sum(rest) == self.count and (kind == self.kind or self.count in (0, self.total))
 
-Theory = tuple[Callable[[Written], int], str]
-"""How many elements of a case a faulty grid or mask covers, and the hint."""
+
+Extent = int | tuple[int, ...]
+"""Elements from the start, or (rows, columns) from the top left corner; (rows, columns, rest) if a row is begun."""
+
+Covers = Callable[[Written], Extent]
+Theory = tuple[Covers, str]
+"""What a faulty grid or mask covers in a case, and the hint."""
 
 
 def explain_grid(assignment: Assignment, failed: Sequence[CheckResult], passed: Sequence[CheckResult]) -> str | None:
-    """The hint of the simplest theory that gives the number of elements written in every case; None if none does.
+    """The hint of the simplest theory that gives what was written in every case; None if none does.
 
     `failed` are the cases that left elements unwritten, `passed` those that are right. A single failed case, or failed
     cases that wrote nothing, tell too little.
     """
-    partial = [_written(assignment, c, c.detail.unwritten or 0) for c in failed if c.detail is not None]
-    whole = [_written(assignment, check, 0) for check in passed]
-    if len(partial) < FEWEST_CASES or len({case.total for case in partial}) < FEWEST_CASES:
-        return None
-    if not any(case.count for case in partial):
+    partial = [_written(assignment, c, c.detail.unwritten or 0, c.detail.pattern) for c in failed if c.detail]
+    right = [_written(assignment, check, 0, "") for check in passed]
+    if len({case.total for case in partial}) < FEWEST_CASES or not any(case.count for case in partial):
         return None
     for covers, hint in _theories(assignment, partial):
-        if all(covers(case) == case.count for case in (*partial, *whole)):
+        if all(case.is_covered(covers(case)) for case in (*partial, *right)):
             return hint
     return None
 
 
-def _written(assignment: Assignment, check: CheckResult, missing: int) -> Written:
-    shape = [check.sizes[name] for name in assignment.output.shape]
-    columns = shape[-1] if shape else 1
-    rows = math.prod(shape[:-1])
-    return Written(rows, columns, check.sizes, rows * columns - missing)
+def _written(assignment: Assignment, check: CheckResult, missing: int, pattern: str) -> Written:
+    *outer, columns = (check.sizes[name] for name in assignment.output.shape)
+    rows = math.prod(outer)
+    return Written(rows, columns, check.sizes, rows * columns - missing, pattern.rpartition(" ")[2])
 
 
 def _theories(assignment: Assignment, partial: list[Written]) -> Iterator[Theory]:
-    yield from _same_everywhere(partial)
+    yield from _same_everywhere(min(partial, key=lambda case: case.count))
     yield from _sizes(assignment)
-    is_matrix = len(assignment.output.shape) == 2
     for block in reversed(BLOCKS):
-        for covered in (_down, _down_but_one):
-            yield lambda c, b=block, f=covered: f(c.total, b), (  # type: ignore[misc]
-                f"In every case just the whole blocks of {block:,} are written, and the last, partial one is missing: "
-                "a size divided with // rounds down. Use triton.cdiv, and mask the end.")
-    if is_matrix:
+        for whole in (_whole, _whole_but_one):
+            yield _flat(block, whole), (
+                f"In every case just whole blocks of {block:,} are written, and the last, partial one is missing: a "
+                "size divided with // rounds down. Use triton.cdiv, and mask the end.")
+    if len(assignment.output.shape) == 2:
         yield from _tiles()
 
 
-def _same_everywhere(partial: list[Written]) -> Iterator[Theory]:
-    first = min(partial, key=lambda c: c.count)
-    count = first.count
-    if count == 1:
-        yield lambda c: 1, (
+def _same_everywhere(first: Written) -> Iterator[Theory]:
+    """The same number of elements, rows or columns in every case, that of the case `first`."""
+    elements, rows, columns = first.count, first.count // first.columns, first.count // first.rows
+    if elements == 1:
+        yield lambda case: 1, (
             "Only element 0 is written, whatever the size: what are the offsets multiplied by, do they contain "
             "tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), and what does the mask compare them with?")
-    one = ("one block: the grid has one program, or the offsets lack tl.program_id(0) * BLOCK. Launch "
-           "triton.cdiv(number of {unit}s, BLOCK) programs")
-    for unit, covers in (
-        ("element", lambda c: min(c.total, count)),
-        ("row", lambda c: min(c.rows, max(1, count // first.columns)) * c.columns),
-        ("column", lambda c: min(c.columns, max(1, count // first.rows)) * c.rows),
-    ):
-        number = {"element": count, "row": count // first.columns, "column": count // first.rows}[unit]
-        if number == 0:
-            continue
-        seen = f"The same first {number:,} {unit}s are written in every case, whatever the size"
-        if number == 1:
-            seen = f"Just the first {unit} is written in every case, whatever the size"
-        if number & (number - 1) == 0 and unit == "element":
-            why = f": {one.format(unit=unit)}."
-        elif unit == "column":
-            why = (": a program works on one block of a row. Loop over the row in steps of BLOCK, launch programs "
-                   "along the columns too, or take BLOCK = triton.next_power_of_2(columns).")
-        elif number == 1:
-            why = f": the grid has one program, or the {unit} is not taken from tl.program_id(0)."
-        else:
-            why = f": the grid, or the loop of a program, ends at {article(unit)} that does not depend on the sizes."
-        yield covers, seen + why
+    seen = "first {:,} {}s are written in every case, whatever the size"
+    yield lambda case: min(case.total, elements), f"The same {seen.format(elements, 'element')}: " + (
+        "that is one block. The grid has one program, or the offsets lack tl.program_id(0) * BLOCK. Launch "
+        "triton.cdiv(number of elements, BLOCK) programs." if elements & (elements - 1) == 0 else
+        "the grid or the mask ends at a number that does not depend on them.")
+    if rows:
+        yield lambda case: (min(case.rows, rows), case.columns), (
+            f"The same {seen.format(rows, 'row')}: the grid, or a program's loop, ends at a number of rows that does "
+            "not depend on it." if rows > 1 else
+            "Just the first row is written in every case: the grid has one program, or every program works on row 0. "
+            "The row is tl.program_id(0), and it starts at row * number of columns.")
+    if columns:
+        yield lambda case: (case.rows, min(case.columns, columns)), (
+            f"In every row the same first {columns:,} are written, whatever the size: a program works on one block of a row. Loop over "
+            "the row in steps of BLOCK, launch programs along the columns too, or take BLOCK = "
+            "triton.next_power_of_2(columns).")
 
 
 def _sizes(assignment: Assignment) -> Iterator[Theory]:
-    names = list(dict.fromkeys(name for p in assignment.parameters if hasattr(p, "shape") for name in p.shape))
+    names = sorted({name for p in assignment.parameters if not isinstance(p, Scalar) for name in p.shape})
     output = " * ".join(assignment.output.shape)
-    for i, a in enumerate(names):
-        yield lambda c, a=a: min(c.total, c.sizes[a]), (  # type: ignore[misc]
-            f"In every case just {a} elements are written: the grid or the mask counts {a} elements, where the output "
-            f"has {output}.")
-        for b in names[i:]:
-            yield lambda c, a=a, b=b: min(c.total, c.sizes[a] * c.sizes[b]), (  # type: ignore[misc]
-                f"In every case just the first {a} * {b} elements are written: the grid or the mask counts {a} * {b} "
-                f"elements, where the output has {output}.")
+    products = [[a] for a in names] + [[a, b] for i, a in enumerate(names) for b in names[i:]]
+    for product in products:
+        counted = " * ".join(product)
+        yield _counting(product), (
+            f"In every case just the first {counted} elements are written: the grid or the mask counts {counted} "
+            f"elements, where the output has {output}.")
+    if len(assignment.output.shape) == 2:
+        a, b = assignment.output.shape
+        yield lambda case: min(case.rows, case.columns) ** 2, (
+            f"In every case just as many elements are written as if the matrix were square: {a} and {b} are mixed up "
+            "in the grid, the mask or a stride.")
 
 
 def _tiles() -> Iterator[Theory]:
-    swapped = ("The grid's axes are exchanged: as many blocks are written down as should be written across. "
-               "tl.program_id(0) counts along the grid's first size and tl.program_id(1) along its second: kernel and "
-               "grid must agree which of them are rows.")
-    edges = ("In every case just whole {0} x {1} blocks are written, and the partial ones at the right and bottom "
-             "edges are missing: the grid needs triton.cdiv in both directions, and a mask for rows and columns.")
     for down in BLOCKS:
         for across in BLOCKS:
-            yield lambda c, d=down, a=across: (  # type: ignore[misc]
-                min(c.rows, -(-c.columns // a) * d) * min(c.columns, -(-c.rows // d) * a)), swapped
-            for covered in (_down, _down_but_one):
-                yield lambda c, d=down, a=across, f=covered: (  # type: ignore[misc]
-                    f(c.rows, d) * f(c.columns, a)), edges.format(down, across)
-            yield lambda c, d=down, a=across: min(c.rows, d) * min(c.columns, a), (  # type: ignore[misc]
+            yield _axes_exchanged(down, across), (
+                "The grid's axes are exchanged: as many blocks are written down as should be written across. "
+                "tl.program_id(0) counts along the grid's first size and tl.program_id(1) along its second: grid and "
+                "kernel must agree which of them counts rows.")
+            for whole in (_whole, _whole_but_one):
+                yield _cornered(down, across, whole), (
+                    "In every case just whole blocks are written, and the partial ones at the right and bottom edges "
+                    "are missing: the grid needs triton.cdiv in both directions, and a mask for rows and columns.")
+            yield _one_tile(down, across), (
                 f"Just the top left {down} x {across} is written in every case, whatever the size: the grid has one "
                 "program, or the offsets lack tl.program_id(0) * BLOCK_M and tl.program_id(1) * BLOCK_N.")
 
 
-def _down(size: int, block: int) -> int:
+def _flat(block: int, whole: Callable[[int, int], int]) -> Covers:
+    return lambda case: whole(case.total, block)
+
+
+def _counting(names: list[str]) -> Covers:
+    return lambda case: min(case.total, math.prod(case.sizes[name] for name in names))
+
+
+def _axes_exchanged(down: int, across: int) -> Covers:
+    return lambda case: (
+        min(case.rows, -(-case.columns // across) * down), min(case.columns, -(-case.rows // down) * across))
+
+
+def _cornered(down: int, across: int, whole: Callable[[int, int], int]) -> Covers:
+    return lambda case: (whole(case.rows, down), whole(case.columns, across))
+
+
+def _one_tile(down: int, across: int) -> Covers:
+    return lambda case: (min(case.rows, down), min(case.columns, across))
+
+
+def _whole(size: int, block: int) -> int:
     return size // block * block
 
 
-def _down_but_one(size: int, block: int) -> int:
+def _whole_but_one(size: int, block: int) -> int:
     """As many whole blocks, but one at least, masked."""
     return min(size, max(1, size // block) * block)

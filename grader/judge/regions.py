@@ -87,9 +87,10 @@ def where(bad: Tensor, sizes: Mapping[str, int], state: Bad) -> Finding | None:
     """What the place of the bad elements says; None if it says nothing. `sizes` are those of the case, by name."""
     region = locate(bad, 1.0 if state == "never written" else COVERAGE)
     found = None if region is None else _meaning(region, bad, sizes, state)
-    if found is None:
+    if region is None or found is None:
         return None
-    return replace(found, pattern=WRITTEN if state == "never written" else "wrong region")
+    # What the grid covers is asked of all cases together: they need to know the kind of each region.
+    return replace(found, pattern=f"{WRITTEN}: {region.kind}" if state == "never written" else "wrong region")
 
 
 def _meaning(region: Region, bad: Tensor, sizes: Mapping[str, int], state: Bad) -> Finding | None:
@@ -191,8 +192,8 @@ def _tail(good: int, total: int, unit: str, sizes: Mapping[str, int], state: Bad
     if block:
         return Finding(
             seen,
-            f"{good:,} is a whole number of blocks of {block:,}, and the last, partial block of {left:,} is missing, as "
-            "when a size is divided with //, which rounds down: use triton.cdiv and mask the end.",
+            f"{good:,} is a whole number of blocks of {block:,}, and the last, partial block of {left:,} is missing, "
+            "as when a size is divided with //, which rounds down: use triton.cdiv and mask the end.",
         )
     return Finding(seen, f"Check how many {unit}s the grid covers and where the mask or the loop ends.")
 

@@ -45,6 +45,13 @@ def resemblance(evidence: Evidence) -> Finding | None:
 
 def _constant(e: Evidence) -> Finding | None:
     values = e.got[e.wrong]
+    if not bool(values.any()) and e.is_matrix and e.count < int(e.written.sum()) // 2:
+        return Finding(
+            f"{e.subject} is 0.",
+            "Either it was never computed, or lanes beyond the end of a row store the 0 that a masked load gave them "
+            "over elements of the next row: a mask needs a comparison for rows and one for columns.",
+            pattern="zero",
+        )
     if not bool(values.any()):
         return Finding(
             f"{e.subject} is 0.",
@@ -146,7 +153,7 @@ def _meaning_of(factor: float, sizes: Mapping[str, int]) -> tuple[str, str]:
             )
     return "", (
         "The elementwise part is right. A figure that is the same for all of them (a sum, what it is divided by, a "
-        "factor) is not: is each block of the data added just once, and each factor applied once?")
+        "factor) is not: is each block of the data added just once, to a total that begins at 0 in every call?")
 
 
 def _offset(e: Evidence) -> Finding | None:

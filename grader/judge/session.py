@@ -11,15 +11,14 @@ import secrets
 import select
 import signal
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 
 from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
 from grader.judge import wire
-from grader.judge.buffers import SharedTensor
+from grader.judge.buffers import BufferError, Shared, share
 from grader.judge.compare import poison_
 from grader.judge.zygote import InfrastructureError, Worker, Zygote
 from grader.result import FailureKind
@@ -31,7 +30,7 @@ SAMPLES = 4096
 class Lost:
     """No answer: the submission failed, or its worker is gone. `fatal` when the worker cannot be asked again."""
 
-    kind: FailureKind | Literal["unsupported"]
+    kind: FailureKind | Literal["unsupported", "device_fault"]
     message: str
     line: int = 0
     traceback: str = ""
@@ -57,7 +56,7 @@ class _Kept:
     """The buffers of an answered call, kept to see whether anything was written to the output later."""
 
     case: str
-    shared: SharedTensor
+    shared: torch.Tensor
     answer: torch.Tensor
     samples: tuple[torch.Tensor, torch.Tensor]
 
@@ -76,9 +75,11 @@ class Session:
     max_programs: int
     call_seconds: float
     deadline: float
+    cuda: bool = False
     worker: Worker = field(init=False)
     _seq: int = 0
     _kept: list[_Kept] = field(default_factory=list)
+    _shared: list[Shared] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.worker = self.zygote.spawn(self.limits)
@@ -91,7 +92,8 @@ class Session:
             os.lseek(source, 0, os.SEEK_SET)
             request = wire.Load(
                 seq=self._next(), file=self.assignment.file, function=self.assignment.function,
-                parameters=[p.name for p in self.assignment.parameters], max_programs=self.max_programs)
+                parameters=[p.name for p in self.assignment.parameters], max_programs=self.max_programs,
+                device="cuda" if self.cuda else "cpu")
             reply, _ = self._ask(request, [source])
         finally:
             os.close(source)
@@ -99,41 +101,35 @@ class Session:
 
     def call(self, case: Case, inputs: Inputs) -> Answer | Lost:
         """Calls the function once on fresh shared memory: a copy of `inputs`, and an output full of NaN."""
-        shared: dict[str, SharedTensor] = {}
+        shared: dict[str, Shared] = {}
+        descriptors: list[int] = []
+        arguments: list[wire.Argument] = []
         try:
-            arguments: list[wire.TensorArgument | wire.ScalarArgument] = []
             for parameter in self.assignment.parameters:
                 if isinstance(parameter, Scalar):
                     arguments.append(wire.ScalarArgument(value=inputs[parameter.name]))
                     continue
-                tensor = SharedTensor(shape_of(parameter, case), parameter.dtype)
+                on_host = isinstance(parameter, Input) and parameter.place == "host"
+                tensor = share(shape_of(parameter, case), parameter.dtype, cuda=self.cuda and not on_host)
+                shared[parameter.name] = tensor
+                self._shared.append(tensor)
                 if isinstance(parameter, Input):
                     tensor.tensor.copy_(inputs[parameter.name])
                 else:
                     poison_(tensor.tensor)
-                arguments.append(wire.TensorArgument(
-                    descriptor=len(shared), shape=list(shape_of(parameter, case)), dtype=parameter.dtype))
-                shared[parameter.name] = tensor
-        except (OSError, MemoryError, ValueError) as error:
-            _close(shared)
-            raise InfrastructureError(f"no memory for case {case.name}: {error}") from None
-        try:
-            return self._answer(case, inputs, arguments, shared)
-        finally:
-            _close(shared)
-
-    def _answer(
-        self, case: Case, inputs: Inputs, arguments: Sequence[Any], shared: dict[str, SharedTensor]
-    ) -> Answer | Lost:
-        output = shared[self.assignment.output.name]
-        positions = _secret_positions(output.tensor.numel())
-        request = wire.Call(seq=self._next(), arguments=list(arguments))
-        reply, seconds = self._ask(request, [tensor.descriptor for tensor in shared.values()])
+                arguments.append(tensor.argument(descriptors))
+            if self.cuda:
+                torch.cuda.synchronize()
+        except (BufferError, torch.OutOfMemoryError) as error:
+            raise InfrastructureError(f"case {case.name}: {error}") from None
+        output = shared[self.assignment.output.name].tensor
+        positions = _secret_positions(output.numel()).to(output.device)
+        reply, seconds = self._ask(wire.Call(seq=self._next(), arguments=arguments), descriptors)
         if isinstance(reply, Lost):
             return reply
         # At once: what a thread of the submission writes from here on comes too late.
-        sampled = output.tensor.view(-1)[positions].clone()
-        answer = output.tensor.clone()
+        sampled = output.view(-1)[positions].clone()
+        answer = output.clone()
         self._kept.append(_Kept(case.name, output, answer, (positions, sampled)))
         changed = tuple(
             p.name for p in self.assignment.parameters
@@ -148,9 +144,13 @@ class Session:
         for kept in self._kept:
             positions, sampled = kept.samples
             early = _same(kept.answer.view(-1)[positions], sampled)
-            if not (early and _same(kept.shared.tensor, kept.answer)):
+            if not (early and _same(kept.shared, kept.answer)):
                 late.append(kept.case)
         self._kept.clear()
+        # Device memory is freed only now: the worker had it open until it died.
+        for tensor in self._shared:
+            tensor.close()
+        self._shared.clear()
         return late
 
     def _ask(self, request: wire.Load | wire.Call, descriptors: list[int]) -> tuple[wire.Message | Lost, float]:
@@ -176,7 +176,7 @@ class Session:
         if isinstance(reply, wire.Failed):
             return Lost(
                 reply.failure, reply.message, reply.line, reply.traceback, self.worker.output,
-                fatal=isinstance(request, wire.Load) or reply.failure == "out_of_memory"), seconds
+                fatal=isinstance(request, wire.Load) or reply.failure in ("out_of_memory", "device_fault")), seconds
         if (reply.op == "loaded") != isinstance(request, wire.Load):
             return self._lose("protocol", f"the worker answered {reply.op!r} to {request.op!r}"), seconds
         return reply, seconds
@@ -226,10 +226,3 @@ def _same(left: torch.Tensor, right: torch.Tensor) -> bool:
     """Equal bit for bit, so that NaN equals itself."""
     bits = torch.int32 if left.dtype == torch.float32 else torch.int16
     return torch.equal(left.contiguous().view(bits), right.contiguous().view(bits))
-
-
-def _close(shared: dict[str, SharedTensor]) -> None:
-    for tensor in shared.values():
-        tensor.close()
-
-

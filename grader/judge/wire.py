@@ -18,6 +18,7 @@ TOTAL_BYTES = 1024 * 1024
 MAX_DESCRIPTORS = 16
 
 Text = Annotated[str, Field(max_length=20_000)]
+DType = Literal["float32", "float16"]
 Line = Annotated[int, Field(ge=0, le=10_000_000)]
 
 
@@ -30,14 +31,36 @@ class Message(BaseModel):
 # judge -> worker
 
 
-class TensorArgument(Message):
-    """A tensor in the shared memory of descriptor number `descriptor` of the same frame."""
+class HostArgument(Message):
+    """A CPU tensor in the shared memory of descriptor number `descriptor` of the same frame."""
 
     seq: int = 0
-    kind: Literal["tensor"] = "tensor"
+    kind: Literal["host"] = "host"
     descriptor: int
     shape: list[int]
-    dtype: Literal["float32", "float16"]
+    dtype: DType
+
+
+class DeviceArgument(Message):
+    """A CUDA tensor behind a raw IPC handle, 64 bytes in hexadecimal."""
+
+    seq: int = 0
+    kind: Literal["device"] = "device"
+    handle: Annotated[str, Field(pattern=r"^[0-9a-f]{128}$")]
+    shape: list[int]
+    dtype: DType
+
+
+class DeviceArray:
+    """Device memory as torch takes it in, on either side: the CUDA array interface, version 3 (Numba's documentation).
+
+    `torch.as_tensor(DeviceArray(…), device="cuda")` looks into that memory; it copies nothing.
+    """
+
+    def __init__(self, pointer: int, shape: list[int], dtype: DType) -> None:
+        element = {"float32": "<f4", "float16": "<f2"}[dtype]
+        self.__cuda_array_interface__ = {
+            "version": 3, "data": (int(pointer), False), "shape": tuple(shape), "typestr": element}
 
 
 class ScalarArgument(Message):
@@ -46,7 +69,7 @@ class ScalarArgument(Message):
     value: float
 
 
-Argument = Annotated[TensorArgument | ScalarArgument, Field(discriminator="kind")]
+Argument = Annotated[HostArgument | DeviceArgument | ScalarArgument, Field(discriminator="kind")]
 
 
 class Load(Message):
@@ -57,6 +80,7 @@ class Load(Message):
     function: str
     parameters: list[str]
     max_programs: int
+    device: Literal["cpu", "cuda"] = "cpu"
 
 
 class Call(Message):
@@ -92,7 +116,7 @@ class KernelUse(BaseModel):
 
 WorkerFailure = Literal[
     "syntax_error", "import_error", "missing_function", "wrong_signature", "not_attempted",
-    "exception", "out_of_memory", "too_many_programs", "out_of_bounds", "unsupported",
+    "exception", "out_of_memory", "too_many_programs", "out_of_bounds", "unsupported", "device_fault",
 ]
 
 
@@ -127,6 +151,7 @@ class Limits(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     memory_mb: Annotated[int, Field(ge=256)]
+    cuda: bool = False
     file_mb: Annotated[int, Field(ge=1)]
     processes: Annotated[int, Field(ge=1)]
     cpu_seconds: Annotated[int, Field(ge=1)]

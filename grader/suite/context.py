@@ -37,7 +37,8 @@ class Context:
         return read_source_file(self.folder, assignment.file, self.course.limits.source_kb * 1024)
 
     def attempt(self, assignment: Assignment) -> Attempt:
-        return Attempt(lane_zygote, assignment, self.source(assignment), self.course, self.seed)
+        return Attempt(
+            lambda: lane_zygote(self.device), assignment, self.source(assignment), self.course, self.seed, self.device)
 
     def put(self, assignment: str, check: CheckResult) -> None:
         self.evidence.setdefault(assignment, {})[check.id] = check
@@ -72,21 +73,24 @@ def select(assignments: dict[str, Assignment], only: Sequence[str]) -> dict[str,
     return {name: a for name, a in assignments.items() if not only or name in only}
 
 
-_lane: list[Zygote] = []
+_lane: dict[str, Zygote] = {}
 
 
-def lane_zygote() -> Zygote:
-    """This process's zygote: started when first needed, replaced when it was lost, kept for every submission."""
-    if not _lane or not _lane[0].alive:
-        close_lane()
+def lane_zygote(device: str = "cpu") -> Zygote:
+    """This process's zygote for a device: started when first needed, replaced when lost, kept for every submission."""
+    zygote = _lane.get(device)
+    if zygote is None or not zygote.alive:
+        if zygote is not None:
+            zygote.close()
         _register_cleanup()
-        _lane.append(Zygote(interpret=True))
-    return _lane[0]
+        zygote = _lane[device] = Zygote(interpret=device == "cpu")
+    return zygote
 
 
 def close_lane() -> None:
+    """Ends this process's zygotes, and with them their workers."""
     while _lane:
-        _lane.pop().close()
+        _lane.popitem()[1].close()
 
 
 @cache

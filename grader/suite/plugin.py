@@ -29,6 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("kernelmark", "grading a submission by hand")
     group.addoption("--submission", metavar="DIR", help="check this student's folder (select checks with -k)")
     group.addoption("--course", metavar="FILE", help="course.toml to use (default: the repository's)")
+    group.addoption("--device", choices=("cpu", "cuda"), default="cpu", help="where kernels run (default: cpu)")
     group.addoption("--seed", type=int, metavar="N", help="make the inputs repeat (default: new ones every time)")
 
 
@@ -61,7 +62,7 @@ def _context_by_hand(config: pytest.Config, folder: Path) -> Context:
         raise pytest.UsageError(str(error)) from None
     seed = config.getoption("--seed")
     return Context(
-        folder=folder, assignments=assignments, course=rules, device="cpu",
+        folder=folder, assignments=assignments, course=rules, device=config.getoption("--device"),
         seed=secrets.token_bytes(16) if seed is None else seed_bytes(seed))
 
 

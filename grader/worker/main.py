@@ -21,7 +21,7 @@ from typing import Any
 import torch
 
 from grader.judge import wire
-from grader.worker import interpreter
+from grader.worker import gpu, interpreter
 from grader.worker.recorder import Recorder
 
 _DTYPES = {"float32": torch.float32, "float16": torch.float16}
@@ -42,7 +42,11 @@ class _Submission:
     def __init__(self, request: wire.Load, source: str) -> None:
         self.file = request.file
         self.recorder = Recorder(request.file)
-        interpreter.configure(max_programs=request.max_programs, on_launch=self.recorder.kernel_launched)
+        self.cuda = request.device == "cuda"
+        if self.cuda:
+            gpu.start(self.recorder.kernel_launched)
+        else:
+            interpreter.configure(max_programs=request.max_programs, on_launch=self.recorder.kernel_launched)
         # inspect, and through it triton, finds the source of functions in linecache.
         linecache.cache[self.file] = (len(source), None, source.splitlines(keepends=True), self.file)
         name = request.file.removesuffix(".py")
@@ -51,13 +55,18 @@ class _Submission:
         module = importlib.util.module_from_spec(spec)
         module.__file__ = self.file
         sys.modules[name] = module
+        compiled = compile(source, self.file, "exec", dont_inherit=True) if self.cuda else (
+            interpreter.compile_host(source, self.file))
         with self.recorder:
-            exec(interpreter.compile_host(source, self.file), module.__dict__)
+            exec(compiled, module.__dict__)
         self.function = _find(module, request)
 
     def call(self, arguments: list[Any]) -> None:
         with self.recorder:
             self.function(*arguments)
+        if self.cuda:
+            # An error of a kernel shows up here at the latest.
+            torch.cuda.synchronize()
 
 
 def serve(channel: wire.Channel) -> None:
@@ -120,9 +129,11 @@ def _read_all(descriptor: int) -> str:
     return b"".join(chunks).decode("utf-8-sig")
 
 
-def _argument(argument: wire.TensorArgument | wire.ScalarArgument, descriptors: list[int]) -> Any:
+def _argument(argument: wire.Argument, descriptors: list[int]) -> Any:
     if isinstance(argument, wire.ScalarArgument):
         return argument.value
+    if isinstance(argument, wire.DeviceArgument):
+        return gpu.open_tensor(argument)
     dtype = _DTYPES[argument.dtype]
     mapped = mmap.mmap(descriptors[argument.descriptor], 0)
     return torch.frombuffer(mapped, dtype=dtype).view(*argument.shape)
@@ -130,7 +141,7 @@ def _argument(argument: wire.TensorArgument | wire.ScalarArgument, descriptors: 
 
 def _failed(seq: int, error: BaseException, file: str, *, loading: bool) -> wire.Failed:
     frames = [frame for one in _chain(error) for frame in _frames(one.__traceback__, file)]
-    line = frames[-1].lineno or 0 if frames else 0
+    line = gpu.compile_error_line(error, file) or (frames[-1].lineno or 0 if frames else 0)
     if isinstance(error, SyntaxError) and error.filename == file:
         line = error.lineno or 0
     name = type(error).__name__
@@ -150,6 +161,8 @@ def _kind(error: BaseException, loading: bool) -> wire.WorkerFailure:
         return "out_of_bounds"
     if isinstance(error, interpreter.Unsupported):
         return "unsupported"
+    if (kind := gpu.failure(error)) is not None:
+        return kind
     if any(isinstance(one, MemoryError) or "can't allocate memory" in str(one) for one in _chain(error)):
         return "out_of_memory"
     if isinstance(error, SyntaxError) and loading:

@@ -71,7 +71,8 @@ def _limit(limits: Limits) -> None:
     # The address space that torch and triton have mapped already is ours, not the student's.
     space = pages * resource.getpagesize() + limits.memory_mb * 2**20
     for kind, value in (
-        (resource.RLIMIT_AS, space),
+        # A GPU driver reserves address space by the hundred GiB: there only memory that is written to can be limited.
+        (resource.RLIMIT_DATA, _data() + limits.memory_mb * 2**20) if limits.cuda else (resource.RLIMIT_AS, space),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, limits.file_mb * 2**20),
         (resource.RLIMIT_NOFILE, OPEN_FILES),
@@ -82,6 +83,14 @@ def _limit(limits: Limits) -> None:
         hard = resource.getrlimit(kind)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(kind, (value, value))
+
+
+def _data() -> int:
+    """Bytes of data of this process, as RLIMIT_DATA counts them."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmData:"):
+            return int(line.split()[1]) * 1024
+    return 0
 
 
 def _tasks_of_this_user() -> int:

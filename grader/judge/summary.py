@@ -1,0 +1,118 @@
+"""What an assignment's checks say together: one message and one hint, from the evidence that most of them share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from grader.assignment import Assignment
+from grader.judge.common import Condition, Kind, conditions
+from grader.judge.evidence import NO_PATTERN, WEAK, WRITTEN, plural
+from grader.judge.grid import explain_grid
+from grader.result import VERDICT_OF_KIND, CheckResult, Detail, FailureKind, decisive
+
+RECOGNISED_SHARE = 1 / 3
+"""Share of the failed cases that must show a pattern before it speaks for all: a few show one by chance."""
+
+# What sizes can have to do with a failure of each kind; whatever an exception has to say is in its message.
+SIZES_MATTER: dict[FailureKind, frozenset[Kind]] = {
+    "out_of_bounds": frozenset({"shape", "blocks"}),
+    "crash": frozenset({"shape", "blocks"}),
+    "time_out": frozenset({"bound"}),
+    "out_of_memory": frozenset({"bound"}),
+    "too_many_programs": frozenset({"bound"}),
+}
+ANSWERED: frozenset[Kind] = frozenset({"shape", "blocks", "bound", "values"})
+
+
+def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> tuple[str, str]:
+    """(message, hint) for an assignment, from the checks that decide its verdict."""
+    cases = [c for c in checks if c.stage == "case"]
+    verdict, deciding = decisive(checks)
+    if verdict is None:
+        idle = sum(c.outcome == "not_run" for c in checks)
+        if idle:
+            return f"{plural(idle, 'check')} of {len(checks)} did not run.", ""
+        return f"Right in all {plural(len(cases), 'case')}.", ""
+    first = next((c for c in deciding if c.stage != "case"), deciding[0])
+    detail = _detail(first)
+    if first.stage != "case" or any(c.outcome == "not_run" for c in cases):
+        return detail.message, detail.hint
+    failed = [c for c in cases if c.outcome == "failed"]
+    passed = [c for c in cases if c.outcome == "passed"]
+    shown, hint, sure = _speaker(assignment, deciding, passed)
+    kind = _detail(shown).kind
+    if not _is_answer(kind) and (others := [c for c in failed if c not in deciding]):
+        _, about_others, known = _speaker(assignment, others, passed)
+        if known:
+            hint = f"{hint} As to the cases that are wrong: {about_others}".strip()
+    message = _counted(failed, deciding, cases)
+    found = _common(assignment, failed, passed, kind, sure)
+    if found:
+        message += f", and just where {found[0].text}"
+        if not sure:
+            advice = found[0].advice
+            if other := next((c for c in found if c.kind != found[0].kind), None):
+                advice += f" (In the same cases {other.text}, which may be what matters.)"
+            hint = advice if hint.startswith(NO_PATTERN) else f"{advice} {hint}".strip()
+    place = f"first {shown.case}" if shown is failed[0] else f"in {shown.case}"
+    return f"{message}; {place}: {_detail(shown).message}", hint
+
+
+def _speaker(
+    assignment: Assignment, deciding: Sequence[CheckResult], passed: Sequence[CheckResult]
+) -> tuple[CheckResult, str, bool]:
+    """The check to cite, the hint for all, and whether the hint names a cause."""
+    answered = [c for c in deciding if _is_answer(_detail(c).kind)]
+    if not answered:
+        first = deciding[0]
+        return first, _detail(first).hint, False
+    # A case of one element fits many patterns, and shows none.
+    voters = [c for c in answered if (_detail(c).total or 0) > 1] or answered
+    patterns = Counter(_pattern(c) for c in voters if _pattern(c))
+    pattern, count = patterns.most_common(1)[0] if patterns else ("", 0)
+    if not count or count < RECOGNISED_SHARE * len(voters):
+        first = next((c for c in voters if not _pattern(c)), voters[0])
+        return first, _detail(first).hint, False
+    shown = next(c for c in voters if _pattern(c) == pattern)
+    hint = _detail(shown).hint
+    if pattern == WRITTEN and all(_detail(c).kind == "unwritten" for c in answered):
+        hint = explain_grid(assignment, answered, passed) or hint
+    return shown, hint, pattern not in WEAK
+
+
+def _counted(failed: Sequence[CheckResult], deciding: Sequence[CheckResult], cases: Sequence[CheckResult]) -> str:
+    """ "Wrong in 3 of 8 cases", "Fails in 1 of 8 cases and is wrong in 2". """
+    all_cases = plural(len(cases), "case")
+    where = f"in {len(deciding)} of {all_cases}"
+    if len(deciding) == len(cases):
+        where = f"in all {all_cases}" if len(cases) > 1 else "in the only case"
+    state = "Wrong" if all(_is_answer(_detail(c).kind) for c in deciding) else "Fails"
+    others = len(failed) - len(deciding)
+    return f"{state} {where}{f' and is wrong in {others}' if others else ''}"
+
+
+def _common(
+    assignment: Assignment, failed: Sequence[CheckResult], passed: Sequence[CheckResult], kind: FailureKind, sure: bool
+) -> list[Condition]:
+    """What failed cases have in common and is worth telling."""
+    if not passed:
+        return []
+    telling = ANSWERED if _is_answer(kind) else SIZES_MATTER.get(kind, frozenset())
+    if sure:
+        telling &= {"shape"}
+    return [c for c in conditions(assignment, failed, passed) if c.kind in telling]
+
+
+def _detail(check: CheckResult) -> Detail:
+    assert check.detail is not None, check.id
+    return check.detail
+
+
+def _pattern(check: CheckResult) -> str:
+    pattern = _detail(check).pattern
+    return WRITTEN if pattern.startswith(WRITTEN) else pattern
+
+
+def _is_answer(kind: FailureKind) -> bool:
+    return VERDICT_OF_KIND[kind] == "wrong_answer"

@@ -1,0 +1,126 @@
+"""Answers judged on a real GPU: the same submissions, device memory, and every way in which a kernel can fail there.
+
+    pytest -m gpu tests/gpu
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from grader.catalogue import ROOT, assignments
+from grader.course import LimitsTable, read_course
+from grader.grading import Job, grade
+from grader.result import AssignmentResult
+from grader.submission import find_submissions
+
+pytestmark = pytest.mark.gpu
+
+FILES = {a.file: name for name, a in assignments().items()}
+LIMITS = LimitsTable(cuda_call_seconds=20, cuda_assignment_seconds=120)
+
+
+def results(folder: Path, limits: LimitsTable = LIMITS) -> dict[str, AssignmentResult]:
+    present = tuple(name for file, name in FILES.items() if (folder / file).exists())
+    course = read_course(ROOT / "course.toml", frozenset(assignments())).model_copy(update={"limits": limits})
+    (submission,) = find_submissions(folder, FILES)
+    graded = grade(Job(submission, course, present, device="cuda"))
+    assert graded.result is not None, graded.error
+    return graded.result.assignments
+
+
+def told(result: AssignmentResult) -> str:
+    texts = [f"{result.verdict}: {result.message} | {result.hint}"]
+    texts += [f"{c.id}: {c.detail.message} | {c.detail.hint} | {c.detail.traceback[-300:]} | {c.detail.output[-300:]}"
+              for c in result.correctness.checks if c.detail]
+    return "\n".join(texts)
+
+
+HONEST = ["reference", *(f"examples/class/{name}" for name in ("alice", "bob", "dmitri", "fatima"))]
+ACCEPTED = sorted(path.name for path in (ROOT / "tests/submissions/accepted").iterdir())
+
+
+@pytest.mark.parametrize("folder", [*HONEST, *(f"tests/submissions/accepted/{name}" for name in ACCEPTED)])
+def test_honest_submissions_are_accepted(folder: str) -> None:
+    for name, result in results(ROOT / folder).items():
+        assert result.verdict == "accepted" and not result.flags, (name, told(result))
+        ran = {check.case for check in result.correctness.checks if check.stage == "case"}
+        assert ran == {case.name for case in assignments()[name].cases}
+
+
+KERNEL = """
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def silu_kernel(x, out, n, {parameters}BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    {body}
+
+def silu(x, out):
+    n = x.numel()
+    {before}
+    silu_kernel[(triton.cdiv(n, 1024),)](x, out, n, BLOCK=1024)
+    {after}
+"""
+STORE = "tl.store(out + i, v * tl.sigmoid(v), mask=i < n)"
+
+
+def source(body: str = STORE, before: str = "pass", after: str = "pass") -> str:
+    return KERNEL.format(parameters="", body=body, before=before, after=after)
+
+
+# What is wrong, the verdict, and words that the message or hint must hold.
+FAULTS = {
+    "illegal access": (
+        source("tl.store(out + i + (1 << 40), v, mask=i < n)"), "runtime_error", "illegal memory access"),
+    "misaligned access": (
+        source("tl.store((out.to(tl.int64, bitcast=True) + 1).to(tl.pointer_type(tl.float32), bitcast=True) + i, v, "
+               "mask=i < n)"), "runtime_error", "misaligned"),
+    "too much shared memory": (
+        source("w = tl.zeros((1024, 1024), tl.float16)\n    tl.store(out + i, tl.sum(tl.dot(w, tl.trans(w)), 1), "
+               "mask=i < n)"), "runtime_error", "shared memory"),
+    "memory of the student's own": (
+        source(before="torch.empty(1 << 40, dtype=torch.uint8, device='cuda')"), "memory_limit", "out of memory"),
+    "endless kernel": (
+        source("k = 0\n    while k < 2:\n        k = k * 0 + tl.load(x + i * 0, mask=i < 0, other=0.0).to(tl.int32)"
+               ".max(0)\n    " + STORE), "time_limit", "no answer within"),
+    "endless host loop": (source(before="while True: pass"), "time_limit", "no answer within"),
+    "compile error": (source("tl.store(out + i, undefined_name, mask=i < n)"), "runtime_error", "undefined_name"),
+    "a block that is no power of two": (
+        source("j = tl.arange(0, 1000)\n    " + STORE), "runtime_error", "power of 2"),
+    "torch did it": (source(after="torch.nn.functional.silu(x, out=out) if 0 else out.copy_(x * torch.sigmoid(x))"),
+                     "policy_violation", "sigmoid"),
+    "a stream never joined": (
+        source(before="torch.cuda.set_stream(torch.cuda.Stream())\n    torch.cuda._sleep(1)"), "accepted", ""),
+}
+
+
+@pytest.mark.parametrize(("text", "verdict", "words"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_ends_as_a_verdict_and_leaves_the_lane_healthy(
+    tmp_path: Path, text: str, verdict: str, words: str
+) -> None:
+    folder = tmp_path / "student"
+    folder.mkdir()
+    (folder / "silu.py").write_text(text)
+    result = results(folder, LimitsTable(cuda_call_seconds=8, cuda_assignment_seconds=40))["silu"]
+    assert result.verdict == verdict, told(result)
+    assert words in told(result), told(result)
+    if verdict == "runtime_error" and "compile" in words:
+        assert any(c.detail and c.detail.place for c in result.correctness.checks)
+    healthy = torch.ones(1 << 20, device="cuda")
+    assert healthy.sum().item() == 1 << 20
+
+
+def test_the_line_of_a_compile_error_is_the_students(tmp_path: Path) -> None:
+    folder = tmp_path / "student"
+    folder.mkdir()
+    text = source("tl.store(out + i, undefined_name, mask=i < n)")
+    (folder / "silu.py").write_text(text)
+    result = results(folder)["silu"]
+    places = [c.detail.place for c in result.correctness.checks if c.detail and c.detail.place]
+    assert places and "undefined_name" in places[0].text, told(result)
