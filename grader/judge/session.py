@@ -30,7 +30,7 @@ SAMPLES = 4096
 class Lost:
     """No answer: the submission failed, or its worker is gone. `fatal` when the worker cannot be asked again."""
 
-    kind: FailureKind | Literal["unsupported", "device_fault"]
+    kind: FailureKind | Literal["unsupported"]
     message: str
     line: int = 0
     traceback: str = ""
@@ -174,9 +174,12 @@ class Session:
         seconds = time.monotonic() - started
         self.worker.drain()
         if isinstance(reply, wire.Failed):
+            # A fault of the device leaves its context unusable, whatever the exception was.
+            lasting = ("out_of_memory", "device_fault", "out_of_bounds") if self.cuda else ("out_of_memory",)
+            fatal = isinstance(request, wire.Load) or reply.failure in lasting
+            kind = "exception" if reply.failure == "device_fault" else reply.failure
             return Lost(
-                reply.failure, reply.message, reply.line, reply.traceback, self.worker.output,
-                fatal=isinstance(request, wire.Load) or reply.failure in ("out_of_memory", "device_fault")), seconds
+                kind, reply.message, reply.line, reply.traceback, self.worker.output, fatal=fatal), seconds
         if (reply.op == "loaded") != isinstance(request, wire.Load):
             return self._lose("protocol", f"the worker answered {reply.op!r} to {request.op!r}"), seconds
         return reply, seconds

@@ -82,13 +82,14 @@ FAULTS = {
         source("tl.store((out.to(tl.int64, bitcast=True) + 1).to(tl.pointer_type(tl.float32), bitcast=True) + i, v, "
                "mask=i < n)"), "runtime_error", "misaligned"),
     "too much shared memory": (
-        source("w = tl.zeros((1024, 1024), tl.float16)\n    tl.store(out + i, tl.sum(tl.dot(w, tl.trans(w)), 1), "
-               "mask=i < n)"), "runtime_error", "shared memory"),
+        source("a = tl.load(x + tl.arange(0, 256)[:, None] * 0 + tl.arange(0, 256)[None, :] * 0).to(tl.float16)\n"
+               "    s = tl.sum(tl.dot(a, tl.trans(a) + 1.0))\n    tl.store(out + i, v + s, mask=i < n)"),
+        "runtime_error", "shared memory"),
     "memory of the student's own": (
         source(before="torch.empty(1 << 40, dtype=torch.uint8, device='cuda')"), "memory_limit", "out of memory"),
     "endless kernel": (
-        source("k = 0\n    while k < 2:\n        k = k * 0 + tl.load(x + i * 0, mask=i < 0, other=0.0).to(tl.int32)"
-               ".max(0)\n    " + STORE), "time_limit", "no answer within"),
+        source("t = tl.atomic_add(out, 0.0)\n    while t != 1.5:\n        t = tl.atomic_add(out, 0.0)\n    " + STORE),
+        "time_limit", "no answer within"),
     "endless host loop": (source(before="while True: pass"), "time_limit", "no answer within"),
     "compile error": (source("tl.store(out + i, undefined_name, mask=i < n)"), "runtime_error", "undefined_name"),
     "a block that is no power of two": (
