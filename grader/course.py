@@ -105,7 +105,7 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
     except OSError as error:
         raise CourseError(f"{path}: {error.strerror}; a readable file expected") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CourseError(f"{path}: not TOML: {error}") from None
+        raise CourseError(f"{path}: not TOML: {error}; keys and values as in the shipped course.toml expected") from None
     if "sha256" in table:
         raise CourseError(f"{path}: sha256: no such key")
     try:

@@ -4,12 +4,14 @@ FLOP: 2·M·N·K. Bytes that must move: 2·(M·K + K·N + M·N). In between, eac
 larger tiles of out reuse them more.
 """
 
+from functools import cache
+
 import torch
 import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-HOPPER = 9
+AMPERE, HOPPER = 8, 9
 # Programs of a persistent grid without a GPU: few, so that each takes several tiles.
 CPU_MULTIPROCESSORS = 4
 
@@ -73,23 +75,42 @@ def pointer_kernel(a_ptr, b_ptr, out_ptr, M, N, K, TILE_M: tl.constexpr, TILE_N:
 def gemm(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> None:
     """a: (M, K), b: (K, N), out: (M, N), all float16 and contiguous."""
     (M, K), N = a.shape, b.shape[1]
-    # Rows of a multiple of 16 bytes are what a descriptor can describe.
-    if K % 8 == 0 and N % 8 == 0 and _has_descriptors(a.device):
-        _by_descriptor(a, b, out, M, N, K)
-        return
+    generation, multiprocessors = _machine(a.device)
+    # Enough large tiles to occupy a large GPU.
     large = triton.cdiv(M, 128) * triton.cdiv(N, 128) >= 128
-    tile, tile_k = (128, 32) if large else (64, 64)
+    # Rows of a multiple of 16 bytes are what a descriptor can describe. Without a GPU, any size will do to see it work.
+    if (large or not a.is_cuda) and generation >= HOPPER and K % 8 == 0 and N % 8 == 0:
+        _by_descriptor(a, b, out, M, N, K, multiprocessors)
+        return
+    if generation < AMPERE:
+        # Triton no longer uses Turing's tensor cores: what registers can hold without them.
+        tile, tile_k, num_stages = 64, 16, 2
+    elif large:
+        tile, tile_k, num_stages = 128, 32, 4
+    elif min(M, N) <= 32:
+        # Few programs, each mostly waiting for memory: much of K at once.
+        tile, tile_k, num_stages = 32, 256, 2
+    else:
+        tile, tile_k, num_stages = 64, 64, 4
     grid = (triton.cdiv(M, tile) * triton.cdiv(N, tile),)
     pointer_kernel[grid](
-        a, b, out, M, N, K, TILE_M=tile, TILE_N=tile, TILE_K=tile_k, GROUP=8, num_warps=4, num_stages=4
+        a, b, out, M, N, K, TILE_M=tile, TILE_N=tile, TILE_K=tile_k, GROUP=8, num_warps=4,
+        num_stages=num_stages,
     )
 
 
-def _has_descriptors(device: torch.device) -> bool:
-    return device.type == "cpu" or torch.cuda.get_device_capability(device)[0] >= HOPPER
+@cache
+def _machine(device: torch.device) -> tuple[int, int]:
+    """Generation and number of multiprocessors; the interpreter can do what Hopper can."""
+    if device.type == "cpu":
+        return HOPPER, CPU_MULTIPROCESSORS
+    properties = torch.cuda.get_device_properties(device)
+    return properties.major, properties.multi_processor_count
 
 
-def _by_descriptor(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, M: int, N: int, K: int) -> None:
+def _by_descriptor(
+    a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, M: int, N: int, K: int, multiprocessors: int
+) -> None:
     if K < 1024:
         # Little to sum: two small programs on a multiprocessor, so that one computes while the other stores.
         tile_n, halves, together, num_warps, group = 128, True, 2, 4, 8
@@ -97,9 +118,6 @@ def _by_descriptor(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, M: int, 
         tile_n, halves, together, num_warps, group = 256, False, 1, 8, 4
     tile_m, tile_k = 128, 64
     tiles = triton.cdiv(M, tile_m) * triton.cdiv(N, tile_n)
-    multiprocessors = CPU_MULTIPROCESSORS
-    if a.is_cuda:
-        multiprocessors = torch.cuda.get_device_properties(a.device).multi_processor_count
     descriptor_kernel[(min(tiles, together * multiprocessors),)](
         TensorDescriptor.from_tensor(a, [tile_m, tile_k]),
         TensorDescriptor.from_tensor(b, [tile_k, tile_n]),

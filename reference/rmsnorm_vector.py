@@ -1,14 +1,19 @@
 """RMSNorm of one vector: out = x · weight / √(mean(x²) + eps).
 
 Bytes that must move: 4·N of x, 4·N of weight and 4·N of out; x is needed twice, before and after the sum is known.
-FLOP: about 5 an element. One sum over everything needs two launches: no program may scale before all have summed.
+FLOP: about 5 an element. No program may scale before all have summed. Where the registers of the GPU can hold the whole
+vector, its programs meet at a counter, in one launch; otherwise, and without a GPU, there are two launches.
 """
+
+from functools import cache
 
 import torch
 import triton
 import triton.language as tl
 from triton.language.extra.cuda import gdc_launch_dependents, gdc_wait
 
+# Elements that one program of 1024 threads holds.
+MIN_HELD, MAX_HELD = 1024, 16384
 SUM_BLOCK = 8192
 SCALE_BLOCK = 2048
 MAX_PARTS = 256
@@ -19,6 +24,29 @@ def oracle(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
     """The right answer in float64, of x's shape (N,)."""
     x = x.double()
     return x * weight.double() / torch.sqrt(x.square().mean() + eps)
+
+
+@triton.jit
+def held_kernel(x_ptr, weight_ptr, parts_ptr, arrivals_ptr, out_ptr, n, eps, PARTS: tl.constexpr, BLOCK: tl.constexpr):
+    """One block a program, read once and held in registers. All programs run at once: some wait for the others."""
+    part = tl.program_id(0)
+    programs = tl.num_programs(0)
+    offsets = part.to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
+    weight = tl.load(weight_ptr + offsets, mask=mask)
+    tl.store(parts_ptr + part, tl.sum(x * x, axis=0))
+    tl.debug_barrier()
+    # Every launch adds one arrival a program, so the count says by itself when this launch is complete.
+    before = tl.atomic_add(arrivals_ptr, 1, sem="acq_rel")
+    complete = (before // programs + 1) * programs
+    while tl.atomic_add(arrivals_ptr, 0, sem="acquire") < complete:
+        pass
+    tl.debug_barrier()
+    lanes = tl.arange(0, PARTS)
+    # Past the first-level cache, which other multiprocessors cannot write.
+    total = tl.sum(tl.load(parts_ptr + lanes, mask=lanes < programs, other=0.0, cache_modifier=".cg"), axis=0)
+    tl.store(out_ptr + offsets, x * tl.rsqrt(total / n + eps) * weight, mask=mask)
 
 
 @triton.jit
@@ -55,6 +83,30 @@ def scale_kernel(x_ptr, weight_ptr, parts_ptr, out_ptr, n, eps, parts, PARTS: tl
 def rmsnorm_vector(x: torch.Tensor, weight: torch.Tensor, eps: float, out: torch.Tensor) -> None:
     """x, weight, out: (N,) float32, contiguous."""
     n = x.numel()
+    if x.is_cuda:
+        programs, parts, arrivals = _meeting_place(x.device, torch.cuda.current_stream(x.device).cuda_stream)
+        if n <= programs * MAX_HELD:
+            block = max(triton.next_power_of_2(triton.cdiv(n, programs)), MIN_HELD)
+            # Cooperative: started only if all programs can be resident.
+            held_kernel[(programs,)](
+                x, weight, parts, arrivals, out, n, eps, PARTS=MAX_PARTS, BLOCK=block, num_warps=32,
+                launch_cooperative_grid=True,
+            )
+            return
+    _two_launches(x, weight, eps, out, n)
+
+
+@cache
+def _meeting_place(device: torch.device, stream: int) -> tuple[int, torch.Tensor, torch.Tensor]:
+    """A program for each multiprocessor, room for their sums, and a count of arrivals, kept from call to call.
+
+    Calls on one stream follow each other; on another stream they may overlap, and need a place of their own.
+    """
+    programs = min(torch.cuda.get_device_properties(device).multi_processor_count, MAX_PARTS)
+    return programs, torch.empty(programs, device=device), torch.zeros(1, device=device, dtype=torch.int64)
+
+
+def _two_launches(x: torch.Tensor, weight: torch.Tensor, eps: float, out: torch.Tensor, n: int) -> None:
     blocks = triton.cdiv(n, SUM_BLOCK)
     rounds = triton.cdiv(blocks, MAX_PARTS)
     parts = triton.cdiv(blocks, rounds)

@@ -20,16 +20,12 @@ def transpose_kernel(x_ptr, out_ptr, M, N, TILE_M: tl.constexpr, TILE_N: tl.cons
     # Programs that run together write one run of rows of out: half-written memory sectors meet their other halves in
     # the cache. One-dimensional grid: the other two dimensions of a CUDA grid stop at 65535.
     tiles_down = tl.cdiv(M, TILE_M)
-    first_i = (tl.program_id(0) % tiles_down).to(tl.int64) * TILE_M
-    first_j = (tl.program_id(0) // tiles_down).to(tl.int64) * TILE_N
-    # Offsets within the tile are the same in every program; 64 bits, since they step by whole rows.
-    i = tl.arange(0, TILE_M).to(tl.int64)
-    j = tl.arange(0, TILE_N).to(tl.int64)
-    mask = (i[:, None] < M - first_i) & (j[None, :] < N - first_j)
-    x_tile = x_ptr + first_i * N + first_j
-    out_tile = out_ptr + first_j * M + first_i
-    x = tl.load(x_tile + (i[:, None] * N + j[None, :]), mask=mask, eviction_policy=READ)
-    tl.store(out_tile + (j[:, None] * M + i[None, :]), tl.trans(x), mask=tl.trans(mask), cache_modifier=WRITE)
+    tile = tl.program_id(0)
+    i = (tile % tiles_down).to(tl.int64) * TILE_M + tl.arange(0, TILE_M)
+    j = (tile // tiles_down).to(tl.int64) * TILE_N + tl.arange(0, TILE_N)
+    mask = (i[:, None] < M) & (j[None, :] < N)
+    x = tl.load(x_ptr + i[:, None] * N + j[None, :], mask=mask, eviction_policy=READ)
+    tl.store(out_ptr + j[:, None] * M + i[None, :], tl.trans(x), mask=tl.trans(mask), cache_modifier=WRITE)
 
 
 def transpose(x: torch.Tensor, out: torch.Tensor) -> None:

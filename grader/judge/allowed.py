@@ -89,8 +89,8 @@ ESCAPING_NAMES = ("os.fork", "os.forkpty", "os.system", "os.popen", "os.exec", "
                   "importlib.machinery")
 EVALUATING = frozenset({"exec", "eval", "compile", "__import__", "__builtins__", "breakpoint"})
 
-_COMPUTES = "computing is the work of your own Triton kernels; outside them only allocation and views are free"
-_ESCAPES = "a submission needs nothing outside its own process, PyTorch's allocation and Triton"
+_COMPUTES = "Computing is the work of your own Triton kernels; outside them only allocation and views are free."
+_ESCAPES = "A submission needs nothing outside its own process, PyTorch's allocation and Triton."
 
 
 def why_not(name: str, operators: Set[str]) -> str | None:
@@ -104,17 +104,18 @@ def why_not(name: str, operators: Set[str]) -> str | None:
     root, _, rest = name.partition(".")
     first = rest.partition(".")[0]
     if root == "builtins":
-        return f"{first} runs text that cannot be read beforehand" if first in EVALUATING else None
+        return f"`{first}` runs text that cannot be read beforehand." if first in EVALUATING else None
     if root == "torch":
         return _why_not_torch(name, rest, operators)
     if root == "numpy":
-        return None if not rest or first in NUMPY or name in MODULES else "NumPy may size things, not compute them"
+        free = not rest or first in NUMPY or name in MODULES
+        return None if free else "NumPy may work out sizes; the answer is the work of your own Triton kernels."
     if root in ("operator", "_operator") and first in ("matmul", "imatmul"):
         return _COMPUTES
     if root == "triton" and first == "ops":
-        return "a ready-made kernel is not your own"
+        return "A ready-made kernel is not your own."
     if root in COMPUTING_MODULES:
-        return f"{root} computes instead of your own Triton kernels"
+        return f"`{root}` computes instead of your own Triton kernels."
     if root in ESCAPING_MODULES or _below(name, ESCAPING_NAMES) or name.startswith(("os.exec", "os.spawn")):
         return _ESCAPES
     return None
@@ -135,7 +136,7 @@ def _why_not_torch(name: str, rest: str, operators: Set[str]) -> str | None:
     if _below(name, FREE_BELOW) and not _below(name, NOT_BELOW):
         return None
     if parts[0] in ("jit", "compile", "_dynamo", "_inductor"):
-        return "PyTorch's compilers write the kernel for you; the kernel is to be your own"
+        return "PyTorch's compilers write the kernel for you; it is to be your own."
     if parts[:2] == ["utils", "cpp_extension"] or parts[0] in ("_C", "multiprocessing", "hub", "distributed"):
         return _ESCAPES
     return _COMPUTES

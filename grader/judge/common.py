@@ -102,7 +102,7 @@ def _size_tests() -> Iterator[tuple[str, str, Callable[[int], bool]]]:
            lambda size: size & (size - 1) != 0)
     for block in BLOCKS:
         yield (f"is not a multiple of {block}",
-               "The last, partial block is lost or read beyond the end: use triton.cdiv and masks.",
+               "The last, partial block is lost or read beyond the end: use triton.cdiv and masks, in every dimension.",
                partial(_leaves_a_rest, block))
 
 

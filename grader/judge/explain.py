@@ -105,8 +105,8 @@ def _missing(evidence: Evidence, like: Finding | None) -> Finding:
     if like is not None:
         return replace(missing, look=f"{missing.look} {like.hint}")
     return Finding(
-        missing.seen, "Elements that were written are wrong, too: look at the strides and offsets of load and store, and "
-        "at what the masks compare them with."
+        missing.seen, "Elements that were written are wrong, too: look at the strides and offsets of load and store, "
+        "and at what the masks compare them with."
     )
 
 

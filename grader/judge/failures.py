@@ -14,8 +14,8 @@ from grader.result import Detail, FailureKind, Place
 MESSAGE_CHARACTERS = 500
 
 CRASHES = {
-    signals.SIGSEGV: "A load or store far outside its tensor: print the largest offset that the mask lets through "
-    "and compare it with the number of elements. Strides mixed up and a missing mask are the usual reasons.",
+    signals.SIGSEGV: "Either memory far outside a tensor was touched (is a pointer made from a number, or an offset "
+    "far too large?), or a function calls itself without end until the stack is full.",
     signals.SIGBUS: "A load or store outside its tensor: compare the largest offset that the mask lets through with "
     "the number of elements.",
     signals.SIGABRT: "A library gave up, usually after memory was overwritten: look for stores beyond the end of the "
@@ -30,8 +30,36 @@ CRASHES = {
     signals.SIGXFSZ: "It wrote a file larger than allowed: the answer goes into the output tensor alone.",
 }
 
-# Searched for in this order in the message of an exception; the first that is found is told.
+# Searched for in this order in the message of an exception; the first that is found is told. An empty hint: the message
+# itself says what to do.
 PHRASES = (
+    # Kernelmark's own interpreter.
+    (r"^u?int\d+ overflow in",
+     "Numbers in a kernel are int32 unless they pass 2**31 - 1: convert a factor of the product first, as in "
+     "row.to(tl.int64) * stride."),
+    (r"(device|static)_assert failed|what tl\.assume promises",
+     "This is a check in the kernel itself: either what it guards against happens, or the check is wrong. Sizes and "
+     "values are arbitrary."),
+    (r"this program waits for another one", ""),
+    (r"comparisons cannot be chained|is not accepted in a kernel|does not accept|cannot be (called|used|assigned|"
+     r"defined)|cannot return from inside|a loop must go over|known at compile time|a condition (needs|must)|"
+     r"decorate it with @triton\.jit|(float|int)\(\) of a tensor", ""),
+    (r"is not part of Triton", "Inside a kernel use what triton.language has: tl.minimum, tl.maximum, tl.sum, ..."),
+    (r"inline assembly|libdevice's|a kernel cannot be timed|needs a GPU",
+     "Without a GPU, Triton's interpreter runs the kernel: write this part with triton.language alone, in fp16 or "
+     "fp32."),
+    (r"parameter `(?P<name>\w+)`: a kernel takes tensors and numbers, not numpy",
+     "{name} is a NumPy array: pass the torch tensor itself."),
+    (r"parameter `(?P<name>\w+)`: a kernel takes tensors and numbers",
+     "{name} is neither: pass torch tensors and plain numbers, and tuples of them taken apart."),
+    (r"the grid must|sizes of a grid must be integers|outside what CUDA can start",
+     "A grid is a tuple of integers, one to three: (triton.cdiv(n, BLOCK),)."),
+    (r"num_warps must be|given at the launch and by @triton\.autotune", ""),
+    (r"missing a required argument: '(?P<name>\w+)'",
+     "The launch passes no {name}: compare it with the kernel's parameters, strides and tl.constexpr ones included, in "
+     "number and order."),
+    (r"doesn't match the broadcast shape|must match the size of tensor|size mismatch",
+     "Two tensors of different shapes meet: print both shapes. A row, a column and a whole matrix are not the same."),
     (r"range must be a power of 2|[Ss]hape element \d+ must be a power of 2",
      "tl.arange and tl.zeros take powers of two only: make BLOCK = triton.next_power_of_2(n) and mask the lanes beyond "
      "the end."),
@@ -71,7 +99,9 @@ PHRASES = (
      "A kernel takes tensors and numbers: pass the torch tensors themselves."),
     (r"missing \d+ required .*arguments?: (?P<name>.+)",
      "A call leaves out {name}: compare the call with the kernel's parameters, tl.constexpr ones included."),
-    (r"unexpected keyword argument '?(?P<name>\w+)|Keyword argument (?P<other>\w+) was specified but unrecognised",
+    (r"Keyword argument (?P<name>\w+) was specified but unrecognised",
+     "The kernel has no parameter {name}: compare the launch with the kernel's definition, letter by letter."),
+    (r"unexpected keyword argument '?(?P<name>\w+)",
      "The function called has no parameter {name}: compare the call with its definition."),
     (r"takes .*positional arguments? but \d+ (was|were) given|too many positional arguments",
      "The call passes more arguments than the function has: compare the two."),
@@ -89,7 +119,8 @@ PHRASES = (
     (r"has no attribute '(?P<name>\w+)'", "There is nothing called {name} here: check its spelling and whose it is."),
     (r"division by zero|ZeroDivisionError",
      "Which size is 0 here? A size of 1 divided by a block gives 0: use triton.cdiv."),
-    (r"RecursionError|maximum recursion depth", "The function calls itself without end."),
+    (r"RecursionError|maximum recursion depth",
+     "A function calls itself without end: is a kernel or helper given the name of the function that launches it?"),
     (r"AssertionError", "An assertion of the submission does not hold: sizes are arbitrary, 1 and primes among them."),
     (r"CompilationError|unsupported AST", "Triton cannot compile this line: kernels use a small part of Python only."),
     (r"InterpreterError|triton", "The kernel fails at this line: check the shapes and types of what it combines."),
@@ -108,19 +139,22 @@ HINTS: dict[str, str] = {
     "millions of programs run: each program should work on hundreds of elements or more.",
     "out_of_memory": "Allocate no more than the sizes of the inputs need; a block of BLOCK_M x BLOCK_N elements costs "
     "memory, too.",
-    "too_many_programs": "The grid is larger than the work: let each program work on a block of hundreds of elements, "
-    "and launch triton.cdiv(n, BLOCK) programs.",
-    "out_of_bounds": "Compare offsets and mask with the tensor's size: the last block is partial, and each dimension "
-    "needs a mask of its own. Strides of rows and columns mixed up do this as well.",
+    "too_many_programs": "Let each program work on a block of hundreds of elements, and launch triton.cdiv(n, BLOCK) "
+    "programs.",
+    "out_of_bounds": "Offsets pass the end: is a mask missing, or does it compare with the wrong size? The last block "
+    "is partial, each dimension needs a mask of its own, and element (i, j) of a matrix with C columns lies at "
+    "i * C + j.",
     "protocol": "The submission must not close, print to or write into file descriptors that it did not open.",
     "infrastructure": "This is a failure of the grader's machine, not of the submission: it costs no points and is to "
     "be graded again.",
-    "unsupported": "Triton's interpreter, used where there is no GPU, cannot run this; write it in another way.",
+    "unsupported": "Triton's interpreter, which runs the kernel where there is no GPU, cannot do this: write it in "
+    "another way.",
     "import_error": "The file fails while it is imported, before any function is called: keep code that runs out of "
     "the top level.",
     "no_kernel": "The work must be done by a Triton kernel of the submission.",
     "late_write": "Everything the function starts must have finished when it returns.",
-    "exception": "Run the function on a small input: the line named here is where it stops.",
+    "exception": "The line named here is where it stops: print the shapes and values that it uses, on an input of "
+    "these sizes.",
 }
 
 
@@ -146,11 +180,15 @@ def _hint(assignment: Assignment, kind: str, message: str, text: str, signal: in
         return _crash(message, signal)
     if kind == "exception" and "NotImplementedError" in message:
         kind = "not_attempted"
-    if kind in ("exception", "import_error"):
+    if kind in ("exception", "import_error", "unsupported"):
         if (told := _phrase(message)) is not None:
             return told
+        if re.match(r"\s*raise\b", text):
+            return "The submission itself raises this: sizes are arbitrary, 1 and primes among them, and all must work."
         if "SystemExit" in message:
-            return "Do not call exit(): the function is to return."
+            return "Do not call exit(): it ends the whole process, and the function is to return."
+    if kind == "out_of_bounds":
+        return _bounds(message)
     if kind == "time_out" and re.match(r"\s*while\b", text):
         return "The time ran out in this loop: does its condition ever become false?"
     return HINTS.get(kind, HINTS["exception"]).format(file=assignment.file, signature=assignment.signature)
@@ -162,6 +200,15 @@ def _crash(message: str, signal: int | None) -> str:
     if signal is None and "exited by itself" in message:
         return "Do not call exit(), os._exit() or the like: the function is to return."
     return "The process ended in the middle of the call: look for loads and stores outside their tensors."
+
+
+def _bounds(message: str) -> str:
+    if "before the start" in message:
+        return "Offsets below 0: something is subtracted from them that is not masked, or a number wrapped around."
+    found = re.search(r"up to ([\d,]+) elements? past the end", message)
+    if found and found[1] == "1":
+        return "One element too far: is 1 added to the offsets, or does the mask say <= n where < n is meant?"
+    return HINTS["out_of_bounds"]
 
 
 def _phrase(message: str) -> str | None:

@@ -30,17 +30,17 @@ class Written:
 
     def is_covered(self, extent: Extent) -> bool:
         """Whether a grid that covers `extent` writes just what was written."""
-        if isinstance(extent, int):
-            extent = (1, extent) if self.rows == 1 else (extent // self.columns, self.columns, extent % self.columns)
-        down, across, *rest = extent
-        kind = "tail"
-        if down and across and across < self.columns:
-            kind = "columns" if down == self.rows else "corner"
-        return down * across + sum(rest) == self.count and (kind == self.kind or self.count in (0, self.total))
+        count, kind = extent, "tail"
+        if isinstance(count, tuple):
+            down, across = count
+            count = down * across
+            if down > 1 and across < self.columns:
+                kind = "columns" if down == self.rows else "corner"
+        return count == self.count and (kind == self.kind or count in (0, self.total))
 
 
-Extent = int | tuple[int, ...]
-"""Elements from the start, or (rows, columns) from the top left corner; (rows, columns, rest) if a row is begun."""
+Extent = int | tuple[int, int]
+"""So many elements from the start, or (rows, columns) from the top left corner."""
 
 Covers = Callable[[Written], Extent]
 Theory = tuple[Covers, str]
@@ -101,8 +101,8 @@ def _same_everywhere(first: Written) -> Iterator[Theory]:
             "The row is tl.program_id(0), and it starts at row * number of columns.")
     if columns:
         yield lambda case: (case.rows, min(case.columns, columns)), (
-            f"In every row the same first {columns:,} are written, whatever the size: a program works on one block of a row. Loop over "
-            "the row in steps of BLOCK, launch programs along the columns too, or take BLOCK = "
+            f"In every row the same first {columns:,} are written, whatever the size: a program works on one block of "
+            "a row. Loop over the row in steps of BLOCK, launch programs along the columns too, or take BLOCK = "
             "triton.next_power_of_2(columns).")
 
 

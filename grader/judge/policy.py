@@ -60,18 +60,18 @@ def judge_record(
     free = allowed.FREE_OPERATORS | assignment.operators
     found = {Violation(use.line, use.name, _why_operator(use.name)) for use in uses if use.name not in free}
     fills = [use for use in uses if use.name == "aten::fill_" and use.count > allowed.MANY_FILLS]
-    found |= {Violation(use.line, use.name, f"{use.count} fills in one call: an answer written from Python")
+    found |= {Violation(use.line, use.name, f"{use.count} fills in one call are an answer written from Python.")
               for use in fills}
     copied = any(use.name in assignment.operators for use in uses)
     if not copied and not any(use.programs for use in kernels):
-        found.add(Violation(0, "no kernel was launched", "the work must be done by a Triton kernel of your own"))
+        found.add(Violation(0, "no kernel was launched", "The work must be done by a Triton kernel of your own."))
     return sorted(found)[:MAX_VIOLATIONS]
 
 
 def _why_operator(name: str) -> str:
     if not name.startswith("aten::") or name == "aten::_local_scalar_dense":
-        return "this reads a tensor's values into Python; your kernel is to work on them"
-    return "PyTorch ran this outside your kernels; only allocation and views are free"
+        return "This reads a tensor's values into Python; your kernel is to work on them."
+    return "PyTorch ran this outside your kernels: there only allocation and views are free."
 
 
 class _Reader:
@@ -166,7 +166,7 @@ class _Reader:
             self._modules(node, scope)
         elif not isinstance(node, ast.arg | ast.Import | ast.ImportFrom):
             if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult) and not kernel:
-                self._add(node.lineno, self._text(node), "a matrix product outside a kernel is computed by PyTorch")
+                self._add(node.lineno, self._text(node), "A matrix product outside a kernel is computed by PyTorch.")
             self._block(running_children(node, scope.main_runs), scope, kernel)
 
     def _assign(self, node: ast.Assign | ast.AnnAssign, scope: Scope, kernel: bool) -> None:
@@ -205,7 +205,7 @@ class _Reader:
             if isinstance(node.ctx, ast.Load):
                 self._check_value(name, node.lineno, kernel)
             elif not allowed.may_set(name):
-                self._add(node.lineno, name, "a submission may not change PyTorch or Triton themselves")
+                self._add(node.lineno, name, "A submission may not change PyTorch or Triton themselves.")
         if names:
             return
         if node.attr not in self.attributes:
@@ -213,7 +213,7 @@ class _Reader:
             for unit, owner in self.methods.pop(node.attr, ()):
                 self._reach(unit, owner, False)
         if kernel and node.attr == "handle":
-            self._add(node.lineno, self._text(node), "this reaches into Triton's interpreter; no kernel on a GPU can")
+            self._add(node.lineno, self._text(node), "This reaches into Triton's interpreter; no kernel on a GPU can.")
         self._visit(node.value, scope, kernel)
 
     def _call(self, node: ast.Call, scope: Scope, kernel: bool) -> None:
@@ -222,7 +222,7 @@ class _Reader:
         if kernel:
             for name in function:
                 if name.partition(".")[0] in ("torch", "numpy"):
-                    self._add(node.lineno, name, "a kernel cannot call PyTorch or NumPy")
+                    self._add(node.lineno, name, "A kernel cannot call PyTorch or NumPy: use triton.language.")
         if function & {"builtins.getattr", "builtins.setattr", "builtins.delattr"} and len(node.args) > 1:
             self._indirect(node, scope, kernel)
         if function & ASKING:
@@ -244,7 +244,7 @@ class _Reader:
         name = constant_text(node.args[1])
         getting = scope.dotted(node.func) == {"builtins.getattr"}
         if bases and (name is None or not getting):
-            self._add(node.lineno, self._text(node), "a name put together at run time hides what is used")
+            self._add(node.lineno, self._text(node), "A name put together at run time hides what is used.")
         elif bases:
             for base in bases:
                 self._check_value(f"{base}.{name}", node.lineno, kernel)
@@ -253,21 +253,22 @@ class _Reader:
 
     def _method(self, name: str, node: ast.expr, scope: Scope) -> None:
         if not allowed.method_allowed(name, self.operators) and name not in self.own_methods:
-            self._add(node.lineno, self._text(node), "PyTorch computes this; computing is your kernels' work")
+            self._add(node.lineno, self._text(node),
+                      "Computing and copying is the work of your own Triton kernels, not of PyTorch or NumPy.")
 
     def _modules(self, node: ast.Subscript, scope: Scope) -> None:
         if names := scope.dotted(node):
             for name in names:
                 self._check_value(name, node.lineno, False)
         else:
-            self._add(node.lineno, self._text(node), "a module looked up at run time hides what is used")
+            self._add(node.lineno, self._text(node), "A module looked up at run time hides what is used.")
 
     def _check_value(self, name: str, line: int, kernel: bool) -> None:
         # Kernels may name a dtype; what they call is looked at where they call it.
         if kernel and name.partition(".")[0] in ("torch", "numpy"):
             return
         if name in allowed.MODULES:
-            self._add(line, name, "a module handed on as a value hides what is used of it")
+            self._add(line, name, "A module handed on as a value hides what is used of it.")
         else:
             self._check_name(name, line)
 

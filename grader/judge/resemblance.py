@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from grader.judge.compare import number
-from grader.judge.evidence import AGREEMENT, ENOUGH, Evidence, Finding
+from grader.judge.evidence import AGREEMENT, COVERAGE, ENOUGH, Evidence, Finding
 from grader.judge.places import moved, shuffled
 
 ENOUGH_ROUNDED = 24
@@ -45,7 +45,7 @@ def resemblance(evidence: Evidence) -> Finding | None:
 
 def _constant(e: Evidence) -> Finding | None:
     values = e.got[e.wrong]
-    if not bool(values.any()) and e.is_matrix and e.count < int(e.written.sum()) // 2:
+    if not bool(values.any()) and e.is_matrix and e.count < COVERAGE * int(e.written.sum()):
         return Finding(
             f"{e.subject} is 0.",
             "Either it was never computed, or lanes beyond the end of a row store the 0 that a masked load gave them "

@@ -14,6 +14,9 @@ from grader.result import VERDICT_OF_KIND, CheckResult, Detail, FailureKind, dec
 RECOGNISED_SHARE = 1 / 3
 """Share of the failed cases that must show a pattern before it speaks for all: a few show one by chance."""
 
+FEWEST_OTHERS = 2
+"""So many wrong answers beside the failures that decide are worth a hint of their own."""
+
 # What sizes can have to do with a failure of each kind; whatever an exception has to say is in its message.
 SIZES_MATTER: dict[FailureKind, frozenset[Kind]] = {
     "out_of_bounds": frozenset({"shape", "blocks"}),
@@ -42,7 +45,9 @@ def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> tup
     passed = [c for c in cases if c.outcome == "passed"]
     shown, hint, sure = _speaker(assignment, deciding, passed)
     kind = _detail(shown).kind
-    if not _is_answer(kind) and (others := [c for c in failed if c not in deciding]):
+    if not _is_answer(kind) and (
+        len(others := [c for c in failed if c not in deciding]) >= FEWEST_OTHERS
+    ):
         _, about_others, known = _speaker(assignment, others, passed)
         if known:
             hint = f"{hint} As to the cases that are wrong: {about_others}".strip()
@@ -52,7 +57,7 @@ def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> tup
         message += f", and just where {found[0].text}"
         if not sure:
             advice = found[0].advice
-            if other := next((c for c in found if c.kind != found[0].kind), None):
+            if _is_answer(kind) and (other := next((c for c in found if c.kind != found[0].kind), None)):
                 advice += f" (In the same cases {other.text}, which may be what matters.)"
             hint = advice if hint.startswith(NO_PATTERN) else f"{advice} {hint}".strip()
     place = f"first {shown.case}" if shown is failed[0] else f"in {shown.case}"

@@ -1,5 +1,5 @@
 # b is loaded with the shape of a, so that tl.dot gets blocks that do not fit.
-# expect: tl.dot
+# expect: multiplies (M, K) by (K, N)
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # tl.arange over the row length, whatever it is.
-# expect: power
+# expect: next_power_of_2
 import triton
 import triton.language as tl
 

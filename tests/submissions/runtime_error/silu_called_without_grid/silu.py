@@ -1,5 +1,5 @@
 # kernel(...) rather than kernel[grid](...).
-# expect: grid
+# expect: square brackets
 import triton
 import triton.language as tl
 

@@ -1,4 +1,5 @@
 # Raises the recursion limit and nests 100,000 calls through C.
+# expect: calls itself without end
 import sys
 
 

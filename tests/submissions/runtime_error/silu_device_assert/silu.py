@@ -1,5 +1,5 @@
 # A device_assert that does not hold.
-# expect: too large
+# expect: check in the kernel
 import triton
 import triton.language as tl
 

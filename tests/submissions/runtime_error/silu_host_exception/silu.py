@@ -1,4 +1,5 @@
 # An exception in host code, for a size that the author did not expect.
+# expect: raises this
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # Row times a padded stride overflows 32 bits: the offset turns negative.
-# expect: int64
+# expect: tl.int64
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # BLOCK is not given at the launch.
-# expect: block
+# expect: passes no BLOCK
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # Reads in front of the first element.
-# expect: before the start
+# expect: below 0
 import triton
 import triton.language as tl
 

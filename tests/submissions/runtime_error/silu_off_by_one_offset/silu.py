@@ -1,5 +1,5 @@
 # Offsets start at one, so the last program touches one element past the end.
-# expect: past the end
+# expect: One element too far
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # A name in the kernel that is defined nowhere.
-# expect: x_pointer
+# expect: misspelt
 import triton
 import triton.language as tl
 

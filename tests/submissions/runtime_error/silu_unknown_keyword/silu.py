@@ -1,5 +1,5 @@
 # A misspelt keyword at the launch.
-# expect: blok
+# expect: no parameter BLOK
 import triton
 import triton.language as tl
 

@@ -1,4 +1,5 @@
 # Stores through a pointer made from a number: a segmentation fault.
+# expect: pointer made from a number
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # The stride of the column is left out, so consecutive elements of the first row are read.
-# expect: row
+# expect: the first row: row i begins
 import triton
 import triton.language as tl
 

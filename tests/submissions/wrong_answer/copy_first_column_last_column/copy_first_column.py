@@ -1,4 +1,4 @@
 # The last column.
-# expect: last
+# expect: last column
 def copy_first_column(matrix, out):
     out.copy_(matrix[:, -1])

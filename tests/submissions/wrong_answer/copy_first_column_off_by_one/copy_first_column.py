@@ -1,4 +1,4 @@
 # The second column, counting from one (the only column where there is one).
-# expect: column
+# expect: column after the first
 def copy_first_column(matrix, out):
     out.copy_(matrix[:, min(1, matrix.shape[1] - 1)])

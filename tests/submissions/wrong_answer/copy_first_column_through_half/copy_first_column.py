@@ -1,4 +1,5 @@
 # The transfer is made smaller by going through fp16, which loses bits.
+# expect: converted to float16
 import torch
 
 

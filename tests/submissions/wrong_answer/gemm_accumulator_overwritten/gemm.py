@@ -1,5 +1,5 @@
 # acc = tl.dot(...) rather than +=: only the last block of K counts.
-# expect: accumulator
+# expect: only the last block of K remains
 import triton
 import triton.language as tl
 

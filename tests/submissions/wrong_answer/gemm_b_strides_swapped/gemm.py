@@ -1,4 +1,5 @@
 # b's strides are passed in the wrong order, so b is read transposed (wrapped to stay inside).
+# expect: b was read transposed
 import triton
 import triton.language as tl
 

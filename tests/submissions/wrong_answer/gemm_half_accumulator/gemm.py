@@ -1,5 +1,5 @@
 # The accumulator is rounded to fp16 after every block of K.
-# expect: fp16
+# expect: sums were kept in fp16
 import triton
 import triton.language as tl
 

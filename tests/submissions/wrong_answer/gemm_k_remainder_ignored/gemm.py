@@ -1,5 +1,5 @@
 # The loop runs K // BK times: the last, incomplete block of K is left out.
-# expect: products are missing
+# expect: K mod the block size
 import triton
 import triton.language as tl
 

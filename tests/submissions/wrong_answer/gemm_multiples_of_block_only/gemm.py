@@ -1,4 +1,5 @@
 # Whole tiles only: right where every size is a multiple of 32, empty elsewhere.
+# expect: bottom edges
 import triton
 import triton.language as tl
 

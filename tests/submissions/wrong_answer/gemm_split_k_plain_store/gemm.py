@@ -1,4 +1,5 @@
 # K is shared between programs that store their parts over one another instead of adding them.
+# expect: only the second half of K
 import triton
 import triton.language as tl
 

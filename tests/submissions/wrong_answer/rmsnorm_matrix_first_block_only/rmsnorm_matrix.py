@@ -1,5 +1,5 @@
 # Only the first 64 columns enter the mean square; all columns are scaled.
-# expect: factor of that row
+# expect: only the squares of the first columns
 import triton
 import triton.language as tl
 

@@ -1,4 +1,5 @@
 # The squares are summed in fp16.
+# expect: lower precision
 import triton
 import triton.language as tl
 

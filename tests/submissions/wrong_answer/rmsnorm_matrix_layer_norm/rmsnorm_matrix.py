@@ -1,5 +1,5 @@
 # LayerNorm: the mean is subtracted first.
-# expect: mean
+# expect: does not centre
 import triton
 import triton.language as tl
 

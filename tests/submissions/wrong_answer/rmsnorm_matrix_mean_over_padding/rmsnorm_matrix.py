@@ -1,5 +1,5 @@
 # Divides by the padded block size: right only where the row length is a power of two.
-# expect: power
+# expect: divided by the block size
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # Divides by the mean square: the root is missing.
-# expect: root
+# expect: square root is missing
 import triton
 import triton.language as tl
 

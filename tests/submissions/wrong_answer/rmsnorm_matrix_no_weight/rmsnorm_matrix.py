@@ -1,5 +1,5 @@
 # The weight is ignored.
-# expect: weight
+# expect: weight is missing
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # The sum of squares, not their mean.
-# expect: sum of the squares
+# expect: divide it by the number of columns
 import triton
 import triton.language as tl
 

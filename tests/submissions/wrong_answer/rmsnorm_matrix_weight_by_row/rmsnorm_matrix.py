@@ -1,5 +1,5 @@
 # The weight is taken by row instead of by column.
-# expect: weight
+# expect: indexed by row
 import triton
 import triton.language as tl
 

@@ -1,4 +1,5 @@
 # Rows are taken to be a block apart rather than a row apart, with the last ones wrapped to stay inside.
+# expect: row * number of columns
 import triton
 import triton.language as tl
 

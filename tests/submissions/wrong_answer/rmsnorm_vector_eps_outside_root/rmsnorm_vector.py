@@ -1,5 +1,5 @@
 # eps is added to the root rather than under it.
-# expect: eps
+# expect: belongs inside
 import triton
 import triton.language as tl
 

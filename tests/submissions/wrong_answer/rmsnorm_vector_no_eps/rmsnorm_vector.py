@@ -1,5 +1,5 @@
 # eps is missing.
-# expect: eps
+# expect: eps is missing
 import torch
 import triton
 import triton.language as tl

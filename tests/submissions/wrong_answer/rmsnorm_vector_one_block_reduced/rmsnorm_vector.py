@@ -1,4 +1,5 @@
 # Each program takes the mean square of its own block instead of the whole vector's.
+# expect: its own mean square
 import triton
 import triton.language as tl
 

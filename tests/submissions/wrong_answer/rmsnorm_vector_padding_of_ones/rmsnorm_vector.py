@@ -1,4 +1,5 @@
 # other=1.0 in the masked load: the padding lanes count in the sum of squares.
+# expect: entered the sum as ones
 import triton
 import triton.language as tl
 

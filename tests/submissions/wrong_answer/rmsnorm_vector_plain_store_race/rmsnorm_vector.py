@@ -1,4 +1,5 @@
 # Programs store their partial sums into one cell, so that the last one wins: an atomic addition is needed.
+# expect: replace the total
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,5 @@
 # The last block is moved back to stay inside the vector, so its overlap is added twice.
+# expect: counted twice
 import torch
 import triton
 import triton.language as tl

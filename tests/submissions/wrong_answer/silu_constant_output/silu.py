@@ -1,4 +1,5 @@
 # A constant: out is filled with zeros.
+# expect: Every element is 0
 import triton
 import triton.language as tl
 

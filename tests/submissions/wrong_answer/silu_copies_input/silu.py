@@ -1,5 +1,5 @@
 # Copies x to out: the formula was never filled in.
-# expect: x itself
+# expect: The output is x itself
 import triton
 import triton.language as tl
 

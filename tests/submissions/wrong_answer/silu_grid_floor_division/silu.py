@@ -1,5 +1,5 @@
 # The grid is n // BLOCK: the last, incomplete block is never done.
-# expect: cdiv
+# expect: whole blocks of 256
 import triton
 import triton.language as tl
 

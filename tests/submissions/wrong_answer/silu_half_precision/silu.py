@@ -1,5 +1,5 @@
 # Computes in fp16 inside an fp32 kernel.
-# expect: float16
+# expect: float16 can hold
 import triton
 import triton.language as tl
 

@@ -1,4 +1,5 @@
 # One program a row, but never more than 1024 columns.
+# expect: same first 32 are written
 import triton
 import triton.language as tl
 

@@ -1,4 +1,5 @@
 # Works in place on x and never touches out.
+# expect: wrong pointer
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # The mask compares the flat offset with the number of rows rather than of elements.
-# expect: never written
+# expect: counts M elements
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # The grid has a single program, whatever the size.
-# expect: grid
+# expect: one program
 import triton
 import triton.language as tl
 

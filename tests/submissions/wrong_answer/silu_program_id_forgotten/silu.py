@@ -1,5 +1,5 @@
 # Every program works on the first block: program_id is never asked for.
-# expect: program_id
+# expect: tl.program_id(0) * BLOCK
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # ReLU by mistake.
-# expect: relu
+# expect: the ReLU
 import triton
 import triton.language as tl
 

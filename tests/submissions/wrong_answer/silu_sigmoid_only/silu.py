@@ -1,5 +1,5 @@
 # The sigmoid alone: the factor x is missing.
-# expect: alone
+# expect: σ(x) alone
 import triton
 import triton.language as tl
 

@@ -1,4 +1,5 @@
 # Takes the number of elements to be rows times rows.
+# expect: as if the matrix were square
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # exp(x) where exp(-x) is meant: x * sigmoid(-x).
-# expect: sign
+# expect: sign in exp
 import triton
 import triton.language as tl
 

@@ -1,4 +1,5 @@
 # Floor division in both directions of the grid: the right and lower edges stay empty.
+# expect: right and bottom edges
 import triton
 import triton.language as tl
 

@@ -1,4 +1,5 @@
 # Strides of 64 in both matrices, from the size it was tried on.
+# expect: strides
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # The kernel has no tl.store, so nothing is written.
-# expect: nothing was written
+# expect: Nothing was written
 import triton
 import triton.language as tl
 

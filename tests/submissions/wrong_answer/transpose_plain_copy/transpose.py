@@ -1,5 +1,5 @@
 # Nothing is transposed: the elements arrive in the order of x.
-# expect: order of x
+# expect: in the order of x
 import triton
 import triton.language as tl
 

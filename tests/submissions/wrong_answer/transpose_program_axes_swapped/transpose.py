@@ -1,4 +1,5 @@
 # The grid has rows first, the kernel reads program_id(0) as the column.
+# expect: axes are exchanged
 import triton
 import triton.language as tl
 

@@ -1,4 +1,5 @@
 # The store is masked by flat position only, so rows past the last one land in the next column of tiles.
+# expect: a comparison for rows and one for columns
 import triton
 import triton.language as tl
 

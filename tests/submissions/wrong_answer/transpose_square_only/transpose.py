@@ -1,5 +1,5 @@
 # Rows and columns of out are mixed up in the stride: right only where the matrix is square.
-# expect: rows and columns
+# expect: wrong row stride
 import triton
 import triton.language as tl
 

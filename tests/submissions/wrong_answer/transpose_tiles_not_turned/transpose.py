@@ -1,4 +1,5 @@
 # The tiles go to their mirrored places, but each tile's own contents are not transposed.
+# expect: see tl.trans
 import triton
 import triton.language as tl
 

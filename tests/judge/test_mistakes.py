@@ -1,0 +1,93 @@
+"""Mistakes are claimed where an output shows them, and never one for another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from grader.assignment import Assignment, Case, Mistake
+from grader.catalogue import assignments, right_answer
+from grader.judge.compare import compare, poison_
+from grader.judge.explain import explain_case
+from grader.result import Detail
+from tests.judge import faults
+from tests.judge.toys import GEMM, NORM, explain
+
+LARGEST = 50_000
+"""Elements of an output: larger cases add time, not evidence."""
+
+REAL = assignments()
+EACH = [
+    pytest.param(assignment, mistake, id=f"{assignment.name}-{number}-{mistake.name}")
+    for assignment in REAL.values() for number, mistake in enumerate(assignment.mistakes)
+]
+
+
+@pytest.mark.parametrize(("assignment", "mistake"), EACH)
+def test_each_mistake_is_told_from_the_others(assignment: Assignment, mistake: Mistake) -> None:
+    seen, shown = 0, False
+    for case in assignment.cases_for("cpu"):
+        inputs = assignment.make_inputs(case, torch.Generator().manual_seed(3))
+        answer = mistake.answer(**inputs)
+        if answer is None or not 1 < answer.numel() <= LARGEST:
+            continue
+        shown = True
+        detail = _explained(assignment, case, inputs, answer)
+        if detail is not None and detail.pattern.startswith("mistake: "):
+            seen += 1
+            assert detail.pattern == f"mistake: {mistake.name}", (case.name, detail.hint)
+            assert detail.hint == mistake.hint
+    # Some mistakes show in cases for a GPU only.
+    assert seen or not shown
+
+
+def test_where_two_mistakes_give_one_answer_neither_is_claimed() -> None:
+    twin = Mistake(name="twin", hint="the twin", answer=NORM.mistakes[0].answer)
+    both = NORM.model_copy(update={"mistakes": (*NORM.mistakes, twin)})
+    detail = explain(both, both.cases[0], faults.eps_outside)
+    assert "eps belongs under the root" in detail.hint and "the twin" in detail.hint and not detail.pattern
+
+
+def test_a_mistake_that_is_nearly_right_is_not_claimed_for_another_small_error() -> None:
+    nearly = Mistake(name="nearly", hint="nearly", answer=lambda a, b: (a.double() @ b.double()) * (1 + 2.0**-11))
+    with_mistake = GEMM.model_copy(update={"mistakes": (nearly,)})
+
+    def a_little_too_large(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:
+        out.copy_(right.double() * (1 + 2.0**-8) + 0.01)
+
+    assert "nearly" not in explain(with_mistake, GEMM.cases[0], a_little_too_large).hint
+
+
+def test_infinities_alone_are_no_likeness() -> None:
+    endless = Mistake(name="endless", hint="endless", answer=lambda a, b: (a.double() @ b.double()).sign() * torch.inf)
+    with_mistake = GEMM.model_copy(update={"mistakes": (endless,)})
+
+    def infinite(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:
+        out.copy_(right.sign() * torch.inf)
+
+    assert "endless" not in explain(with_mistake, GEMM.cases[0], infinite).hint
+
+
+def test_overflow_on_the_way_to_a_product_that_fits() -> None:
+    assignment = REAL["gemm"].model_copy(update={"mistakes": ()})
+    case = next(case for case in assignment.cases if case.values == "large" and case.sizes["M"] > 1)
+    inputs = assignment.make_inputs(case, torch.Generator().manual_seed(3))
+    a, b = inputs["a"].float(), inputs["b"].float()
+    half = case.sizes["K"] // 2
+    first, second = (a[:, :half] @ b[:half]).half(), (a[:, half:] @ b[half:]).half()
+    detail = _explained(assignment, case, inputs, first.double() + second.double())
+    assert detail is not None and detail.kind == "not_finite"
+    assert "65,504" in detail.hint and "float32" in detail.hint and "arrives full of NaN" not in detail.hint
+
+
+def _explained(assignment: Assignment, case: Case, inputs: Any, answer: torch.Tensor) -> Detail | None:
+    """What is said of an output that holds `answer`; None if it passes."""
+    expected = right_answer(assignment, inputs)
+    got = torch.empty(expected.shape, dtype=getattr(torch, assignment.output.dtype))
+    poison_(got)
+    got.copy_(answer)
+    tolerance = assignment.tolerance
+    comparison = compare(got, expected, None if tolerance is None else tolerance(inputs, expected))
+    return None if comparison.passed else explain_case(assignment, case, inputs, got, comparison, inputs_changed=[])

@@ -1,0 +1,283 @@
+"""One message and one hint for an assignment: from the evidence that its cases share, never from one that misleads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+
+from grader.assignment import Assignment, Case, Mistake
+from grader.judge.explain import NO_PATTERN, explain_assignment, explain_case
+from grader.result import CheckResult, Detail, FailureKind, Outcome, Stage
+from tests.judge import faults
+from tests.judge.toys import GEMM, NORM, SILU, TURN, Fault, judge
+
+SIZES = [(1, 1), (5, 9), (1, 1009), (1031, 1), (64, 64), (67, 127), (3, 2049)]
+"""Sizes that tell grids and masks apart, as those of the assignments do."""
+
+
+def _checks(
+    assignment: Assignment, failed: set[str], detail: Detail | None = None, stage: Stage = "case"
+) -> list[CheckResult]:
+    def check(case: Case) -> CheckResult:
+        outcome: Outcome = "failed" if case.name in failed else "passed"
+        found = detail or Detail(kind="wrong_values", message="3 wrong.", hint="Own hint.")
+        return CheckResult(
+            id=f"case-{case.name}", stage=stage, case=case.name, sizes=case.sizes, outcome=outcome,
+            detail=found if outcome == "failed" else None)
+
+    return [check(case) for case in assignment.cases]
+
+
+def _with_cases(assignment: Assignment, *cases: tuple[dict[str, int], str]) -> Assignment:
+    made = tuple(
+        Case(name=f"{'x'.join(map(str, sizes.values()))}-{values}", sizes=sizes, values=values)
+        for sizes, values in cases
+    )
+    return assignment.model_copy(update={"cases": made})
+
+
+def _squares(*sizes: tuple[int, ...], names: str = "MN") -> list[tuple[dict[str, int], str]]:
+    return [(dict(zip(names, size, strict=True)), "mixed") for size in sizes]
+
+
+@pytest.mark.parametrize(
+    ("assignment", "sizes", "fails", "words"),
+    [
+        (TURN, [(8, 8), (33, 33), (5, 9), (129, 37)], lambda m, n: m != n, "N and M differ"),
+        (SILU, [(5, 9), (9, 5), (64, 65), (33, 7), (8, 8)], lambda m, n: n > m, "N is larger than M"),
+        (SILU, [(7, 64), (64, 64), (5, 33), (64, 100), (300, 128)], lambda m, n: n & (n - 1), "N is no power of two"),
+        (SILU, [(7, 96), (64, 64), (5, 33), (64, 100), (300, 192)], lambda m, n: n % 32, "N is not a multiple of"),
+        (GEMM, [(32, 64, 96), (64, 32, 32), (40, 64, 96), (32, 50, 96), (32, 32, 31)],
+         lambda m, n, k: m % 16 or n % 16 or k % 16, "a size is not a multiple of"),
+        (SILU, [(7, 96), (64, 33), (5, 1025), (64, 2000), (300, 192)], lambda m, n: n > 1024, "N is larger than 192"),
+    ],
+)
+def test_what_failed_cases_have_in_common(
+    assignment: Assignment, sizes: list[tuple[int, ...]], fails: Any, words: str
+) -> None:
+    with_cases = _with_cases(assignment, *_squares(*sizes, names="MNK"[: len(sizes[0])]))
+    failed = {case.name for case in with_cases.cases if fails(*case.sizes.values())}
+    message, hint = explain_assignment(with_cases, _checks(with_cases, failed))
+    assert f"in {len(failed)} of {len(sizes)} cases" in message
+    assert f"just where {words}" in message and hint.endswith("Own hint.") and hint != "Own hint."
+
+
+def test_the_distribution_of_inputs_may_be_what_they_have_in_common() -> None:
+    sizes = {"M": 5, "N": 9}
+    assignment = _with_cases(SILU, *[(sizes, v) for v in ("mixed", "tiny", "large")], ({"M": 7, "N": 2}, "tiny"))
+    message, hint = explain_assignment(assignment, _checks(assignment, {"5x9-tiny", "7x2-tiny"}))
+    assert "just where the inputs are 'tiny'" in message and "numbers may matter" in hint
+
+
+def test_without_a_common_condition_the_first_failure_speaks() -> None:
+    sizes = [(64, 64), (33, 33), (5, 9), (3, 7), (100, 64)]
+    assignment = _with_cases(SILU, *_squares(*sizes))
+    message, hint = explain_assignment(assignment, _checks(assignment, {"33x33-mixed", "64x64-mixed", "5x9-mixed"}))
+    assert message == "Wrong in 3 of 5 cases; first 64x64-mixed: 3 wrong." and hint == "Own hint."
+    everywhere = {case.name for case in assignment.cases}
+    message, hint = explain_assignment(assignment, _checks(assignment, everywhere))
+    assert message.startswith("Wrong in all 5 cases") and hint == "Own hint."
+
+
+def test_a_generic_hint_gives_way_to_what_cases_have_in_common() -> None:
+    assignment = _with_cases(TURN, *_squares((8, 8), (33, 33), (5, 9)))
+    detail = Detail(kind="wrong_values", message="3 wrong.", hint=f"{NO_PATTERN} Compute out[0, 1].")
+    _, hint = explain_assignment(assignment, _checks(assignment, {"5x9-mixed"}, detail))
+    assert NO_PATTERN not in hint and "strides" in hint
+
+
+def test_a_mistake_that_several_cases_show_is_told_before_the_first_hint() -> None:
+    assignment = _with_cases(NORM, *_squares((1, 1), (5, 9), (7, 30), (2, 1)))
+    checks = _checks(assignment, {"1x1-mixed", "5x9-mixed", "7x30-mixed"})
+    for check in checks[1:3]:
+        assert check.detail is not None
+        check.detail.hint, check.detail.pattern = NORM.mistakes[0].hint, "mistake: eps_outside"
+    assert explain_assignment(assignment, checks)[1] == NORM.mistakes[0].hint
+
+
+def test_failures_before_any_case_and_success() -> None:
+    source = CheckResult(
+        id="source", stage="source", outcome="failed",
+        detail=Detail(kind="syntax_error", message="line 3: '(' was never closed", hint="Look at line 3."))
+    not_run = [CheckResult(id=f"case-{c.name}", stage="case", case=c.name, outcome="not_run") for c in SILU.cases]
+    assert explain_assignment(SILU, [source, *not_run]) == ("line 3: '(' was never closed", "Look at line 3.")
+    assert explain_assignment(SILU, not_run)[0] == "2 checks of 2 did not run."
+    assert explain_assignment(SILU, _checks(SILU, set())) == ("Right in all 2 cases.", "")
+    crashed = Detail(kind="crash", message="killed by SIGSEGV")
+    assert explain_assignment(SILU, _checks(SILU, {"64x100"}, crashed))[0].startswith("Fails in 1 of 2 cases")
+
+
+def _blocks(size: int, block: int) -> int:
+    return -(-size // block)
+
+
+def _first(count: int) -> Fault:
+    def fault(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:
+        out.view(-1)[:count] = right.view(-1)[:count]
+
+    return fault
+
+
+def _whole_blocks(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:
+    _first(right.numel() // 256 * 256)(inputs, right, out)
+
+
+def _counts_rows(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:
+    _first(right.shape[0])(inputs, right, out)
+
+
+def _as_if_square(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:
+    _first(min(right.shape) ** 2)(inputs, right, out)
+
+
+def _first_32_columns(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:
+    out[:, :32] = right[:, :32]
+
+
+def _first_32_rows(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:
+    out[:32] = right[:32]
+
+
+def _axes_exchanged(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:
+    down, across = 32 * _blocks(right.shape[1], 32), 32 * _blocks(right.shape[0], 32)
+    out[:down, :across] = right[:down, :across]
+
+
+def _edges_dropped(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:
+    down, across = (max(1, size // 32) * 32 for size in right.shape)
+    out[:down, :across] = right[:down, :across]
+
+
+def _one_tile(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:
+    out[:16, :16] = right[:16, :16]
+
+
+@pytest.mark.parametrize(
+    ("fault", "assignment", "words"),
+    [
+        (_first(1024), SILU, ("same first 1,024 elements", "one program")),
+        (_first(256), SILU, ("same first 256 elements", "one program")),
+        (_whole_blocks, SILU, ("whole blocks of 256", "rounds down")),
+        (_counts_rows, SILU, ("just the first M elements",)),
+        (_as_if_square, SILU, ("as if the matrix were square",)),
+        (_first_32_columns, SILU, ("same first 32 are written", "one block of a row")),
+        (_first_32_rows, SILU, ("same first 32 rows", "does not depend")),
+        (_axes_exchanged, TURN, ("axes are exchanged", "tl.program_id(1)")),
+        (_edges_dropped, TURN, ("partial ones at the right and bottom edges",)),
+        (_one_tile, TURN, ("top left 16 x 16", "one program")),
+    ],
+)
+def test_what_is_written_in_all_cases_tells_what_the_grid_covers(
+    fault: Fault, assignment: Assignment, words: tuple[str, ...]
+) -> None:
+    _, hint = _told(assignment, fault, SIZES)
+    assert [word for word in words if word not in hint] == [], hint
+    others = {"rounds down", "one program", "axes are exchanged", "as if the matrix were square"} - set(words)
+    assert [word for word in others if word in hint] == [], hint
+
+
+def test_one_case_alone_leaves_both_explanations_open() -> None:
+    _, hint = _told(SILU, _first(1024), [(1031, 1), (5, 9), (64, 16)])
+    assert "one program" in hint and "rounds down" in hint
+
+
+def test_a_case_of_one_element_does_not_speak() -> None:
+    relu = Mistake(name="relu", hint="the ReLU", answer=lambda x: x.double().clamp(min=0))
+    assignment = SILU.model_copy(update={"mistakes": (relu,)})
+    message, hint = _told(assignment, faults.copies_x, SIZES)
+    assert "in 5x9:" in message and "The output is x itself" in hint and "ReLU" not in hint
+    positive = {"x": torch.ones(1, 1)}
+    inputs, got, comparison = judge(assignment, SILU.cases[0], faults.copies_x, inputs=positive)
+    detail = explain_case(assignment, SILU.cases[0], inputs, got, comparison, inputs_changed=[])
+    assert "One element alone" in detail.hint and not detail.pattern
+
+
+def test_the_hint_that_most_cases_agree_on_is_told_with_a_case_that_shows_it() -> None:
+    message, hint = _told(SILU, faults.computed_in_float16, SIZES)
+    assert "float16 can hold" in hint
+    shown = message.partition(" in ")[2].partition(": ")[0]
+    assert not shown.endswith("1x1"), message
+
+
+def test_conditions_on_cases_of_one_element_are_no_advice() -> None:
+    sizes = [(1, 1), (7, 1), (5, 9), (64, 64), (31, 37)]
+    with_cases = _with_cases(NORM, *_squares(*sizes))
+    checks = _checks(with_cases, {case.name for case in with_cases.cases if case.sizes["N"] > 1})
+    message, hint = explain_assignment(with_cases, checks)
+    assert "N is larger than 1" not in message and "block" not in hint
+
+
+@pytest.mark.parametrize("fault", [faults.mean_over_padded_block, faults.eps_outside])
+def test_a_recognised_mistake_needs_no_common_condition(fault: Fault) -> None:
+    padded = Mistake(name="padded", hint="divide by N", answer=_padded_mean)
+    assignment = NORM.model_copy(update={"mistakes": (*NORM.mistakes, padded)})
+    message, hint = _told(assignment, fault, [(5, 9), (3, 257), (37, 64), (4, 32), (24, 100)])
+    assert hint in ("divide by N", NORM.mistakes[0].hint) and "just where" not in message
+
+
+def test_shapes_come_before_powers_of_two_which_are_mentioned() -> None:
+    assignment = _with_cases(TURN, *_squares((1, 1), (1, 37), (41, 1), (5, 9), (31, 33), (64, 64), (32, 32)))
+    failed = {"5x9-mixed", "31x33-mixed"}
+    message, _ = explain_assignment(assignment, _checks(assignment, failed))
+    assert "N and M differ and neither is 1" in message
+    everywhere = {case.name for case in assignment.cases if case.sizes["M"] != case.sizes["N"]}
+    message, hint = explain_assignment(assignment, _checks(assignment, everywhere))
+    assert "just where N and M differ" in message and "strides" in hint and "a size is no power of two" in hint
+
+
+@pytest.mark.parametrize("kind", ["exception", "policy", "syntax_error"])
+def test_sizes_are_not_blamed_for_what_a_message_says(kind: FailureKind) -> None:
+    assignment = _with_cases(SILU, *_squares((7, 64), (64, 64), (5, 33), (64, 100), (300, 128)))
+    failed = {case.name for case in assignment.cases if case.sizes["N"] in (33, 100)}
+    detail = Detail(kind=kind, message="no", hint="")
+    message, hint = explain_assignment(assignment, _checks(assignment, failed, detail))
+    assert "just where" not in message and hint == ""
+
+
+def test_the_failure_that_decides_the_verdict_speaks() -> None:
+    policy = Detail(kind="policy", message="line 3: aten::copy_", hint="PyTorch did it.")
+    record = CheckResult(id="record", stage="record", outcome="failed", detail=policy)
+    checks = [*_checks(SILU, {case.name for case in SILU.cases}), record]
+    assert explain_assignment(SILU, checks) == (policy.message, policy.hint)
+
+    assignment = _with_cases(SILU, *_squares((5, 9), (1, 1), (64, 64)))
+    mixed = _checks(assignment, {case.name for case in assignment.cases})
+    for check in mixed:
+        check.detail = Detail(kind="wrong_values", message="3 wrong.", hint="It is b.", pattern="mistake: b", total=9)
+    mixed[1].detail = Detail(kind="exception", message="IndexError: 1", hint="Look.")
+    message, hint = explain_assignment(assignment, mixed)
+    assert message == "Fails in 1 of 3 cases and is wrong in 2; in 1x1-mixed: IndexError: 1"
+    assert hint.startswith("Look.") and hint.endswith("It is b.")
+
+
+def test_cases_that_were_not_run_are_not_counted_as_right() -> None:
+    checks = _checks(SILU, {SILU.cases[0].name}, Detail(kind="import_error", message="No module", hint="Alone."))
+    checks[1].outcome = "not_run"
+    assert explain_assignment(SILU, checks) == ("No module", "Alone.")
+
+
+def _told(assignment: Assignment, fault: Fault, sizes: Sequence[tuple[int, ...]]) -> tuple[str, str]:
+    """What is said of a faulty kernel that was run on cases of these sizes."""
+    names = "MNK" if assignment is GEMM else "MN"[: len(sizes[0])]
+    cases = [Case(name="x".join(map(str, s)), sizes=dict(zip(names, s, strict=True))) for s in sizes]
+    assignment = assignment.model_copy(update={"cases": tuple(cases)})
+    return explain_assignment(assignment, [_check(assignment, case, fault) for case in cases])
+
+
+def _check(assignment: Assignment, case: Case, fault: Fault) -> CheckResult:
+    inputs, got, comparison = judge(assignment, case, fault)
+    detail = None
+    if not comparison.passed:
+        detail = explain_case(assignment, case, inputs, got, comparison, inputs_changed=[])
+    return CheckResult(
+        id=f"case-{case.name}", stage="case", case=case.name, sizes=case.sizes, detail=detail,
+        outcome="failed" if detail else "passed")
+
+
+def _padded_mean(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
+    out = torch.empty(x.shape, dtype=torch.float64)
+    faults.mean_over_padded_block({"x": x.double(), "weight": weight.double()}, out, out)
+    return out
