@@ -34,7 +34,8 @@ def grade(
     only: Annotated[str, typer.Option(help="Assignments to grade, e.g. silu,gemm. Default: all.")] = "",
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     jobs: Annotated[int, typer.Option(min=0, help="Submissions graded side by side; 0: one for each core.")] = 0,
-    seed: Annotated[int | None, typer.Option(help="Make the inputs repeat. Default: new ones, logged.")] = None,
+    seed: Annotated[int | None, typer.Option(
+        min=0, max=2**63 - 1, help="Repeat the inputs of a grading. Default: new ones, logged.")] = None,
     course: Annotated[Path, typer.Option(help="Points, thresholds, limits, policy.")] = catalogue.ROOT / "course.toml",
 ) -> None:
     """Grade submissions and write a report for each student, a class page and a gradebook.
@@ -44,7 +45,7 @@ def grade(
     """
     try:
         found = catalogue.assignments()
-        students = find_submissions(submissions, [a.file for a in found.values()])
+        students = find_submissions(submissions, [a.file for a in found.values()], leave_out=out)
         rules = read_course(course, frozenset(found))
     except (SubmissionError, CourseError, catalogue.CatalogueError) as error:
         _usage(str(error))
@@ -53,7 +54,8 @@ def grade(
 
     try:
         names = [name for name in only.replace(" ", "").split(",") if name]
-        plan = run.plan(students, rules, out=out, only=names, device=device, jobs=jobs, seed=seed)
+        own = ["--course", str(course.absolute())] if course != catalogue.ROOT / "course.toml" else []
+        plan = run.plan(students, rules, out=out, only=names, device=device, jobs=jobs, seed=seed, options=own)
     except run.PlanError as error:
         _usage(str(error))
     raise typer.Exit(INFRASTRUCTURE_ERROR if run.grade_class(plan, console, errors) else 0)
@@ -82,7 +84,10 @@ def assignments() -> None:
         course = read_course(catalogue.ROOT / "course.toml", frozenset(found))
     except (CourseError, catalogue.CatalogueError) as error:
         _usage(str(error))
-    table = Table("assignment", "signature", "cases (CPU, GPU)", "points", "baseline", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for heading in ("assignment", "signature", "cases (CPU, GPU)", "points", "baseline"):
+        # Folded rather than cut: a signature that ends in "…" tells nothing.
+        table.add_column(heading, overflow="fold")
     for name, a in found.items():
         points = course.points_of(name)
         table.add_row(

@@ -9,8 +9,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-Points = Annotated[float, Field(ge=0, le=1_000_000)]
-Ratio = Annotated[float, Field(gt=0, le=1000)]
+Points = Annotated[float, Field(ge=0, le=1_000_000, strict=True)]
+Ratio = Annotated[float, Field(gt=0, le=1000, strict=True)]
 
 
 class CourseError(Exception):
@@ -53,15 +53,15 @@ class Thresholds(Threshold):
 
 
 class LimitsTable(_Table):
-    call_seconds: Annotated[float, Field(gt=0, le=3600)] = 10
-    assignment_seconds: Annotated[float, Field(gt=0, le=86400)] = 40
-    cuda_call_seconds: Annotated[float, Field(gt=0, le=3600)] = 30
-    cuda_assignment_seconds: Annotated[float, Field(gt=0, le=86400)] = 240
-    memory_mb: Annotated[int, Field(ge=256, le=4_194_304)] = 4096
-    processes: Annotated[int, Field(ge=1, le=100_000)] = 64
-    file_mb: Annotated[int, Field(ge=1, le=1_048_576)] = 64
-    source_kb: Annotated[int, Field(ge=1, le=128)] = 128
-    max_programs: Annotated[int, Field(ge=1, le=10_000_000)] = 16384
+    call_seconds: Annotated[float, Field(gt=0, le=3600, strict=True)] = 10
+    assignment_seconds: Annotated[float, Field(gt=0, le=86400, strict=True)] = 40
+    cuda_call_seconds: Annotated[float, Field(gt=0, le=3600, strict=True)] = 30
+    cuda_assignment_seconds: Annotated[float, Field(gt=0, le=86400, strict=True)] = 240
+    memory_mb: Annotated[int, Field(ge=256, le=4_194_304, strict=True)] = 4096
+    processes: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 64
+    file_mb: Annotated[int, Field(ge=1, le=1_048_576, strict=True)] = 64
+    source_kb: Annotated[int, Field(ge=1, le=128, strict=True)] = 128
+    max_programs: Annotated[int, Field(ge=1, le=10_000_000, strict=True)] = 16384
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -105,20 +105,28 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
     except OSError as error:
         raise CourseError(f"{path}: {error.strerror}; a readable file expected") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CourseError(f"{path}: not TOML: {error}; keys and values as in the shipped course.toml expected") from None
+        raise CourseError(f"{path}: not TOML: {error}; a file like the shipped one expected") from None
     if "sha256" in table:
         raise CourseError(f"{path}: sha256: no such key")
     try:
         course = Course.model_validate(table | {"sha256": hashlib.sha256(data).hexdigest()})
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in first["loc"]) or "file"
-        more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-        expected = first["msg"].removeprefix("Value error, ")
-        raise CourseError(f"{path}: {key}: {expected}, got {str(first['input'])[:60]!r}{more}") from None
+        raise CourseError(f"{path}: {_first(error)}") from None
     for section, names in (("points", course.points.assignments), ("thresholds", course.thresholds.assignments)):
         for name in names:
             if name not in known:
                 raise CourseError(f"{path}: {section}.assignments.{name}: no such assignment; "
                                   f"one of {', '.join(sorted(known))} expected")
     return course
+
+
+def _first(error: ValidationError) -> str:
+    """The first of the errors: key, what was expected, what was there."""
+    first = error.errors(include_url=False)[0]
+    key = ".".join(str(part) for part in first["loc"]) or "file"
+    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    if first["type"] == "extra_forbidden":
+        return f"{key}: no such key; only those of the shipped course.toml expected{more}"
+    expected = "a table expected" if first["type"] == "model_type" else first["msg"].removeprefix("Value error, ")
+    got = f", got {str(first['input'])[:60]!r}" if not isinstance(first["input"], dict) else ""
+    return f"{key}: {expected}{got}{more}"

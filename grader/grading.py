@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 
 import pytest
@@ -41,23 +41,26 @@ from grader.result import (
 from grader.submission import Submission
 from grader.suite import plugin
 from grader.suite.context import CONTEXT, Context, lane_zygote, our_failure, select
+from grader.suite.plugin import draw_seed
+from grader.worker import sandbox
 
 # Beyond the judge's own deadlines: only a grader that hangs reaches it.
 GUARD_SECONDS = 120
 
+DISABLE_AUTOLOAD = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
 NO_GPU = "graded without a GPU: speed is measured on one, never guessed"
 NO_CLOCK = "this version judges answers on a GPU, but does not time them"
 
 
 @dataclass(frozen=True)
 class Job:
-    """All that grading one submission takes. `seed` None draws one from the system."""
+    """All that grading one submission takes. Every input follows from `seed`."""
 
     submission: Submission
     course: Course
     only: tuple[str, ...] = ()
     device: str = "cpu"
-    seed: int | None = None
+    seed: int = field(default_factory=draw_seed)
     command: str = ""
 
 
@@ -74,10 +77,9 @@ class Graded:
 def grade(job: Job) -> Graded:
     """Grades one submission. Failures of ours inside a check are in the result; others are in `error`."""
     started = time.monotonic()
-    seed = os.urandom(16) if job.seed is None else plugin.seed_bytes(job.seed)
     context = Context(
         folder=job.submission.folder, assignments=select(catalogue.assignments(), job.only), course=job.course,
-        device=job.device, seed=seed)
+        device=job.device, seed=plugin.seed_bytes(job.seed))
 
     class Given:
         @pytest.hookimpl(tryfirst=True)
@@ -85,18 +87,30 @@ def grade(job: Job) -> Graded:
             config.stash[CONTEXT] = context
 
     log = io.StringIO()
-    # Only the plugins named here: what else is installed must not take part in a grading.
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    # One folder to collect, no conftest.py of the working directory or of a submission, no other configuration.
     arguments = [
+        str(plugin.SUITE), "--noconftest",
         "-c", str(plugin.SUITE / "pytest.ini"), "--rootdir", str(plugin.SUITE), "-p", "pytest_timeout",
         "-p", "no:cacheprovider", "-p", "no:faulthandler", "--capture=sys", "-v", "-ra",
         "--tb=short", "--no-header", "--color=no",
         f"--timeout={job.course.limits.seconds(job.device)[1] + GUARD_SECONDS}",
         "--submission", str(job.submission.folder),
     ]
-    with contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
+    with _only_our_plugins(), contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
         pytest.main(arguments, plugins=[plugin, Given()])
     return Graded(job.submission, _result(job, context, time.monotonic() - started), log.getvalue())
+
+
+@contextlib.contextmanager
+def _only_our_plugins() -> Iterator[None]:
+    """While open, neither installed plugins nor the user's environment take part in a run of pytest."""
+    kept = {name: os.environ.pop(name, None) for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", DISABLE_AUTOLOAD)}
+    os.environ[DISABLE_AUTOLOAD] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[DISABLE_AUTOLOAD]
+        os.environ.update({name: value for name, value in kept.items() if value is not None})
 
 
 def _result(job: Job, context: Context, seconds: float) -> Result:
@@ -110,7 +124,7 @@ def _result(job: Job, context: Context, seconds: float) -> Result:
         graded_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         seconds=round(seconds, 3),
         reproduce=job.command,
-        environment=_environment(job, context.seed, lane_zygote(job.device).versions),
+        environment=_environment(job, lane_zygote(job.device).versions),
         assignments=results,
     )
 
@@ -141,13 +155,13 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
     )
 
 
-def _environment(job: Job, seed: bytes, versions: Ready) -> Environment:
+def _environment(job: Job, versions: Ready) -> Environment:
     level = isolation.describe()
     return Environment(
         device=torch.cuda.get_device_name() if job.device == "cuda" else "cpu",
         python=versions.python, torch=versions.torch, triton=versions.triton, numpy=versions.numpy,
         platform=platform.platform(), isolation=str(level), isolation_reasons=list(level.reasons),
-        seed=str(job.seed) if job.seed is not None else seed.hex(), course=job.course.sha256,
+        seed=str(job.seed), course=job.course.sha256,
         kernelmark=metadata.version("kernelmark"))
 
 
@@ -165,7 +179,11 @@ def grade_all(jobs: Iterable[Job], lanes: int) -> Iterator[Graded]:
 
 
 def start_lane() -> None:
-    """A lane is one core: oracles that spread over all of them would slow the other lanes' workers."""
+    """Prepares a process of its own for gradings: it ends with the one that started it, and whatever a submission
+    leaves behind falls to it."""
+    sandbox.die_with_parent()
+    sandbox.adopt_orphans()
+    # A lane is one core: oracles that spread over all of them would slow the other lanes' workers.
     torch.set_num_threads(1)
 
 

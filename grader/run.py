@@ -1,32 +1,32 @@
-"""A class from start to end: what is to be graded, progress, files written, what went wrong."""
+"""A class from start to end: what is to be graded, progress, pages, what went wrong."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import shlex
+import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
-from pydantic import ValidationError
+import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from grader import catalogue
+from grader import catalogue, store
 from grader.course import Course
 from grader.grading import Graded, Job, grade_all
 from grader.report.load import Failure, load_results
-from grader.report.pages import write_class, write_student
-from grader.result import Result
+from grader.report.pages import write_class
 from grader.submission import Submission
 from grader.suite.context import select
+from grader.suite.plugin import draw_seed
 
 DEVICES = ("auto", "cpu", "cuda")
-# A run that has less left than this would fail halfway through a class.
-FREE_BYTES = 1 << 20
 
 
 class PlanError(Exception):
@@ -40,13 +40,17 @@ class Plan:
     jobs: list[Job]
     lanes: int
     out: Path
+    course: Course
 
 
 def plan(
     submissions: list[Submission], course: Course, *, out: Path, only: Sequence[str], device: str, jobs: int,
-    seed: int | None,
+    seed: int | None, options: Sequence[str] = (),
 ) -> Plan:
-    """Checks everything that can be known before a student's code runs. Raises PlanError."""
+    """Checks everything that can be known before a student's code runs. Raises PlanError.
+
+    `options` are words of the command line that grading a student again needs as well.
+    """
     try:
         chosen = tuple(select(catalogue.assignments(), only))
     except ValueError as error:
@@ -54,35 +58,21 @@ def plan(
     if device not in DEVICES:
         raise PlanError(f"--device: {device!r}; one of {', '.join(DEVICES)} expected")
     if device == "auto":
-        device = "cuda" if _has_gpu() else "cpu"
-    elif device == "cuda" and not _has_gpu():
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    elif device == "cuda" and not torch.cuda.is_available():
         raise PlanError("--device cuda: torch sees no CUDA device; a GPU and a CUDA build of torch expected")
     _check_writable(out)
     # On a GPU one after another: a neighbour would be in the way of its memory and its clock.
-    lanes = 1 if device == "cuda" else min(jobs or _cores(), len(submissions))
-    planned = [
-        Job(submission, course, chosen if only else (), device, seed, _command(submission, only, seed))
-        for submission in submissions]
-    return Plan(planned, lanes, out)
-
-
-def _has_gpu() -> bool:
-    import torch
-
-    return torch.cuda.is_available()
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0))
-
-
-def _command(submission: Submission, only: Sequence[str], seed: int | None) -> str:
-    words = ["kernelmark", "grade", str(submission.folder)]
-    if only:
-        words += ["--only", ",".join(only)]
-    if seed is not None:
-        words += ["--seed", str(seed)]
-    return shlex.join(words)
+    lanes = 1 if device == "cuda" else min(jobs or len(os.sched_getaffinity(0)), len(submissions))
+    planned = []
+    for submission in submissions:
+        number = draw_seed() if seed is None else seed
+        command = ["kernelmark", "grade", str(submission.folder.absolute()), "--device", device, "--seed", str(number),
+                   *(["--only", ",".join(only)] if only else []), *options]
+        planned.append(Job(
+            submission, course, chosen if only else (), device, number,
+            os.fsencode(shlex.join(command)).decode("utf-8", "replace")))
+    return Plan(planned, lanes, out, course)
 
 
 def _check_writable(out: Path) -> None:
@@ -95,72 +85,47 @@ def _check_writable(out: Path) -> None:
 
 
 def grade_class(plan: Plan, console: Console, errors: Console) -> int:
-    """Grades, writes every student's files as they come, then the class page. Returns how many failures of ours."""
+    """Grades, writes every student's files as they come, then the class page, also when it is interrupted.
+
+    Returns how many things of ours failed.
+    """
     failures: list[Failure] = []
     started = time.monotonic()
-    with _progress(plan, console) as tell:
-        for graded in grade_all(plan.jobs, plan.lanes):
-            trouble = _keep(graded, plan.out)
-            tell(graded)
-            for line in trouble:
-                errors.print(f"kernelmark: {line}", markup=False)
-            failures.extend(Failure(graded.submission.slug, line) for line in trouble)
+    # As Ctrl-C: what is graded is kept, and the class page is written.
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with _progress(plan, console) as tell:
+            for graded in grade_all(plan.jobs, plan.lanes):
+                trouble = store.keep(graded, plan.out, plan.course.limits.source_kb * 1024)
+                tell(graded)
+                for line in trouble:
+                    errors.print(f"kernelmark: {line}", markup=False)
+                failures.extend(Failure(graded.submission.slug, line) for line in trouble)
+    finally:
+        _write_class(plan, failures, console, errors, time.monotonic() - started)
+    return len(failures)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _write_class(
+    plan: Plan, failures: list[Failure], console: Console, errors: Console, seconds: float
+) -> None:
+    """Draws the class page and the gradebook from all that lies in the results folder."""
+    told = {failure.folder for failure in failures}
     try:
         loaded = load_results(plan.out)
-        told = {failure.folder for failure in failures}
         write_class(
             loaded.entries, plan.out, failures=failures + [f for f in loaded.failures if f.folder not in told])
     except OSError as error:
         failures.append(Failure("", f"class page not written: {error.strerror} ({plan.out})"))
         errors.print(f"kernelmark: {failures[-1].message}", markup=False)
-    else:
-        seconds = time.monotonic() - started
-        console.print(f"{len(plan.jobs)} graded in {seconds:.0f} s: {plan.out / 'index.html'}", markup=False)
-    return len(failures)
-
-
-def _keep(graded: Graded, out: Path) -> list[str]:
-    """Writes a student's files. Returns one line for each failure of ours."""
-    submission, result = graded.submission, graded.result
-    if result is None:
-        return [f"{submission.student}: not graded: {graded.error}"]
-    failed = [name for name, a in result.assignments.items() if a.verdict == "infrastructure_error"]
-    lines = [f"{submission.student}: {name}: {result.assignments[name].message}" for name in failed]
-    folder = out / submission.slug
-    try:
-        folder.mkdir(exist_ok=True)
-        if failed and _stored(folder) is not None:
-            # A failure of ours never replaces a grade.
-            _write(folder / "result.failed.json", result.model_dump_json(by_alias=True, indent=1))
-            return [f"{line} (the earlier result was kept)" for line in lines]
-        _write(folder / "checks.log", graded.log)
-        _write(folder / "result.json", result.model_dump_json(by_alias=True, indent=1))
-        (folder / "result.failed.json").unlink(missing_ok=True)
-        write_student(result, folder)
-    except OSError as error:
-        lines.append(f"{submission.student}: results not written: {error.strerror} ({folder})")
-    return lines
-
-
-def _stored(folder: Path) -> Result | None:
-    """The result of an earlier grading in which nothing of ours failed."""
-    try:
-        stored = Result.model_validate_json((folder / "result.json").read_bytes())
-    except (OSError, ValidationError):
-        return None
-    return None if any(a.verdict == "infrastructure_error" for a in stored.assignments.values()) else stored
-
-
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all: a reader never sees half a file, and a full disk leaves the old one."""
-    temporary = path.with_name(f".{path.name}.new")
-    try:
-        temporary.write_text(text, encoding="utf-8", errors="replace")
-        temporary.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
+        return
+    console.print(f"{len(plan.jobs)} graded in {seconds:.0f} s: {plan.out / 'index.html'}", markup=False)
+    if earlier := {entry.folder for entry in loaded.entries} - {job.submission.slug for job in plan.jobs}:
+        console.print(f"The page also lists {len(earlier)} graded earlier into {plan.out}.", markup=False)
 
 
 @contextlib.contextmanager
@@ -168,7 +133,7 @@ def _progress(plan: Plan, console: Console) -> Iterator[Callable[[Graded], None]
     total = len(plan.jobs)
     if console.is_terminal:
         columns = (TextColumn("grading"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-                   TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.description}", markup=False))
+                   TextColumn("left"), TimeRemainingColumn())
         with Progress(*columns, console=console, transient=True) as bar:
             task = bar.add_task("", total=total)
 

@@ -71,11 +71,11 @@ def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:
     return Source(content=content)
 
 
-def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
+def find_submissions(path: Path, files: Iterable[str], *, leave_out: Path | None = None) -> list[Submission]:
     """The students under `path`: a folder of student folders, or one student's folder.
 
-    `files` are the file names of assignments: a folder that holds one of them is one student's.
-    Raises SubmissionError.
+    `files` are the file names of assignments: a folder that holds one of them is one student's. `leave_out`, the
+    folder of results, is nobody's. Raises SubmissionError.
     """
     try:
         info = path.stat()
@@ -88,11 +88,14 @@ def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:
         raise SubmissionError(f"{path}: {error.strerror}; a readable folder expected") from None
-    if any(entry.name in known for entry in entries):
+    folders = [Path(entry.path) for entry in entries if entry.is_dir() and not _is_litter(entry, known)
+               and (leave_out is None or Path(entry.path).resolve() != leave_out.resolve())]
+    if stray := [entry.name for entry in entries if entry.name in known]:
+        if students := [folder for folder in folders if any((folder / name).is_file() for name in known)]:
+            raise SubmissionError(
+                f"{path}: holds {stray[0]} beside {len(students)} folders with submissions ({students[0].name}, …); "
+                "either one student's files or students' folders expected")
         folders = [path]
-    else:
-        folders = [Path(entry.path) for entry in entries
-                   if entry.is_dir(follow_symlinks=False) and not _is_litter(entry, known)]
     if not folders:
         raise SubmissionError(
             f"{path}: holds no student's folder and none of {', '.join(sorted(known))}; at least one expected")

@@ -31,7 +31,7 @@ def place(tile, tiles_m, tiles_n, GROUP: tl.constexpr):
 
 @triton.jit
 def descriptor_kernel(a_desc, b_desc, out_desc, M, N, K, TILE_M: tl.constexpr, TILE_N: tl.constexpr,
-                      TILE_K: tl.constexpr, GROUP: tl.constexpr, HALVES: tl.constexpr):
+                      TILE_K: tl.constexpr, GROUP: tl.constexpr):
     """Hopper: the copy engine fetches tiles by descriptor, and fills what lies outside with zeros or leaves it alone.
 
     Persistent: each program takes one tile after another, in one flattened loop, so that the first steps of a tile are
@@ -45,13 +45,10 @@ def descriptor_kernel(a_desc, b_desc, out_desc, M, N, K, TILE_M: tl.constexpr, T
             a = a_desc.load([tile_m * TILE_M, step * TILE_K])
             b = b_desc.load([step * TILE_K, tile_n * TILE_N])
             acc = tl.dot(a, b, acc)
-        if HALVES:
-            # Stored in two halves, the tile on its way out takes half the shared memory.
-            left, right = tl.split(tl.permute(tl.reshape(acc, (TILE_M, 2, TILE_N // 2)), (0, 2, 1)))
-            out_desc.store([tile_m * TILE_M, tile_n * TILE_N], left.to(tl.float16))
-            out_desc.store([tile_m * TILE_M, tile_n * TILE_N + TILE_N // 2], right.to(tl.float16))
-        else:
-            out_desc.store([tile_m * TILE_M, tile_n * TILE_N], acc.to(tl.float16))
+        # In two halves, the tile on its way out takes half the shared memory: two programs fit on a multiprocessor.
+        left, right = tl.split(tl.permute(tl.reshape(acc, (TILE_M, 2, TILE_N // 2)), (0, 2, 1)))
+        out_desc.store([tile_m * TILE_M, tile_n * TILE_N], left.to(tl.float16))
+        out_desc.store([tile_m * TILE_M, tile_n * TILE_N + TILE_N // 2], right.to(tl.float16))
 
 
 @triton.jit
@@ -111,17 +108,12 @@ def _machine(device: torch.device) -> tuple[int, int]:
 def _by_descriptor(
     a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, M: int, N: int, K: int, multiprocessors: int
 ) -> None:
-    if K < 1024:
-        # Little to sum: two small programs on a multiprocessor, so that one computes while the other stores.
-        tile_n, halves, together, num_warps, group = 128, True, 2, 4, 8
-    else:
-        tile_n, halves, together, num_warps, group = 256, False, 1, 8, 4
-    tile_m, tile_k = 128, 64
-    tiles = triton.cdiv(M, tile_m) * triton.cdiv(N, tile_n)
-    descriptor_kernel[(min(tiles, together * multiprocessors),)](
-        TensorDescriptor.from_tensor(a, [tile_m, tile_k]),
-        TensorDescriptor.from_tensor(b, [tile_k, tile_n]),
-        TensorDescriptor.from_tensor(out, [tile_m, tile_n // 2 if halves else tile_n]),
-        M, N, K, TILE_M=tile_m, TILE_N=tile_n, TILE_K=tile_k, GROUP=group, HALVES=halves,
-        num_warps=num_warps, num_stages=3,
+    tile, tile_k = 128, 64
+    tiles = triton.cdiv(M, tile) * triton.cdiv(N, tile)
+    # Two programs on a multiprocessor: one computes while the other stores.
+    descriptor_kernel[(min(tiles, 2 * multiprocessors),)](
+        TensorDescriptor.from_tensor(a, [tile, tile_k]),
+        TensorDescriptor.from_tensor(b, [tile_k, tile]),
+        TensorDescriptor.from_tensor(out, [tile, tile // 2]),
+        M, N, K, TILE_M=tile, TILE_N=tile, TILE_K=tile_k, GROUP=8, num_warps=4, num_stages=3,
     )  # fmt: skip

@@ -23,11 +23,11 @@ def short_rows_kernel(x_ptr, weight_ptr, out_ptr, rows, cols, eps, ROWS: tl.cons
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
     lanes = tl.arange(0, BLOCK)[None, :]
     mask = (row < rows) & (lanes < cols)
-    x = tl.load(x_ptr + row * cols + lanes, mask=mask, other=0.0, eviction_policy="evict_first")
-    # Asked for before the sum waits for all threads. Every program reads it again, so it alone should stay in the cache.
+    x = tl.load(x_ptr + row * cols + lanes, mask=mask, other=0.0)
+    # Asked for before the sum waits for all threads; read again by every program, so it should stay in the cache.
     weight = tl.load(weight_ptr + lanes, mask=lanes < cols, eviction_policy="evict_last")
     scale = tl.rsqrt(tl.sum(x * x, axis=1, keep_dims=True) / cols + eps)
-    tl.store(out_ptr + row * cols + lanes, x * scale * weight, mask=mask, cache_modifier=".cs")
+    tl.store(out_ptr + row * cols + lanes, x * scale * weight, mask=mask)
 
 
 @triton.jit

@@ -22,12 +22,11 @@ def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     # 64 bits: the offset of the last element passes 2^31 in large matrices.
     start = tl.program_id(0).to(tl.int64) * BLOCK
     offsets = start + tl.arange(0, BLOCK)
-    # Nothing is used twice: what streams through need not stay in the cache.
     # exp overflows to infinity for x below −88, and x / infinity is the −0 that is wanted.
     if start + BLOCK <= n:
         # Without a mask each thread moves 16 bytes at once, whatever n is.
-        x = tl.load(x_ptr + offsets, eviction_policy="evict_first")
-        tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), cache_modifier=".cs")
+        x = tl.load(x_ptr + offsets)
+        tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)))
     else:
         mask = offsets < n
         x = tl.load(x_ptr + offsets, mask=mask)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +24,19 @@ SECONDS = 120
 
 
 def kernelmark(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    # Run from another folder, too, where a relative path to the grader would lead nowhere.
+    # As the installed command: without the working directory on the path (-P), and from wherever it is run.
     path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path if entry)
     return subprocess.run(
-        [sys.executable, "-m", "grader.cli", *map(str, arguments)], capture_output=True, text=True, timeout=SECONDS,
+        [sys.executable, "-P", "-m", "grader.cli", *map(str, arguments)], capture_output=True, text=True, timeout=SECONDS,
         cwd=cwd, check=False, env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"})
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    """A killed process takes a moment to be gone."""
+    deadline = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def hand_in(root: Path, student: str, content: str | bytes = SILU) -> Path:
@@ -137,8 +147,11 @@ def test_the_files_are_where_they_should_be(odd_class: tuple[subprocess.Complete
 
 def test_seeds_differ_by_default_repeat_on_request_and_are_logged(tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "alice", SILU.replace("tl.store", "tl.load(x_ptr) ; tl.store") + "\n# noise\n")
-    seeds, ratios = [], []
-    for number, seed in enumerate(("", "", "7", "7")):
+    seeds: list[str] = []
+    ratios = []
+    for number, seed in enumerate(("", "", "7", "7", "again")):
+        # The last takes the seed that the first has logged.
+        seed = seeds[0] if seed == "again" else seed
         out = tmp_path / f"out{number}"
         again = ["--seed", seed] if seed else []
         done = kernelmark("grade", tmp_path / "class", "--out", out, "--only", "silu", *again)
@@ -146,8 +159,8 @@ def test_seeds_differ_by_default_repeat_on_request_and_are_logged(tmp_path: Path
         result = json.loads((out / "alice" / "result.json").read_text())
         seeds.append(result["environment"]["seed"])
         ratios.append([check["worst_ratio"] for check in result["assignments"]["silu"]["correctness"]["checks"]])
-    assert len(seeds[0]) == 32 and seeds[0] != seeds[1] and seeds[2:] == ["7", "7"]
-    assert ratios[0] != ratios[1] and ratios[2] == ratios[3]
+    assert len(seeds[0]) > 10 and seeds[0] != seeds[1] and seeds[2:] == ["7", "7", seeds[0]]
+    assert ratios[0] != ratios[1] and ratios[2] == ratios[3] and ratios[0] == ratios[4]
 
 
 def test_a_full_disk_is_a_failure_of_ours_and_told(tmp_path: Path) -> None:
@@ -186,6 +199,120 @@ def test_a_failure_of_ours_never_replaces_a_grade(tmp_path: Path) -> None:
     assert {student: result.verdict for student, result in load(out).items()} == dict.fromkeys(
         ["alice", "bob"], "accepted")
     assert "result.failed.json" in os.listdir(out / "alice")
+
+
+FLIGHT = """
+import os, signal, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        time.sleep({seconds})
+    os._exit(0)
+os.kill(os.getppid(), signal.SIGKILL)
+"""
+
+
+def test_nothing_outlives_a_lost_zygote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = 86_399.5
+    hand_in(tmp_path / "class", "mallory", FLIGHT.format(seconds=seconds) + SILU)
+    hand_in(tmp_path / "class", "zoe")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    done = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu", "--jobs", "1")
+    assert done.returncode == 3
+    assert load(tmp_path / "out")["zoe"].verdict == "accepted"
+    eventually(lambda: not [path for path in Path("/proc").glob("[0-9]*/cwd") if str(tmp_path) in _target(path)])
+
+
+def _target(link: Path) -> str:
+    try:
+        return str(link.readlink())
+    except OSError:
+        return ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "Ctrl-C"])
+def test_an_interrupted_run_keeps_what_it_has_and_leaves_no_process(tmp_path: Path, number: signal.Signals) -> None:
+    for name in ("alice", "bob", "carol", "dave"):
+        hand_in(tmp_path / "class", name, SILU if name == "alice" else "import time\ntime.sleep(60)\n" + SILU)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "grader.cli", "grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu",
+         "--jobs", "1"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stdout is not None and process.stdout.readline().startswith("[1/4] alice")
+    os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "alice" in (tmp_path / "out" / "index.html").read_text()
+    eventually(lambda: not [path for path in Path("/proc").glob("[0-9]*/stat") if _session(path) == process.pid])
+
+
+def _session(stat: Path) -> int:
+    try:
+        return int(stat.read_text().rpartition(")")[2].split()[3])
+    except OSError:
+        return 0
+
+
+@pytest.mark.parametrize("folder", ["test_mallory", "mallory"])
+def test_no_conftest_or_ini_file_of_a_student_is_read_wherever_the_command_is_started(
+    tmp_path: Path, folder: str
+) -> None:
+    evil = hand_in(tmp_path / "class", folder)
+    for name in ("conftest.py", "sitecustomize.py", "torch.py"):
+        (evil / name).write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()")
+    (evil / "pytest.ini").write_text("[pytest]\naddopts = --collect-only\n")
+    shutil.copytree(evil, tmp_path / "class" / "tests")
+    for place, target in ((tmp_path / "class", "."), (evil, ".")):
+        out = tmp_path / f"out-{place.name}"
+        done = kernelmark("grade", target, "--out", out, "--only", "silu", cwd=place)
+        assert done.returncode == 0, done.stderr
+        assert {result.verdict for result in load(out).values()} == {"accepted"}
+    assert not (tmp_path / "ran").exists()
+
+
+def test_by_hand_from_inside_a_submission(tmp_path: Path) -> None:
+    evil = hand_in(tmp_path, "mallory")
+    (evil / "conftest.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()")
+    by_hand = [sys.executable, "-m", "pytest", "--submission=.", "-k", "silu and 5x9"]
+    done = subprocess.run(by_hand, capture_output=True, text=True, timeout=SECONDS, cwd=evil, check=False)
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
+    (evil / "pytest.ini").write_text("[pytest]\naddopts = --collect-only\n")
+    done = subprocess.run(by_hand, capture_output=True, text=True, timeout=SECONDS, cwd=evil, check=False)
+    assert done.returncode == 4 and "is the submission's own" in done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_users_pytest_settings_do_not_change_a_grade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-k gemm")
+    monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
+    hand_in(tmp_path / "class", "alice")
+    assert kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu").returncode == 0
+    assert load(tmp_path / "out")["alice"].verdict == "accepted"
+
+
+def test_a_folder_name_that_is_not_utf8_costs_nobody_a_grade(tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", os.fsdecode(b"\xff\xfe"))
+    hand_in(tmp_path / "class", "zoe")
+    done = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu")
+    assert done.returncode == 0, done.stderr
+    assert {result.verdict for result in load(tmp_path / "out").values()} == {"accepted"}
+    assert len(load(tmp_path / "out")) == 2
+
+
+def test_grading_some_assignments_again_keeps_the_others(tmp_path: Path) -> None:
+    alice = hand_in(tmp_path / "class", "alice")
+    shutil.copy(ROOT / "reference" / "transpose.py", alice)
+    shutil.copy(ROOT / "reference" / "gemm.py", alice)
+    out = tmp_path / "out"
+    for only in ("silu,transpose,gemm", "silu"):
+        assert kernelmark("grade", tmp_path / "class", "--out", out, "--only", only).returncode == 0
+    stored = Result.model_validate_json((out / "alice" / "result.json").read_bytes())
+    assert (list(stored.assignments), stored.score) == (["silu", "transpose", "gemm"], 180)
+    with (alice / "gemm.py").open("a") as stream:
+        stream.write("# changed\n")
+    assert kernelmark("grade", tmp_path / "class", "--out", out, "--only", "silu").returncode == 0
+    stored = Result.model_validate_json((out / "alice" / "result.json").read_bytes())
+    assert list(stored.assignments) == ["silu", "transpose"]
+    assert any("has changed: grade it again" in note for note in stored.notes)
 
 
 def test_doctor_and_assignments_run_anywhere(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ KNOWN = frozenset({"silu", "gemm"})
 BROKEN = {
     "not TOML": ("[points\n", "not TOML"),
     "not UTF-8": ("\udcff", "not TOML"),
-    "unknown table": ("[point]\ncorrectness = 60\n", "point: Extra inputs"),
-    "unknown key": ("[points]\ncorectness = 60\n", "points.corectness"),
+    "unknown table": ("[point]\ncorrectness = 60\n", "point: no such key"),
+    "unknown key": ("[points]\ncorectness = 60\n", "points.corectness: no such key"),
+    "number for a table": ("points = 60\n", "points: a table expected, got '60'"),
+    "true for a number": ("[points]\ncorrectness = true\n", "points.correctness"),
     "negative points": ("[points]\ncorrectness = -1\n", "points.correctness"),
     "text for a number": ('[limits]\ncall_seconds = "ten"\n', "limits.call_seconds"),
     "unknown word": ('[points]\ncredit = "some"\n', "points.credit"),

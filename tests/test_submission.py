@@ -47,8 +47,9 @@ def test_what_cannot_be_graded_is_told_in_one_line(tmp_path: Path) -> None:
         assert "expected" in str(caught.value) and "\n" not in str(caught.value)
 
 
-NAMES: list[str | bytes] = ["Ann Lee", "Zoë", "李雷", 'o"brien', "d'arcy", "a..b", "..x", "=cmd()", "-rf", "a\nb", "index.html", "x" * 200,
-         b"\xff\xfe", "<script>", "a&b", "%2e%2e", "$HOME", "Ann_Lee"]
+NAMES: list[str | bytes] = [
+    "Ann Lee", "Zoë", "李雷", 'o"brien', "d'arcy", "a..b", "..x", "=cmd()", "-rf", "a\nb", "index.html",
+         "x" * 200, b"\xff\xfe", "<script>", "a&b", "%2e%2e", "$HOME", "Ann_Lee"]
 
 
 def test_results_folders_are_plain_distinct_and_inside(tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ from grader.catalogue import right_answer
 from grader.course import Course
 from grader.judge import policy, wire
 from grader.judge.compare import compare, error_map
-from grader.judge.explain import explain_case
-from grader.judge.failures import explain_failure
+from grader.judge.explain import explain_case, explain_failure
 from grader.judge.session import Answer, Lost, Session
 from grader.judge.zygote import InfrastructureError, Zygote
 from grader.result import CheckResult, Detail, Outcome, Place

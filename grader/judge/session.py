@@ -24,6 +24,8 @@ from grader.judge.zygote import InfrastructureError, Worker, Zygote
 from grader.result import FailureKind
 
 SAMPLES = 4096
+# A process that exits closes its descriptors a moment before it is dead.
+HANG_UP_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -208,6 +210,10 @@ class Session:
         return Lost(kind, message, output=self.worker.output)
 
     def _died(self) -> Lost:
+        # Looked at before the kill: what hung up and lives on has not crashed.
+        *_, pidfd = self.worker.descriptors()
+        if pidfd >= 0 and not select.select([pidfd], [], [], HANG_UP_SECONDS)[0]:
+            return self._lose("protocol", "the worker closed its channel to the judge")
         end = self.worker.kill()
         if end.signal is not None:
             name = signal.Signals(end.signal).name if end.signal in set(signal.Signals) else f"signal {end.signal}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ import time
 from pathlib import Path
 
 from grader.judge import wire
+from grader.worker import sandbox
 
 START_SECONDS = 120.0
 REPLY_SECONDS = 15.0
@@ -28,6 +30,10 @@ sys.path[:] = path
 from grader.worker.zygote import main
 main(control, interpret)
 """
+
+
+# The zygotes of this process: one for each kind of device.
+_living: set[int] = set()
 
 
 class InfrastructureError(Exception):
@@ -61,6 +67,7 @@ class Zygote:
             ours.close()
             raise InfrastructureError(f"no zygote could be started: {error}") from None
         self._channel = wire.Channel(ours)
+        _living.add(self._process.pid)
         try:
             ready = self._channel.receive(wire.ZYGOTE_REPLY, seq=0, deadline=time.monotonic() + START_SECONDS)
         except wire.ChannelError as error:
@@ -108,7 +115,25 @@ class Zygote:
         except subprocess.TimeoutExpired:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()
+        self._kill_orphans()
+        _living.discard(self._process.pid)
         shutil.rmtree(self._home, ignore_errors=True)
+
+    def _kill_orphans(self) -> None:
+        """Kills what a lost zygote has left behind: a lane adopts orphans, so it is below this process now."""
+        if not sandbox.adopts_orphans():
+            return
+        deadline = time.monotonic() + REPLY_SECONDS
+        while time.monotonic() < deadline:
+            others = {pid for pid in _living if pid != self._process.pid}
+            orphans = sandbox.descendants() - others.union(*map(sandbox.descendants, others))
+            if not orphans:
+                return
+            for pid in orphans:
+                with contextlib.suppress(ProcessLookupError, ChildProcessError):
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, os.WNOHANG)
+            time.sleep(0.001)
 
     def _next(self) -> int:
         self._seq += 1

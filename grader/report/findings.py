@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from math import prod
 
 from grader.report.text import points
-from grader.result import AssignmentResult, CheckResult, Detail, Result
+from grader.result import AssignmentResult, CheckResult, Detail, Result, decisive
 
 MOST_FINDINGS = 3
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -23,6 +24,9 @@ VERDICT_WORDS = {
 STAGE_WORDS = {"source": "the file", "record": "what ran"}
 # Among equal losses: what was written comes before what was not, and what breaks a rule before what is wrong.
 SEVERITY = ("policy_violation", "runtime_error", "memory_limit", "time_limit", "wrong_answer", "missing")
+
+_CITES = re.compile(r"; (?:first|in) ([A-Za-z0-9._-]+): ")
+_CODE = re.compile(r"\w*[._(`]\w")
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ CHECK_STATUS = {"passed": PASSED, "failed": FAILED, "not_run": Status("unmeasure
 
 @dataclass(frozen=True)
 class Finding:
-    """A failing assignment and the smallest check that shows what is wrong."""
+    """A failing assignment and the check that shows what is wrong."""
 
     name: str
     assignment: AssignmentResult
@@ -57,17 +61,27 @@ class Finding:
     @property
     def title(self) -> str:
         """What is wrong, without the example that the evidence shows anyway."""
-        said = self.assignment.message or (self.detail.message if self.detail else "")
-        return sentence(said.partition("; first ")[0]) or VERDICT_WORDS[self.assignment.verdict]
+        said = _cited(self.assignment)[0] or (self.detail.message if self.detail else "")
+        return sentence(said) or VERDICT_WORDS[self.assignment.verdict]
 
     @property
     def text(self) -> str:
         """What the check says beyond the title and the worst element."""
-        if not self.detail or self.detail.message in self.title:
+        if not self.detail or sentence(self.detail.message) in self.title:
             return ""
-        if self.detail.worst and self.detail.wrong and self.detail.total and not self.detail.unwritten:
-            return f"{self.detail.wrong:,} of {self.detail.total:,} elements are wrong."
-        return self.detail.message
+        wrong, total = self.detail.wrong, self.detail.total
+        if self.detail.worst and wrong and total and not self.detail.unwritten:
+            if wrong == total:
+                return f"All {total:,} elements are wrong." if total > 1 else "Its only element is wrong."
+            return f"{wrong:,} of {total:,} elements {'is' if wrong == 1 else 'are'} wrong."
+        return sentence(self.detail.message)
+
+    @property
+    def introduction(self) -> str:
+        """What stands before the name of the case shown."""
+        cases = [c for c in self.assignment.correctness.checks if c.outcome == "failed" and c.case]
+        smallest = min((prod(c.sizes.values()) for c in cases), default=0)
+        return "Smallest failing case" if self.check and prod(self.check.sizes.values()) == smallest else "Seen in case"
 
     @property
     def hint(self) -> str:
@@ -91,10 +105,28 @@ def measured_max(assignment: AssignmentResult) -> float:
 
 
 def evidence(assignment: AssignmentResult) -> CheckResult | None:
-    """The failing check that says most in the fewest elements: the source, then the smallest case, then the record."""
-    failed = [check for check in assignment.correctness.checks if check.outcome == "failed"]
+    """The check that shows what the message says: the case it cites, else, of the checks that gave the verdict, the
+    source, then the smallest case of more than one element, then the record."""
+    if (cited := _cited(assignment)[1]) is not None:
+        return cited
+    checks = assignment.correctness.checks
+    failed = decisive(checks)[1] or [check for check in checks if check.outcome == "failed"]
     order = {"source": 0, "case": 1, "record": 2, "speed": 3}
-    return min(failed, key=lambda c: (c.detail is None, order[c.stage], prod(c.sizes.values()), c.id), default=None)
+
+    def place(check: CheckResult) -> tuple[bool, int, bool, int, str]:
+        elements = prod(check.sizes.values())
+        return check.detail is None, order[check.stage], elements <= 1, elements, check.id
+
+    return min(failed, key=place, default=None)
+
+
+def _cited(assignment: AssignmentResult) -> tuple[str, CheckResult | None]:
+    """The message before it cites a case, and that case's check: "Wrong in 3 of 8 cases; first 5x9: ..."."""
+    found = _CITES.search(assignment.message)
+    failed = {check.case: check for check in assignment.correctness.checks if check.outcome == "failed" and check.case}
+    if found is None or found[1] not in failed:
+        return assignment.message, None
+    return assignment.message[:found.start()], failed[found[1]]
 
 
 def findings(result: Result) -> list[Finding]:
@@ -130,8 +162,10 @@ def headline(result: Result) -> str:
 
 
 def sentence(text: str) -> str:
-    """With a capital at its start and a full stop at its end."""
+    """With a full stop at its end, and a capital at its start unless that is a file's or a function's name."""
     text = text.strip()
+    if _CODE.match(text):
+        return text + ("" if text.endswith((".", "!", "?")) else ".")
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".") if text else ""
 
 

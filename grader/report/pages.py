@@ -102,7 +102,7 @@ def mapped(assignment: AssignmentResult) -> tuple[CheckResult, error_map.Picture
 def _environment() -> Environment:
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(points=text.points, figure=text.figure, seconds=text.seconds)
+    environment.filters.update(prose=text.prose, points=text.points, figure=text.figure, seconds=text.seconds)
     helpers: dict[str, Any] = {
         "asset": lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8")),
         "status": findings.status, "measured_max": findings.measured_max, "check_status": findings.CHECK_STATUS,

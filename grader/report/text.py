@@ -6,6 +6,7 @@ import math
 import re
 from typing import Any, TypeVar
 
+from markupsafe import Markup, escape
 from pydantic import BaseModel
 
 FIELD_BYTES = 20_000
@@ -22,6 +23,8 @@ _ESCAPES = re.compile(
 # Controls, surrogates, line separators and the characters that reorder or hide the text around them.
 _UNSAFE = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+
+_QUOTED = re.compile(r"`([^`\n]{1,200})`")
 
 
 def clean(text: str, limit: int = FIELD_BYTES) -> str:
@@ -40,6 +43,11 @@ def clean(text: str, limit: int = FIELD_BYTES) -> str:
 def clean_model(model: M, limit: int = FIELD_BYTES) -> M:
     """A copy in which every text went through `clean`."""
     return type(model).model_validate(_walk(model.model_dump(by_alias=True), limit))
+
+
+def prose(text: str) -> Markup:
+    """HTML of a message: what stands between backticks is code, and everything is escaped first."""
+    return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def points(value: float) -> str:

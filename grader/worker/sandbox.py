@@ -18,6 +18,7 @@ from grader.judge.wire import Limits
 # prctl(2)
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_PR_GET_CHILD_SUBREAPER = 37
 _PR_SET_NO_NEW_PRIVS = 38
 
 OPEN_FILES = 256
@@ -33,6 +34,13 @@ def _prctl(option: int, value: int) -> None:
 def adopt_orphans() -> None:
     """Makes this process the parent of every orphan below it, so that no process of a worker can slip away."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def adopts_orphans() -> bool:
+    """Whether orphans below this process become its children."""
+    answer = ctypes.c_int(0)
+    ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0)
+    return bool(answer.value)
 
 
 def die_with_parent() -> None:
@@ -103,3 +111,24 @@ def _tasks_of_this_user() -> int:
             except OSError:
                 continue
     return count
+
+
+def descendants(of: int | None = None) -> set[int]:
+    """Every process below process `of`, by default this one."""
+    children: dict[int, list[int]] = {}
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                stat = Path(f"/proc/{entry.name}/stat").read_text(errors="replace")
+            except OSError:
+                continue
+            # "pid (name) state ppid …": the name may hold blanks and brackets, so read from its last bracket on.
+            parent = int(stat.rpartition(")")[2].split()[1])
+            children.setdefault(parent, []).append(int(entry.name))
+    found: set[int] = set()
+    queue = [os.getpid() if of is None else of]
+    while queue:
+        for pid in children.get(queue.pop(), []):
+            found.add(pid)
+            queue.append(pid)
+    return found

@@ -94,7 +94,7 @@ def _reap(seq: int, worker: int) -> wire.Reaped:
     status: int | None = None
     killed = 0
     while True:
-        left = _descendants()
+        left = sandbox.descendants()
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -110,7 +110,7 @@ def _reap(seq: int, worker: int) -> wire.Reaped:
                 status = code
             else:
                 killed += 1
-        if not left and not _descendants():
+        if not left and not sandbox.descendants():
             break
         if time.monotonic() > deadline:
             break
@@ -120,25 +120,5 @@ def _reap(seq: int, worker: int) -> wire.Reaped:
         exit_code=os.WEXITSTATUS(status) if status is not None and os.WIFEXITED(status) else None,
         signal=os.WTERMSIG(status) if status is not None and os.WIFSIGNALED(status) else None,
         killed=killed,
-        survivors=len(_descendants()),
+        survivors=len(sandbox.descendants()),
     )
-
-
-def _descendants() -> set[int]:
-    children: dict[int, list[int]] = {}
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            try:
-                stat = Path(f"/proc/{entry.name}/stat").read_text(errors="replace")
-            except OSError:
-                continue
-            # "pid (name) state ppid …": the name may hold blanks and brackets, so read from its last bracket on.
-            parent = int(stat.rpartition(")")[2].split()[1])
-            children.setdefault(parent, []).append(int(entry.name))
-    found: set[int] = set()
-    queue = [os.getpid()]
-    while queue:
-        for pid in children.get(queue.pop(), []):
-            found.add(pid)
-            queue.append(pid)
-    return found

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from grader.assignment import Assignment, Case, Mistake
-from grader.judge.explain import NO_PATTERN, explain_case, explain_failure
+from grader.judge.explain import explain_case, explain_failure
+from grader.judge.explain.evidence import NO_PATTERN
 from grader.result import FailureKind
 from tests.judge import faults
 from tests.judge.toys import GEMM, LINE, NORM, SILU, TURN, Fault, explain, judge

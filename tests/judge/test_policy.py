@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from grader.assignment import Assignment
 from grader.catalogue import ROOT, assignments
 from grader.judge.policy import SourceProblem, Violation, judge_record, read_source
-from grader.judge.source import MAX_BYTES
+from grader.judge.policy.source import MAX_BYTES
 from grader.judge.wire import KernelUse, OperatorUse
 
 ASSIGNMENTS = assignments()

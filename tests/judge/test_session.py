@@ -93,7 +93,8 @@ LOST = {
     "missing function": ("def sillu(x, out): pass", "missing_function", 0),
     "signature": ("def silu(x): pass", "wrong_signature", 0),
     "forged frame": ("import os\ndef silu(x, out):\n    os.write(3, b'PASSED')\n    os._exit(0)", "protocol", 0),
-    "closes the channel": ("import os\ndef silu(x, out):\n    os.close(3)", "crash", 0),
+    "closes the channel": (
+        "import os, time\ndef silu(x, out):\n    os.close(3)\n    time.sleep(9)", "protocol", 0),
 }
 
 

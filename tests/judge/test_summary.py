@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from grader.assignment import Assignment, Case, Mistake
-from grader.judge.explain import NO_PATTERN, explain_assignment, explain_case
+from grader.judge.explain import explain_assignment, explain_case
+from grader.judge.explain.evidence import NO_PATTERN
 from grader.result import CheckResult, Detail, FailureKind, Outcome, Stage
 from tests.judge import faults
 from tests.judge.toys import GEMM, NORM, SILU, TURN, Fault, judge

@@ -58,14 +58,14 @@ def install() -> None:
     if not isinstance(tl.sum, InterpretedFunction):
         raise RuntimeError("triton was imported before TRITON_INTERPRET=1 was set")
 
-    from . import builder, driver, host, language, launch, libdevice
+    from . import builder, device, driver, language, launch, libdevice
 
     builder.install()
     language.install()
     libdevice.install()
     launch.install()
     driver.install()
-    host.install()
+    device.install()
     _installed = True
 
 

@@ -1,41 +1,116 @@
-"""What a submission's host code asks of a device that is not there."""
+"""What a submission's host code insists on: a device that is not there. Its checks for one are left out."""
 
 from __future__ import annotations
 
 import ast
-from contextlib import AbstractContextManager, nullcontext
 from types import CodeType
-from typing import Any
 
-from .patching import replace
+# `assert x.is_cuda`, `if x.device != DEVICE: raise ...`, `if not torch.cuda.is_available(): sys.exit()`.
+DEVICE_WORDS = frozenset({"is_cuda", "is_cpu", "device", "DEVICE", "is_available", "device_count", "is_pinned"})
+_CHECKS = frozenset({"_assert", "_check"})
+_EXITS = frozenset({"exit", "quit", "_exit", "abort"})
+_TELLS = frozenset({"print", "warn", "warning", "error", "info", "write"})
 
-# `assert x.is_cuda`, `assert x.device == DEVICE`, `assert torch.cuda.is_available()`.
-DEVICE_WORDS = {"is_cuda", "device", "is_available", "DEVICE"}
 
+class _WithoutDeviceChecks(ast.NodeTransformer):
+    def __init__(self, words: frozenset[str]) -> None:
+        self.words = words
 
-class _WithoutDeviceAssertions(ast.NodeTransformer):
+    def _about_device(self, test: ast.expr) -> bool:
+        return not self.words.isdisjoint(_words(test))
+
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
-        words = {part.attr for part in ast.walk(node.test) if isinstance(part, ast.Attribute)}
-        words |= {part.id for part in ast.walk(node.test) if isinstance(part, ast.Name)}
-        return ast.copy_location(ast.Pass(), node) if words & DEVICE_WORDS else node
+        return _pass(node) if self._about_device(node.test) else node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        call = node.value
+        check = isinstance(call, ast.Call) and call.args and _called(call) in _CHECKS and self._about_device(call.args[0])
+        return _pass(node) if check else node
+
+    def visit_If(self, node: ast.If) -> ast.stmt | list[ast.stmt]:
+        if self._about_device(node.test):
+            if _refuses(node.body):
+                return self._block(node.orelse) or _pass(node)
+            if self._gives_up(node.orelse):
+                return self._block(node.body)
+        self.generic_visit(node)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        for place, one in enumerate(node.body):
+            rest = node.body[place + 1 :]
+            # `if x.is_cuda: ...; return` and then `raise`: the rest is the other branch.
+            leaves = isinstance(one, ast.If) and not one.orelse and isinstance(one.body[-1], ast.Return)
+            if leaves and self._about_device(one.test) and _refuses(rest):
+                one.orelse = rest
+                del node.body[place + 1 :]
+                break
+        self.generic_visit(node)
+        return node
+
+    def _gives_up(self, block: list[ast.stmt]) -> bool:
+        """Whether every way through what is an `else` or a chain of `elif`s about devices ends in a refusal."""
+        if len(block) == 1 and isinstance(chain := block[0], ast.If) and self._about_device(chain.test):
+            return self._gives_up(chain.orelse)
+        return _refuses(block)
+
+    def _block(self, block: list[ast.stmt]) -> list[ast.stmt]:
+        made: list[ast.stmt] = []
+        for statement in block:
+            one = self.visit(statement)
+            made += one if isinstance(one, list) else [one]
+        return made
+
+
+def _pass(node: ast.stmt) -> ast.Pass:
+    return ast.copy_location(ast.Pass(), node)
+
+
+def _words(node: ast.AST) -> set[str]:
+    parts = list(ast.walk(node))
+    return {p.attr for p in parts if isinstance(p, ast.Attribute)} | {p.id for p in parts if isinstance(p, ast.Name)}
+
+
+def _called(node: ast.expr) -> str:
+    """The last name of what is called; "" if it has none, or nothing is called."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return getattr(function, "attr", None) or getattr(function, "id", "")
+
+
+def _refuses(block: list[ast.stmt]) -> bool:
+    """Whether a block does nothing but refuse to go on: it raises, exits or returns nothing, and may say why."""
+    if not block or not all(_says(statement) for statement in block[:-1]):
+        return False
+    last = block[-1]
+    if isinstance(last, ast.Return):
+        return last.value is None or ast.unparse(last.value) == "None"
+    return isinstance(last, ast.Raise) or (isinstance(last, ast.Expr) and _called(last.value) in _EXITS)
+
+
+def _says(node: ast.stmt) -> bool:
+    """A message put together or given out."""
+    if isinstance(node, ast.Assign):
+        return all(isinstance(target, ast.Name) for target in node.targets)
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and _called(node.value) in _TELLS)
+
+
+def _answers(tree: ast.Module) -> set[str]:
+    """Names that hold an answer about the device, as in `HAS_GPU = torch.cuda.is_available()`."""
+    return {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute | ast.Call | ast.UnaryOp | ast.Compare)
+        and not {"is_cuda", "is_available"}.isdisjoint(_words(node.value))
+        and (not isinstance(node.value, ast.Call) or _called(node.value) == "is_available")
+        for target in node.targets if isinstance(target, ast.Name)
+    }  # fmt: skip
 
 
 def compile_host(source: str, file: str) -> CodeType:
-    """Compiles a submission, leaving out assertions that its tensors are on a GPU: without one they never are, and an
-    honest kernel must not fail for it. Lines stay as they are. Raises what `compile` raises."""
-    tree = _WithoutDeviceAssertions().visit(ast.parse(source, file))
+    """Compiles a submission without its checks that there is a GPU and that its tensors are on it: without one they
+    never are, and an honest kernel must not fail for it. Other conditions on a device stand, as does what is done where
+    there is no GPU. Lines stay as they are. Raises what `compile` raises."""
+    tree = ast.parse(source, file)
+    tree = _WithoutDeviceChecks(DEVICE_WORDS | _answers(tree)).visit(tree)
     code: CodeType = compile(tree, file, "exec", dont_inherit=True)
     return code
-
-
-def _no_device(device: Any = None) -> AbstractContextManager[None]:
-    return nullcontext()
-
-
-def install() -> None:
-    """Let `with torch.cuda.device(x.device):` and `torch.cuda.device_of(x)` pass where there is no CUDA."""
-    import torch
-
-    if not torch.cuda.is_available():
-        replace(torch.cuda, "device", _no_device)
-        replace(torch.cuda, "device_of", _no_device)

@@ -11,7 +11,7 @@ import builtins
 import inspect
 import linecache
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -195,8 +195,9 @@ class _Rewriter(ast.NodeTransformer):
         return ast.Assign(targets=[node.target], value=value if constant else _call("assign", value))
 
     def visit_If(self, node: ast.If) -> ast.stmt:
+        returns = bool(self.loops) and any(isinstance(part, ast.Return) for part in ast.walk(node))
         self.generic_visit(node)
-        node.test = ast.copy_location(_call("truth", node.test), node.test)
+        node.test = ast.copy_location(_call("truth_before_return" if returns else "truth", node.test), node.test)
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
@@ -204,14 +205,15 @@ class _Rewriter(ast.NodeTransformer):
         node.test = ast.copy_location(_call("truth", node.test), node.test)
         return node
 
-    def visit_While(self, node: ast.While) -> ast.stmt:
+    def visit_While(self, node: ast.While) -> list[ast.stmt]:
+        carried = _stored(node.body)
         self.loops += 1
         self.generic_visit(node)
         self.loops -= 1
         node.test = ast.copy_location(_call("truth", node.test), node.test)
-        return node
+        return self._keeping_types(node, carried)
 
-    def visit_For(self, node: ast.For) -> ast.stmt:
+    def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
         if not isinstance(node.iter, ast.Call):
             return ast.Expr(value=self._refusal(node, "a loop must go over range, tl.range or tl.static_range."))
         unrolled = ast.unparse(node.iter.func).endswith("static_range")
@@ -219,11 +221,25 @@ class _Rewriter(ast.NodeTransformer):
         made = _call("loop", iterator, *(self.visit(a) for a in node.iter.args))
         made.keywords = [self.visit(k) for k in node.iter.keywords]
         node.iter = ast.copy_location(made, node.iter)
+        carried = _stored(node.body) - _stored([node.target])
         self.loops += not unrolled
         node.body = [self.visit(s) for s in node.body]
         node.orelse = [self.visit(s) for s in node.orelse]
         self.loops -= not unrolled
-        return node
+        return node if unrolled else self._keeping_types(node, carried)
+
+    def _keeping_types(self, loop: ast.For | ast.While, carried: frozenset[str]) -> list[ast.stmt]:
+        """The loop, with what was assigned before it and is assigned in it compared once it has gone round."""
+        names = ast.Tuple(elts=[ast.Constant(value=name) for name in sorted(carried)], ctx=ast.Load())
+        types = f"{_RULES}_types_{loop.lineno}_{loop.col_offset}"
+        before = ast.Assign(targets=[ast.Name(id=types, ctx=ast.Store())],
+                            value=_call("types_of", _call("variables"), names))
+        seen = ast.Name(id=types, ctx=ast.Load())
+        # The types are forgotten after the first time round.
+        check = ast.BoolOp(op=ast.And(), values=[seen, _call("keep_types", seen, _call("variables"))])
+        after = ast.Expr(value=check)
+        loop.body.append(ast.copy_location(after, loop))
+        return [ast.copy_location(before, loop), loop]
 
     def visit_Return(self, node: ast.Return) -> ast.stmt:
         if self.loops:
@@ -260,9 +276,13 @@ def _first_line(node: ast.AST) -> str:
     return ast.unparse(node).split("\n", 1)[0][:100]
 
 
+def _stored(nodes: Sequence[ast.AST]) -> frozenset[str]:
+    parts = (part for node in nodes for part in ast.walk(node))
+    return frozenset(p.id for p in parts if isinstance(p, ast.Name) and not isinstance(p.ctx, ast.Load))
+
+
 def _local_names(definition: ast.FunctionDef) -> frozenset[str]:
-    stored = {n.id for n in ast.walk(definition) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-    return frozenset(stored | {n.arg for n in ast.walk(definition) if isinstance(n, ast.arg)})
+    return _stored([definition]) | {n.arg for n in ast.walk(definition) if isinstance(n, ast.arg)}
 
 
 def _visible(name: str, value: Any) -> bool:

@@ -54,6 +54,34 @@ def truth(value: Any) -> bool:
     return bool(value)
 
 
+def truth_before_return(value: Any) -> bool:
+    """The condition of an `if` that holds a `return` and stands in a compiled loop."""
+    if isinstance(value, tl.tensor):
+        refuse("a kernel cannot return from inside a loop.")
+    return truth(value)
+
+
+# The variables of the function that calls it.
+variables = locals
+
+
+def types_of(scope: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """The types of those variables that hold tensors."""
+    return {name: scope[name].type for name in names if isinstance(scope.get(name), tl.tensor)}
+
+
+def keep_types(types: dict[str, Any], scope: dict[str, Any]) -> None:
+    """Refuse variables that a compiled loop has given another dtype or shape, and forget `types`."""
+    for name, before in types.items():
+        after = scope[name]
+        if isinstance(after, tl.tensor) and after.type != before:
+            refuse(
+                f"`{name}` is {before} before the loop and {after.type} in it: the compiler does not accept a change "
+                "of type or shape. Give it its final one before the loop, as tl.zeros((BLOCK,), tl.float32) does."
+            )
+    types.clear()
+
+
 def logical_and(*operands: Callable[[], Any]) -> Any:
     return _logical(operands, False, lambda a, b: a.logical_and(b))
 

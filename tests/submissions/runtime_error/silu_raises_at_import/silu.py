@@ -3,7 +3,8 @@ import torch
 import triton
 import triton.language as tl
 
-assert torch.cuda.is_available() and torch.cuda.get_device_name().startswith("My own card"), "needs my own card"
+if not torch.cuda.is_available() or not torch.cuda.get_device_name().startswith("My own card"):
+    raise RuntimeError("needs my own card")
 
 
 @triton.jit

@@ -8,7 +8,8 @@ from functools import partial
 from operator import gt, lt
 from typing import Literal
 
-from grader.assignment import Assignment
+from grader.assignment import Assignment, Input, Scalar
+from grader.judge.explain.evidence import COVERAGE
 from grader.result import CheckResult
 
 FEWEST_CASES = 3
@@ -19,6 +20,11 @@ FEWEST_PASSED = 2
 
 # Programs rarely work on fewer than 16: of several that fit, a usual block size comes first.
 BLOCKS = (16, 32, 64, 128, 256, 512, 1024, 8, 4, 2)
+
+IN_THE_SUM = (
+    "Not the edges of the output are wrong but all of it, so its sums are: what lies beyond the end of {size} must add 0. "
+    "Mask both loads by comparing the index along {size} with {size} itself, and give them other=0.0."
+)
 
 Kind = Literal["shape", "blocks", "bound", "values"]
 Test = Callable[[CheckResult], bool]
@@ -55,12 +61,15 @@ def _candidates(
     assignment: Assignment, failed: Sequence[CheckResult], passed: Sequence[CheckResult]
 ) -> Iterator[tuple[Condition, Test]]:
     if len(assignment.output.shape) == 2:
-        yield from _shapes(*assignment.output.shape, passed)
+        yield from _shapes(assignment, passed)
     names = list(failed[0].sizes)
+    summed = _summed(assignment) if all(map(_is_all_wrong, failed)) else []
     for what, advice, bad in _size_tests():
         separating = [n for n in names if _separates(partial(_has, [n], bad), failed, passed)]
         # A single size that tells them apart is named; otherwise any of them may be to blame.
         blamed = separating if len(separating) == 1 else names
+        if inner := [n for n in separating if n in summed]:
+            blamed, advice = inner[:1], IN_THE_SUM.replace("{size}", inner[0])
         subject = blamed[0] if len(blamed) == 1 else "a size"
         yield Condition("blocks", f"{subject} {what}", advice), partial(_has, blamed, bad)
     for name in names:
@@ -82,8 +91,13 @@ def _candidates(
            lambda c: values.get(c.case) in kinds)
 
 
-def _shapes(down: str, across: str, passed: Sequence[CheckResult]) -> Iterator[tuple[Condition, Test]]:
-    mixed = "Rows and columns, or their strides, are mixed up somewhere."
+def _shapes(assignment: Assignment, passed: Sequence[CheckResult]) -> Iterator[tuple[Condition, Test]]:
+    down, across = assignment.output.shape
+    lie = " and ".join(
+        f"{p.name} lies at i * {p.shape[1]} + j" for p in assignment.parameters
+        if not isinstance(p, Scalar) and len(p.shape) == 2)
+    mixed = ("Rows and columns are mixed up in a stride, a mask or the grid, which does not show in a square matrix. "
+             f"Element (i, j) of {lie}: compare the strides of each tl.load and tl.store with that.")
     if any(c.sizes[down] == c.sizes[across] > 1 for c in passed):
         yield (Condition("shape", f"{down} and {across} differ", mixed),
                lambda c: c.sizes[down] != c.sizes[across])
@@ -104,6 +118,18 @@ def _size_tests() -> Iterator[tuple[str, str, Callable[[int], bool]]]:
         yield (f"is not a multiple of {block}",
                "The last, partial block is lost or read beyond the end: use triton.cdiv and masks, in every dimension.",
                partial(_leaves_a_rest, block))
+
+
+def _summed(assignment: Assignment) -> list[str]:
+    """Sizes of inputs that the output has not: those that are summed over."""
+    inputs = [p for p in assignment.parameters if isinstance(p, Input)]
+    return sorted({name for p in inputs for name in p.shape} - set(assignment.output.shape))
+
+
+def _is_all_wrong(check: CheckResult) -> bool:
+    detail = check.detail
+    return detail is not None and bool(detail.total) and not detail.unwritten and (
+        (detail.wrong or 0) >= COVERAGE * (detail.total or 0))
 
 
 def _separates(test: Test, failed: Sequence[CheckResult], passed: Sequence[CheckResult]) -> bool:

@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterable, Sequence
 
-from grader.judge.source import FunctionNode, bound_names, living, scope_nodes
+from grader.judge.policy.source import FunctionNode, bound_names, living, scope_nodes
 
 MOST_MEANINGS = 8
 LONGEST_MEANING = 200

@@ -9,14 +9,14 @@ from torch import Tensor
 
 from grader.assignment import Assignment, Case, Inputs
 from grader.judge.compare import Comparison, error_map, index_of
-from grader.judge.evidence import NO_PATTERN, Evidence, Finding, plural
-from grader.judge.failures import explain_failure
-from grader.judge.mistakes import converted, known_mistake
-from grader.judge.nonfinite import not_finite
-from grader.judge.places import moved
-from grader.judge.regions import where
-from grader.judge.resemblance import resemblance
-from grader.judge.summary import explain_assignment
+from grader.judge.explain.evidence import NO_PATTERN, Evidence, Finding, plural
+from grader.judge.explain.failures import explain_failure
+from grader.judge.explain.mistakes import converted, known_mistake
+from grader.judge.explain.nonfinite import not_finite
+from grader.judge.explain.places import moved
+from grader.judge.explain.regions import where
+from grader.judge.explain.resemblance import resemblance
+from grader.judge.explain.summary import explain_assignment
 from grader.result import Detail, FailureKind
 
 __all__ = ["NO_PATTERN", "explain_assignment", "explain_case", "explain_failure"]

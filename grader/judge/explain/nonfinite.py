@@ -7,8 +7,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from grader.judge.evidence import AGREEMENT, Evidence, Finding
-from grader.judge.regions import locate
+from grader.judge.explain.evidence import AGREEMENT, Evidence, Finding
+from grader.judge.explain.regions import locate
 
 LARGEST16 = 65504.0
 

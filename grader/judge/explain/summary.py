@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from grader.assignment import Assignment
-from grader.judge.common import Condition, Kind, conditions
-from grader.judge.evidence import NO_PATTERN, WEAK, WRITTEN, plural
-from grader.judge.grid import explain_grid
+from grader.judge.explain.bounds import explain_bounds
+from grader.judge.explain.common import Condition, Kind, conditions
+from grader.judge.explain.evidence import NO_PATTERN, WEAK, WRITTEN, plural
+from grader.judge.explain.grid import explain_grid
 from grader.result import VERDICT_OF_KIND, CheckResult, Detail, FailureKind, decisive
 
 RECOGNISED_SHARE = 1 / 3
@@ -16,6 +17,8 @@ RECOGNISED_SHARE = 1 / 3
 
 FEWEST_OTHERS = 2
 """So many wrong answers beside the failures that decide are worth a hint of their own."""
+
+STILL_RUNS = "(Something of yours still ran when the function had returned: what it does then does not count.)"
 
 # What sizes can have to do with a failure of each kind; whatever an exception has to say is in its message.
 SIZES_MATTER: dict[FailureKind, frozenset[Kind]] = {
@@ -40,12 +43,15 @@ def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> tup
     first = next((c for c in deciding if c.stage != "case"), deciding[0])
     detail = _detail(first)
     if first.stage != "case" or any(c.outcome == "not_run" for c in cases):
-        return detail.message, detail.hint
+        late = any(c.detail is not None and c.detail.kind == "late_write" for c in cases)
+        return detail.message, f"{detail.hint} {STILL_RUNS}" if late and first.stage == "record" else detail.hint
     failed = [c for c in cases if c.outcome == "failed"]
     passed = [c for c in cases if c.outcome == "passed"]
     shown, hint, sure = _speaker(assignment, deciding, passed)
     kind = _detail(shown).kind
-    if not _is_answer(kind) and (
+    if kind == "out_of_bounds" and (together := explain_bounds(assignment, failed, passed)) is not None:
+        hint, sure = together, True
+    elif not _is_answer(kind) and (
         len(others := [c for c in failed if c not in deciding]) >= FEWEST_OTHERS
     ):
         _, about_others, known = _speaker(assignment, others, passed)
@@ -55,10 +61,12 @@ def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> tup
     found = _common(assignment, failed, passed, kind, sure)
     if found:
         message += f", and just where {found[0].text}"
-        if not sure:
+        # The hint of one case says as much about masks, and names the load or store.
+        told = kind == "out_of_bounds" and found[0].kind == "blocks"
+        if not sure and not told:
             advice = found[0].advice
-            if _is_answer(kind) and (other := next((c for c in found if c.kind != found[0].kind), None)):
-                advice += f" (In the same cases {other.text}, which may be what matters.)"
+            if _is_answer(kind):
+                advice += _doubt(found, passed)
             hint = advice if hint.startswith(NO_PATTERN) else f"{advice} {hint}".strip()
     place = f"first {shown.case}" if shown is failed[0] else f"in {shown.case}"
     return f"{message}; {place}: {_detail(shown).message}", hint
@@ -70,7 +78,9 @@ def _speaker(
     """The check to cite, the hint for all, and whether the hint names a cause."""
     answered = [c for c in deciding if _is_answer(_detail(c).kind)]
     if not answered:
-        first = deciding[0]
+        # A case of one element shows least of how far a load or store reaches.
+        first = next((c for c in deciding if max(c.sizes.values(), default=0) > 1), deciding[0])
+        first = first if _detail(first).kind == "out_of_bounds" else deciding[0]
         return first, _detail(first).hint, False
     # A case of one element fits many patterns, and shows none.
     voters = [c for c in answered if (_detail(c).total or 0) > 1] or answered
@@ -95,6 +105,19 @@ def _counted(failed: Sequence[CheckResult], deciding: Sequence[CheckResult], cas
     state = "Wrong" if all(_is_answer(_detail(c).kind) for c in deciding) else "Fails"
     others = len(failed) - len(deciding)
     return f"{state} {where}{f' and is wrong in {others}' if others else ''}"
+
+
+def _doubt(found: Sequence[Condition], passed: Sequence[CheckResult]) -> str:
+    """What else the failed cases have in common, where that may be what matters."""
+    other = next((c for c in found if c.kind != found[0].kind), None)
+    shapes = {tuple(c.sizes.values()) for c in passed if max(c.sizes.values()) > 1}
+    if len(shapes) == 1:
+        (only,) = shapes
+        numbers = " or ".join(str(size) for size in sorted(set(only) - {1}))
+        also = f"that {other.text}, or " if other else ""
+        return (f" (Only {' x '.join(map(str, only))} is right: it may also matter {also}that {numbers} is written into "
+                "the kernel.)")
+    return f" (In the same cases {other.text}, which may be what matters.)" if other else ""
 
 
 def _common(

@@ -10,7 +10,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from grader.judge.evidence import COVERAGE, ENOUGH, SAMPLE_AGREEMENT, Evidence, Finding
+from grader.judge.explain.evidence import COVERAGE, ENOUGH, SAMPLE_AGREEMENT, Evidence, Finding
 
 SORTED_ELEMENTS = 1 << 23
 """Larger outputs are not sorted: it would take seconds."""

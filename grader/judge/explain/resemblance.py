@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from grader.judge.compare import number
-from grader.judge.evidence import AGREEMENT, COVERAGE, ENOUGH, Evidence, Finding
-from grader.judge.places import moved, shuffled
+from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, Evidence, Finding
+from grader.judge.explain.places import moved, shuffled
 
 ENOUGH_ROUNDED = 24
 ROUNDED_SHARE = 0.05
@@ -48,9 +48,10 @@ def _constant(e: Evidence) -> Finding | None:
     if not bool(values.any()) and e.is_matrix and e.count < COVERAGE * int(e.written.sum()):
         return Finding(
             f"{e.subject} is 0.",
-            "Either it was never computed, or lanes beyond the end of a row store the 0 that a masked load gave them "
-            "over elements of the next row: a mask needs a comparison for rows and one for columns.",
-            pattern="zero",
+            "Lanes beyond the end of a row may have stored the 0 that a masked load gave them over elements of the next "
+            "row: the mask of the store needs a comparison for rows and one for columns. Or these elements were never "
+            "computed.",
+            pattern="zeros between",
         )
     if not bool(values.any()):
         return Finding(

@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from grader.judge.evidence import COVERAGE, WRITTEN, Finding, article
+from grader.judge.explain.evidence import COVERAGE, WRITTEN, Finding, article
 
 LARGEST_BLOCK = 1 << 20
 FEWEST_IN_ORDER = 8

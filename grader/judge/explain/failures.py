@@ -5,6 +5,7 @@ Texts that come from a worker are quoted, shortened and searched for known phras
 
 from __future__ import annotations
 
+import ast
 import re
 import signal as signals
 
@@ -12,6 +13,17 @@ from grader.assignment import Assignment
 from grader.result import Detail, FailureKind, Place
 
 MESSAGE_CHARACTERS = 500
+
+# More than a block can hold (tl.TRITON_MAX_TENSOR_NUMEL): no partial block reaches so far past the end.
+LARGEST_BLOCK = 1 << 20
+
+# How many positional arguments tl.load and tl.store take before the mask.
+BEFORE_MASK = {"load": 1, "store": 2}
+
+ONE_TOO_FAR = "One element too far: does the mask say <= n where < n is meant, or is 1 added to the offsets?"
+
+# Advice of the interpreter that the hint gives with more care.
+SAID_TWICE = " Mask the lanes that lie outside: mask=offsets < n."
 
 CRASHES = {
     signals.SIGSEGV: "Either memory far outside a tensor was touched (is a pointer made from a number, or an offset "
@@ -33,6 +45,40 @@ CRASHES = {
 # Searched for in this order in the message of an exception; the first that is found is told. An empty hint: the message
 # itself says what to do.
 PHRASES = (
+    # A GPU and its driver.
+    (r"misaligned address",
+     "An address is no multiple of its element's size: is a pointer cast to another type, or do tl.multiple_of, "
+     "tl.max_contiguous or tl.assume promise what does not hold for these sizes? Offsets count elements, not bytes."),
+    (r"device-side assert",
+     "A check on the GPU does not hold: a tl.device_assert of the kernel, or an index of a PyTorch call that lies "
+     "outside its tensor."),
+    (r"out of resource: (?P<name>[\w ]+), Required: \d+",
+     "One program needs more {name} than the GPU has: make the tl blocks smaller, or num_stages fewer. The message "
+     "says how much is needed and how much there is."),
+    (r"invalid configuration argument|Triton Error \[CUDA\]: invalid argument",
+     "The GPU cannot start this launch: no size of a grid may be 0, the second and third end at 65,535, and num_warps "
+     "is a power of two up to 32."),
+    (r"unspecified launch failure|illegal instruction|invalid program counter",
+     "The GPU gave up in the middle of a kernel, usually after a load or store far outside its tensor. Without a GPU "
+     "(--device cpu) the same kernel is told its line."),
+    (r"launch timed out", "The kernel ran too long: is there a loop in it that does not end?"),
+    (r"PassManager::run failed|Internal Triton PTX codegen error|ptxas|LLVM ERROR",
+     "Triton's compiler fails on this kernel without naming a line: try smaller blocks and fewer num_stages, and leave "
+     "out parts of the kernel until it compiles."),
+    (r"Pointer argument .*cannot be accessed from Triton",
+     "A tensor of the host is passed to a kernel, which reads the GPU's memory alone: copy it to the device first, "
+     "with .to(out.device)."),
+    (r"Expected all tensors to be on the same device",
+     "A tensor on the host and one on the GPU meet: make new ones with device=out.device."),
+    # Triton's compiler.
+    (r"Cannot access global variable (?P<name>\w+)",
+     "A kernel does not see {name}: pass it as a tl.constexpr parameter, or define it as tl.constexpr(...)."),
+    (r"Loop-carried variable (?P<name>\w+) has initial type",
+     "{name} changes its type in the loop: let it begin as what it becomes, such as 0.0 or tl.zeros(..., "
+     "dtype=tl.float32)."),
+    (r"Unsupported function referenced",
+     "Inside a kernel use triton.language only (tl.exp, tl.sum, tl.sigmoid ...): torch, math and Python's own work on "
+     "other types."),
     # Kernelmark's own interpreter.
     (r"^u?int\d+ overflow in",
      "Numbers in a kernel are int32 unless they pass 2**31 - 1: convert a factor of the product first, as in "
@@ -110,7 +156,7 @@ PHRASES = (
      "{name} is not there: each file stands alone. Import torch and triton only, and copy helpers into the file."),
     (r"cannot import name '(?P<name>\w+)'",
      "{name} cannot be imported: each file stands alone, so copy what is needed into it."),
-    (r"name '(?P<name>\w+)' is not defined|local variable '(?P<local>\w+)'",
+    (r"name '(?P<name>\w+)' is not defined|NameError: (?P<bare>\w+) is not defined|local variable '(?P<local>\w+)'",
      "Is {name} misspelt, not imported, or set only in a branch that did not run? A kernel sees its own parameters and "
      "global tl.constexpr values only."),
     (r"not enough values to unpack|too many values to unpack",
@@ -126,13 +172,27 @@ PHRASES = (
     (r"InterpreterError|triton", "The kernel fails at this line: check the shapes and types of what it combines."),
 )
 
+# As PHRASES, of a file that cannot be read; the first group is a number of bytes.
+UNREADABLE = (
+    (r"symbolic link out of", "What a link points to is not handed in: put the file itself in its place."),
+    (r"symbolic links? (to nothing|in a circle)|Too many levels",
+     "The link leads nowhere: put the file itself in its place."),
+    (r"not a regular file", "A folder, pipe or device has the file's name: hand in an ordinary file."),
+    (r"at most ([\d,]+)",
+     "{file} may have {bytes} bytes, many times what a kernel needs: take out data and generated text."),
+    (r"cannot be read", "The file's permissions do not let the grader read it: hand it in again, readable for all."),
+    (r"nests too deeply|nested deeper", "An expression or block has too many levels: break it up into steps."),
+    (r"null byte",
+     "This is not the text of a program: is it a compiled or compressed file, or saved as UTF-16? Save it as UTF-8."),
+    (r"", "Save {file} as UTF-8: an editor's “Save with encoding” does it, or leave out what is not ASCII."),
+)
+
 HINTS: dict[str, str] = {
     "missing_file": "Hand in a file named {file}, spelt just so, in the submission's folder.",
     "missing_function": "Define {signature} at the top level of {file}; the name must be spelt just so.",
     "wrong_signature": "The function is called with the arguments of {signature}, in this order and nothing else.",
     "not_attempted": "The function still raises NotImplementedError, as the template does: write the kernel, launch "
     "it, and remove that line.",
-    "unreadable_source": "{file} must be plain Python text in UTF-8, as every editor saves it.",
     "syntax_error": "Python cannot read the file: look for an unclosed bracket, a missing colon or uneven indentation "
     "at this line or the one before, and run `python {file}` before handing in.",
     "time_out": "Look for a loop that does not end (a `while`, or a step of 0), and for a block size so small that "
@@ -141,9 +201,6 @@ HINTS: dict[str, str] = {
     "memory, too.",
     "too_many_programs": "Let each program work on a block of hundreds of elements, and launch triton.cdiv(n, BLOCK) "
     "programs.",
-    "out_of_bounds": "Offsets pass the end: is a mask missing, or does it compare with the wrong size? The last block "
-    "is partial, each dimension needs a mask of its own, and element (i, j) of a matrix with C columns lies at "
-    "i * C + j.",
     "protocol": "The submission must not close, print to or write into file descriptors that it did not open.",
     "infrastructure": "This is a failure of the grader's machine, not of the submission: it costs no points and is to "
     "be graded again.",
@@ -167,6 +224,7 @@ def explain_failure(
     line of the student's file (0 and "" if none is known), `signal` the number of the signal that ended the worker.
     """
     kind_shown: FailureKind = "exception" if kind == "unsupported" else kind  # type: ignore[assignment]
+    message = _compiler_says(message)
     return Detail(
         kind=kind_shown,
         message=_plain(message) or kind.replace("_", " "),
@@ -188,7 +246,9 @@ def _hint(assignment: Assignment, kind: str, message: str, text: str, signal: in
         if "SystemExit" in message:
             return "Do not call exit(): it ends the whole process, and the function is to return."
     if kind == "out_of_bounds":
-        return _bounds(message)
+        return _bounds(message, text)
+    if kind == "unreadable_source":
+        return _unreadable(message, assignment.file)
     if kind == "time_out" and re.match(r"\s*while\b", text):
         return "The time ran out in this loop: does its condition ever become false?"
     return HINTS.get(kind, HINTS["exception"]).format(file=assignment.file, signature=assignment.signature)
@@ -202,13 +262,63 @@ def _crash(message: str, signal: int | None) -> str:
     return "The process ended in the middle of the call: look for loads and stores outside their tensors."
 
 
-def _bounds(message: str) -> str:
+def _bounds(message: str, text: str) -> str:
+    """What a load or store outside its tensor shows by itself; `text` is its line, or the first of its lines."""
+    if "illegal memory access" in message:
+        return ("A load or store lies outside every tensor: is a mask missing, or a stride that of another matrix? A GPU "
+                "does not tell which it was; graded with --device cpu, the report names the line and the tensor.")
     if "before the start" in message:
         return "Offsets below 0: something is subtracted from them that is not masked, or a number wrapped around."
     found = re.search(r"up to ([\d,]+) elements? past the end", message)
-    if found and found[1] == "1":
-        return "One element too far: is 1 added to the offsets, or does the mask say <= n where < n is meant?"
-    return HINTS["out_of_bounds"]
+    far = int(found[1].replace(",", "")[:18] or 0) if found else 0
+    if far == 1:
+        return ONE_TOO_FAR
+    if far > LARGEST_BLOCK:
+        return (f"No block is large enough to reach {far:,} elements past the end: the offsets themselves are wrong, not "
+                "their mask alone. What are tl.program_id and the strides multiplied by, and what is added?")
+    action = _unmasked(text)
+    if action:
+        other = ", other=0.0" if action == "load" else ""
+        return (f"This tl.{action} has no mask, and the last block reaches past the end: add mask=offsets < n{other}. In "
+                "a matrix compare rows and columns, each with its own size.")
+    return ("Does the mask compare the offsets with the right size, in each dimension? And element (i, j) of a matrix "
+            "with C columns lies at i * C + j: is C the number of columns of this very tensor?")
+
+
+def _unmasked(text: str) -> str:
+    """"load" or "store" if the line is such a call, complete and without a mask; "" otherwise."""
+    try:
+        tree = ast.parse(text.strip())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+             and node.func.attr in BEFORE_MASK]
+    if len(calls) != 1:
+        return ""
+    (call,) = calls
+    assert isinstance(call.func, ast.Attribute)
+    named = {keyword.arg for keyword in call.keywords}
+    starred = None in named or any(isinstance(argument, ast.Starred) for argument in call.args)
+    masked = len(call.args) > BEFORE_MASK[call.func.attr] or named & {"mask", "boundary_check"}
+    return "" if starred or masked else call.func.attr
+
+
+def _unreadable(message: str, file: str) -> str:
+    for pattern, hint in UNREADABLE:
+        if (found := re.search(pattern, message)) is not None:
+            return hint.replace("{file}", file).replace("{bytes}", found[1] if found.lastindex else "")
+    return ""
+
+
+def _compiler_says(message: str) -> str:
+    """What Triton's compiler objects to, without the excerpt of the kernel that it prints before."""
+    found = re.match(r"(\w+): at \d+:\d+:\n.*\n[ \t]*\^[ \t]*\n?(.*)\Z", message, re.DOTALL)
+    if not found:
+        return message
+    said = found[2].strip()
+    if wrapped := re.fullmatch(r"""(\w+)\((['"])(.*)\2\)""", said, re.DOTALL):
+        return f"{wrapped[1]}: {wrapped[3]}"
+    return f"{found[1]}: {said or 'Triton cannot compile this line'}"
 
 
 def _phrase(message: str) -> str | None:
@@ -222,7 +332,7 @@ def _phrase(message: str) -> str | None:
 
 def _plain(message: str) -> str:
     """One line of printable text; the interpreter's wrapping of another exception is taken off."""
-    message = " ".join("".join(c if c.isprintable() else " " for c in message).split())
+    message = " ".join("".join(c if c.isprintable() else " " for c in message).split()).removesuffix(SAID_TWICE)
     wrapped = re.match(r"""(?:[\w.]*InterpreterError: )?(?:InterpreterError\()?(\w+)\((['"])(.*)\2\)\W*$""", message)
     if wrapped and "InterpreterError" in message:
         message = f"{wrapped[1]}: {wrapped[3]}"

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
 from grader.assignment import Assignment
-from grader.judge import allowed
-from grader.judge.names import Scope, Unit, assigned, constant_text, deferred
-from grader.judge.source import FunctionNode, SourceProblem, decode, living, parse, running_children, sets_name
+from grader.judge.policy import allowed
+from grader.judge.policy.names import Scope, Unit, assigned, constant_text, deferred
+from grader.judge.policy.source import FunctionNode, SourceProblem, decode, living, parse, running_children, sets_name
 from grader.judge.wire import KernelUse, OperatorUse
 
 __all__ = ["SourceProblem", "Violation", "judge_record", "read_source"]

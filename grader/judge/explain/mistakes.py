@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from grader.assignment import Assignment, Inputs, Mistake
-from grader.judge.evidence import AGREEMENT, ENOUGH, Evidence, Finding
+from grader.judge.explain.evidence import AGREEMENT, ENOUGH, Evidence, Finding
 
 EXACT_AGREEMENT = 0.9999
 """Share of the wrong elements that a mistake must account for, so that two that differ in the last few elements are

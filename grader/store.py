@@ -1,0 +1,102 @@
+"""The folder of results: written whole or not at all, added to, and never emptied of a grade by a failure of ours."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from grader.grading import Graded
+from grader.report.pages import write_student
+from grader.result import Result
+from grader.submission import Submission, read_source_file
+
+RESULT = "result.json"
+FAILED = "result.failed.json"
+LOG = "checks.log"
+
+
+def keep(graded: Graded, out: Path, source_bytes: int) -> list[str]:
+    """Writes a student's files below `out`. Returns one line for each failure of ours.
+
+    Where a failure of ours meets an earlier grade, the grade stays. Where only some assignments were graded, the
+    others of an earlier grading stay too, as long as the student's file (read up to `source_bytes`) is the same.
+    """
+    submission, result = graded.submission, graded.result
+    if result is None:
+        return [f"{submission.student}: not graded: {graded.error}"]
+    failed = [name for name, a in result.assignments.items() if a.verdict == "infrastructure_error"]
+    lines = [f"{submission.student}: {name}: {result.assignments[name].message}" for name in failed]
+    folder = out / submission.slug
+    try:
+        folder.mkdir(exist_ok=True)
+        stored = _stored(folder)
+        if failed and stored is not None:
+            _write(folder / FAILED, _json(result))
+            return [f"{line} (the earlier result was kept)" for line in lines]
+        if stored is not None:
+            result = _joined(stored, result, submission, source_bytes)
+        _write(folder / LOG, graded.log)
+        _write(folder / RESULT, _json(result))
+        (folder / FAILED).unlink(missing_ok=True)
+        write_student(result, folder)
+    except OSError as error:
+        lines.append(f"{submission.student}: results not written: {error.strerror} ({folder})")
+    except ValueError as error:
+        lines.append(f"{submission.student}: results not written: {error}")
+    return lines
+
+
+def _stored(folder: Path) -> Result | None:
+    """The result of an earlier grading in which nothing of ours failed."""
+    try:
+        stored = Result.model_validate_json((folder / RESULT).read_bytes())
+    except (OSError, ValidationError):
+        return None
+    return None if any(a.verdict == "infrastructure_error" for a in stored.assignments.values()) else stored
+
+
+def _joined(stored: Result, result: Result, submission: Submission, source_bytes: int) -> Result:
+    """`result` with the assignments of `stored` that were not graded this time and still stand."""
+    missing = {name: a for name, a in stored.assignments.items() if name not in result.assignments}
+    if not missing:
+        return result
+    if stored.environment.course != result.environment.course or stored.environment.device != result.environment.device:
+        note = f"Not graded this time, and graded earlier with another course.toml or device: {', '.join(missing)}."
+        return result.model_copy(update={"notes": [*result.notes, note]})
+    assignments, notes = dict(result.assignments), list(result.notes)
+    for name, earlier in missing.items():
+        content = read_source_file(submission.folder, f"{name}.py", source_bytes).content
+        if earlier.source_sha256 == (hashlib.sha256(content).hexdigest() if content is not None else ""):
+            assignments[name] = earlier
+            notes.append(f"{earlier.title} was graded earlier ({stored.graded_at}); its file is the same.")
+        else:
+            notes.append(f"{earlier.title} was graded earlier, but its file has changed: grade it again.")
+    # In the order in which they are taught, as a grading of all of them would have it.
+    ordered = {name: assignments[name] for name in stored.assignments if name in assignments} | assignments
+    return result.model_copy(update={
+        "assignments": ordered,
+        "notes": notes,
+        "score": round(sum(a.score for a in ordered.values()), 2),
+        "max_score": sum(a.max_score for a in ordered.values()),
+        "measured_max": sum(a.correctness.max_points + (a.performance.max_points if a.performance.status == "measured"
+                                                        else 0) for a in ordered.values()),
+    })
+
+
+def _json(result: Result) -> str:
+    return result.model_dump_json(by_alias=True, indent=1)
+
+
+def _write(path: Path, text: str) -> None:
+    """A reader never sees half a file, and a full disk leaves the old one."""
+    temporary = path.with_name(f".{path.name}.new")
+    try:
+        temporary.write_text(text, encoding="utf-8", errors="replace")
+        temporary.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
