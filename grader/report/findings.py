@@ -26,7 +26,7 @@ STAGE_WORDS = {"source": "the file", "record": "what ran"}
 SEVERITY = ("policy_violation", "runtime_error", "memory_limit", "time_limit", "wrong_answer", "missing")
 
 _CITES = re.compile(r"; (?:first|in) ([A-Za-z0-9._-]+): ")
-_CODE = re.compile(r"\w*[._(`]\w")
+_CODE = re.compile(r"\w*[._(`\d]\w")
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def headline(result: Result) -> str:
 
 
 def sentence(text: str) -> str:
-    """With a full stop at its end, and a capital at its start unless that is a file's or a function's name."""
+    """With a full stop at its end, and a capital at its start unless that is the name of a file, function or type."""
     text = text.strip()
     if _CODE.match(text):
         return text + ("" if text.endswith((".", "!", "?")) else ".")

@@ -7,6 +7,7 @@ reports can earn a point: the judge looks at the output buffers, the source text
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import importlib.util
 import inspect
 import linecache
@@ -14,6 +15,7 @@ import mmap
 import os
 import sys
 import traceback
+import weakref
 from collections.abc import Iterator
 from types import ModuleType, TracebackType
 from typing import Any
@@ -26,6 +28,13 @@ from grader.worker.recorder import Recorder
 
 _DTYPES = {"float32": torch.float32, "float16": torch.float16}
 _TEXT = 8_000
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_LIBC.mmap.restype = ctypes.c_void_p
+_LIBC.mmap.argtypes = (
+    ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long,
+)  # fmt: skip
+_LIBC.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+_MAP_FAILED = ctypes.c_void_p(-1).value
 
 
 class _Problem(Exception):
@@ -41,7 +50,7 @@ class _Submission:
 
     def __init__(self, request: wire.Load, source: str) -> None:
         self.file = request.file
-        self.recorder = Recorder(request.file)
+        self.recorder = Recorder(request.file, ours=(_argument, gpu.open_tensor))
         self.cuda = request.device == "cuda"
         if self.cuda:
             gpu.start(self.recorder.kernel_launched)
@@ -57,16 +66,20 @@ class _Submission:
         sys.modules[name] = module
         compiled = compile(source, self.file, "exec", dont_inherit=True) if self.cuda else (
             interpreter.compile_host(source, self.file))
-        with self.recorder:
-            exec(compiled, module.__dict__)
+        # For good: finalizers and signal handlers run when they will.
+        self.recorder.__enter__()
+        exec(compiled, module.__dict__)
         self.function = _find(module, request)
+        # What an import computes knows none of the inputs; what it leaves behind is seen where it is used.
+        self.recorder.take()
 
     def call(self, arguments: list[Any]) -> None:
-        with self.recorder:
-            self.function(*arguments)
+        self.function(*arguments)
         if self.cuda:
             # An error of a kernel shows up here at the latest.
             torch.cuda.synchronize()
+        # A finalizer that hangs on a tensor runs here, before the record is taken; no copy is under way any more.
+        arguments.clear()
 
 
 def serve(channel: wire.Channel) -> None:
@@ -85,7 +98,11 @@ def serve(channel: wire.Channel) -> None:
                 reply = wire.Loaded(seq=request.seq)
             else:
                 assert submission is not None
-                submission.call([_argument(a, descriptors) for a in request.arguments])
+                arguments = [_argument(a, descriptors) for a in request.arguments]
+                # The student's code finds tensors, and no file that holds their contents.
+                while descriptors:
+                    os.close(descriptors.pop())
+                submission.call(arguments)
                 operators, kernels = submission.recorder.take()
                 reply = wire.Done(seq=request.seq, operators=operators, kernels=kernels)
         except BaseException as error:
@@ -135,8 +152,19 @@ def _argument(argument: wire.Argument, descriptors: list[int]) -> Any:
     if isinstance(argument, wire.DeviceArgument):
         return gpu.open_tensor(argument)
     dtype = _DTYPES[argument.dtype]
-    mapped = mmap.mmap(descriptors[argument.descriptor], 0)
+    mapped = _map(descriptors[argument.descriptor])
     return torch.frombuffer(mapped, dtype=dtype).view(*argument.shape)
+
+
+def _map(descriptor: int) -> Any:
+    """A shared mapping of a whole file as a buffer, unmapped with it. Unlike Python's `mmap` it keeps no descriptor."""
+    size = os.fstat(descriptor).st_size
+    address = _LIBC.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, descriptor, 0)
+    if address in (None, _MAP_FAILED):
+        raise OSError(ctypes.get_errno(), "a tensor's memory cannot be mapped")
+    mapped = (ctypes.c_char * size).from_address(address)
+    weakref.finalize(mapped, _LIBC.munmap, address, size)
+    return mapped
 
 
 def _failed(seq: int, error: BaseException, file: str, *, loading: bool) -> wire.Failed:

@@ -1,7 +1,7 @@
 """Without a GPU, requests for its memory are met with the CPU's, so that host code runs as it was written for one.
 
-It stands outside the interpreter's folder because the run-time record overlooks operators dispatched from in there, and
-what a student asks for here must be in it.
+It stands apart from the interpreter's own machinery, which the run-time record may overlook: operators dispatched from
+here are the student's doing.
 """
 
 from __future__ import annotations
@@ -89,5 +89,5 @@ def enter() -> None:
     def on_cpu(self: Any, device: Any) -> None:
         made(self, _CPU if _asks_for_gpu(device) else device)
 
-    DeviceContext.__init__ = on_cpu
-    OnCpu().__enter__()
+    DeviceContext.__init__ = on_cpu  # type: ignore[method-assign]
+    OnCpu().__enter__()  # type: ignore[no-untyped-call]

@@ -1,25 +1,28 @@
 """The run-time record: which PyTorch operators were dispatched and which kernels launched, and from which lines.
 
-It runs in the student's process, where everything can be undone by what it watches: a hostile student can forge it.
-That is why the judge reads the source as well, and neither alone decides. It needs no GPU and sees CPU and CUDA
-tensors alike, since both are dispatched the same way.
+The record can be forged. It is made in the student's process, where what it watches can change it, and whoever gets
+hold of this module's objects can leave things out of it. That is why the judge reads the source as well, and neither
+alone decides. It needs no GPU and sees CPU and CUDA tensors alike, since both are dispatched the same way.
 """
 
 from __future__ import annotations
 
 import _thread
-import importlib.util
+import importlib._bootstrap
+import math
 import sys
 import threading
-from collections.abc import Callable
-from pathlib import Path
-from types import FrameType, TracebackType
+from collections.abc import Callable, Iterable, Iterator
+from types import CodeType, FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
 import torch
+from torch import _tensor_str
+from torch.utils import _python_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.judge.wire import KernelUse, OperatorUse
+from grader.worker import audit
 
 MOST = 256
 NAME = 80
@@ -27,14 +30,46 @@ NAME = 80
 EXITS = ("numpy", "tolist", "__dlpack__", "untyped_storage", "storage")
 STARTERS = ("start_new_thread", "start_joinable_thread", "_start_new_thread", "_start_joinable_thread")
 
-_triton = importlib.util.find_spec("triton")
-# Triton's interpreter and autotuner move tensors about on their own account.
-_TRITON = tuple(str(Path(folder) / "runtime") for folder in (_triton and _triton.submodule_search_locations) or ())
-_INTERPRETER = str(Path(__file__).parent / "interpreter")
-# Printing a tensor is no way to an answer worth its trouble, and honest code is full of it.
-_PRINTING = torch._tensor_str.__file__
-_IMPORTING = "<frozen importlib"
-_OTHERS = (*_TRITON, _INTERPRETER, _PRINTING, _IMPORTING)
+# Ways to switch the recording of operators off; PyTorch itself uses them.
+SWITCHES: tuple[tuple[ModuleType, str], ...] = (
+    (_python_dispatch, "_disable_current_modes"), (torch._C, "_DisableTorchDispatch"),
+)  # fmt: skip
+# Elements printed in one call. Printing for a look shows a few thousand at most; more is a way to read them.
+MOST_PRINTED = 16_384
+
+
+def _functions(module: ModuleType) -> Iterator[FunctionType]:
+    for one in list(vars(module).values()):
+        members = list(vars(one).values()) if isinstance(one, type) else [one]
+        for member in members:
+            inner = getattr(member, "__func__", member)
+            if isinstance(inner, FunctionType) and inner.__module__ == module.__name__:
+                yield inner
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+# Code whose operators are not the student's doing, known by the very objects: a name can be given to any code.
+_PRINTING = frozenset(c for f in _functions(_tensor_str) for c in _codes(f.__code__))
+_IMPORTING = frozenset(c for f in _functions(importlib._bootstrap) for c in _codes(f.__code__))
+
+
+# Triton's autotuner puts arguments back between its trials, and our interpreter asks where tensors lie.
+_MACHINERY = {
+    "triton.runtime.autotuner": ("_pre_hook", "_post_hook"), "grader.worker.interpreter.launch": ("_pointer",),
+}
+
+
+def _machinery() -> Iterator[CodeType]:
+    for name, functions in _MACHINERY.items():
+        if (module := sys.modules.get(name)) is not None:
+            codes = (code for function in _functions(module) for code in _codes(function.__code__))
+            yield from (code for code in codes if code.co_name in functions)
 
 
 class Recorder:
@@ -42,13 +77,18 @@ class Recorder:
 
     `file` is the student's `co_filename`; a line is that of the innermost frame in it, 0 if there is none. Covered are
     the thread that enters, and every thread begun inside through `threading` or `_thread`, for as long as it lives.
-    Not covered: child processes, text made by printing a tensor, and machine code that calls no operator.
-    Run the module's own code under it too: computing at import counts, and is in what `take` next returns.
+    `ours` are functions that dispatch on the grader's account. Not covered: what a child process does (that one is
+    begun is recorded), and machine code that calls no operator.
+    Run the module's own code under it too: what it starts or changes is then in what `take` next returns.
     """
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, ours: Iterable[Callable[..., Any]] = ()) -> None:
         self._file = file
-        self._lock = threading.Lock()
+        # A finalizer of the student's may run, and dispatch, while this is held.
+        self._lock = threading.RLock()
+        self._others = _PRINTING | _IMPORTING | {*_machinery()}
+        self._others |= {function.__code__ for function in ours if isinstance(function, FunctionType)}
+        self._printed = 0
         self._operators: dict[tuple[str, int], int] = {}
         self._kernels: dict[tuple[str, int], int] = {}
         self._mode: _Mode | None = None
@@ -58,10 +98,14 @@ class Recorder:
         for name in EXITS:
             # The method of the C base class stays below; leaving uncovers it again.
             self._patch(torch.Tensor, name, self._exit(name, getattr(torch.Tensor, name)))
+        self._patch(torch.Tensor, "__repr__", self._printer(torch.Tensor.__repr__))
+        for module, name in SWITCHES:
+            self._patch(module, name, self._switch(name, getattr(module, name)))
         for module in (_thread, threading):
             for name in STARTERS:
                 if (start := getattr(module, name, None)) is not None:
                     self._patch(module, name, self._starter(start))
+        audit.watch(self._file, self._count)
         self._mode = _Mode(self._operator)
         self._mode.__enter__()  # type: ignore[no-untyped-call]
         return self
@@ -92,18 +136,32 @@ class Recorder:
         """
         with self._lock:
             operators, kernels = _few(self._operators), _few(self._kernels)
-            self._operators, self._kernels = {}, {}
+            self._operators, self._kernels, self._printed = {}, {}, 0
         return (
             [OperatorUse(name=name, line=line, count=count) for (name, line), count in operators],
             [KernelUse(name=name, line=line, programs=programs) for (name, line), programs in kernels],
         )
 
     def _operator(self, name: str) -> None:
-        line = _line(sys._getframe(1), self._file)
+        line = self._line(sys._getframe(1))
         if line is not None:
-            with self._lock:
-                key = (name[:NAME], line)
-                self._operators[key] = self._operators.get(key, 0) + 1
+            self._count(name, line)
+
+    def _count(self, name: str, line: int) -> None:
+        with self._lock:
+            key = (name[:NAME], line)
+            self._operators[key] = self._operators.get(key, 0) + 1
+
+    def _line(self, frame: FrameType | None) -> int | None:
+        """The innermost line in the student's file, 0 without one; None where someone else's code is at work."""
+        while frame is not None:
+            code = frame.f_code
+            if code.co_filename == self._file:
+                return frame.f_lineno
+            if code in self._others:
+                return None
+            frame = frame.f_back
+        return 0
 
     def _exit(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         def leaving(*args: Any, **kwargs: Any) -> Any:
@@ -111,6 +169,28 @@ class Recorder:
             return original(*args, **kwargs)
 
         return leaving
+
+    def _printer(self, original: Callable[..., str]) -> Callable[..., str]:
+        def printing(tensor: Any, *args: Any, **kwargs: Any) -> str:
+            options = _tensor_str.PRINT_OPTS
+            if tensor.numel() <= options.threshold:
+                self._printed += tensor.numel()
+            else:
+                self._printed += math.prod(min(size, 2 * options.edgeitems) for size in tensor.shape)
+            if self._printed > MOST_PRINTED:
+                self._operator("str")
+            return original(tensor, *args, **kwargs)
+
+        return printing
+
+    def _switch(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        def switching(*args: Any, **kwargs: Any) -> Any:
+            caller = sys._getframe(1)
+            if caller.f_code.co_filename == self._file:
+                self._count(name, caller.f_lineno)
+            return original(*args, **kwargs)
+
+        return switching
 
     def _starter(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def start(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -143,18 +223,6 @@ class _Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> Any:
         self._seen(func._schema.name)
         return func(*args, **(kwargs or {}))
-
-
-def _line(frame: FrameType | None, file: str) -> int | None:
-    """The innermost line in the student's file, 0 without one; None where Triton, printing or an import is at work."""
-    while frame is not None:
-        name = frame.f_code.co_filename
-        if name == file:
-            return frame.f_lineno
-        if name.startswith(_OTHERS):
-            return None
-        frame = frame.f_back
-    return 0
 
 
 def _few(counts: dict[tuple[str, int], int]) -> list[tuple[tuple[str, int], int]]:

@@ -148,6 +148,11 @@ def test_a_right_answer_needs_no_explanation() -> None:
         explain_case(SILU, SILU.cases[0], inputs, got, comparison, inputs_changed=[])
 
 
+def compiled(line: str, said: str) -> str:
+    """What the worker says of an error of Triton's compiler: name, place, the kernel up to the line, then the cause."""
+    return f"CompilationError: at 2:8:\ndef k(p, n):\n    {line}\n        ^\n{said}"
+
+
 @pytest.mark.parametrize(
     ("kind", "message", "words"),
     [
@@ -175,6 +180,28 @@ def test_a_right_answer_needs_no_explanation() -> None:
          "<= n"),
         ("out_of_bounds", "line 3: load out of bounds: 1 of 2 active lanes reach up to 1 element before the start of "
          "`x`", "below 0"),
+        ("exception", "AcceleratorError: CUDA error: misaligned address\nSearch for", "tl.multiple_of"),
+        ("exception", "AcceleratorError: CUDA error: device-side assert triggered", "tl.device_assert"),
+        ("exception", "OutOfResources: out of resource: shared memory, Required: 393216, Hardware limit: 232448. "
+         "Reducing block sizes or `num_stages` may help.", "more shared memory than the GPU has"),
+        ("exception", "RuntimeError: Triton Error [CUDA]: invalid argument", "no size of a grid may be 0"),
+        ("exception", "AcceleratorError: CUDA error: unspecified launch failure", "--device cpu"),
+        ("exception", "ValueError: Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?)", "device first"),
+        ("exception", "RuntimeError: Unsupported function referenced: <built-in method exp of type>", "triton.language"),
+        ("out_of_bounds", "RuntimeError: Triton Error [CUDA]: an illegal memory access was encountered", "--device cpu"),
+        ("out_of_memory", "OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0", "Allocate no more"),
+        ("exception", compiled("x = tl.load(p + missing)", "NameError('missing is not defined')"), "Is missing misspelt"),
+        ("exception", compiled("o = tl.arange(0, n)", "arange's arguments must be of type tl.constexpr"),
+         "BLOCK: tl.constexpr"),
+        ("exception", compiled("for i in range(n):", "AssertionError('Loop-carried variable acc has initial type int32 "
+         "but is re-assigned to fp32 in loop!')"), "acc changes its type"),
+        ("exception", compiled("# index 3 is out of bounds", "Unsupported ptr type int32"), "need a pointer"),
+        ("exception", compiled("y = n + B", 'NameError("Cannot access global variable B from within")'), "not see B"),
+        ("unreadable_source", "silu.py is a symbolic link out of the submission; a file expected", "the file itself"),
+        ("unreadable_source", "silu.py is not a regular file", "ordinary file"),
+        ("unreadable_source", "silu.py has 2,000,000 bytes; at most 131,072 expected", "may have 131,072 bytes"),
+        ("unreadable_source", "silu.py cannot be read: Permission denied", "permissions"),
+        ("unreadable_source", "silu.py, line 1: byte 0xe9 is not UTF-8; save the file as UTF-8", "Save silu.py as UTF-8"),
         ("crash", "the worker was killed", "in the middle of the call"),
         ("import_error", "ModuleNotFoundError: No module named 'silu'", "each file stands alone"),
         ("unsupported", "tl.atomic_cas is unsupported", "interpreter"),
@@ -199,6 +226,45 @@ def test_failures_have_hints(kind: str, message: str, words: str) -> None:
 ])
 def test_a_message_that_says_what_to_do_needs_no_hint(message: str) -> None:
     assert explain_failure(SILU, "unsupported", message).hint == ""
+
+
+FAR = "line 7: load out of bounds: 19 of 32 active lanes reach up to 19 elements past the end of `x_ptr`."
+
+
+@pytest.mark.parametrize(
+    ("line", "unmasked"),
+    [
+        ("x = tl.load(x_ptr + offs)", True),
+        ("x = tl.load(x_ptr + offs, other=0.0)", True),
+        ("x = tl.load(x_ptr + offs, offs < n)", False),
+        ("x = tl.load(x_ptr + offs, mask=m)", False),
+        ("x = tl.load(block, boundary_check=(0, 1))", False),
+        ("tl.store(out_ptr + offs, x)", True),
+        ("tl.store(out_ptr + offs, x, m)", False),
+        ("x = tl.load(x_ptr + offs, **options)", False),
+        ("x = tl.load(x_ptr + offs,", False),
+        ("x = helper(x_ptr)", False),
+        ("x = " + "(" * 300, False),
+    ],
+)
+def test_a_load_or_store_without_a_mask_is_told_so(line: str, unmasked: bool) -> None:
+    detail = explain_failure(SILU, "out_of_bounds", f"{FAR} Mask the lanes that lie outside: mask=offsets < n.", text=line)
+    assert ("has no mask" in detail.hint) == unmasked
+    assert detail.message == FAR
+
+
+def test_no_mask_is_blamed_for_offsets_beyond_any_block() -> None:
+    message = FAR.replace("up to 19", "up to 16,781,267")
+    assert "offsets themselves" in explain_failure(SILU, "out_of_bounds", message, text="x = tl.load(p)").hint
+
+
+def test_what_a_compiler_or_allocator_objects_to_is_the_message() -> None:
+    assert explain_failure(SILU, "exception", compiled("x = y", "NameError('y is not defined')")).message == (
+        "NameError: y is not defined")
+    assert explain_failure(SILU, "exception", compiled("x = 1", "no")).message == "CompilationError: no"
+    assert "cannot compile this line" in explain_failure(SILU, "exception", compiled("tl.zeros((2**21,))", "")).message
+    assert explain_failure(SILU, "out_of_memory", "[enforce fail at a.cpp:127] err == 0. you tried to allocate 1024 "
+                           "bytes. Error code 12").message == "out of memory: it tried to allocate 1024 bytes"
 
 
 def test_what_a_submission_raises_itself_is_no_riddle() -> None:

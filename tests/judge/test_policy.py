@@ -120,6 +120,42 @@ HONEST: dict[str, str] = {
             def forward(self, x):
                 return torch.nn.functional.silu(x)
         """,
+    "leftover_at_import": "import torch.nn.functional as F\n" + PLAIN + """
+        def check(n):
+            x = torch.randn(n, n)
+            out = torch.empty_like(x)
+            silu(x, out)
+            assert torch.allclose(out, F.silu(x)) and (x @ x).sum()
+
+        for n in (1, 5):
+            check(n)
+        x, out = torch.randn(8, 8), torch.empty(8, 8)
+        torch.manual_seed(0)
+        silu(x, out)
+        expected = F.silu(x)
+        print("ok", torch.allclose(out, expected), (out - expected).abs().max())
+        torch.testing.assert_close(out, expected)
+        assert torch.equal(out, out.clone())
+        """,
+    "names_written_out": "import sys\n" + PLAIN + """
+        class Plan:
+            def __init__(self, **options):
+                for name, value in options.items():
+                    setattr(self, name, value)
+                self.__dict__.update(options)
+                self.handle = super(Plan, self)
+        def kind(half):
+            return getattr(torch, "float16" if half else "float32")
+        def describe(x):
+            for what in ("shape", "dtype"):
+                print(what, getattr(x, what), "triton" in sys.modules, hasattr(x, what))
+            return Plan(block=1).handle
+        silu = [silu, kind, describe][0]
+        """,
+    "wrapped_kernel": HEAD + """
+        def silu(x, out):
+            torch.library.wrap_triton(kernel)[(1,)](x, out, x.numel(), BLOCK=16)
+        """,
     "leftover_lambda": PLAIN + """
         reference = lambda x: torch.nn.functional.silu(x)
         BASELINES = {"torch": torch.nn.functional.silu, "mm": torch.mm}
@@ -494,9 +530,11 @@ DISHONEST: dict[str, str] = {
             globals()["hid" + "den"](x, out)
         """,
     "at_import": """
-        TABLE = torch.sigmoid(torch.arange(10.0))  # FLAG torch.sigmoid
+        first = torch.sigmoid(torch.arange(10.0))  # FLAG torch.sigmoid
+        TABLE = [first]
+        TABLE.append(torch.exp(first))  # FLAG torch.exp
         def silu(x, out):
-            pass
+            TABLE[0]
         """,
     "graded_is_torch": """
         from torch.nn.functional import silu  # FLAG torch.nn.functional.silu
@@ -577,15 +615,72 @@ DISHONEST: dict[str, str] = {
     "own_name": """
         __name__ = "__main__"
         def silu(x, out):
-            pass
+            TABLE
         if __name__ == "__main__":
-            torch.mm(torch.ones(1, 1), torch.ones(1, 1))  # FLAG torch.mm
+            TABLE = torch.mm(torch.ones(1, 1), torch.ones(1, 1))  # FLAG torch.mm
         """,
     "escaping": """
         import os, subprocess
         def silu(x, out):
             subprocess.run(["true"])  # FLAG subprocess.run
             os.fork()  # FLAG os.fork
+            torch.cuda.os.fork()  # FLAG torch.cuda.os.fork
+            open("/proc/self/mem")  # FLAG open("/proc/self/mem")
+            os.pread(4, 10, 0)  # FLAG os.pread
+            open("/pro" + "c")  # FLAG open("/pro" + "c")
+        """,
+    "names_put_together": """
+        import importlib, operator, sys, os
+        from torch import Tensor
+        def silu(x, out):
+            getattr(os, "fo" + "rk")  # FLAG getattr(os, "fo" + "rk")
+            importlib.import_module("to" + "rch")  # FLAG importlib.import_module("to" + "rch")
+            sys.modules.get("torch")  # FLAG sys.modules.get
+            os.__dict__["fork"]  # FLAG os.__dict__
+            vars(os)["fork"]  # FLAG vars(os)
+            operator.attrgetter("nu" + "mpy")(x)  # FLAG operator.attrgetter("nu" + "mpy")
+            operator.attrgetter("numpy")(x)  # FLAG operator.attrgetter("numpy")
+            list(map(getattr, [x], ["numpy"]))  # FLAG getattr
+            type("A", (), {})  # FLAG type("A", (), {})
+            for name in ("float32", "mm"):
+                getattr(torch, name)  # FLAG torch.mm
+        """,
+    "insides": """
+        import gc, pickle, types, codeop
+        def silu(x, out):
+            torch.Tensor.__mro__[1]  # FLAG torch.Tensor.__mro__
+            object.__subclasses__()  # FLAG object.__subclasses__
+            silu.__code__  # FLAG silu.__code__
+            kernel.fn.__globals__["__builtins__"]  # FLAG kernel.fn.__globals__|"__builtins__"
+            globals()["__buil" + "tins__"]  # FLAG "__buil" + "tins__"
+            super(torch.Tensor, x).tolist()  # FLAG super(torch.Tensor, x)
+            keep = x.numpy  # FLAG x.numpy
+            keep()
+            x.handle  # FLAG x.handle
+            gc.get_objects()  # FLAG gc.get_objects
+            pickle.loads(b"")  # FLAG pickle.loads
+            types.FunctionType  # FLAG types.FunctionType
+            codeop.compile_command("")  # FLAG codeop.compile_command
+            try:
+                pass
+            except ValueError as error:
+                frame = error.__traceback__.tb_frame  # FLAG error.__traceback__.tb_frame
+                list(frame.f_back)  # FLAG frame.f_back
+        """,
+    "array_at_an_address": """
+        import numpy as np
+        class A:
+            __array_interface__ = {}  # FLAG __array_interface__
+        def silu(x, out):
+            np.array(A())
+        """,
+    "fork_in_a_test": """
+        import os
+        def test():
+            os.fork()  # FLAG os.fork
+        test()
+        def silu(x, out):
+            pass
         """,
 }
 
@@ -728,7 +823,7 @@ def test_record_of_allocation_views_and_a_kernel_is_clean() -> None:
 
 @pytest.mark.parametrize("name", [
     "aten::mm", "aten::copy_", "aten::_to_copy", "aten::clone", "aten::_local_scalar_dense", "numpy", "tolist",
-    "untyped_storage", "mylib::silu",
+    "untyped_storage", "mylib::silu", "os.fork", "open /proc/1/mem",
 ])
 def test_record_of_computing_is_a_violation(name: str) -> None:
     assert [(v.line, v.what) for v in record(use(name, 9), use("aten::empty"))] == [(9, name)]
@@ -742,6 +837,7 @@ def test_record_without_a_kernel_is_a_violation() -> None:
 def test_record_of_copies_needs_no_kernel_where_copies_are_allowed() -> None:
     assert record(use("aten::select"), use("aten::copy_"), kernels=(), name="copy_first_column") == []
     assert record(use("aten::select"), kernels=(), name="copy_first_column") != []
+    assert record(use("aten::is_pinned"), kernels=(), name="copy_first_column") != []
     assert [v.what for v in record(use("aten::index_select"), name="copy_first_column")] == ["aten::index_select"]
 
 

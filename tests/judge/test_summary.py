@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -229,6 +229,65 @@ def test_shapes_come_before_powers_of_two_which_are_mentioned() -> None:
     assert "just where N and M differ" in message and "strides" in hint and "a size is no power of two" in hint
 
 
+Reaches = Callable[[int, int], tuple[str, int]]
+"""What a faulty kernel does in a case of M x N: ("load" or "store", elements past the end), or ("wrong" or "", 0)."""
+
+
+def _last(action: str, rows: int, columns: int, apart: int) -> tuple[str, int]:
+    """As a kernel whose rows of a matrix are `apart` elements apart, in the one load or store that is wrong."""
+    far = (rows - 1) * apart + columns - rows * columns
+    return (action, far) if far > 0 else ("wrong" if rows > 1 and apart != columns else "", 0)
+
+
+@pytest.mark.parametrize(
+    ("reaches", "words"),
+    [
+        (lambda m, n: _last("store", n, m, n), ("Right for square", "rows of out to be N elements apart", "i * M + j")),
+        (lambda m, n: _last("load", m, n, m), ("Right for square", "rows of x to be M elements apart", "i * N + j")),
+        (lambda m, n: _last("load", m, n, m) if m > n else _last("store", n, m, n), ("the load", "And the store")),
+        (lambda m, n: _last("store", n, m, 64), ("rows of out to be 64 elements apart",)),
+        (lambda m, n: ("load", 1), ("One element too far",)),
+        (lambda m, n: ("load", n), ("One row of x too far",)),
+        (lambda m, n: ("store", m), ("One row of out too far",)),
+        (lambda m, n: ("load", 1024 - m * n % 1024), ("Own hint",)),
+        # Further than the wrong stride alone would reach.
+        (lambda m, n: ("store", 7 * m * n) if n > m else ("wrong" if n != m else "", 0), ("Own hint",)),
+    ],
+)
+def test_how_far_all_cases_reach_tells_the_stride_or_the_comparison(reaches: Reaches, words: tuple[str, ...]) -> None:
+    assignment = _with_cases(TURN, *_squares((1, 1), (1, 37), (41, 1), (5, 9), (31, 33), (103, 3), (7, 52), (64, 64)))
+    checks = _checks(assignment, set())
+    for check in checks:
+        state, far = reaches(check.sizes["M"], check.sizes["N"])
+        if not state:
+            continue
+        check.outcome = "failed"
+        check.detail = Detail(kind="wrong_values", message="3 wrong.", total=9)
+        if far:
+            check.detail = Detail(kind="out_of_bounds", hint="Own hint.", message=(
+                f"line 9: {state} out of bounds: 3 of 32 active lanes reach up to {far:,} element{'s' * (far > 1)} "
+                "past the end of `p`."))
+    _, hint = explain_assignment(assignment, checks)
+    assert [word for word in words if word not in hint] == [], hint
+
+
+def test_sums_are_to_blame_where_all_is_wrong_and_the_inner_size_leaves_a_rest() -> None:
+    assignment = _with_cases(GEMM, *_squares((32, 64, 64), (40, 64, 96), (5, 9, 7), (17, 33, 257), (3, 5, 40), names="MNK"))
+    failed = {case.name for case in assignment.cases if case.sizes["K"] % 32}
+    everything = Detail(kind="wrong_values", message="All.", hint="Own hint.", wrong=99, total=100, unwritten=0)
+    message, hint = explain_assignment(assignment, _checks(assignment, failed, everything))
+    assert "just where K is not a multiple of" in message and "beyond the end of K must add 0" in hint
+    edges = everything.model_copy(update={"wrong": 50})
+    assert "must add 0" not in explain_assignment(assignment, _checks(assignment, failed, edges))[1]
+
+
+def test_a_single_size_that_is_right_may_be_written_into_the_kernel() -> None:
+    assignment = _with_cases(TURN, *_squares((1, 1), (1, 37), (5, 9), (31, 33), (64, 64)))
+    failed = {case.name for case in assignment.cases if case.sizes["M"] != case.sizes["N"]}
+    _, hint = explain_assignment(assignment, _checks(assignment, failed))
+    assert "Only 64 x 64 is right" in hint and "that 64 is written into the kernel" in hint
+
+
 @pytest.mark.parametrize("kind", ["exception", "policy", "syntax_error"])
 def test_sizes_are_not_blamed_for_what_a_message_says(kind: FailureKind) -> None:
     assignment = _with_cases(SILU, *_squares((7, 64), (64, 64), (5, 33), (64, 100), (300, 128)))
@@ -243,6 +302,10 @@ def test_the_failure_that_decides_the_verdict_speaks() -> None:
     record = CheckResult(id="record", stage="record", outcome="failed", detail=policy)
     checks = [*_checks(SILU, {case.name for case in SILU.cases}), record]
     assert explain_assignment(SILU, checks) == (policy.message, policy.hint)
+    late = Detail(kind="late_write", message="written later")
+    checks = [*_checks(SILU, {SILU.cases[0].name}, late), record]
+    message, hint = explain_assignment(SILU, checks)
+    assert message == policy.message and "still ran" in hint
 
     assignment = _with_cases(SILU, *_squares((5, 9), (1, 1), (64, 64)))
     mixed = _checks(assignment, {case.name for case in assignment.cases})

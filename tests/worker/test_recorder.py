@@ -193,3 +193,55 @@ def test_a_call_costs_little() -> None:
         recorder.take()
         seconds.append(time.perf_counter() - begun)
     assert sorted(seconds)[len(seconds) // 2] < COSTLY
+
+
+@pytest.mark.parametrize(("body", "name"), [
+    ("import os\nif os.fork() == 0: os._exit(0)\nos.wait()", "os.fork"),
+    ("import subprocess\nsubprocess.run(['true'])", "subprocess.Popen"),
+    ("import os\nopen(os.path.join('/', 'proc', 'self', 'mem')).close()", "open /proc/"),
+    ("import pickle\npickle.loads(b'cos\\ngetpid\\n.')", "pickle.find_class"),
+    ("import ctypes\n(ctypes.c_char * 4).from_address(x.data_ptr())", "ctypes.cdata"),
+    ("from torch.utils import _python_dispatch as p\np._disable_current_modes()", "_disable_current_modes"),
+])
+def test_ways_past_the_record_are_in_it(body: str, name: str) -> None:
+    assert any(found.startswith(name) and line == 3 for found, line, _ in recorded(body))
+
+
+@pytest.mark.parametrize(("body", "name"), [
+    ("pass\nx.run = run.__code__.replace(co_filename='x.py')", ".__code__"),
+    ("def g(): yield\ngetattr(g(), 'gi_' + 'frame')", ".gi_frame"),
+    ("import sys\nsys._getframe()", "sys._getframe"),
+    ("import gc\ngc.get_objects()", "gc.get_objects"),
+])
+def test_insides_are_refused_and_recorded(body: str, name: str) -> None:
+    run = student("def run(x):\n" + "".join(f"    {line}\n" for line in body.splitlines()))
+    recorder, x = Recorder(FILE), torch.ones(1)
+    with recorder, pytest.raises(PermissionError, match="may not"):
+        run(x)
+    assert [(use.name, use.line) for use in recorder.take()[0]] == [(name, 3)]
+
+
+def test_honest_use_of_pythons_library_is_not_recorded() -> None:
+    body = """import collections, dataclasses, inspect, logging, traceback
+collections.namedtuple('P', 'a b'), inspect.signature(run), logging.getLogger().debug('x')
+dataclasses.make_dataclass('D', ['a'])
+try: 1 / 0
+except ZeroDivisionError as error: traceback.format_exc(), error.__traceback__.tb_lineno
+open('/dev/null').close()"""
+    assert recorded(body) == set()
+
+
+def test_code_under_another_files_name_has_no_hiding_place() -> None:
+    """Triton's autotuner is overlooked by its code, not by the name of its file."""
+    from triton.runtime import autotuner
+
+    hidden = compile("def _pre_hook(x): return x * 2", str(autotuner.__file__), "exec")
+    scope: dict[str, Any] = {}
+    exec(hidden, scope)
+    run = student("def run(x, f):\n    f(x)\n")
+    assert uses(Recorder(FILE), run, torch.ones(2), scope["_pre_hook"]) == {("aten::mul", 2, 1)}
+
+
+def test_a_look_at_a_tensor_is_free_and_reading_it_by_printing_is_not() -> None:
+    assert recorded("print(x), str(out)") == set()
+    assert ("str", 3) in {(name, line) for name, line, _ in recorded("for i in range(2000):\n    str(x)")}

@@ -22,8 +22,8 @@ FEWEST_PASSED = 2
 BLOCKS = (16, 32, 64, 128, 256, 512, 1024, 8, 4, 2)
 
 IN_THE_SUM = (
-    "Not the edges of the output are wrong but all of it, so its sums are: what lies beyond the end of {size} must add 0. "
-    "Mask both loads by comparing the index along {size} with {size} itself, and give them other=0.0."
+    "Not the edges of the output are wrong but all of it, so its sums are: what lies beyond the end of {size} must add "
+    "0. Mask both loads by comparing the index along {size} with {size} itself, and give them other=0.0."
 )
 
 Kind = Literal["shape", "blocks", "bound", "values"]

@@ -139,6 +139,12 @@ PHRASES = (
      "Only a function with @triton.jit above it is launched with [grid]: is the decorator missing?"),
     (r"must be Tensor, not tensor|only length-1 arrays can be converted",
      "Inside a kernel use triton.language only (tl.exp, tl.sum, tl.sigmoid ...): torch and math work on other types."),
+    (r"Torch not compiled|accelerator|pin_memory|NVTX|_cuda_|for cuda devices|"
+     r"CUDA (GPU|tensor|generator|support|enabled)|"
+     r"\b(requires?|needs?|expects?|expected|without|no|on) (a |the )?(CUDA|NVIDIA)\b",
+     "Where there is no GPU, every tensor lives on the CPU: allocate with device=x.device. Requests for `cuda`, pinned "
+     "memory, streams and events are answered there all the same, and checks that raise, exit or return without a "
+     "GPU are skipped: write this one in such a way, or leave it out."),
     (r"module 'triton\.language' has no attribute '(?P<name>\w+)'",
      "triton.language has no {name}: build it from tl.exp, tl.sum, tl.where and arithmetic."),
     (r"'NoneType' object has no attribute 'type'|has no attribute '(type|data_ptr)'",
@@ -224,7 +230,7 @@ def explain_failure(
     line of the student's file (0 and "" if none is known), `signal` the number of the signal that ended the worker.
     """
     kind_shown: FailureKind = "exception" if kind == "unsupported" else kind  # type: ignore[assignment]
-    message = _compiler_says(message)
+    message = _unwrapped(message)
     return Detail(
         kind=kind_shown,
         message=_plain(message) or kind.replace("_", " "),
@@ -265,8 +271,8 @@ def _crash(message: str, signal: int | None) -> str:
 def _bounds(message: str, text: str) -> str:
     """What a load or store outside its tensor shows by itself; `text` is its line, or the first of its lines."""
     if "illegal memory access" in message:
-        return ("A load or store lies outside every tensor: is a mask missing, or a stride that of another matrix? A GPU "
-                "does not tell which it was; graded with --device cpu, the report names the line and the tensor.")
+        return ("A load or store lies outside every tensor: is a mask missing, or a stride that of another matrix? A "
+                "GPU does not tell which it was; graded with --device cpu, the report names the line and the tensor.")
     if "before the start" in message:
         return "Offsets below 0: something is subtracted from them that is not masked, or a number wrapped around."
     found = re.search(r"up to ([\d,]+) elements? past the end", message)
@@ -274,13 +280,13 @@ def _bounds(message: str, text: str) -> str:
     if far == 1:
         return ONE_TOO_FAR
     if far > LARGEST_BLOCK:
-        return (f"No block is large enough to reach {far:,} elements past the end: the offsets themselves are wrong, not "
-                "their mask alone. What are tl.program_id and the strides multiplied by, and what is added?")
+        return (f"No block is large enough to reach {far:,} elements past the end: the offsets themselves are wrong, "
+                "not their mask alone. What are tl.program_id and the strides multiplied by, and what is added?")
     action = _unmasked(text)
     if action:
         other = ", other=0.0" if action == "load" else ""
-        return (f"This tl.{action} has no mask, and the last block reaches past the end: add mask=offsets < n{other}. In "
-                "a matrix compare rows and columns, each with its own size.")
+        return (f"This tl.{action} has no mask, and the last block reaches past the end: add mask=offsets < n{other}. "
+                "In a matrix compare rows and columns, each with its own size.")
     return ("Does the mask compare the offsets with the right size, in each dimension? And element (i, j) of a matrix "
             "with C columns lies at i * C + j: is C the number of columns of this very tensor?")
 
@@ -310,8 +316,10 @@ def _unreadable(message: str, file: str) -> str:
     return ""
 
 
-def _compiler_says(message: str) -> str:
-    """What Triton's compiler objects to, without the excerpt of the kernel that it prints before."""
+def _unwrapped(message: str) -> str:
+    """What Triton's compiler or an allocator objects to, without what they print around it."""
+    if found := re.search(r"tried to allocate ([\d.]+ ?\w+)", message, re.IGNORECASE):
+        return f"out of memory: it tried to allocate {found[1]}"
     found = re.match(r"(\w+): at \d+:\d+:\n.*\n[ \t]*\^[ \t]*\n?(.*)\Z", message, re.DOTALL)
     if not found:
         return message

@@ -48,9 +48,9 @@ def _constant(e: Evidence) -> Finding | None:
     if not bool(values.any()) and e.is_matrix and e.count < COVERAGE * int(e.written.sum()):
         return Finding(
             f"{e.subject} is 0.",
-            "Lanes beyond the end of a row may have stored the 0 that a masked load gave them over elements of the next "
-            "row: the mask of the store needs a comparison for rows and one for columns. Or these elements were never "
-            "computed.",
+            "Lanes beyond the end of a row may have stored the 0 that a masked load gave them over elements of the "
+            "next row: the mask of the store needs a comparison for rows and one for columns. Or these elements were "
+            "never computed.",
             pattern="zeros between",
         )
     if not bool(values.any()):

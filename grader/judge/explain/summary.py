@@ -115,8 +115,8 @@ def _doubt(found: Sequence[Condition], passed: Sequence[CheckResult]) -> str:
         (only,) = shapes
         numbers = " or ".join(str(size) for size in sorted(set(only) - {1}))
         also = f"that {other.text}, or " if other else ""
-        return (f" (Only {' x '.join(map(str, only))} is right: it may also matter {also}that {numbers} is written into "
-                "the kernel.)")
+        return (f" (Only {' x '.join(map(str, only))} is right: it may also matter {also}that {numbers} is written "
+                "into the kernel.)")
     return f" (In the same cases {other.text}, which may be what matters.)" if other else ""
 
 

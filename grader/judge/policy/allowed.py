@@ -40,10 +40,11 @@ FREE_BELOW = ("torch.cuda", "torch.xpu", "torch.accelerator", "torch.backends", 
               "torch.autograd.profiler", "torch.autograd.Function", "torch.autograd.function", "torch.nn.Module",
               "torch.nn.Parameter", "torch.amp", "torch.mps", "torch.random", "torch.types", "torch.utils._triton",
               "torch.compiler.disable", "torch.compiler.is_compiling", "torch.autograd.set_detect_anomaly",
-              "torch.autograd.no_grad", "torch.autograd.grad_mode")
+              "torch.autograd.no_grad", "torch.autograd.grad_mode", "torch.library.wrap_triton")
 NOT_BELOW = ("torch.cuda.CUDAGraph", "torch.cuda.graph", "torch.cuda.graphs", "torch.cuda.make_graphed_callables",
              "torch.cuda.cudart", "torch.cuda.comm", "torch.cuda.nccl", "torch.cuda.jiterator",
-             "torch.cuda._compile_kernel")
+             "torch.cuda._compile_kernel", "torch.cuda.CUDAPluggableAllocator",
+             "torch.cuda.memory.CUDAPluggableAllocator")
 # Modules named on the way to something else; handing one on as a value hides what is used of it.
 MODULES = _words("""
 torch torch.nn torch.nn.functional torch.nn.modules torch.ops torch.ops.aten torch.autograd torch.utils torch.linalg
@@ -79,18 +80,45 @@ triton_kernels cutlass cutlass_library tilelang bitsandbytes torchao torchvision
 transformer_engine cuda mlx taichi tvm thrust deep_gemm sgl_kernel aiter onnxruntime keras tinygrad
 """)
 ESCAPING_MODULES = _words("""
-ctypes _ctypes cffi subprocess multiprocessing socket pty cppyy pybind11 cython Cython pyximport marshal
+ctypes _ctypes cffi subprocess _posixsubprocess multiprocessing socket _socket pty cppyy pybind11 cython Cython
+pyximport marshal pickle _pickle dill cloudpickle shelve code codeop runpy pdb bdb pydoc mmap posix signal atexit
 grader reference assignments
 """)
-ESCAPING_NAMES = ("os.fork", "os.forkpty", "os.system", "os.popen", "os.exec", "os.spawn", "os.posix_spawn", "os.kill",
-                  "sys._getframe", "sys._current_frames", "sys.settrace", "sys.setprofile", "gc.get_objects",
-                  "gc.get_referrers", "inspect.currentframe", "inspect.stack", "threading.settrace",
-                  "threading.setprofile", "triton.runtime.interpreter", "importlib.util.spec_from_file_location",
-                  "importlib.machinery")
+ESCAPING_NAMES = tuple(_words("""
+os.fork os.forkpty os.system os.popen os.posix_spawn os.posix_spawnp os.kill os.open os.fdopen os.read os.write os.pread
+os.pwrite os.preadv os.pwritev os.readv os.writev os.sendfile os.splice os.dup os.dup2 os.memfd_create
+sys._getframe sys._current_frames sys._current_exceptions sys.settrace sys.setprofile sys.call_tracing sys.meta_path
+sys.path_hooks gc.get_objects gc.get_referrers gc.get_referents inspect.currentframe inspect.stack inspect.trace
+inspect.getouterframes inspect.getinnerframes inspect.getclosurevars inspect.getmembers inspect.getattr_static
+threading.settrace threading.setprofile types.FunctionType types.LambdaType types.CodeType types.CellType
+types.new_class triton.runtime.interpreter unittest.mock pkgutil.resolve_name importlib.reload importlib.machinery
+importlib._bootstrap importlib._bootstrap_external importlib.util.spec_from_file_location
+importlib.util.module_from_spec importlib.util.spec_from_loader contextlib.redirect_stdout
+"""))
+# Modules that others hold under these names: torch.cuda.os.fork is os.fork.
+ROOTS = {name: name for name in ("torch", "os", "sys", "gc", "builtins", "inspect", "importlib", "ctypes", "pickle",
+                                 "subprocess", "numpy", "marshal", "mmap")} | {"np": "numpy"}
+# Attributes that lead from an object to the interpreter's insides, or from an address to an array.
+INSIDES = _words("""
+__mro__ mro __bases__ __base__ __subclasses__ __globals__ __code__ __closure__ __builtins__ __self__ __loader__ __spec__
+__getattribute__ cell_contents tb_frame f_back f_locals f_globals f_builtins f_code gi_frame gi_code cr_frame ag_frame
+__array_interface__ __array_struct__ __triton_builtin__ __torch_dispatch__ _disable_current_modes _DisableTorchDispatch
+""")
+# Methods that hand out a tensor's memory, whether they are called at once or kept.
+READING = _words("numpy __array__ __dlpack__")
+# Built-ins that find something by a name; as values, what they find cannot be read.
+FINDING = _words("getattr setattr delattr open vars", "builtins.")
 EVALUATING = frozenset({"exec", "eval", "compile", "__import__", "__builtins__", "breakpoint"})
 
 _COMPUTES = "Computing is the work of your own Triton kernels; outside them only allocation and views are free."
 _ESCAPES = "A submission needs nothing outside its own process, PyTorch's allocation and Triton."
+_NUMPY_COMPUTES = "NumPy may work out sizes; the answer is the work of your own Triton kernels."
+_READY_MADE = "A ready-made kernel is not your own."
+_COMPILES = "PyTorch's compilers write the kernel for you; it is to be your own."
+METHOD_COMPUTES = "Computing and copying is the work of your own Triton kernels, not of PyTorch or NumPy."
+MATMUL_COMPUTES = "A matrix product outside a kernel is computed by PyTorch."
+# What is free in code whose results the graded function cannot use, such as a test.
+ONLY_COMPUTE = frozenset({_COMPUTES, _NUMPY_COMPUTES, _READY_MADE, _COMPILES, METHOD_COMPUTES, MATMUL_COMPUTES})
 
 
 def why_not(name: str, operators: Set[str]) -> str | None:
@@ -98,22 +126,24 @@ def why_not(name: str, operators: Set[str]) -> str | None:
 
     `operators` are those the assignment allows beyond allocation and views.
     """
-    # torch.cuda.torch.mm and triton.testing.torch are torch all the same.
-    if "torch" in (parts := name.split("."))[1:]:
-        name = ".".join(parts[len(parts) - 1 - parts[::-1].index("torch"):])
+    parts = name.split(".")
+    if at := next((i for i in range(len(parts) - 1, 0, -1) if parts[i] in ROOTS), 0):
+        name = ".".join([ROOTS[parts[at]], *parts[at + 1:]])
     root, _, rest = name.partition(".")
     first = rest.partition(".")[0]
     if root == "builtins":
         return f"`{first}` runs text that cannot be read beforehand." if first in EVALUATING else None
+    if _below(name, ("sys.modules",)):
+        return "A module looked up at run time hides what is used."
     if root == "torch":
         return _why_not_torch(name, rest, operators)
     if root == "numpy":
         free = not rest or first in NUMPY or name in MODULES
-        return None if free else "NumPy may work out sizes; the answer is the work of your own Triton kernels."
+        return None if free else _NUMPY_COMPUTES
     if root in ("operator", "_operator") and first in ("matmul", "imatmul"):
         return _COMPUTES
     if root == "triton" and first == "ops":
-        return "A ready-made kernel is not your own."
+        return _READY_MADE
     if root in COMPUTING_MODULES:
         return f"`{root}` computes instead of your own Triton kernels."
     if root in ESCAPING_MODULES or _below(name, ESCAPING_NAMES) or name.startswith(("os.exec", "os.spawn")):
@@ -136,7 +166,7 @@ def _why_not_torch(name: str, rest: str, operators: Set[str]) -> str | None:
     if _below(name, FREE_BELOW) and not _below(name, NOT_BELOW):
         return None
     if parts[0] in ("jit", "compile", "_dynamo", "_inductor"):
-        return "PyTorch's compilers write the kernel for you; it is to be your own."
+        return _COMPILES
     if parts[:2] == ["utils", "cpp_extension"] or parts[0] in ("_C", "multiprocessing", "hub", "distributed"):
         return _ESCAPES
     return _COMPUTES
@@ -155,7 +185,7 @@ def may_set(name: str) -> bool:
     """Whether a submission may assign to an attribute of a module: settings, not functions."""
     root = name.partition(".")[0]
     settings = ("torch.backends", "triton.knobs", "torch.nn.Module", "torch.autograd.Function")
-    return root not in ("torch", "triton", "numpy", "builtins") or _below(name, settings)
+    return root not in ("torch", "triton", "numpy", "builtins", "sys", "os") or _below(name, settings)
 
 
 # As a dispatch mode sees them. `lift_fresh` is the end of torch.tensor(...); `detach` and `alias` are views.
@@ -172,5 +202,7 @@ diagonal unfold movedim swapaxes swapaxes_ swapdims swapdims_ unflatten flatten 
 size stride numel dim storage_offset is_contiguous sym_size sym_stride sym_numel sym_storage_offset device layout
 """, "aten::") | {"prim::device", "prim::layout"}
 FREE_OPERATORS = ALLOCATING_OPERATORS | VIEWING_OPERATORS
+# Ways from a tensor to its values in Python, as the record names them.
+EXITS = _words("numpy tolist __dlpack__ untyped_storage storage str")
 # Accumulators and scratch need a few; thousands are an answer written from Python one element at a time.
 MANY_FILLS = 64

@@ -160,3 +160,56 @@ def _inert(value: ast.expr) -> bool:
 
 def constant_text(node: ast.AST | None) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def constant_names(tree: ast.AST) -> dict[str, set[str]]:
+    """Names whose every binding in the file, whatever its scope, is to written-out text: `for name in ("a", "b"):`."""
+    texts: dict[str, set[str]] = {}
+    given: dict[str, int] = {}
+    stored: dict[str, int] = {}
+    for node in ast.walk(tree):
+        for name in bound_names(node):
+            stored[name] = stored.get(name, 0) + 1
+        pairs = [(target, [value]) for target, value in assigned(node)]
+        if isinstance(node, ast.For | ast.comprehension) and isinstance(node.iter, ast.Tuple | ast.List):
+            pairs.append((node.target, node.iter.elts))
+        for target, values in pairs:
+            found = [constant_text(value) for value in values]
+            if isinstance(target, ast.Name) and None not in found:
+                texts.setdefault(target.id, set()).update(text for text in found if text is not None)
+                given[target.id] = given.get(target.id, 0) + 1
+    return {name: texts[name] for name in texts if given[name] == stored.get(name)}
+
+
+def touched_names(statement: ast.AST, module: Scope) -> set[str] | None:
+    """The module's names that a statement binds, or calls a method of; None for one that may do more than that.
+
+    Where none of them is used, neither are the statement's results: a test that a student left in the file.
+    """
+    if isinstance(statement, FunctionNode | ast.ClassDef | ast.Import | ast.ImportFrom):
+        return None
+    bound: set[str] = set()
+    changed: set[str] = set()
+    for node in scope_nodes([statement], module.main_runs):
+        if isinstance(node, FunctionNode | ast.ClassDef | ast.Import | ast.ImportFrom | ast.Global | ast.Raise):
+            return None
+        bound.update(bound_names(node))
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            changed.add(_root(node))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            changed.add(_root(node.func))
+    return bound | {name for name in changed if name not in module.meanings}
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def folded_text(node: ast.expr) -> str | None:
+    """The text of a constant, or of constants added up."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = folded_text(node.left), folded_text(node.right)
+        return None if left is None or right is None else left + right
+    return constant_text(node)

@@ -1,8 +1,9 @@
-"""Was the work done by the student's own kernels? Read from the source, and judged from the record of a run.
+"""Was the work done by the student's own kernels? Read from the source; `record` judges what a run shows.
 
 Neither is proof: text can be built at run time, and the record comes from the student's own process, which can forge
-it. Each catches what the other misses, and every violation names its line, so that a person can look. Honest code comes
-first: only what the graded function can reach counts, and what the text leaves open is left to the record.
+it or keep things out of it. Each catches what the other misses, and every violation names its line, so that a person
+can look. Honest code comes first: only what the graded function can reach counts, and what the text leaves open is left
+to the record. So a test that runs at import may compute, as long as the graded function uses nothing that it binds.
 """
 
 from __future__ import annotations
@@ -14,16 +15,24 @@ from dataclasses import dataclass
 
 from grader.assignment import Assignment
 from grader.judge.policy import allowed
-from grader.judge.policy.names import Scope, Unit, assigned, constant_text, deferred
-from grader.judge.policy.source import FunctionNode, SourceProblem, decode, living, parse, running_children, sets_name
-from grader.judge.wire import KernelUse, OperatorUse
-
-__all__ = ["SourceProblem", "Violation", "judge_record", "read_source"]
+from grader.judge.policy.names import (
+    Scope,
+    Unit,
+    assigned,
+    constant_names,
+    constant_text,
+    deferred,
+    folded_text,
+    touched_names,
+)
+from grader.judge.policy.source import FunctionNode, decode, living, parse, running_children, sets_name
 
 MAX_VIOLATIONS = 50
 TEXT = 60
 # What may be asked about a module without using what is in it.
 ASKING = {f"builtins.{name}" for name in ("hasattr", "print", "isinstance", "type", "str", "repr", "id", "getattr")}
+_HIDDEN = "A name put together at run time hides what is used."
+_INSIDES = "This reaches into Python's insides; a kernel's launch needs nothing of them."
 # Called by PyTorch or Python, never by name.
 CALLED_UNNAMED = {"forward", "backward", "setup_context", "jvp", "vmap"}
 KERNEL_DECORATORS = ("jit", "constexpr_function", "extern", "builtin")
@@ -52,28 +61,6 @@ def read_source(source: bytes, assignment: Assignment) -> list[Violation]:
     return sorted(reader.found)[:MAX_VIOLATIONS]
 
 
-def judge_record(
-    operators: Iterable[OperatorUse], kernels: Iterable[KernelUse], assignment: Assignment,
-) -> list[Violation]:
-    """What the record of one call shows against the rules, by line; at most `MAX_VIOLATIONS`."""
-    uses = list(operators)
-    free = allowed.FREE_OPERATORS | assignment.operators
-    found = {Violation(use.line, use.name, _why_operator(use.name)) for use in uses if use.name not in free}
-    fills = [use for use in uses if use.name == "aten::fill_" and use.count > allowed.MANY_FILLS]
-    found |= {Violation(use.line, use.name, f"{use.count} fills in one call are an answer written from Python.")
-              for use in fills}
-    copied = any(use.name in assignment.operators for use in uses)
-    if not copied and not any(use.programs for use in kernels):
-        found.add(Violation(0, "no kernel was launched", "The work must be done by a Triton kernel of your own."))
-    return sorted(found)[:MAX_VIOLATIONS]
-
-
-def _why_operator(name: str) -> str:
-    if not name.startswith("aten::") or name == "aten::_local_scalar_dense":
-        return "This reads a tensor's values into Python; your kernel is to work on them."
-    return "PyTorch ran this outside your kernels: there only allocation and views are free."
-
-
 class _Reader:
     """Walks what the graded function can reach, once as host code and, where kernels call it, once as kernel code."""
 
@@ -84,20 +71,44 @@ class _Reader:
         self.operators = operators
         self.module = Scope(tree.body, main_runs=sets_name(tree))
         self.found: set[Violation] = set()
+        self.constants = constant_names(tree)
+        # Names of the module that reachable code loads, and whether what is read now can reach the graded function.
+        self.loaded: set[str] = set()
+        self.leftover = False
         self.queue: list[tuple[Unit, Scope, bool]] = []
         self.seen: set[tuple[int, bool]] = set()
         self.attributes: set[str] = set()
         self.by_name = False
         classes = [unit for units in self.module.units.values() for unit in units if isinstance(unit, ast.ClassDef)]
         self.own_methods = {node.name for one in classes for node in one.body if isinstance(node, FunctionNode)}
+        self.own = {"self", "cls"} | {one.name for one in classes if isinstance(one, ast.ClassDef)}
+        self.own |= {target.id for node in ast.walk(tree) for target, value in assigned(node)
+                     if isinstance(target, ast.Name) and isinstance(value, ast.Call)
+                     and isinstance(value.func, ast.Name) and value.func.id in self.own - {"self", "cls"}}
         self.methods: dict[str, list[tuple[Unit, Scope]]] = {}
 
     def read(self, function: str) -> None:
         for star in self.module.stars:
             if star.partition(".")[0] in allowed.COMPUTING_MODULES | allowed.ESCAPING_MODULES:
                 self._check_name(f"{star}.*", 1)
-        self._block(living(self.tree.body), self.module, False)
+        waiting: dict[str, list[ast.AST]] = {}
+        for statement in living(self.tree.body):
+            names = touched_names(statement, self.module)
+            if names is None:
+                self._visit(statement, self.module, False)
+            for name in () if names is None else names or {""}:
+                waiting.setdefault(name, []).append(statement)
         self._name(ast.Name(function, ast.Load(), lineno=self.module.lines.get(function, 0)), self.module, False)
+        self._drain()
+        # What binds a name that the graded function loads may load others in turn.
+        while names := self.loaded & waiting.keys():
+            self._block([statement for name in sorted(names) for statement in waiting.pop(name)], self.module, False)
+            self._drain()
+        self.leftover = True
+        self._block([statement for statements in waiting.values() for statement in statements], self.module, False)
+        self._drain()
+
+    def _drain(self) -> None:
         while self.queue:
             self._unit(*self.queue.pop())
 
@@ -125,6 +136,8 @@ class _Reader:
         for base in (*node.bases, *(keyword.value for keyword in node.keywords)):
             self._visit(base, scope, False)
         body = Scope(node.body, scope, main_runs=scope.main_runs)
+        for name in allowed.INSIDES & body.bound:
+            self._add(body.lines.get(name, node.lineno), name, _INSIDES)
         for statement in node.body:
             if not isinstance(statement, FunctionNode):
                 self._visit(statement, body, False)
@@ -164,9 +177,18 @@ class _Reader:
             self._call(node, scope, kernel)
         elif isinstance(node, ast.Subscript) and scope.dotted(node.value) == {"sys.modules"}:
             self._modules(node, scope)
+        elif isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and node.value in allowed.INSIDES:
+                self._add(node.lineno, self._text(node), _INSIDES)
+        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+            # Whether a module was imported is a mere question.
+            others = [part for part in (node.left, *node.comparators) if scope.dotted(part) != {"sys.modules"}]
+            self._block(others, scope, kernel)
         elif not isinstance(node, ast.arg | ast.Import | ast.ImportFrom):
             if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult) and not kernel:
-                self._add(node.lineno, self._text(node), "A matrix product outside a kernel is computed by PyTorch.")
+                self._add(node.lineno, self._text(node), allowed.MATMUL_COMPUTES)
+            if isinstance(node, ast.BinOp) and (text := folded_text(node)):
+                self._inside(text, node)
             self._block(running_children(node, scope.main_runs), scope, kernel)
 
     def _assign(self, node: ast.Assign | ast.AnnAssign, scope: Scope, kernel: bool) -> None:
@@ -186,6 +208,10 @@ class _Reader:
         if isinstance(node.ctx, ast.Load):
             for name in scope.meaning(node.id):
                 self._check_value(name, node.lineno, kernel)
+                if name in allowed.FINDING and not kernel:
+                    self._add(node.lineno, name.removeprefix("builtins."), _HIDDEN)
+            if scope.owner(node.id) is self.module:
+                self.loaded.add(node.id)
             self._units(node.id, scope, kernel)
 
     def _units(self, name: str, scope: Scope, kernel: bool) -> None:
@@ -201,19 +227,29 @@ class _Reader:
 
     def _attribute(self, node: ast.Attribute, scope: Scope, kernel: bool) -> None:
         names = scope.dotted(node)
+        if names and (node.attr in allowed.INSIDES or node.attr == "__dict__"):
+            self._add(node.lineno, self._text(node), _INSIDES)
+            return
         for name in names:
             if isinstance(node.ctx, ast.Load):
                 self._check_value(name, node.lineno, kernel)
             elif not allowed.may_set(name):
-                self._add(node.lineno, name, "A submission may not change PyTorch or Triton themselves.")
+                self._add(node.lineno, name, "A submission may not change PyTorch, Triton or Python themselves.")
         if names:
             return
         if node.attr not in self.attributes:
             self.attributes.add(node.attr)
             for unit, owner in self.methods.pop(node.attr, ()):
                 self._reach(unit, owner, False)
-        if kernel and node.attr == "handle":
+        maker = node.value.func if isinstance(node.value, ast.Call) else node.value
+        mine = isinstance(maker, ast.Name) and maker.id in self.own
+        if node.attr == "handle" and not mine:
             self._add(node.lineno, self._text(node), "This reaches into Triton's interpreter; no kernel on a GPU can.")
+        renamed = node.attr == "__module__" and not isinstance(node.ctx, ast.Load)
+        if node.attr in allowed.INSIDES or renamed or (node.attr == "__dict__" and not mine):
+            self._add(node.lineno, self._text(node), _INSIDES)
+        if node.attr in allowed.READING and not kernel:
+            self._method(node.attr, node, scope)
         self._visit(node.value, scope, kernel)
 
     def _call(self, node: ast.Call, scope: Scope, kernel: bool) -> None:
@@ -223,8 +259,7 @@ class _Reader:
             for name in function:
                 if name.partition(".")[0] in ("torch", "numpy"):
                     self._add(node.lineno, name, "A kernel cannot call PyTorch or NumPy: use triton.language.")
-        if function & {"builtins.getattr", "builtins.setattr", "builtins.delattr"} and len(node.args) > 1:
-            self._indirect(node, scope, kernel)
+        found = not kernel and self._finds(node, function, scope)
         if function & ASKING:
             values = [value for value in values if not scope.dotted(value) & allowed.MODULES]
         if scope.dotted(node) and function & {"builtins.__import__", "importlib.import_module"}:
@@ -236,25 +271,82 @@ class _Reader:
         if _makes_kernel(function) and node.args and isinstance(node.args[0], ast.Name):
             self._units(node.args[0].id, scope, True)
             values.remove(node.args[0])
-        self._visit(node.func, scope, kernel)
+        if not found:
+            self._visit(node.func, scope, kernel)
         self._block(values, scope, kernel)
 
-    def _indirect(self, node: ast.Call, scope: Scope, kernel: bool) -> None:
-        bases = {name for name in scope.dotted(node.args[0]) if name.partition(".")[0] in ("torch", "numpy")}
-        name = constant_text(node.args[1])
+    def _finds(self, node: ast.Call, function: Set[str], scope: Scope) -> bool:
+        """Judges a call that finds something by a name; whether it was one, and the function itself is settled."""
+        bare = {name.partition(".")[2] for name in function if name.startswith(("builtins.", "operator.", "io."))}
+        first = node.args[0] if node.args else None
+        mine = isinstance(first, ast.Name) and first.id in (("self", "cls") if "setattr" in bare else self.own)
+        if bare & {"getattr", "setattr", "delattr"} and len(node.args) > 1:
+            self._indirect(node, scope, mine)
+        elif bare & {"attrgetter", "methodcaller"}:
+            for one in node.args if "attrgetter" in bare else node.args[:1]:
+                if (texts := self._texts(one)) is None:
+                    self._add(node.lineno, self._text(node), _HIDDEN)
+                for part in {part for text in texts or () for part in text.split(".")}:
+                    self._inside(part, node)
+                    self._method(part, node, scope)
+        elif "open" in bare and first is not None:
+            texts = self._texts(first)
+            if texts is None or any(text.startswith(("/proc", "/dev")) for text in texts):
+                self._add(node.lineno, self._text(node), "A kernel needs no file.")
+        elif "vars" in bare:
+            if first is not None and not mine and not scope.dotted(first) & allowed.MODULES:
+                self._add(node.lineno, self._text(node), _INSIDES)
+        elif function & {"importlib.import_module", "builtins.__import__"} and first is not None:
+            texts = self._texts(first)
+            if texts is None:
+                self._add(node.lineno, self._text(node), "A module looked up at run time hides what is used.")
+            for name in texts or ():
+                self._check_name(name, node.lineno)
+        elif "type" in bare and len(node.args) == 3:
+            self._add(node.lineno, self._text(node), _HIDDEN)
+            return False
+        elif "super" in bare and len(node.args) == 2:
+            second = node.args[1]
+            if not mine or not isinstance(second, ast.Name) or second.id not in ("self", "cls"):
+                self._add(node.lineno, self._text(node), _INSIDES)
+            return False
+        else:
+            return False
+        return True
+
+    def _texts(self, node: ast.expr) -> set[str] | None:
+        """The texts that an expression may stand for, where all of them are written out."""
+        if isinstance(node, ast.IfExp):
+            one, other = self._texts(node.body), self._texts(node.orelse)
+            return None if one is None or other is None else one | other
+        if isinstance(node, ast.Name):
+            return self.constants.get(node.id)
+        text = constant_text(node)
+        return None if text is None else {text}
+
+    def _indirect(self, node: ast.Call, scope: Scope, mine: bool) -> None:
+        names = scope.dotted(node.args[0])
+        bases = {name for name in names if name.partition(".")[0] in ("torch", "numpy")}
+        texts = self._texts(node.args[1])
         getting = scope.dotted(node.func) == {"builtins.getattr"}
-        if bases and (name is None or not getting):
-            self._add(node.lineno, self._text(node), "A name put together at run time hides what is used.")
-        elif bases:
-            for base in bases:
-                self._check_value(f"{base}.{name}", node.lineno, kernel)
-        elif name is not None and getting and not kernel and not scope.dotted(node.args[0]):
-            self._method(name, node, scope)
+        if (texts is None and not mine) or (bases and not getting):
+            self._add(node.lineno, self._text(node), _HIDDEN)
+        for text in sorted(texts or ()):
+            self._inside(text, node)
+            if text == "__module__" and not getting:
+                self._add(node.lineno, self._text(node), _INSIDES)
+            for name in names if getting else ():
+                self._check_value(f"{name}.{text}", node.lineno, False)
+            if getting and not names:
+                self._method(text, node, scope)
+
+    def _inside(self, name: str, node: ast.expr) -> None:
+        if name in allowed.INSIDES or name == "__dict__":
+            self._add(node.lineno, self._text(node), _INSIDES)
 
     def _method(self, name: str, node: ast.expr, scope: Scope) -> None:
         if not allowed.method_allowed(name, self.operators) and name not in self.own_methods:
-            self._add(node.lineno, self._text(node),
-                      "Computing and copying is the work of your own Triton kernels, not of PyTorch or NumPy.")
+            self._add(node.lineno, self._text(node), allowed.METHOD_COMPUTES)
 
     def _modules(self, node: ast.Subscript, scope: Scope) -> None:
         if names := scope.dotted(node):
@@ -284,6 +376,8 @@ class _Reader:
         return line[node.col_offset:].decode(errors="replace").rstrip() + " …"
 
     def _add(self, line: int, what: str, why: str) -> None:
+        if self.leftover and why in allowed.ONLY_COMPUTE:
+            return
         self.found.add(Violation(line, what if len(what) <= TEXT else what[: TEXT - 1] + "…", why))
 
 

@@ -20,28 +20,49 @@ class _WithoutDeviceChecks(ast.NodeTransformer):
         return not self.words.isdisjoint(_words(test))
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
-        return _pass(node) if self._about_device(node.test) else node
+        if (rest := self._rest(node.test, wanted=True)) is None:
+            return _pass(node)
+        node.test = rest
+        return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         call = node.value
-        check = isinstance(call, ast.Call) and call.args and _called(call) in _CHECKS and self._about_device(call.args[0])
-        return _pass(node) if check else node
+        if isinstance(call, ast.Call) and call.args and _called(call) in _CHECKS:
+            if (rest := self._rest(call.args[0], wanted=True)) is None:
+                return _pass(node)
+            call.args[0] = rest
+        return node
 
     def visit_If(self, node: ast.If) -> ast.stmt | list[ast.stmt]:
         if self._about_device(node.test):
-            if _refuses(node.body):
-                return self._block(node.orelse) or _pass(node)
-            if self._gives_up(node.orelse):
-                return self._block(node.body)
+            refuses = _refuses(node.body)
+            if refuses or self._gives_up(node.orelse):
+                rest = self._rest(node.test, wanted=not refuses)
+                if rest is None:
+                    return self._block(node.orelse if refuses else node.body) or _pass(node)
+                node.test = rest
         self.generic_visit(node)
         return node
+
+    def _rest(self, test: ast.expr, *, wanted: bool) -> ast.expr | None:
+        """A condition that is to be `wanted`, without the parts of it that are about a device; None if none is left."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            inner = self._rest(test.operand, wanted=not wanted)
+            return None if inner is None else ast.copy_location(ast.UnaryOp(op=test.op, operand=inner), test)
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if wanted else ast.Or):
+            parts = [part for value in test.values if (part := self._rest(value, wanted=wanted)) is not None]
+            if len(parts) < 2:
+                return parts[0] if parts else None
+            return ast.copy_location(ast.BoolOp(op=test.op, values=parts), test)
+        return None if self._about_device(test) else test
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
         for place, one in enumerate(node.body):
             rest = node.body[place + 1 :]
             # `if x.is_cuda: ...; return` and then `raise`: the rest is the other branch.
-            leaves = isinstance(one, ast.If) and not one.orelse and isinstance(one.body[-1], ast.Return)
-            if leaves and self._about_device(one.test) and _refuses(rest):
+            if not isinstance(one, ast.If) or one.orelse or not isinstance(one.body[-1], ast.Return):
+                continue
+            if self._about_device(one.test) and _refuses(rest):
                 one.orelse = rest
                 del node.body[place + 1 :]
                 break
@@ -74,7 +95,9 @@ def _words(node: ast.AST) -> set[str]:
 def _called(node: ast.expr) -> str:
     """The last name of what is called; "" if it has none, or nothing is called."""
     function = node.func if isinstance(node, ast.Call) else None
-    return getattr(function, "attr", None) or getattr(function, "id", "")
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
 
 
 def _refuses(block: list[ast.stmt]) -> bool:

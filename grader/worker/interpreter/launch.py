@@ -15,14 +15,14 @@ from triton._utils import canonicalize_dtype
 from triton.backends.nvidia.compiler import CUDAOptions
 from triton.runtime import interpreter
 from triton.runtime.interpreter import InterpretedFunction
-from triton.runtime.jit import KernelParam, TensorWrapper
+from triton.runtime.jit import ConstexprFunction, KernelParam, TensorWrapper
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from .builder import NEEDS_GPU, Handle, numpy_dtype
 from .faults import TooManyPrograms, Unsupported
 from .patching import replace
 from .rewrite import Source, rewrite
-from .rules import unwrap
+from .rules import is_hosts, unwrap
 from .state import STATE, Launch
 
 _MAX_GRID = (2**31 - 1, 65535, 65535)
@@ -111,7 +111,7 @@ def run(self: Any, *args: Any, grid: Any, warmup: bool = False, **named: Any) ->
         with np.errstate(all="ignore"):
             with _machinery():
                 arguments = {
-                    name: unwrap(value) if kernel.parameters[name].is_constexpr
+                    name: _constant(name, value) if kernel.parameters[name].is_constexpr
                     else _convert(name, value, kernel.parameters[name])
                     for name, value in bound.items()
                 }  # fmt: skip
@@ -149,6 +149,16 @@ def _grid(grid: Any) -> tuple[int, int, int]:
         if not 0 <= size <= most:
             raise ValueError(f"the grid {tuple(sizes)} is outside what CUDA can start: at most {_MAX_GRID}")
     return sizes[0], sizes[1], sizes[2]
+
+
+def _constant(name: str, value: Any) -> Any:
+    """An argument known at compile time. Python's own functions, classes and modules mean nothing to the compiler, and
+    here they would run on the host in a kernel's place."""
+    value = unwrap(value)
+    if is_hosts(value):
+        what = getattr(value, "__name__", type(value).__name__)
+        raise TypeError(f"parameter `{name}`: Python's `{what}` cannot run in a kernel; decorate it with @triton.jit")
+    return value
 
 
 def _scalar(value: Any, dtype: Any) -> Any:
@@ -231,6 +241,17 @@ def call(self: Any, *args: Any, **named: Any) -> Any:
     return kernel.body(*args, **named)
 
 
+def _at_compile_time(original: Any) -> Any:
+    def constexpr_call(self: Any, *args: Any, **named: Any) -> Any:
+        if any(isinstance(value, tl.tensor) for value in (*args, *named.values())):
+            raise Unsupported(f"{self.fn.__name__} is a constexpr_function: it takes what is known at compile time, "
+                              "and no tensor.")
+        return original(self, *args, **named)
+
+    return constexpr_call
+
+
 def install() -> None:
+    replace(ConstexprFunction, "__call__", _at_compile_time(ConstexprFunction.__call__))
     replace(InterpretedFunction, "run", run)
     replace(InterpretedFunction, "__call__", call)

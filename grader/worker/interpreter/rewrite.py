@@ -103,7 +103,7 @@ class _Rewriter(ast.NodeTransformer):
         # The real defaults are put back once the function is made.
         arguments.defaults = []
         arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
-        definition.body = [self.visit(statement) for statement in definition.body]
+        definition.body = self._block(definition.body)
         return definition
 
     def visit(self, node: ast.AST) -> Any:
@@ -114,6 +114,12 @@ class _Rewriter(ast.NodeTransformer):
             return ast.copy_location(ast.Expr(value=self._refusal(node)), node)
         made = super().visit(node)
         return ast.copy_location(made, node) if isinstance(made, ast.AST) and made is not node else made
+
+    def _block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        made: list[ast.stmt] = []
+        for one in map(self.visit, statements):
+            made += one if isinstance(one, list) else [one]
+        return made
 
     def _refusal(self, node: ast.AST, why: str | None = None) -> ast.Call:
         what = why or f"`{_first_line(node)}`: the compiler does not accept {type(node).__name__.lower()} in a kernel."
@@ -127,7 +133,9 @@ class _Rewriter(ast.NodeTransformer):
         value = self.scope.get(node.id, _ABSENT)
         if value is _ABSENT:
             return self._builtin(node)
-        if _visible(node.id, value):
+        hosts = isinstance(value, FunctionType) and value.__code__.co_filename == self.source.file
+        hosts |= (isinstance(value, tl.constexpr) or is_namedtuple(value)) and rules.is_hosts(value)
+        if _visible(node.id, value) and not hosts:
             return node
         root = (getattr(value, "__module__", None) or "").split(".")[0]
         if callable(value) and root in _HOST_LIBRARIES:
@@ -147,6 +155,12 @@ class _Rewriter(ast.NodeTransformer):
             return node
         why = ast.Constant(value="{name} is not defined in a kernel: Python's {name}() is not part of Triton.")
         return _call("refuse_name", ast.Constant(value=node.id), why)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        if node.attr == "handle" or node.attr.startswith("__"):
+            return self._refusal(node, f"`{_first_line(node)}`: a kernel has no `{node.attr}`.")
+        self.generic_visit(node)
+        return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         outside = self._calls_outside(node.func)
@@ -223,8 +237,7 @@ class _Rewriter(ast.NodeTransformer):
         node.iter = ast.copy_location(made, node.iter)
         carried = _stored(node.body) - _stored([node.target])
         self.loops += not unrolled
-        node.body = [self.visit(s) for s in node.body]
-        node.orelse = [self.visit(s) for s in node.orelse]
+        node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         self.loops -= not unrolled
         return node if unrolled else self._keeping_types(node, carried)
 
@@ -237,8 +250,9 @@ class _Rewriter(ast.NodeTransformer):
         seen = ast.Name(id=types, ctx=ast.Load())
         # The types are forgotten after the first time round.
         check = ast.BoolOp(op=ast.And(), values=[seen, _call("keep_types", seen, _call("variables"))])
-        after = ast.Expr(value=check)
-        loop.body.append(ast.copy_location(after, loop))
+        # A fault lies at the loop's first line, and Python puts a call of a method at the end of its statement.
+        head = loop.test if isinstance(loop, ast.While) else loop.target
+        loop.body.append(ast.copy_location(ast.Expr(value=check), head))
         return [ast.copy_location(before, loop), loop]
 
     def visit_Return(self, node: ast.Return) -> ast.stmt:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from types import FunctionType, ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
 import triton.language as tl
 from triton.compiler.code_generator import _condition_types
 from triton.runtime import interpreter
+from triton.runtime.interpreter import InterpretedFunction
+from triton.runtime.jit import JITCallable
 
 from .builder import Handle, numpy_dtype
 from .faults import Unsupported
-from .state import place
+from .state import STATE, place
 
 
 def refuse(what: str) -> NoReturn:
@@ -28,6 +31,23 @@ def unwrap(value: Any) -> Any:
     while isinstance(value, tl.constexpr):
         value = value.value
     return value
+
+
+def is_hosts(value: Any) -> bool:
+    """Whether a value is Python code to run on the host, or holds some: no such thing exists in a kernel."""
+    value = unwrap(value)
+    if isinstance(value, tuple):
+        return any(map(is_hosts, value))
+    if isinstance(value, (InterpretedFunction, JITCallable, tl.dtype)):
+        return False
+    if isinstance(value, FunctionType):
+        return not (value.__module__ or "").startswith("triton.") or is_students(value)
+    return callable(value) or isinstance(value, ModuleType)
+
+
+def is_students(function: FunctionType) -> bool:
+    """Whether a function is the student's own, whatever module it says it is of."""
+    return STATE.launch is not None and function.__code__.co_filename == STATE.launch.file
 
 
 def assign(value: Any) -> Any:
@@ -77,7 +97,7 @@ def keep_types(types: dict[str, Any], scope: dict[str, Any]) -> None:
         if isinstance(after, tl.tensor) and after.type != before:
             refuse(
                 f"`{name}` is {before} before the loop and {after.type} in it: the compiler does not accept a change "
-                "of type or shape. Give it its final one before the loop, as tl.zeros((BLOCK,), tl.float32) does."
+                "of type or shape. Begin with its final ones, such as 0.0 or tl.zeros((BLOCK,), tl.float32)."
             )
     types.clear()
 

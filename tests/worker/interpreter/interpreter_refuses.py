@@ -131,6 +131,39 @@ case_return_in_a_loop = refused(returns)
 
 
 @triton.jit
+def returns_at_times(x):
+    for i in range(4):
+        if tl.load(x + i) > 100.0:  # fault
+            return
+
+
+case_return_in_a_loop_that_is_not_reached = refused(returns_at_times)
+
+
+@triton.jit
+def grows(x):
+    total = 0.0
+    for i in range(2):  # fault
+        total += tl.load(x + i + tl.arange(0, 8))
+    tl.store(x, tl.sum(total))
+
+
+case_shape_that_changes_in_a_loop = refused(grows)
+
+
+@triton.jit
+def becomes_real(x):
+    total, left = 0, 3
+    while left > 0:  # fault
+        total += tl.load(x)
+        left -= 1
+    tl.store(x, total)
+
+
+case_dtype_that_changes_in_a_loop = refused(becomes_real)
+
+
+@triton.jit
 def imports(x):
     import math as m  # fault
 

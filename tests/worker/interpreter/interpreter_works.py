@@ -411,3 +411,52 @@ def case_pointers_in_a_tensor():
     out = torch.empty(8)
     by_address[(1,)](torch.tensor([p.data_ptr() for p in parts]), out, 3, BLOCK=8)
     return out.tolist()
+
+
+@triton.jit
+def unrolled(x, n, EARLY: tl.constexpr, BLOCK: tl.constexpr):
+    total = 0.0
+    for i in tl.static_range(2):
+        total += tl.load(x + i + tl.arange(0, BLOCK))
+        if EARLY:
+            return
+    for i in range(n):
+        inner = i + 1.0
+        if EARLY:
+            return
+        total += inner
+    tl.store(x, tl.sum(total))
+
+
+def case_unrolled_loops_may_return_and_change_types():
+    x = torch.ones(9)
+    unrolled[(1,)](x, 2, EARLY=False, BLOCK=8)
+    return x[0].item()
+
+
+def case_requests_for_a_gpu_are_met_with_the_cpu():
+    x, gpu = torch.empty(2, 3), torch.device("cuda")
+    with gpu:
+        made = [torch.ones(1), torch.zeros(1, device="cuda:0", pin_memory=True), torch.tensor([1.0], device=gpu)]
+    made += [x.to(gpu), x.to("cuda", torch.float16), x.to(device=0), x.new_zeros(1, device="cuda"), x.cuda()]
+    return [str(t.device) for t in made]
+
+
+def case_a_tensor_that_is_there_is_not_moved():
+    x = torch.empty(2, 3)
+    return [x.cuda() is x, x.to("cuda", non_blocking=True) is x, x.t().cuda().stride() == (1, 3)]
+
+
+def case_a_view_with_gaps_arrives_without_them():
+    x = torch.arange(6.0).view(2, 3)
+    moved = [x[:, 1].cuda(), x[:, 1].to(x.device), x[:, 1].to("cpu"), x[:, 1].pin_memory()]
+    return [[*t.stride(), *t.tolist()] for t in moved]
+
+
+def case_streams_and_events_do_nothing():
+    stream, event = torch.cuda.Stream(), torch.cuda.Event(enable_timing=True)
+    with torch.cuda.stream(stream), torch.cuda.device("cuda:0"), torch.cuda.nvtx.range("here"):
+        stream.wait_stream(torch.cuda.current_stream())
+        event.record(stream)
+        torch.empty(1).record_stream(stream)
+    return [stream.query(), event.query(), event.elapsed_time(stream.record_event()), torch.cuda.is_available()]

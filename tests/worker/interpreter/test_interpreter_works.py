@@ -34,6 +34,11 @@ VALUES = {
     "pointers_in_a_tensor": [3.0] * 8,
     "widened_offset": 24.0,
     "dead_branch_may_hold_anything": 2.0,
+    "unrolled_loops_may_return_and_change_types": 40.0,
+    "requests_for_a_gpu_are_met_with_the_cpu": ["cpu"] * 8,
+    "a_tensor_that_is_there_is_not_moved": [True, True, True],
+    "a_view_with_gaps_arrives_without_them": [[1, 1.0, 4.0], [1, 1.0, 4.0], [3, 1.0, 4.0], [3, 1.0, 4.0]],
+    "streams_and_events_do_nothing": [True, True, 0.0, False],
 }  # fmt: skip
 
 

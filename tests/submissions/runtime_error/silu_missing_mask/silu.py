@@ -1,5 +1,5 @@
 # No mask: the last block reads and writes past the end.
-# expect: mask missing
+# expect: tl.load has no mask
 import triton
 import triton.language as tl
 
