@@ -41,7 +41,8 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
     scale = low * (high / low) ** torch.rand(rows, 1, generator=generator)
     offset = 4 * torch.rand(rows, 1, generator=generator) - 2
     x = (scale * (torch.randn(rows, cols, generator=generator) + offset)).view(-1)
-    places = torch.randint(rows * cols, (rows * cols // 256,), generator=generator)
+    # Each place once: of values for the same place, the number of threads would decide which one stays.
+    places = torch.randperm(rows * cols, generator=generator)[: rows * cols // 256]
     x[places] *= 30
     weight = torch.randn(cols, generator=generator)
     eps = 10 ** (-6 + 2 * torch.rand(1, generator=generator).item())

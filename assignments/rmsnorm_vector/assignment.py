@@ -39,7 +39,8 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
     scale = low * (high / low) ** torch.rand(1, generator=generator)
     offset = 4 * torch.rand(1, generator=generator) - 2
     x = scale * (torch.randn(n, generator=generator) + offset)
-    places = torch.randint(n, (n // 256,), generator=generator)
+    # Each place once: of values for the same place, the number of threads would decide which one stays.
+    places = torch.randperm(n, generator=generator)[: n // 256]
     x[places] = 30 * scale * torch.randn(n // 256, generator=generator)
     weight = torch.randn(n, generator=generator)
     return {"x": x, "weight": weight, "eps": 10 ** (-6 + 2 * torch.rand(1, generator=generator).item())}

@@ -34,7 +34,8 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
     offset = 4 * torch.rand(m, 1, generator=generator) - 2
     x = (scale * torch.randn(m, n, generator=generator) + offset).view(-1)
     count, decades = (m * n // 4, 3) if case.values == "extreme" else (m * n // 64, 1)
-    places = torch.randint(m * n, (count,), generator=generator)
+    # Each place once: of values for the same place, the number of threads would decide which one stays.
+    places = torch.randperm(m * n, generator=generator)[:count]
     signs = 2.0 * torch.randint(2, (count,), generator=generator) - 1
     x[places] = signs * 10 ** (1 + decades * torch.rand(count, generator=generator))
     return {"x": x.view(m, n)}

@@ -186,11 +186,16 @@ def compiled(line: str, said: str) -> str:
          "Reducing block sizes or `num_stages` may help.", "more shared memory than the GPU has"),
         ("exception", "RuntimeError: Triton Error [CUDA]: invalid argument", "no size of a grid may be 0"),
         ("exception", "AcceleratorError: CUDA error: unspecified launch failure", "--device cpu"),
-        ("exception", "ValueError: Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?)", "device first"),
-        ("exception", "RuntimeError: Unsupported function referenced: <built-in method exp of type>", "triton.language"),
-        ("out_of_bounds", "RuntimeError: Triton Error [CUDA]: an illegal memory access was encountered", "--device cpu"),
-        ("out_of_memory", "OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0", "Allocate no more"),
-        ("exception", compiled("x = tl.load(p + missing)", "NameError('missing is not defined')"), "Is missing misspelt"),
+        ("exception", "ValueError: Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?)",
+         "device first"),
+        ("exception", "RuntimeError: Unsupported function referenced: <built-in method exp of type>",
+         "triton.language"),
+        ("out_of_bounds", "RuntimeError: Triton Error [CUDA]: an illegal memory access was encountered",
+         "--device cpu"),
+        ("out_of_memory", "OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0",
+         "Allocate no more"),
+        ("exception", compiled("x = tl.load(p + missing)", "NameError('missing is not defined')"),
+         "Is missing misspelt"),
         ("exception", compiled("o = tl.arange(0, n)", "arange's arguments must be of type tl.constexpr"),
          "BLOCK: tl.constexpr"),
         ("exception", compiled("for i in range(n):", "AssertionError('Loop-carried variable acc has initial type int32 "
@@ -201,7 +206,8 @@ def compiled(line: str, said: str) -> str:
         ("unreadable_source", "silu.py is not a regular file", "ordinary file"),
         ("unreadable_source", "silu.py has 2,000,000 bytes; at most 131,072 expected", "may have 131,072 bytes"),
         ("unreadable_source", "silu.py cannot be read: Permission denied", "permissions"),
-        ("unreadable_source", "silu.py, line 1: byte 0xe9 is not UTF-8; save the file as UTF-8", "Save silu.py as UTF-8"),
+        ("unreadable_source", "silu.py, line 1: byte 0xe9 is not UTF-8; save the file as UTF-8",
+         "Save silu.py as UTF-8"),
         ("crash", "the worker was killed", "in the middle of the call"),
         ("import_error", "ModuleNotFoundError: No module named 'silu'", "each file stands alone"),
         ("unsupported", "tl.atomic_cas is unsupported", "interpreter"),
@@ -248,7 +254,8 @@ FAR = "line 7: load out of bounds: 19 of 32 active lanes reach up to 19 elements
     ],
 )
 def test_a_load_or_store_without_a_mask_is_told_so(line: str, unmasked: bool) -> None:
-    detail = explain_failure(SILU, "out_of_bounds", f"{FAR} Mask the lanes that lie outside: mask=offsets < n.", text=line)
+    message = f"{FAR} Mask the lanes that lie outside: mask=offsets < n."
+    detail = explain_failure(SILU, "out_of_bounds", message, text=line)
     assert ("has no mask" in detail.hint) == unmasked
     assert detail.message == FAR
 

@@ -272,7 +272,8 @@ def test_how_far_all_cases_reach_tells_the_stride_or_the_comparison(reaches: Rea
 
 
 def test_sums_are_to_blame_where_all_is_wrong_and_the_inner_size_leaves_a_rest() -> None:
-    assignment = _with_cases(GEMM, *_squares((32, 64, 64), (40, 64, 96), (5, 9, 7), (17, 33, 257), (3, 5, 40), names="MNK"))
+    sizes = ((32, 64, 64), (40, 64, 96), (5, 9, 7), (17, 33, 257), (3, 5, 40))
+    assignment = _with_cases(GEMM, *_squares(*sizes, names="MNK"))
     failed = {case.name for case in assignment.cases if case.sizes["K"] % 32}
     everything = Detail(kind="wrong_values", message="All.", hint="Own hint.", wrong=99, total=100, unwritten=0)
     message, hint = explain_assignment(assignment, _checks(assignment, failed, everything))

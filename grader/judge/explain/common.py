@@ -63,13 +63,15 @@ def _candidates(
     if len(assignment.output.shape) == 2:
         yield from _shapes(assignment, passed)
     names = list(failed[0].sizes)
-    summed = _summed(assignment) if all(map(_is_all_wrong, failed)) else []
+    # Where all of the output is wrong, the sizes that are summed over are suspected first.
+    for name in _summed(assignment) if all(map(_is_all_wrong, failed)) else []:
+        for what, _, bad in _size_tests():
+            yield (Condition("blocks", f"{name} {what}", IN_THE_SUM.replace("{size}", name)),
+                   partial(_has, [name], bad))
     for what, advice, bad in _size_tests():
         separating = [n for n in names if _separates(partial(_has, [n], bad), failed, passed)]
         # A single size that tells them apart is named; otherwise any of them may be to blame.
         blamed = separating if len(separating) == 1 else names
-        if inner := [n for n in separating if n in summed]:
-            blamed, advice = inner[:1], IN_THE_SUM.replace("{size}", inner[0])
         subject = blamed[0] if len(blamed) == 1 else "a size"
         yield Condition("blocks", f"{subject} {what}", advice), partial(_has, blamed, bad)
     for name in names:
