@@ -28,7 +28,7 @@ grade: $(SETUP) ## grade SUBMISSIONS (default: the sample class) and write repor
 	$(BIN)/kernelmark grade "$(SUBMISSIONS)" --out "$(OUT)" --only "$(ONLY)" --device "$(DEVICE)" --jobs "$(JOBS)"
 
 test: $(TEST_TOOLS) ## run every test that needs no GPU
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(TEST_TOOLS) ## ruff
 	$(BIN)/ruff check .

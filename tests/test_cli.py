@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -11,13 +10,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from grader.catalogue import ROOT
+from grader.catalogue import ROOT, assignments
+from grader.course import read_course
+from grader.grading import Job, grade
 from grader.result import Result
+from grader.submission import find_submissions
 
 SILU = (ROOT / "reference" / "silu.py").read_text()
 SECONDS = 120
@@ -146,22 +149,27 @@ def test_the_files_are_where_they_should_be(odd_class: tuple[subprocess.Complete
 
 
 def test_seeds_differ_by_default_repeat_on_request_and_are_logged(tmp_path: Path) -> None:
-    hand_in(tmp_path / "class", "alice", SILU.replace("tl.store", "tl.load(x_ptr) ; tl.store") + "\n# noise\n")
-    seeds: list[str] = []
-    ratios = []
-    for number, seed in enumerate(("", "", "7", "7", "again")):
-        # The last takes the seed that the first has logged.
-        seed = seeds[0] if seed == "again" else seed
-        out = tmp_path / f"out{number}"
-        again = ["--seed", seed] if seed else []
-        done = kernelmark("grade", tmp_path / "class", "--out", out, "--only", "silu", *again)
-        assert done.returncode == 0
-        result = json.loads((out / "alice" / "result.json").read_text())
-        seeds.append(result["environment"]["seed"])
-        ratios.append([check["worst_ratio"] for check in result["assignments"]["silu"]["correctness"]["checks"]])
-    assert len(seeds[0]) > 10 and seeds[0] != seeds[1] and seeds[2:] == ["7", "7", seeds[0]]
-    assert ratios[0] != ratios[1] and ratios[2] == ratios[3] and ratios[0] == ratios[4]
+    alice = hand_in(tmp_path / "class", "alice")
+    (submission,) = find_submissions(alice, ["silu.py"])
+    rules = read_course(ROOT / "course.toml", frozenset(assignments()))
 
+    def drawn(result: Result) -> tuple[str, list[float | None]]:
+        checks = result.assignments["silu"].correctness.checks
+        return result.environment.seed, [check.worst_ratio for check in checks]
+
+    def graded(seed: int | None = None) -> tuple[str, list[float | None]]:
+        job = Job(submission, rules, ("silu",))
+        result = grade(job if seed is None else replace(job, seed=seed)).result
+        assert result is not None
+        return drawn(result)
+
+    assert kernelmark("grade", alice, "--out", tmp_path / "out", "--only", "silu").returncode == 0
+    logged = Result.model_validate_json((tmp_path / "out" / "alice" / "result.json").read_bytes())
+    assert f"--seed {logged.environment.seed}" in logged.reproduce
+    assert graded(int(logged.environment.seed)) == drawn(logged)
+    assert graded(7) == graded(7) and graded(7)[0] == "7"
+    first, second = graded(), graded()
+    assert first[0] != second[0] and first[1] != second[1]
 
 def test_a_full_disk_is_a_failure_of_ours_and_told(tmp_path: Path) -> None:
     out = tmp_path / "out"
