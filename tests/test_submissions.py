@@ -12,15 +12,13 @@ from typing import get_args
 
 import pytest
 
-from grader.catalogue import ROOT, assignments
-from grader.course import LimitsTable, read_course
-from grader.grading import Job, grade
-from grader.result import AssignmentResult, Verdict
-from grader.submission import find_submissions
+from grader.catalogue import ROOT
+from grader.course import LimitsTable
+from grader.result import Verdict
+from tests.graded import results, told
 
 HERE = Path(__file__).parent / "submissions"
 MEMBERS = sorted(path for verdict in HERE.iterdir() for path in verdict.iterdir() if path.is_dir())
-FILES = {a.file: name for name, a in assignments().items()}
 # Endless loops are ended by the judge: no need to wait as long as for an honest student.
 LIMITS = LimitsTable(call_seconds=4, assignment_seconds=20, memory_mb=2048)
 # The reference kernels use at most half of the error allowed: an honest kernel of another make has room.
@@ -28,26 +26,9 @@ WORST_RATIO = 0.5
 AT_LEAST = {"accepted": 15, "wrong_answer": 30, "policy_violation": 15}
 
 
-def results(folder: Path) -> dict[str, AssignmentResult]:
-    present = tuple(name for file, name in FILES.items() if (folder / file).exists())
-    course = read_course(ROOT / "course.toml", frozenset(assignments())).model_copy(update={"limits": LIMITS})
-    (submission,) = find_submissions(folder, FILES)
-    graded = grade(Job(submission, course, present))
-    assert graded.result is not None, graded.error
-    return graded.result.assignments
-
-
-def told(result: AssignmentResult) -> str:
-    texts = [result.message, result.hint]
-    for check in result.correctness.checks:
-        if check.detail:
-            texts += [check.detail.message, check.detail.hint]
-    return "\n".join(texts)
-
-
 @pytest.mark.parametrize("folder", MEMBERS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_verdict(folder: Path) -> None:
-    for name, result in results(folder).items():
+    for name, result in results(folder, LIMITS).items():
         said = told(result)
         assert result.verdict == folder.parent.name, said
         text = (folder / f"{name}.py").read_bytes().decode("utf-8", "replace")
@@ -67,7 +48,7 @@ def test_the_corpus_is_large_enough_and_its_folders_are_verdicts() -> None:
 
 
 def test_the_references_get_full_marks() -> None:
-    for name, result in results(ROOT / "reference").items():
+    for name, result in results(ROOT / "reference", LIMITS).items():
         assert result.verdict == "accepted", (name, told(result))
         assert result.score == result.correctness.max_points and not result.flags
         ratios = {check.case: check.worst_ratio for check in result.correctness.checks}
@@ -75,5 +56,5 @@ def test_the_references_get_full_marks() -> None:
 
 
 def test_the_template_is_not_attempted_yet() -> None:
-    for name, result in results(ROOT / "student_template").items():
+    for name, result in results(ROOT / "student_template", LIMITS).items():
         assert (result.verdict, result.score) == ("missing", 0), (name, told(result))

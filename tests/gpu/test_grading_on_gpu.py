@@ -11,31 +11,14 @@ import pytest
 import torch
 
 from grader.catalogue import ROOT, assignments
-from grader.course import LimitsTable, read_course
-from grader.grading import Job, grade
-from grader.result import AssignmentResult
-from grader.submission import find_submissions
+from grader.course import LimitsTable
+from tests.graded import results, told
 
 pytestmark = pytest.mark.gpu
 
-FILES = {a.file: name for name, a in assignments().items()}
 LIMITS = LimitsTable(cuda_call_seconds=20, cuda_assignment_seconds=120)
-
-
-def results(folder: Path, limits: LimitsTable = LIMITS) -> dict[str, AssignmentResult]:
-    present = tuple(name for file, name in FILES.items() if (folder / file).exists())
-    course = read_course(ROOT / "course.toml", frozenset(assignments())).model_copy(update={"limits": limits})
-    (submission,) = find_submissions(folder, FILES)
-    graded = grade(Job(submission, course, present, device="cuda"))
-    assert graded.result is not None, graded.error
-    return graded.result.assignments
-
-
-def told(result: AssignmentResult) -> str:
-    texts = [f"{result.verdict}: {result.message} | {result.hint}"]
-    texts += [f"{c.id}: {c.detail.message} | {c.detail.hint} | {c.detail.traceback[-300:]} | {c.detail.output[-300:]}"
-              for c in result.correctness.checks if c.detail]
-    return "\n".join(texts)
+# Endless kernels are ended by the judge.
+SHORT = LimitsTable(cuda_call_seconds=8, cuda_assignment_seconds=40)
 
 
 HONEST = ["reference", *(f"examples/class/{name}" for name in ("alice", "bob", "dmitri", "fatima"))]
@@ -44,7 +27,7 @@ ACCEPTED = sorted(path.name for path in (ROOT / "tests/submissions/accepted").it
 
 @pytest.mark.parametrize("folder", [*HONEST, *(f"tests/submissions/accepted/{name}" for name in ACCEPTED)])
 def test_honest_submissions_are_accepted(folder: str) -> None:
-    for name, result in results(ROOT / folder).items():
+    for name, result in results(ROOT / folder, LIMITS, "cuda").items():
         assert result.verdict == "accepted" and not result.flags, (name, told(result))
         ran = {check.case for check in result.correctness.checks if check.stage == "case"}
         assert ran == {case.name for case in assignments()[name].cases}
@@ -108,7 +91,7 @@ def test_a_fault_ends_as_a_verdict_and_leaves_the_lane_healthy(
     folder = tmp_path / "student"
     folder.mkdir()
     (folder / "silu.py").write_text(text)
-    result = results(folder, LimitsTable(cuda_call_seconds=8, cuda_assignment_seconds=40))["silu"]
+    result = results(folder, SHORT, "cuda")["silu"]
     assert result.verdict == verdict, told(result)
     assert words in told(result), told(result)
     if verdict == "runtime_error" and "compile" in words:
@@ -122,6 +105,6 @@ def test_the_line_of_a_compile_error_is_the_students(tmp_path: Path) -> None:
     folder.mkdir()
     text = source("tl.store(out + i, undefined_name, mask=i < n)")
     (folder / "silu.py").write_text(text)
-    result = results(folder)["silu"]
+    result = results(folder, LIMITS, "cuda")["silu"]
     places = [c.detail.place for c in result.correctness.checks if c.detail and c.detail.place]
     assert places and "undefined_name" in places[0].text, told(result)

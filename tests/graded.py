@@ -1,0 +1,31 @@
+"""Grades a folder as `kernelmark grade` would, for tests that look at the results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.catalogue import ROOT, assignments
+from grader.course import LimitsTable, read_course
+from grader.grading import Job, grade
+from grader.result import AssignmentResult
+from grader.submission import find_submissions
+
+FILES = {a.file: name for name, a in assignments().items()}
+
+
+def results(folder: Path, limits: LimitsTable, device: str = "cpu") -> dict[str, AssignmentResult]:
+    """The results of the assignments that `folder` holds a file of, by name."""
+    present = tuple(name for file, name in FILES.items() if (folder / file).exists())
+    course = read_course(ROOT / "course.toml", frozenset(assignments())).model_copy(update={"limits": limits})
+    (submission,) = find_submissions(folder, FILES)
+    graded = grade(Job(submission, course, present, device))
+    assert graded.result is not None, graded.error
+    return graded.result.assignments
+
+
+def told(result: AssignmentResult) -> str:
+    """All that a result tells its student, in lines."""
+    texts = [f"{result.verdict}: {result.message} {result.hint}"]
+    texts += [f"{check.id}: {check.detail.message} {check.detail.hint} {check.detail.traceback[-300:]}"
+              for check in result.correctness.checks if check.detail]
+    return "\n".join(texts)
