@@ -83,6 +83,7 @@ def _worker() -> Finding:
     started = time.monotonic()
     try:
         zygote = Zygote(interpret=True)
+        _ = zygote.versions
     except InfrastructureError as error:
         return Finding("worker", str(error), False, True, "make clean setup")
     imported = time.monotonic() - started

@@ -29,6 +29,7 @@ from grader.course import Course
 from grader.judge import isolation
 from grader.judge.attempt import RECORD, SOURCE, expected_checks
 from grader.judge.explain import explain_assignment
+from grader.judge.lane import lane_zygote, start_lane
 from grader.judge.wire import Ready
 from grader.result import (
     AssignmentResult,
@@ -40,9 +41,8 @@ from grader.result import (
 )
 from grader.submission import Submission
 from grader.suite import plugin
-from grader.suite.context import CONTEXT, Context, lane_zygote, our_failure, select
+from grader.suite.context import CONTEXT, Context, our_failure, select
 from grader.suite.plugin import draw_seed
-from grader.worker import sandbox
 
 # Beyond the judge's own deadlines: only a grader that hangs reaches it.
 GUARD_SECONDS = 120
@@ -178,21 +178,13 @@ def grade_all(jobs: Iterable[Job], lanes: int) -> Iterator[Graded]:
                 yield Graded(job.submission, None, error="the grading process died, twice")
 
 
-def start_lane() -> None:
-    """Prepares a process of its own for gradings: it ends with the one that started it, and whatever a submission
-    leaves behind falls to it."""
-    sandbox.die_with_parent()
-    sandbox.adopt_orphans()
-    # A lane is one core: oracles that spread over all of them would slow the other lanes' workers.
-    torch.set_num_threads(1)
-
-
 def _pool(waiting: deque[Job], lanes: int) -> Generator[Graded, None, list[Job]]:
     """Takes jobs from `waiting` and runs them in one pool. Returns those that were in flight when the pool broke."""
     flying: dict[Future[Graded], Job] = {}
+    device = waiting[0].device
     # Spawned: a lane must not inherit the terminal's threads, and starts as clean as by hand.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(lanes, mp_context=context, initializer=start_lane) as pool:
+    with ProcessPoolExecutor(lanes, mp_context=context, initializer=start_lane, initargs=(device,)) as pool:
         while waiting or flying:
             while waiting and len(flying) < lanes:
                 job = waiting.popleft()

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from grader.judge.lane import close_lane, lane_zygote
 from grader.judge.zygote import Zygote
-from grader.suite.context import close_lane, lane_zygote
 
 
 @pytest.fixture(scope="session")

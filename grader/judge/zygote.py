@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import cached_property
 from pathlib import Path
 
 from grader.judge import wire
@@ -68,17 +69,22 @@ class Zygote:
             raise InfrastructureError(f"no zygote could be started: {error}") from None
         self._channel = wire.Channel(ours)
         _living.add(self._process.pid)
+
+    @cached_property
+    def versions(self) -> wire.Ready:
+        """What it has imported. The first look waits for it. Raises InfrastructureError if it did not start."""
         try:
             ready = self._channel.receive(wire.ZYGOTE_REPLY, seq=0, deadline=time.monotonic() + START_SECONDS)
         except wire.ChannelError as error:
-            log_text = (self._home / "zygote.log").read_text(errors="replace")[-2000:].strip()
+            log = (self._home / "zygote.log").read_text(errors="replace")[-2000:].strip()
             self.close()
-            raise InfrastructureError(f"the zygote did not start: {error}\n{log_text}") from None
+            raise InfrastructureError(f"the zygote did not start: {error}\n{log}") from None
         assert isinstance(ready, wire.Ready)
-        self.versions = ready
+        return ready
 
     def spawn(self, limits: wire.Limits) -> Worker:
         """Forks a worker in a new empty folder."""
+        _ = self.versions
         folder = Path(tempfile.mkdtemp(dir=self._home))
         ours, theirs = wire.socket_pair()
         read, write = os.pipe2(os.O_CLOEXEC)

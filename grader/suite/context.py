@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,7 @@ import pytest
 from grader.assignment import Assignment
 from grader.course import Course
 from grader.judge.attempt import RECORD, SOURCE, Attempt
-from grader.judge.zygote import Zygote
+from grader.judge.lane import lane_zygote
 from grader.result import CheckResult, Detail
 from grader.submission import Source, read_source_file
 
@@ -71,28 +69,3 @@ def select(assignments: dict[str, Assignment], only: Sequence[str]) -> dict[str,
         if name not in assignments:
             raise ValueError(f"{name!r} is no assignment; one of {', '.join(assignments)} expected")
     return {name: a for name, a in assignments.items() if not only or name in only}
-
-
-_lane: dict[str, Zygote] = {}
-
-
-def lane_zygote(device: str = "cpu") -> Zygote:
-    """This process's zygote for a device: started when first needed, replaced when lost, kept for every submission."""
-    zygote = _lane.get(device)
-    if zygote is None or not zygote.alive:
-        if zygote is not None:
-            zygote.close()
-        _register_cleanup()
-        zygote = _lane[device] = Zygote(interpret=device == "cpu")
-    return zygote
-
-
-def close_lane() -> None:
-    """Ends this process's zygotes, and with them their workers."""
-    while _lane:
-        _lane.popitem()[1].close()
-
-
-@cache
-def _register_cleanup() -> None:
-    atexit.register(close_lane)
