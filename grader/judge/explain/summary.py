@@ -42,7 +42,8 @@ def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> tup
         return f"Right in all {plural(len(cases), 'case')}.", ""
     first = next((c for c in deciding if c.stage != "case"), deciding[0])
     detail = _detail(first)
-    if first.stage != "case" or any(c.outcome == "not_run" for c in cases):
+    # Where the grader failed, the sizes of its cases tell nothing, and may not even be known.
+    if verdict == "infrastructure_error" or first.stage != "case" or any(c.outcome == "not_run" for c in cases):
         late = any(c.detail is not None and c.detail.kind == "late_write" for c in cases)
         return detail.message, f"{detail.hint} {STILL_RUNS}" if late and first.stage == "record" else detail.hint
     failed = [c for c in cases if c.outcome == "failed"]
