@@ -64,6 +64,10 @@ def _import(interpret: bool) -> tuple[str, str, str]:
     from grader.worker import main as _main  # noqa: F401
 
     torch.set_num_threads(1)
+    if interpret:
+        # What nothing has written holds anything, by luck the answer. Here torch.empty always holds NaN (of integers:
+        # the largest), so that a grade repeats. On a GPU the fill would cost time that is measured.
+        torch.set_deterministic_debug_mode("warn")
     # Student code must not find the course's own modules (the oracles among them) by importing.
     packages = {str(Path(module.__file__ or "").resolve().parent.parent) for module in (torch, triton, numpy)}
     standard = (sys.base_prefix, sys.prefix)

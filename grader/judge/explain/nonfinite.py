@@ -43,8 +43,9 @@ def _cause(evidence: Evidence) -> Finding:
     if nan and int(bad.sum()) == int(evidence.written.sum()):
         return Finding(
             f"{every} is NaN.",
-            "The output arrives full of NaN: does the kernel read it, or add to it? If not, look for a division by "
-            "zero, or for lanes beyond the end that tl.load fills with anything when `other` is not given.",
+            "The output arrives full of NaN, and torch.empty holds anything (here NaN, always): does the kernel read "
+            "or add to what nothing has written? If not, look for a division by zero, or for lanes beyond the end "
+            "that tl.load fills with anything when `other` is not given.",
         )
     if evidence.is_matrix and torch.equal(bad.any(dim=1), bad.all(dim=1)):
         rows = int(bad.all(dim=1).sum())
