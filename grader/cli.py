@@ -37,7 +37,13 @@ def grade(
     jobs: Annotated[int, typer.Option(min=0, help="Submissions graded side by side; 0: one for each core.")] = 0,
     seed: Annotated[int | None, typer.Option(
         min=0, max=2**63 - 1, help="Repeat the inputs of a grading. Default: new ones, logged.")] = None,
-    course: Annotated[Path, typer.Option(help="Points, thresholds, limits, policy.")] = catalogue.ROOT / "course.toml",
+    course: Annotated[
+        Path, typer.Option(help="Points, thresholds, limits, policy, isolation.")] = catalogue.ROOT / "course.toml",
+    min_isolation: Annotated[int | None, typer.Option(
+        min=0, max=4, help="Isolation level below which nothing is graded: 0 none, 1 limited, 2 confined, "
+                           "3 namespaced, 4 sealed. Default: the course's.")] = None,
+    allow_degraded: Annotated[bool, typer.Option(
+        "--allow-degraded", help="Grade below that level all the same: for code that you trust.")] = False,
 ) -> None:
     """Grade submissions and write a report for each student, a class page and a gradebook.
 
@@ -56,7 +62,10 @@ def grade(
     try:
         names = [name for name in only.replace(" ", "").split(",") if name]
         own = ["--course", str(course.absolute())] if course != catalogue.ROOT / "course.toml" else []
-        plan = run.plan(students, rules, out=out, only=names, device=device, jobs=jobs, seed=seed, options=own)
+        own += ["--allow-degraded"] if allow_degraded else []
+        plan = run.plan(
+            students, rules, out=out, only=names, device=device, jobs=jobs, seed=seed, minimum=min_isolation,
+            allow_degraded=allow_degraded, options=own)
     except run.PlanError as error:
         _usage(str(error))
     raise typer.Exit(INFRASTRUCTURE_ERROR if run.grade_class(plan, console, errors) else 0)

@@ -16,6 +16,10 @@ Ratio = Annotated[float, Field(gt=0, le=1000, strict=True)]
 class CourseError(Exception):
     """course.toml cannot be used; one line that says where, what, and what was expected."""
 
+    def __init__(self, message: str) -> None:
+        # Keys and names are quoted from the file, line breaks and all.
+        super().__init__("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in message))
+
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -78,6 +82,12 @@ class LimitsTable(_Table):
         return self.call_seconds, self.assignment_seconds
 
 
+class IsolationTable(_Table):
+    """`minimum` is a level of `grader.judge.isolation`: 0 none … 4 sealed."""
+
+    minimum: Annotated[int, Field(ge=0, le=4, strict=True)] = 2
+
+
 class Policy(_Table):
     violation: Literal["zero", "flag"] = "zero"
 
@@ -87,6 +97,7 @@ class Course(_Table):
     thresholds: Thresholds = Thresholds()
     limits: LimitsTable = LimitsTable()
     policy: Policy = Policy()
+    isolation: IsolationTable = IsolationTable()
     sha256: str = ""
 
     def points_of(self, assignment: str) -> AssignmentPoints:
@@ -104,7 +115,8 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
         table = tomllib.loads(data.decode())
     except OSError as error:
         raise CourseError(f"{path}: {error.strerror}; a readable file expected") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    # tomllib lets through what int says of 5,000 digits, and the recursion of "[" a thousand times.
+    except (ValueError, RecursionError) as error:
         raise CourseError(f"{path}: not TOML: {error}; a file like the shipped one expected") from None
     if "sha256" in table:
         raise CourseError(f"{path}: sha256: no such key")
@@ -128,5 +140,13 @@ def _first(error: ValidationError) -> str:
     if first["type"] == "extra_forbidden":
         return f"{key}: no such key; only those of the shipped course.toml expected{more}"
     expected = "a table expected" if first["type"] == "model_type" else first["msg"].removeprefix("Value error, ")
-    got = f", got {str(first['input'])[:60]!r}" if not isinstance(first["input"], dict) else ""
+    got = f", got {_shown(first['input'])}" if not isinstance(first["input"], dict) else ""
     return f"{key}: {expected}{got}{more}"
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(str(value)[:60])
+    except (ValueError, RecursionError):
+        # A hexadecimal number of 5,000 digits, or keys a thousand deep.
+        return type(value).__name__

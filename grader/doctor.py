@@ -36,7 +36,7 @@ class Finding:
 
 def findings() -> list[Finding]:
     """Looks at everything; starts one zygote and one worker to see that they run."""
-    return [_python(), *_packages(), _numpy(), _device(), _worker(), _isolation(), _browser()]
+    return [_python(), *_packages(), _numpy(), _device(), _worker(), *_isolation(), _browser()]
 
 
 def _python() -> Finding:
@@ -82,7 +82,7 @@ def _worker() -> Finding:
 
     started = time.monotonic()
     try:
-        zygote = Zygote(interpret=True)
+        zygote = Zygote(interpret=True, layers=isolation.measure(cuda=False).layers)
         _ = zygote.versions
     except InfrastructureError as error:
         return Finding("worker", str(error), False, True, "make clean setup")
@@ -99,9 +99,11 @@ def _worker() -> Finding:
                              f"in {forked * 1000:.0f} ms, Triton's interpreter on")
 
 
-def _isolation() -> Finding:
-    level = isolation.describe()
-    return Finding("isolation", f"level {level}: {level.reasons[-1]}", level.level > 0)
+def _isolation() -> list[Finding]:
+    """What workers are kept from, by trying it; then what is missing, and what would add it."""
+    measured = isolation.measure(cuda=False)
+    found = [Finding("isolation", f"level {measured}: {measured.reasons[0]}", measured.level >= isolation.ADVISED)]
+    return found + [Finding("", text, measured.level >= isolation.ADVISED) for text in measured.missing]
 
 
 def _browser() -> Finding:

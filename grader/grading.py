@@ -26,10 +26,10 @@ import torch
 from grader import catalogue, scoring
 from grader.assignment import Assignment
 from grader.course import Course
-from grader.judge import isolation
 from grader.judge.attempt import RECORD, SOURCE, expected_checks
 from grader.judge.explain import explain_assignment
-from grader.judge.lane import lane_zygote, start_lane
+from grader.judge.isolation import Isolation
+from grader.judge.lane import lane_isolation, lane_zygote, start_lane
 from grader.judge.wire import Ready
 from grader.result import (
     AssignmentResult,
@@ -156,35 +156,37 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
 
 
 def _environment(job: Job, versions: Ready) -> Environment:
-    level = isolation.describe()
+    level = lane_isolation(job.device)
     return Environment(
         device=torch.cuda.get_device_name() if job.device == "cuda" else "cpu",
         python=versions.python, torch=versions.torch, triton=versions.triton, numpy=versions.numpy,
         platform=platform.platform(), isolation=str(level), isolation_reasons=list(level.reasons),
+        isolation_missing=list(level.missing),
         seed=str(job.seed), course=job.course.sha256,
         kernelmark=metadata.version("kernelmark"))
 
 
-def grade_all(jobs: Iterable[Job], lanes: int) -> Iterator[Graded]:
-    """Grades every job in `lanes` processes; yields as they finish.
+def grade_all(jobs: Iterable[Job], lanes: int, measured: Isolation | None = None) -> Iterator[Graded]:
+    """Grades every job in `lanes` processes, with the isolation `measured` if it is; yields as they finish.
 
     A lane that dies takes nobody with it: what was in flight is graded again, one at a time, and only a submission
     whose lane dies then too is given up, as a failure of ours.
     """
     waiting = deque(jobs)
     while waiting:
-        for job in (yield from _pool(waiting, lanes)):
-            if (yield from _pool(deque([job]), 1)):
+        for job in (yield from _pool(waiting, lanes, measured)):
+            if (yield from _pool(deque([job]), 1, measured)):
                 yield Graded(job.submission, None, error="the grading process died, twice")
 
 
-def _pool(waiting: deque[Job], lanes: int) -> Generator[Graded, None, list[Job]]:
+def _pool(waiting: deque[Job], lanes: int, measured: Isolation | None) -> Generator[Graded, None, list[Job]]:
     """Takes jobs from `waiting` and runs them in one pool. Returns those that were in flight when the pool broke."""
     flying: dict[Future[Graded], Job] = {}
     device = waiting[0].device
     # Spawned: a lane must not inherit the terminal's threads, and starts as clean as by hand.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(lanes, mp_context=context, initializer=start_lane, initargs=(device,)) as pool:
+    with ProcessPoolExecutor(
+            lanes, mp_context=context, initializer=start_lane, initargs=(device, measured)) as pool:
         while waiting or flying:
             while waiting and len(flying) < lanes:
                 job = waiting.popleft()

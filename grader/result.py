@@ -26,7 +26,7 @@ Stage = Literal["source", "case", "record", "speed"]
 FailureKind = Literal[
     "missing_file", "missing_function", "not_attempted", "unreadable_source", "syntax_error", "import_error",
     "wrong_signature",
-    "exception", "crash", "time_out", "out_of_memory", "protocol", "too_many_programs", "out_of_bounds",
+    "exception", "crash", "time_out", "out_of_memory", "protocol", "over_limit", "too_many_programs", "out_of_bounds",
     "wrong_values", "unwritten", "not_finite", "input_changed", "late_write",
     "policy", "no_kernel", "infrastructure",
 ]
@@ -42,6 +42,7 @@ VERDICT_OF_KIND: dict[FailureKind, Verdict] = {
     "exception": "runtime_error",
     "crash": "runtime_error",
     "protocol": "runtime_error",
+    "over_limit": "runtime_error",
     "too_many_programs": "runtime_error",
     "out_of_bounds": "runtime_error",
     "time_out": "time_limit",
@@ -194,6 +195,7 @@ class Environment(Record):
     platform: str
     isolation: str
     isolation_reasons: list[str] = []
+    isolation_missing: list[str] = Field(default=[], description="what this machine lacks, and what would add it")
     seed: str
     course: str = Field(default="", description="sha256 of course.toml")
     kernelmark: str = ""

@@ -20,6 +20,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from grader import catalogue, store
 from grader.course import Course
 from grader.grading import Graded, Job, grade_all
+from grader.judge import isolation
+from grader.judge.isolation import Isolation
+from grader.judge.zygote import InfrastructureError
 from grader.report.load import Failure, load_results
 from grader.report.pages import write_class
 from grader.submission import Submission
@@ -41,14 +44,16 @@ class Plan:
     lanes: int
     out: Path
     course: Course
+    isolation: Isolation
 
 
 def plan(
     submissions: list[Submission], course: Course, *, out: Path, only: Sequence[str], device: str, jobs: int,
-    seed: int | None, options: Sequence[str] = (),
+    seed: int | None, minimum: int | None = None, allow_degraded: bool = False, options: Sequence[str] = (),
 ) -> Plan:
     """Checks everything that can be known before a student's code runs. Raises PlanError.
 
+    `minimum` is the isolation level expected, by default the course's; with `allow_degraded` a weaker one will do.
     `options` are words of the command line that grading a student again needs as well.
     """
     try:
@@ -64,6 +69,7 @@ def plan(
     elif device == "cuda" and not torch.cuda.is_available():
         raise PlanError("--device cuda: torch sees no CUDA device; a GPU and a CUDA build of torch expected")
     _check_writable(out)
+    measured = _isolation(device, course.isolation.minimum if minimum is None else minimum, allow_degraded)
     # On a GPU one after another: a neighbour would be in the way of its memory and its clock.
     lanes = 1 if device == "cuda" else min(jobs or len(os.sched_getaffinity(0)), len(submissions))
     planned = []
@@ -74,7 +80,19 @@ def plan(
         planned.append(Job(
             submission, course, chosen if only else (), device, number,
             os.fsencode(shlex.join(command)).decode("utf-8", "replace")))
-    return Plan(planned, lanes, out, course)
+    return Plan(planned, lanes, out, course, measured)
+
+
+def _isolation(device: str, minimum: int, allow_degraded: bool) -> Isolation:
+    try:
+        measured = isolation.measure(cuda=device == "cuda")
+    except InfrastructureError as error:
+        raise PlanError(str(error)) from None
+    if measured.level < minimum and not allow_degraded:
+        raise PlanError(
+            f"isolation level {measured} on this machine, {minimum} {isolation.NAMES[minimum]} expected "
+            f"({'; '.join(measured.missing)}); --allow-degraded grades code that you trust all the same")
+    return measured
 
 
 def _check_writable(out: Path) -> None:
@@ -93,11 +111,14 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
     """
     failures: list[Failure] = []
     started = time.monotonic()
+    if plan.isolation.level < isolation.ADVISED:
+        errors.print(f"kernelmark: isolation level {plan.isolation} only: {'; '.join(plan.isolation.missing)}; "
+                     "grade nobody's code that you do not trust", markup=False)
     # As Ctrl-C: what is graded is kept, and the class page is written.
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         with _progress(plan, console) as tell:
-            for graded in grade_all(plan.jobs, plan.lanes):
+            for graded in grade_all(plan.jobs, plan.lanes, plan.isolation):
                 trouble = store.keep(graded, plan.out, plan.course.limits.source_kb * 1024)
                 tell(graded)
                 for line in trouble:

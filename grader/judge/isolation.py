@@ -1,25 +1,200 @@
-"""How strongly a worker is kept apart from the grader: said in every result, never guessed higher than it is."""
+"""How strongly workers are kept apart from the grader: measured inside the very sandbox, said in every result.
+
+A level is given only if each of its layers is in force and a canary, a worker without a submission, managed nothing
+that the level claims to refuse (`grader.worker.canary`).
+"""
 
 from __future__ import annotations
 
+import itertools
+import os
+import secrets
+import socket
+import tempfile
+import time
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from grader.judge import bubblewrap, cgroup, surroundings, wire
+from grader.judge.zygote import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
+from grader.worker import landlock, seccomp
+
+NAMES = ("none", "limited", "confined", "namespaced", "sealed")
+SEALED = 4
+# Below it a submission can read the course's files.
+ADVISED = 2
+PROBE_SECONDS = 20.0
+
+# What a worker must not manage for the level to be given, beside what the levels below refuse.
+REFUSED: dict[int, tuple[str, ...]] = {
+    1: ("read a file of the grader's", "write a file outside", "signal a process outside", "trace a process outside",
+        "read a process outside", "open a network socket", "connect to a port", "connect to a local socket",
+        "make memory that outlives it", "make a namespace", "act as root"),
+    2: ("read the course's files",),
+    3: ("see the grader's folders", "see processes outside"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Isolation:
+    """`reasons` tell what is in force; `missing` what is not, why, and what would add it."""
+
     level: int
-    name: str
+    layers: wire.Layers
+    cgroup: bool
     reasons: tuple[str, ...]
+    missing: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.level} {self.name}"
+        return f"{self.level} {NAMES[self.level]}"
 
 
-def describe() -> Isolation:
-    """The isolation that workers get on this machine. Today there is one: see `grader.worker.sandbox`."""
-    return Isolation(0, "none", (
-        "a process of its own, forked before any student code was read; its whole process tree is killed at the end",
-        "an empty working directory, private caches, a bare environment, no descriptor but its own",
-        "limits on address space, processor time, file size, open files and (but for root) processes",
-        "no other user, namespaces, Landlock or seccomp: grade strangers' code inside a virtual machine",
-    ))
+@cache
+def measure(cuda: bool) -> Isolation:
+    """The strongest isolation that workers get on this machine: sets of layers are tried out, the strongest first.
+
+    Raises InfrastructureError if no worker can be had at all.
+    """
+    offered, missing = _offered(cuda)
+    for layers in _weaker(offered):
+        try:
+            managed, trouble = probe(layers, cuda)
+        except InfrastructureError as error:
+            managed, trouble = frozenset(), str(error)
+        if trouble:
+            missing.append(f"{_name(layers)}: {trouble}")
+            continue
+        if managed:
+            missing.append(f"a worker can still {', '.join(sorted(managed))}")
+        bounded = _cgroup(missing)
+        reached = level(layers, managed)
+        return Isolation(
+            SEALED if bounded and reached == SEALED - 1 else reached, layers, bounded, _reasons(layers, bounded),
+            tuple(missing))
+    raise InfrastructureError(f"no worker could be had: {missing[-1]}")
+
+
+def _cgroup(missing: list[str]) -> bool:
+    """Whether a lane can have a cgroup; if not, `missing` tells why."""
+    try:
+        cgroup.create(OWN_MB, OWN_TASKS).close()
+    except cgroup.NoCgroup as error:
+        missing.append(f"no cgroup: {error.reason}{f' ({error.remedy})' if error.remedy else ''}")
+        return False
+    return True
+
+
+def level(layers: wire.Layers, managed: frozenset[str]) -> int:
+    """The level of `layers` in force, without a cgroup, when a canary has `managed` these of its attempts."""
+    reached = 0
+    for number, in_force in (
+        (1, layers.seccomp),
+        (2, layers.seccomp and (layers.landlock or layers.namespaces)),
+        (3, layers.seccomp and layers.namespaces),
+    ):
+        if not in_force or managed.intersection(REFUSED[number]):
+            break
+        reached = number
+    return reached
+
+
+def probe(layers: wire.Layers, cuda: bool) -> tuple[frozenset[str], str]:
+    """What a canary manages inside `layers` that it must not, and what fails that it needs ("" if nothing does)."""
+    with (
+        tempfile.TemporaryDirectory(prefix="kernelmark-canary-") as folder,
+        socket.create_server(("127.0.0.1", 0)) as listener, socket.socket(socket.AF_UNIX) as local,
+    ):
+        secret, target = Path(folder) / "secret", Path(folder) / "target"
+        secret.write_text(secrets.token_hex())
+        secret.chmod(0o600)
+        name = f"kernelmark-{secrets.token_hex(8)}"
+        local.bind(f"\0{name}")
+        local.listen()
+        zygote = Zygote(interpret=not cuda, layers=layers, bare=True)
+        try:
+            worker = zygote.spawn(wire.Limits(memory_mb=1024, cuda=cuda, file_mb=1, processes=16, cpu_seconds=10))
+            try:
+                worker.channel.send(wire.Probe(
+                    seq=1, secret=str(secret), target=str(target), course=surroundings.course_file(),
+                    port=listener.getsockname()[1], socket=name, needed=surroundings.needed(), cuda=cuda))
+                answer = worker.channel.receive(wire.PROBED, seq=1, deadline=time.monotonic() + PROBE_SECONDS)
+            except wire.ChannelError as error:
+                worker.kill()
+                raise InfrastructureError(f"the canary was lost: {error} {worker.output}".strip()) from None
+            worker.kill()
+        finally:
+            zygote.close()
+        managed = frozenset(answer.managed) | ({"write a file outside"} if target.exists() else frozenset())
+        return managed, answer.trouble
+
+
+def _offered(cuda: bool) -> tuple[wire.Layers, list[str]]:
+    """Every layer that this machine seems to have, and what it seems not to have."""
+    missing = []
+    readable = surroundings.readable(cuda)
+    trouble = bubblewrap.trouble((*readable, *surroundings.own_code()), surroundings.devices() if cuda else ())
+    if trouble:
+        missing.append(f"no namespaces: {trouble}")
+    version = landlock.abi()
+    if version < landlock.LEAST_ABI:
+        missing.append("no Landlock: a kernel of 5.19 or newer with landlock among its security modules has it"
+                       if version == 0 else f"no Landlock: ABI {version} is too old")
+    if not seccomp.available():
+        missing.append("no seccomp: this kernel or container does not offer it")
+    uid = None
+    if os.geteuid() == 0:
+        closed = surroundings.open_to_others(readable)
+        if closed and trouble:
+            missing.append(f"no other user for workers: {closed} is closed to others (grade as a user without "
+                           "privileges, or install Python and the checkout where all may read)")
+        else:
+            uid = _spare_uid()
+    return wire.Layers(
+        namespaces=not trouble, uid=uid, landlock=version >= landlock.LEAST_ABI, seccomp=seccomp.available()), missing
+
+
+def _weaker(layers: wire.Layers) -> list[wire.Layers]:
+    """`layers`, then with ever more of them left out; each set once."""
+    sets = [layers]
+    without_namespaces: dict[str, object] = {"namespaces": False}
+    if layers.uid is not None and surroundings.open_to_others(surroundings.readable(False)):
+        without_namespaces["uid"] = None
+    for change in (without_namespaces, {"landlock": False}, {"seccomp": False}, {"uid": None}):
+        sets.append(sets[-1].model_copy(update=change))
+    return list(dict.fromkeys(sets))
+
+
+_lanes = itertools.count()
+
+
+def _spare_uid() -> int:
+    """A user that nobody is, another one for each zygote of each process; `nobody` where few users are mapped."""
+    mapped = sum(int(line.split()[2]) for line in Path("/proc/self/uid_map").read_text().splitlines())
+    number = 1_500_000_000 + os.getpid() * 16 + next(_lanes) % 16
+    return number if number < mapped else 65534
+
+
+def _name(layers: wire.Layers) -> str:
+    parts = [name for name, there in (
+        ("namespaces", layers.namespaces), ("another user", layers.uid is not None), ("Landlock", layers.landlock),
+        ("seccomp", layers.seccomp)) if there]
+    return " + ".join(parts) or "no layer"
+
+
+def _reasons(layers: wire.Layers, bounded: bool) -> tuple[str, ...]:
+    told = (
+        (layers.namespaces,
+         "namespaces of its own (bubblewrap, then one more set for each worker): it sees no process, no network and no "
+         "file of this machine but the libraries it needs; what it leaves is gone with it"),
+        (layers.uid is not None, "a user of its own, without privileges"),
+        (layers.landlock, "Landlock: it writes nowhere but in its own folder, and reads nothing of the course"),
+        (layers.seccomp,
+         "seccomp: no signals to others, no tracing, no sockets, no memory that outlives it, and in the interpreter no "
+         "other programs"),
+        (bounded, "a cgroup: memory and processes of all its workers are bounded by the kernel"),
+        (True,
+         "a process of its own, forked before any student code was read, with an empty folder, a bare environment, no "
+         "descriptor but its own, and limits; its whole process tree is killed at the end"),
+    )
+    return tuple(text for there, text in told if there)

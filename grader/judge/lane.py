@@ -8,22 +8,35 @@ from __future__ import annotations
 import atexit
 from functools import cache
 
-from grader.judge.zygote import Zygote
-from grader.worker import sandbox
+from grader.judge import isolation
+from grader.judge.cgroup import create
+from grader.judge.isolation import Isolation
+from grader.judge.zygote import OWN_MB, OWN_TASKS, Zygote
+from grader.worker import processes
 
 _zygotes: dict[str, Zygote] = {}
+_isolations: dict[str, Isolation] = {}
 
 
-def start_lane(device: str = "cpu") -> None:
+def start_lane(device: str = "cpu", measured: Isolation | None = None) -> None:
     """Prepares a process of its own for gradings: it ends with the one that started it, and whatever a submission
-    leaves behind falls to it."""
-    sandbox.die_with_parent()
-    sandbox.adopt_orphans()
+    leaves behind falls to it. `measured` spares it from measuring the isolation again."""
+    processes.die_with_parent()
+    processes.adopt_orphans()
+    if measured is not None:
+        _isolations[device] = measured
     lane_zygote(device)
     import torch
 
     # A lane is one core: oracles that spread over all of them would slow the other lanes' workers.
     torch.set_num_threads(1)
+
+
+def lane_isolation(device: str = "cpu") -> Isolation:
+    """What keeps the workers of this process apart: measured when first needed."""
+    if device not in _isolations:
+        _isolations[device] = isolation.measure(cuda=device == "cuda")
+    return _isolations[device]
 
 
 def lane_zygote(device: str = "cpu") -> Zygote:
@@ -32,8 +45,11 @@ def lane_zygote(device: str = "cpu") -> Zygote:
     if zygote is None or not zygote.alive:
         if zygote is not None:
             zygote.close()
-        _register_cleanup()
-        zygote = _zygotes[device] = Zygote(interpret=device == "cpu")
+        _prepare()
+        measured = lane_isolation(device)
+        zygote = _zygotes[device] = Zygote(
+            interpret=device == "cpu", layers=measured.layers,
+            cgroup=create(OWN_MB, OWN_TASKS) if measured.cgroup else None)
     return zygote
 
 
@@ -44,5 +60,7 @@ def close_lane() -> None:
 
 
 @cache
-def _register_cleanup() -> None:
+def _prepare() -> None:
+    # What it knows of inputs and answers is nobody's business.
+    processes.hide()
     atexit.register(close_lane)

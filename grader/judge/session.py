@@ -20,10 +20,15 @@ from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
 from grader.judge import wire
 from grader.judge.buffers import BufferError, Shared, share
 from grader.judge.compare import poison_
+from grader.judge.watchdog import Watchdog
 from grader.judge.zygote import InfrastructureError, Worker, Zygote
 from grader.result import FailureKind
 
 SAMPLES = 4096
+# How often the worker is looked at while it is waited for: its memory, its processes, its folder.
+WATCH_SECONDS = 0.2
+# What is printed is read at once, so that nobody waits for room, and only its end is kept.
+MOST_PRINTED = 64 << 20
 # A process that exits closes its descriptors a moment before it is dead.
 HANG_UP_SECONDS = 0.5
 
@@ -51,6 +56,14 @@ class Answer:
     operators: list[wire.OperatorUse]
     kernels: list[wire.KernelUse]
     printed: str
+
+
+class _OverLimit(Exception):
+    """The worker takes more than it may."""
+
+    def __init__(self, kind: FailureKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 @dataclass
@@ -82,9 +95,11 @@ class Session:
     _seq: int = 0
     _kept: list[_Kept] = field(default_factory=list)
     _shared: list[Shared] = field(default_factory=list)
+    _watchdog: Watchdog = field(init=False)
 
     def __post_init__(self) -> None:
         self.worker = self.zygote.spawn(self.limits)
+        self._watchdog = Watchdog(self.zygote.pid, self.worker.folder, self.limits)
 
     def load(self) -> Lost | None:
         """Has the worker run the student's file. The source travels in memory: the worker reads no file of ours."""
@@ -115,6 +130,7 @@ class Session:
                 tensor = share(shape_of(parameter, case), parameter.dtype, cuda=self.cuda and not on_host)
                 shared[parameter.name] = tensor
                 self._shared.append(tensor)
+                self._watchdog.given_bytes += 0 if tensor.tensor.is_cuda else tensor.tensor.nbytes
                 if isinstance(parameter, Input):
                     tensor.tensor.copy_(inputs[parameter.name])
                 else:
@@ -173,6 +189,8 @@ class Session:
             return self._died(), 0.0
         except wire.ChannelError as error:
             return self._lose("protocol", f"the worker broke the protocol: {error}"), 0.0
+        except _OverLimit as excess:
+            return self._lose(excess.kind, str(excess)), 0.0
         seconds = time.monotonic() - started
         self.worker.drain()
         if isinstance(reply, wire.Failed):
@@ -187,23 +205,35 @@ class Session:
         return reply, seconds
 
     def _wait(self, deadline: float) -> None:
-        """Returns when the control socket has something to read, or the worker is dead; keeps its output flowing."""
+        """Returns when the control socket has something to read, or the worker is dead; keeps its output flowing.
+
+        Raises _OverLimit as soon as the worker is seen to take more than it may.
+        """
         control, output, pidfd = self.worker.descriptors()
         poll = select.poll()
         for descriptor in (control, output, pidfd):
-            if descriptor >= 0:
-                poll.register(descriptor, select.POLLIN)
+            poll.register(descriptor, select.POLLIN)
+        watch = time.monotonic() + WATCH_SECONDS
         while True:
-            left = deadline - time.monotonic()
-            ready = {descriptor for descriptor, _ in poll.poll(max(0.0, left) * 1000)} if left > 0 else set()
+            now = time.monotonic()
+            left = deadline - now
+            ready = {d for d, _ in poll.poll(max(0.0, min(left, watch - now)) * 1000)} if left > 0 else set()
             if output in ready and not self.worker.drain():
                 poll.unregister(output)
+            if self.worker.written > MOST_PRINTED:
+                raise _OverLimit("over_limit", f"it printed more than {MOST_PRINTED >> 20} MiB")
             if control in ready:
                 return
             if pidfd in ready:
                 raise wire.ChannelClosed("the worker is dead")
             if left <= 0:
                 raise wire.ChannelTimeout("no answer before the deadline")
+            if time.monotonic() >= watch:
+                excess = self._watchdog.check()
+                if excess is not None:
+                    kind: FailureKind = "out_of_memory" if excess.kind == "out_of_memory" else "over_limit"
+                    raise _OverLimit(kind, excess.message)
+                watch = time.monotonic() + WATCH_SECONDS
 
     def _lose(self, kind: FailureKind, message: str) -> Lost:
         self.worker.kill()
@@ -212,9 +242,14 @@ class Session:
     def _died(self) -> Lost:
         # Looked at before the kill: what hung up and lives on has not crashed.
         *_, pidfd = self.worker.descriptors()
-        if pidfd >= 0 and not select.select([pidfd], [], [], HANG_UP_SECONDS)[0]:
+        if not select.select([pidfd], [], [], HANG_UP_SECONDS)[0]:
             return self._lose("protocol", "the worker closed its channel to the judge")
+        # Asked before the kill, which takes a lost zygote's cgroup with it.
+        out_of_memory = self.zygote.out_of_memory
         end = self.worker.kill()
+        if end.signal == signal.SIGKILL and out_of_memory:
+            return Lost("out_of_memory", f"it took more than {self.limits.memory_mb:,} MiB of memory and was ended "
+                                         "by the system", output=self.worker.output, signal=end.signal)
         if end.signal is not None:
             name = signal.Signals(end.signal).name if end.signal in set(signal.Signals) else f"signal {end.signal}"
             kind: FailureKind = "time_out" if end.signal == signal.SIGXCPU else "crash"

@@ -90,7 +90,25 @@ class Call(Message):
     arguments: list[Argument]
 
 
-Request = Annotated[Load | Call, Field(discriminator="op")]
+class Probe(Message):
+    """Try what a submission must not manage, and say what worked. Only a worker without a submission is asked.
+
+    `secret` is a file of the grader's user alone, `target` one that is not there yet, `course` one of the course that
+    all may read, `port` a TCP port of the loopback device that listens, `socket` an abstract unix address that does.
+    `needed` are files it has to be able to read.
+    """
+
+    op: Literal["probe"] = "probe"
+    secret: str
+    target: str
+    course: str
+    port: int
+    socket: str
+    needed: list[str]
+    cuda: bool
+
+
+Request = Annotated[Load | Call | Probe, Field(discriminator="op")]
 
 
 # worker -> judge
@@ -118,6 +136,20 @@ WorkerFailure = Literal[
     "syntax_error", "import_error", "missing_function", "wrong_signature", "not_attempted",
     "exception", "out_of_memory", "too_many_programs", "out_of_bounds", "unsupported", "device_fault",
 ]
+
+
+class Entered(Message):
+    """The worker is inside its sandbox; nothing of a submission has been read yet."""
+
+    op: Literal["entered"] = "entered"
+
+
+class Probed(Message):
+    """What a worker managed that it must not, and what it failed in that it needs."""
+
+    op: Literal["probed"] = "probed"
+    managed: list[Text]
+    trouble: Text
 
 
 class Loaded(Message):
@@ -157,11 +189,40 @@ class Limits(BaseModel):
     cpu_seconds: Annotated[int, Field(ge=1)]
 
 
+class Layers(BaseModel):
+    """What keeps workers apart from the grader, beyond a process, a folder and limits of their own."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    # Around the zygote by bubblewrap, and again around each worker.
+    namespaces: bool = False
+    # Another user for the worker, if the zygote's may choose.
+    uid: Annotated[int, Field(ge=1, lt=2**32 - 1)] | None = None
+    landlock: bool = False
+    seccomp: bool = False
+
+
+class Settings(BaseModel):
+    """What a zygote is started with, as JSON on its command line: nothing in it is secret.
+
+    `home` is an empty folder of its own, `readable` are the paths that workers may read, `devices` the device nodes.
+    A `bare` zygote imports neither torch nor triton: its workers can only be probed.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    control: int
+    interpret: bool
+    bare: bool
+    home: str
+    path: list[str]
+    readable: list[str]
+    devices: list[str]
+    layers: Layers
+
+
 class Spawn(Message):
-    """Fork a worker in `folder` (its own, empty). Descriptors: its control socket, its output pipe."""
+    """Fork a worker. Descriptors: its control socket, its output pipe."""
 
     op: Literal["spawn"] = "spawn"
-    folder: str
     limits: Limits
 
 
@@ -172,7 +233,7 @@ class Reap(Message):
 
 
 class Ready(Message):
-    """The zygote has imported what workers need."""
+    """The zygote has imported what workers need. Descriptor: its pidfd, since its number depends on who looks."""
 
     op: Literal["ready"] = "ready"
     python: str
@@ -182,8 +243,9 @@ class Ready(Message):
 
 
 class Spawned(Message):
+    """Descriptor: the worker's pidfd."""
+
     op: Literal["spawned"] = "spawned"
-    pid: int
 
 
 class Reaped(Message):
@@ -199,7 +261,9 @@ class Reaped(Message):
 ZygoteRequest = Annotated[Spawn | Reap, Field(discriminator="op")]
 ZygoteReply = Annotated[Ready | Spawned | Reaped, Field(discriminator="op")]
 
-REQUEST: TypeAdapter[Load | Call] = TypeAdapter(Request)
+REQUEST: TypeAdapter[Load | Call | Probe] = TypeAdapter(Request)
+ENTERED: TypeAdapter[Entered] = TypeAdapter(Entered)
+PROBED: TypeAdapter[Probed] = TypeAdapter(Probed)
 REPLY: TypeAdapter[Loaded | Done | Failed] = TypeAdapter(Reply)
 ZYGOTE_REQUEST: TypeAdapter[Spawn | Reap] = TypeAdapter(ZygoteRequest)
 ZYGOTE_REPLY: TypeAdapter[Ready | Spawned | Reaped] = TypeAdapter(ZygoteReply)
@@ -250,14 +314,19 @@ class Channel:
         except OSError as error:
             raise ChannelClosed(str(error)) from None
 
-    def receive(self, shape: TypeAdapter[M], *, seq: int | None, deadline: float) -> M:
+    def receive(
+        self, shape: TypeAdapter[M], *, seq: int | None, deadline: float, descriptors: list[int] | None = None
+    ) -> M:
         """The next frame, of one of `shape`'s types and with number `seq`, before `deadline` (time.monotonic).
 
-        Descriptors that come with it are not taken: the kernel closes them.
+        Descriptors that come with it are added to `descriptors`; without such a list the kernel closes them.
         """
         if not select.select([self.sock], [], [], max(0.0, deadline - time.monotonic()))[0]:
             raise ChannelTimeout("no answer before the deadline")
-        return self.parse(shape, self._read()[0], seq)
+        frame, came = self._read(MAX_DESCRIPTORS if descriptors is not None else 0)
+        if descriptors is not None:
+            descriptors += came
+        return self.parse(shape, frame, seq)
 
     def receive_with_descriptors(self, shape: TypeAdapter[M]) -> tuple[M, list[int]]:
         """The next frame and its descriptors, however long it takes. For the side that serves."""

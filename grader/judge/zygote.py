@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -15,21 +14,25 @@ import time
 from functools import cached_property
 from pathlib import Path
 
-from grader.judge import wire
-from grader.worker import sandbox
+from grader.judge import bubblewrap, surroundings, wire
+from grader.judge.cgroup import Cgroup
+from grader.worker import processes
 
 START_SECONDS = 120.0
 REPLY_SECONDS = 15.0
+# What a cgroup holds beside a worker: bubblewrap, the zygote with torch in it, a driver's own host memory.
+OWN_MB = 2048
+OWN_TASKS = 64
 
 # What a worker's programs may need to find libraries and a device; everything else of the environment stays outside.
 _KEEP = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 
 _BOOT = """
 import json, sys
-control, interpret, path = json.loads(sys.argv[1])
-sys.path[:] = path
+sys.path[:] = json.loads(sys.argv[1])["path"]
+from grader.judge import wire
 from grader.worker.zygote import main
-main(control, interpret)
+main(wire.Settings.model_validate_json(sys.argv[1]))
 """
 
 
@@ -42,11 +45,22 @@ class InfrastructureError(Exception):
 
 
 class Zygote:
-    """One process that forks workers, for one lane: at most one worker lives at a time."""
+    """One process that forks workers, for one lane: at most one worker lives at a time.
 
-    def __init__(self, *, interpret: bool) -> None:
+    `layers` are those of the sandbox that its workers get. A `bare` one starts in a tenth of the time; its workers can
+    only be probed. It runs inside `cgroup`, and closes that with itself.
+    """
+
+    def __init__(
+        self, *, interpret: bool, layers: wire.Layers, bare: bool = False, cgroup: Cgroup | None = None
+    ) -> None:
         self._seq = 0
+        self._layers = layers
+        self._cgroup = cgroup
         self._home = Path(tempfile.mkdtemp(prefix="kernelmark-"))
+        # Workers of another user pass through it to folders of their own.
+        self._home.chmod(0o711)
+        self.pid = 0
         ours, theirs = wire.socket_pair()
         environment = {name: os.environ[name] for name in _KEEP if name in os.environ}
         # One thread each: threads of a pool do not survive a fork, and a lane is one core.
@@ -54,13 +68,18 @@ class Zygote:
         if interpret:
             # Interpreted kernels run on CPU tensors: a GPU that is there must not change what a submission sees.
             environment["CUDA_VISIBLE_DEVICES"] = ""
+        readable, devices = surroundings.readable(not interpret), () if interpret else surroundings.devices()
+        settings = wire.Settings(
+            control=theirs.fileno(), interpret=interpret, bare=bare, home=str(self._home),
+            path=surroundings.import_path(), readable=list(readable), devices=list(devices), layers=layers)
+        around = bubblewrap.command((*readable, *surroundings.own_code()), devices) if layers.namespaces else []
+        around = [*(cgroup.command() if cgroup else ()), *around]
         log = (self._home / "zygote.log").open("wb")
         try:
             with theirs, log:
                 # A program given on the command line has no folder of its own on the path; -I would drop PYTHONPATH.
-                path = [str(Path(entry).absolute()) for entry in sys.path if entry]
                 self._process = subprocess.Popen(
-                    [sys.executable, "-I", "-B", "-c", _BOOT, json.dumps([theirs.fileno(), interpret, path])],
+                    [*around, sys.executable, "-I", "-B", "-c", _BOOT, settings.model_dump_json()],
                     env=environment, cwd=self._home, pass_fds=[theirs.fileno()],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 )
@@ -73,23 +92,27 @@ class Zygote:
     @cached_property
     def versions(self) -> wire.Ready:
         """What it has imported. The first look waits for it. Raises InfrastructureError if it did not start."""
+        came: list[int] = []
         try:
-            ready = self._channel.receive(wire.ZYGOTE_REPLY, seq=0, deadline=time.monotonic() + START_SECONDS)
+            ready = self._channel.receive(
+                wire.ZYGOTE_REPLY, seq=0, deadline=time.monotonic() + START_SECONDS, descriptors=came)
         except wire.ChannelError as error:
-            log = (self._home / "zygote.log").read_text(errors="replace")[-2000:].strip()
-            self.close()
-            raise InfrastructureError(f"the zygote did not start: {error}\n{log}") from None
+            raise self._lost("the zygote did not start", error) from None
         assert isinstance(ready, wire.Ready)
+        self.pid = _pid_of(came.pop())
         return ready
 
     def spawn(self, limits: wire.Limits) -> Worker:
-        """Forks a worker in a new empty folder."""
+        """Forks a worker in a new empty folder, and waits until it is inside its sandbox."""
         _ = self.versions
-        folder = Path(tempfile.mkdtemp(dir=self._home))
+        if self._cgroup is not None:
+            self._cgroup.bound(OWN_MB + limits.memory_mb, OWN_TASKS + limits.processes)
+            self._oom_kills = self._cgroup.oom_kills()
         ours, theirs = wire.socket_pair()
         read, write = os.pipe2(os.O_CLOEXEC)
         try:
-            reply = self._ask(wire.Spawn(seq=self._next(), folder=str(folder), limits=limits), [theirs.fileno(), write])
+            came: list[int] = []
+            reply = self._ask(wire.Spawn(seq=self._next(), limits=limits), [theirs.fileno(), write], came)
         except BaseException:
             ours.close()
             os.close(read)
@@ -98,7 +121,13 @@ class Zygote:
             theirs.close()
             os.close(write)
         assert isinstance(reply, wire.Spawned)
-        return Worker(self, reply.pid, ours, read, folder)
+        worker = Worker(self, came.pop(), ours, read, None if self._layers.namespaces else self._home / str(reply.seq))
+        try:
+            worker.channel.receive(wire.ENTERED, seq=0, deadline=time.monotonic() + REPLY_SECONDS)
+        except wire.ChannelError as error:
+            worker.kill()
+            raise InfrastructureError(f"a worker did not get into its sandbox: {error}\n{worker.output}") from None
+        return worker
 
     def reap(self) -> wire.Reaped:
         """Kills the worker's whole tree. Raises InfrastructureError if some of it cannot be killed."""
@@ -108,6 +137,11 @@ class Zygote:
             self.close()
             raise InfrastructureError(f"{reply.survivors} processes of the submission could not be killed")
         return reply
+
+    @property
+    def out_of_memory(self) -> bool:
+        """Whether the kernel has killed something since the last `spawn` because the lane's memory was used up."""
+        return self._cgroup is not None and self._cgroup.oom_kills() > self._oom_kills
 
     @property
     def alive(self) -> bool:
@@ -122,17 +156,19 @@ class Zygote:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()
         self._kill_orphans()
+        if self._cgroup is not None:
+            self._cgroup.close()
         _living.discard(self._process.pid)
         shutil.rmtree(self._home, ignore_errors=True)
 
     def _kill_orphans(self) -> None:
         """Kills what a lost zygote has left behind: a lane adopts orphans, so it is below this process now."""
-        if not sandbox.adopts_orphans():
+        if not processes.adopts_orphans():
             return
         deadline = time.monotonic() + REPLY_SECONDS
         while time.monotonic() < deadline:
             others = {pid for pid in _living if pid != self._process.pid}
-            orphans = sandbox.descendants() - others.union(*map(sandbox.descendants, others))
+            orphans = processes.descendants() - others.union(*map(processes.descendants, others))
             if not orphans:
                 return
             for pid in orphans:
@@ -145,14 +181,23 @@ class Zygote:
         self._seq += 1
         return self._seq
 
-    def _ask(self, request: wire.Spawn | wire.Reap, descriptors: list[int] | None = None) -> wire.Message:
+    def _ask(
+        self, request: wire.Spawn | wire.Reap, descriptors: list[int] | None = None, came: list[int] | None = None
+    ) -> wire.Message:
         try:
             self._channel.send(request, descriptors)
             return self._channel.receive(
-                wire.ZYGOTE_REPLY, seq=request.seq, deadline=time.monotonic() + REPLY_SECONDS)
+                wire.ZYGOTE_REPLY, seq=request.seq, deadline=time.monotonic() + REPLY_SECONDS, descriptors=came)
         except wire.ChannelError as error:
-            self.close()
-            raise InfrastructureError(f"the zygote was lost: {error}") from None
+            raise self._lost("the zygote was lost", error) from None
+
+    def _lost(self, what: str, error: Exception) -> InfrastructureError:
+        """What to raise for a zygote that is not to be used any more, with the end of what it has said."""
+        said = ""
+        with contextlib.suppress(OSError):
+            said = (self._home / "zygote.log").read_text(errors="replace")[-2000:].strip()
+        self.close()
+        return InfrastructureError(f"{what}: {error}\n{said}".strip())
 
 
 class Worker:
@@ -162,23 +207,27 @@ class Worker:
     REPLY_BYTES = wire.TOTAL_BYTES
     KEEP_OUTPUT = 20_000
 
-    def __init__(self, zygote: Zygote, pid: int, control: socket.socket, output: int, folder: Path) -> None:
-        self.pid = pid
+    def __init__(
+        self, zygote: Zygote, pidfd: int, control: socket.socket, output: int, folder: Path | None
+    ) -> None:
+        # Where it can be looked into from here: a file system of its own bounds itself.
+        self.folder = folder
         self.channel = wire.Channel(control, limit=self.REPLY_BYTES)
         self.written = 0
         self._zygote = zygote
         self._output = output
         self._tail = b""
-        self._folder = folder
+        self._pidfd = pidfd
         self._ended: wire.Reaped | None = None
         os.set_blocking(output, False)
-        try:
-            self._pidfd = os.pidfd_open(pid)
-        except ProcessLookupError:
-            self._pidfd = -1
+
+    @property
+    def pid(self) -> int:
+        """The worker's process, as this process sees it; 0 once it is dead."""
+        return _pid_of(self._pidfd, keep=True)
 
     def descriptors(self) -> tuple[int, int, int]:
-        """Control socket, output pipe, pidfd (readable once the worker is dead; -1 if it died at once)."""
+        """Control socket, output pipe, pidfd (readable once the worker is dead)."""
         return self.channel.fileno(), self._output, self._pidfd
 
     def drain(self) -> bool:
@@ -211,7 +260,15 @@ class Worker:
                 self.drain()
                 self.channel.close()
                 os.close(self._output)
-                if self._pidfd >= 0:
-                    os.close(self._pidfd)
-                shutil.rmtree(self._folder, ignore_errors=True)
+                os.close(self._pidfd)
         return self._ended
+
+
+def _pid_of(pidfd: int, *, keep: bool = False) -> int:
+    """The number that this process knows a process by; 0 if it is dead. See pidfd_open(2), "fdinfo"."""
+    try:
+        fields = dict(line.split(":", 1) for line in Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines())
+    finally:
+        if not keep:
+            os.close(pidfd)
+    return max(0, int(fields["Pid"]))

@@ -97,7 +97,7 @@ def serve(channel: wire.Channel) -> None:
                 submission = _Submission(request, _read_all(descriptors[0]))
                 reply = wire.Loaded(seq=request.seq)
             else:
-                assert submission is not None
+                assert isinstance(request, wire.Call) and submission is not None
                 arguments = [_argument(a, descriptors) for a in request.arguments]
                 # The student's code finds tensors, and no file that holds their contents.
                 while descriptors:

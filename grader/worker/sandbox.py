@@ -1,80 +1,89 @@
-"""What surrounds a worker. Today: a session of its own, an empty folder, a bare environment, resource limits.
+"""What surrounds a worker: `enter` turns a freshly forked process into one, before any student code is read.
 
-This is level 0 of the isolation levels: it stops accidents, not an attacker. A stronger sandbox (another uid,
-namespaces, Landlock, seccomp) enters here, in `enter`, before any student code is read.
+The layers that this machine does not offer are left out, and the judge says so (`grader.judge.isolation`).
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import resource
-import signal
 import tempfile
 from pathlib import Path
 
-from grader.judge.wire import Limits
-
-# prctl(2)
-_PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
-_PR_GET_CHILD_SUBREAPER = 37
-_PR_SET_NO_NEW_PRIVS = 38
+from grader.judge import wire
+from grader.worker import landlock, namespaces, processes, seccomp
 
 OPEN_FILES = 256
+FILES = 4096
+# Where bubblewrap has made an empty folder for it.
+PRIVATE_FOLDER = "/submission"
+# Beside the worker's own, in a namespace that counts for itself: bubblewrap and the zygote.
+_OURS = 4
+
+# What numerical libraries ask of the kernel. Without cpuinfo torch silently takes its slowest kernels.
+_PROC = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/proc/sys/kernel", "/proc/self",
+         "/sys/devices/system/cpu")  # fmt: skip
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+# The driver names its threads through /proc, and asks there what it may do.
+_CUDA_PROC = ("/proc/driver", "/proc/devices", "/proc/modules", "/proc/filesystems", "/sys")
 
 
-def _prctl(option: int, value: int) -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(option, value, 0, 0, 0) != 0:
-        error = ctypes.get_errno()
-        raise OSError(error, f"prctl({option}): {os.strerror(error)}")
+def enter(settings: wire.Settings, limits: wire.Limits, folder: Path, control: int, output: int) -> None:
+    """Makes this process a worker: of all descriptors only `control` (as 3), stdin and output stay.
 
-
-def adopt_orphans() -> None:
-    """Makes this process the parent of every orphan below it, so that no process of a worker can slip away."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def adopts_orphans() -> bool:
-    """Whether orphans below this process become its children."""
-    answer = ctypes.c_int(0)
-    ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0)
-    return bool(answer.value)
-
-
-def die_with_parent() -> None:
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def enter(folder: Path, limits: Limits, control: int, output: int) -> None:
-    """Turns a freshly forked process into a worker's: of all descriptors only `control` (as 3), stdin and output stay.
-
-    `folder` holds the worker's working directory and its caches; it is empty, and its own.
+    `folder` holds its working directory and its caches: empty, and its own. With namespaces it is made here, and gone
+    with the worker. Raises OSError if a layer of `settings` cannot be had.
     """
+    layers = settings.layers
+    cuda = not settings.interpret
     os.setsid()
-    die_with_parent()
-    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    # Moved out of the way first: one of them may be number 1, 2 or 3.
-    control, output = os.dup(control), os.dup(output)
-    for number, descriptor in ((1, output), (2, output)):
-        os.dup2(descriptor, number)
-    high = os.dup2(control, 100)
-    os.dup2(high, 3)
-    os.closerange(4, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
-
+    processes.die_with_parent()
+    processes.show()
+    _keep_only(control, output)
+    if layers.namespaces:
+        namespaces.new_mounts(
+            str(folder), megabytes=limits.file_mb, entries=FILES, uid=layers.uid, executable=cuda)
+    elif layers.uid is not None:
+        os.chown(folder, layers.uid, layers.uid)
+    own_count = layers.namespaces or layers.uid is not None
+    # Where memory runs out the worker goes, not its zygote.
+    Path("/proc/self/oom_score_adj").write_text("1000")
+    _limit(limits, limits.processes + (_OURS if own_count else _tasks_of_this_user()))
+    if layers.uid is not None:
+        namespaces.become(layers.uid)
+        # With another user the kernel forgets both.
+        processes.die_with_parent()
+        processes.show()
+    namespaces.drop_capabilities()
+    processes.gain_nothing_by_exec()
     work, cache = folder / "work", folder / "cache"
     work.mkdir()
     cache.mkdir()
     os.chdir(work)
     os.environ.update(HOME=str(work), TMPDIR=str(work), TRITON_CACHE_DIR=str(cache), TRITON_HOME=str(cache))
     tempfile.tempdir = None
-    _limit(limits)
+    if layers.landlock:
+        devices = [*DEVICES, *(settings.devices if cuda else ())]
+        landlock.restrict(
+            read=[*settings.readable, *_PROC, *(_CUDA_PROC if cuda else ())], write=[str(folder)],
+            devices=[*devices, *(("/proc/self",) if cuda else ())], execute=cuda)
+    if layers.seccomp:
+        seccomp.install(allow_exec=cuda)
 
 
-def _limit(limits: Limits) -> None:
+def _keep_only(control: int, output: int) -> None:
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    # Moved out of the way first: one of them may be number 1, 2 or 3.
+    control, output = os.dup(control), os.dup(output)
+    for number in (1, 2):
+        os.dup2(output, number)
+    high = os.dup2(control, 100)
+    os.dup2(high, 3)
+    os.closerange(4, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+
+
+def _limit(limits: wire.Limits, tasks: int) -> None:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     # The address space that torch and triton have mapped already is ours, not the student's.
     space = pages * resource.getpagesize() + limits.memory_mb * 2**20
@@ -85,8 +94,9 @@ def _limit(limits: Limits) -> None:
         (resource.RLIMIT_FSIZE, limits.file_mb * 2**20),
         (resource.RLIMIT_NOFILE, OPEN_FILES),
         (resource.RLIMIT_CPU, limits.cpu_seconds),
-        # Counted over all processes of this user, so it can only be set relative to those there are. Root is exempt.
-        (resource.RLIMIT_NPROC, _tasks_of_this_user() + limits.processes),
+        (resource.RLIMIT_NPROC, tasks),
+        (resource.RLIMIT_MSGQUEUE, 0),
+        (resource.RLIMIT_MEMLOCK, 1 << 16),
     ):
         hard = resource.getrlimit(kind)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
@@ -102,6 +112,7 @@ def _data() -> int:
 
 
 def _tasks_of_this_user() -> int:
+    """RLIMIT_NPROC counts all processes and threads of a user, so it can only be set relative to those there are."""
     count = 0
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
@@ -111,24 +122,3 @@ def _tasks_of_this_user() -> int:
             except OSError:
                 continue
     return count
-
-
-def descendants(of: int | None = None) -> set[int]:
-    """Every process below process `of`, by default this one."""
-    children: dict[int, list[int]] = {}
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            try:
-                stat = Path(f"/proc/{entry.name}/stat").read_text(errors="replace")
-            except OSError:
-                continue
-            # "pid (name) state ppid …": the name may hold blanks and brackets, so read from its last bracket on.
-            parent = int(stat.rpartition(")")[2].split()[1])
-            children.setdefault(parent, []).append(int(entry.name))
-    found: set[int] = set()
-    queue = [os.getpid() if of is None else of]
-    while queue:
-        for pid in children.get(queue.pop(), []):
-            found.add(pid)
-            queue.append(pid)
-    return found

@@ -10,42 +10,72 @@ import contextlib
 import gc
 import os
 import platform
+import shutil
 import signal
 import socket
+import subprocess
 import sys
 import time
+import traceback
+from dataclasses import dataclass
 from pathlib import Path
 
 from grader.judge import wire
-from grader.worker import sandbox
+from grader.worker import canary, namespaces, processes, sandbox
 
 REAP_SECONDS = 5.0
 
 
-def main(control: int, interpret: bool) -> None:
-    """Serves the judge on socket `control`. `interpret` selects Triton's interpreter for every worker."""
-    sandbox.die_with_parent()
-    sandbox.adopt_orphans()
-    channel = wire.Channel(socket.socket(fileno=control))
-    torch, triton, numpy = _import(interpret)
+@dataclass(frozen=True)
+class _Forked:
+    """A child of the zygote, and the pipe in which it tells how the worker ended, if it is not the worker itself."""
+
+    pid: int
+    ended: int
+
+    def status(self, own: int) -> int:
+        """How the worker ended, as waitpid(2) has it; `own` is how the child did."""
+        try:
+            return int(os.read(self.ended, 16) or own)
+        except BlockingIOError:
+            return own
+        finally:
+            os.close(self.ended)
+
+
+def main(settings: wire.Settings) -> None:
+    """Serves the judge on the socket that `settings` name."""
+    processes.die_with_parent()
+    processes.adopt_orphans()
+    processes.hide()
+    # bubblewrap tells where it was started.
+    os.environ.pop("PWD", None)
+    channel = wire.Channel(socket.socket(fileno=settings.control))
+    torch, triton, numpy = ("", "", "") if settings.bare else _import(settings.interpret)
     gc.collect()
     # Collections in a worker then leave the imported modules' pages shared.
     gc.freeze()
-    channel.send(wire.Ready(seq=0, python=platform.python_version(), torch=torch, triton=triton, numpy=numpy))
-    worker = 0
+    ready = wire.Ready(seq=0, python=platform.python_version(), torch=torch, triton=triton, numpy=numpy)
+    _send_with_pidfd(channel, ready, os.getpid())
+    worker: _Forked | None = None
+    folder: Path | None = None
     while True:
         try:
             request, descriptors = channel.receive_with_descriptors(wire.ZYGOTE_REQUEST)
         except wire.ChannelClosed:
             break
         if isinstance(request, wire.Spawn):
-            worker = _fork(request, *descriptors)
+            folder = _folder(settings, request.seq)
+            worker = _fork(settings, request, folder, *descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
-            channel.send(wire.Spawned(seq=request.seq, pid=worker))
+            _send_with_pidfd(channel, wire.Spawned(seq=request.seq), worker.pid)
         else:
-            channel.send(_reap(request.seq, worker))
-            worker = 0
+            reaped = _reap(request.seq, worker)
+            if folder is not None and not settings.layers.namespaces:
+                _remove(folder)
+            channel.send(reaped)
+            worker = None
     _reap(0, worker)
     os._exit(0)
 
@@ -75,30 +105,81 @@ def _import(interpret: bool) -> tuple[str, str, str]:
     return torch.__version__, triton.__version__, numpy.__version__
 
 
-def _fork(request: wire.Spawn, control: int, output: int) -> int:
-    pid = os.fork()
+def _send_with_pidfd(channel: wire.Channel, message: wire.Message, pid: int) -> None:
+    descriptor = os.pidfd_open(pid)
+    try:
+        channel.send(message, [descriptor])
+    finally:
+        os.close(descriptor)
+
+
+def _folder(settings: wire.Settings, number: int) -> Path:
+    """Where the next worker works: with namespaces each mounts its own at the same place."""
+    if settings.layers.namespaces:
+        return Path(sandbox.PRIVATE_FOLDER)
+    folder = Path(settings.home) / str(number)
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def _fork(settings: wire.Settings, request: wire.Spawn, folder: Path, control: int, output: int) -> _Forked:
+    ended, ending = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    with namespaces.new_pid_namespace() if settings.layers.namespaces else contextlib.nullcontext():
+        pid = os.fork()
     if pid:
-        return pid
+        os.close(ending)
+        return _Forked(pid, ended)
     code = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        sandbox.enter(Path(request.folder), request.limits, control, output)
-        from grader.worker.main import serve
+        if settings.layers.namespaces:
+            _stay_as_init(ending)
+        try:
+            sandbox.enter(settings, request.limits, folder, control, output)
+        except Exception:
+            # To the worker's output, which the judge quotes when it is not told "entered".
+            traceback.print_exc()
+            sys.stderr.flush()
+            raise
+        channel = wire.Channel(socket.socket(fileno=3))
+        channel.send(wire.Entered(seq=0))
+        if settings.bare:
+            probe, _ = channel.receive_with_descriptors(wire.REQUEST)
+            assert isinstance(probe, wire.Probe)
+            channel.send(canary.probe(probe))
+        else:
+            from grader.worker.main import serve
 
-        serve(wire.Channel(socket.socket(fileno=3)))
+            serve(channel)
         code = 0
     finally:
         # Never back into the zygote's loop, and no interpreter exit: that alone takes half a second with torch.
         os._exit(code)
 
 
-def _reap(seq: int, worker: int) -> wire.Reaped:
+def _stay_as_init(ending: int) -> None:
+    """Returns in a child. The first process of a pid namespace stays behind, since the kernel keeps from it most of the
+    signals that end another process; it ends with the child, and all others of the namespace with it."""
+    processes.die_with_parent()
+    worker = os.fork()
+    if not worker:
+        return
+    os.closerange(0, ending)
+    os.closerange(ending + 1, os.sysconf("SC_OPEN_MAX"))
+    while True:
+        pid, status = os.waitpid(-1, 0)
+        if pid == worker:
+            os.write(ending, str(status).encode())
+            os._exit(0)
+
+
+def _reap(seq: int, worker: _Forked | None) -> wire.Reaped:
     """Kills every process below this one, until none is left."""
     deadline = time.monotonic() + REAP_SECONDS
     status: int | None = None
     killed = 0
     while True:
-        left = sandbox.descendants()
+        left = processes.descendants()
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -110,11 +191,11 @@ def _reap(seq: int, worker: int) -> wire.Reaped:
                 break
             if pid == 0:
                 break
-            if pid == worker:
-                status = code
+            if worker is not None and pid == worker.pid:
+                status = worker.status(code)
             else:
                 killed += 1
-        if not left and not sandbox.descendants():
+        if not left and not processes.descendants():
             break
         if time.monotonic() > deadline:
             break
@@ -124,5 +205,15 @@ def _reap(seq: int, worker: int) -> wire.Reaped:
         exit_code=os.WEXITSTATUS(status) if status is not None and os.WIFEXITED(status) else None,
         signal=os.WTERMSIG(status) if status is not None and os.WIFSIGNALED(status) else None,
         killed=killed,
-        survivors=len(sandbox.descendants()),
+        survivors=len(processes.descendants()),
     )
+
+
+def _remove(folder: Path) -> None:
+    """Removes what a dead worker has left, whatever it has made of it."""
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        # Folders without rights, or nested by the thousand. Neither command follows a symbolic link.
+        subprocess.run(["chmod", "-R", "u+rwX", str(folder)], stderr=subprocess.DEVNULL, check=False)
+        subprocess.run(["rm", "-rf", str(folder)], stderr=subprocess.DEVNULL, check=False)

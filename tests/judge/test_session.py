@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from grader.judge import wire
 from grader.judge.compare import unwritten
 from grader.judge.session import Answer, Lost, Session
 from grader.judge.zygote import InfrastructureError, Zygote
+from grader.worker import processes
 
 LIMITS = wire.Limits(memory_mb=1024, file_mb=1, processes=16, cpu_seconds=60)
 CASE = Case(name="5x9", sizes={"M": 5, "N": 9})
@@ -140,9 +142,11 @@ def test_daemons_do_not_outlive_their_session(zygote: Zygote, silu: Assignment) 
     assert one.load() is None
     answer = one.call(CASE, {"x": X})
     assert isinstance(answer, Answer)
+    left = processes.descendants(zygote.pid)
+    assert len(left) >= 7
     one.close()
-    assert one.worker.kill().killed >= 6
-    assert not Path(f"/proc/{int(answer.output[0, 0])}").exists()
+    assert not processes.descendants(zygote.pid)
+    assert not [pid for pid in left if Path(f"/proc/{pid}").exists()]
 
 
 LATE = """
@@ -176,7 +180,14 @@ import os, sys
 def silu(x, out):
     print(sorted(os.listdir('.')), os.getcwd())
     print(sorted(os.environ))
-    print(sorted(int(f) for f in os.listdir('/proc/self/fd')))
+    # Landlock's rules keep names of /proc open, which nothing can be read through.
+    names = {}
+    for f in os.listdir('/proc/self/fd'):
+        try:
+            names[int(f)] = os.readlink(f'/proc/self/fd/{f}')
+        except FileNotFoundError:
+            pass
+    print(sorted(f for f, name in names.items() if not name.startswith('/proc/')))
     print(os.getsid(0) == os.getpid())
     for name in ('reference.silu', 'assignments.silu.assignment', 'tests'):
         try:
@@ -196,12 +207,12 @@ def test_a_worker_sees_an_empty_folder_a_bare_environment_and_its_own_descriptor
         answer = outcome(zygote, silu, PEEK)
     assert isinstance(answer, Answer)
     listing, environment, descriptors, leads, *rest = answer.printed.splitlines()
-    assert listing.startswith("[] ") and "kernelmark-" in listing
+    assert listing.startswith("[] ")
     assert set(eval(environment)) <= {
         "CUDA_VISIBLE_DEVICES", "HOME", "LANG", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PATH",
         "TMPDIR", "TRITON_CACHE_DIR", "TRITON_HOME", "TRITON_INTERPRET", "LC_CTYPE"}
-    # 0 to 2, the control socket, the two tensors of the call, and the listing itself.
-    assert eval(descriptors)[:4] == [0, 1, 2, 3] and len(eval(descriptors)) <= 9
+    # 0 to 2, the control socket, the two tensors of the call.
+    assert eval(descriptors)[:4] == [0, 1, 2, 3] and len(eval(descriptors)) <= 6
     assert leads == "True"
     assert not any(line.startswith("found") for line in rest), rest
 
@@ -215,10 +226,11 @@ def test_sessions_start_afresh(zygote: Zygote, silu: Assignment) -> None:
 
 
 def test_a_lost_zygote_is_a_failure_of_ours(silu: Assignment) -> None:
-    own = Zygote(interpret=True)
-    one = session(own, silu, "import os, signal\ndef silu(x, out):\n    os.kill(os.getppid(), signal.SIGKILL)")
+    own = Zygote(interpret=True, layers=wire.Layers())
+    one = session(own, silu, "def silu(x, out): pass")
     try:
         assert one.load() is None
+        os.kill(own.pid, signal.SIGKILL)
         with pytest.raises(InfrastructureError):
             one.call(CASE, {"x": X})
             one.close()

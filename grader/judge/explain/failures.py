@@ -207,6 +207,8 @@ HINTS: dict[str, str] = {
     "memory, too.",
     "too_many_programs": "Let each program work on a block of hundreds of elements, and launch triton.cdiv(n, BLOCK) "
     "programs.",
+    "over_limit": "A submission computes with kernels: it starts no processes, and writes next to nothing to files and "
+    "to its output.",
     "protocol": "The submission must not close, print to or write into file descriptors that it did not open.",
     "infrastructure": "This is a failure of the grader's machine, not of the submission: it costs no points and is to "
     "be graded again.",

@@ -10,6 +10,8 @@ from grader.judge.policy.source import FunctionNode, bound_names, living, scope_
 
 MOST_MEANINGS = 8
 LONGEST_MEANING = 200
+# A name that may stand for more texts than people write is as good as put together at run time.
+MOST_TEXTS = 64
 
 Unit = FunctionNode | ast.ClassDef | ast.Assign | ast.AnnAssign
 """What runs, or is looked into, only once its name is used: a function, a class, a literal of functions."""
@@ -33,6 +35,8 @@ class Scope:
         self.meanings: dict[str, set[str]] = {}
         self.units: dict[str, list[Unit]] = {}
         self.stars: set[str] = set()
+        # Names, as host code or as kernel code, whose units have been reached.
+        self.reached: set[tuple[str, bool]] = set()
         nodes = scope_nodes(body, main_runs)
         outside = {name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
         for node in nodes:
@@ -178,7 +182,7 @@ def constant_names(tree: ast.AST) -> dict[str, set[str]]:
             if isinstance(target, ast.Name) and None not in found:
                 texts.setdefault(target.id, set()).update(text for text in found if text is not None)
                 given[target.id] = given.get(target.id, 0) + 1
-    return {name: texts[name] for name in texts if given[name] == stored.get(name)}
+    return {name: texts[name] for name in texts if given[name] == stored.get(name) and len(texts[name]) <= MOST_TEXTS}
 
 
 def touched_names(statement: ast.AST, module: Scope) -> set[str] | None:

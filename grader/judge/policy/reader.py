@@ -77,6 +77,7 @@ class _Reader:
         self.leftover = False
         self.queue: list[tuple[Unit, Scope, bool]] = []
         self.seen: set[tuple[int, bool]] = set()
+        self.read_already: set[int] = set()
         self.attributes: set[str] = set()
         self.by_name = False
         classes = [unit for units in self.module.units.values() for unit in units if isinstance(unit, ast.ClassDef)]
@@ -102,10 +103,15 @@ class _Reader:
         self._drain()
         # What binds a name that the graded function loads may load others in turn.
         while names := self.loaded & waiting.keys():
-            self._block([statement for name in sorted(names) for statement in waiting.pop(name)], self.module, False)
-            self._drain()
+            self._once([statement for name in sorted(names) for statement in waiting.pop(name)])
         self.leftover = True
-        self._block([statement for statements in waiting.values() for statement in statements], self.module, False)
+        self._once([statement for statements in waiting.values() for statement in statements])
+
+    def _once(self, statements: list[ast.AST]) -> None:
+        """Reads statements of the module. One that binds many names waits under each, and is read once."""
+        fresh = {id(statement): statement for statement in statements if id(statement) not in self.read_already}
+        self.read_already |= fresh.keys()
+        self._block(fresh.values(), self.module, False)
         self._drain()
 
     def _drain(self) -> None:
@@ -114,7 +120,7 @@ class _Reader:
 
     def _unit(self, node: Unit, scope: Scope, kernel: bool) -> None:
         if isinstance(node, ast.Assign | ast.AnnAssign):
-            for _, value in assigned(node):
+            for value in _distinct(value for _, value in assigned(node)):
                 if not scope.dotted(value):
                     self._visit(value, scope, kernel)
             return
@@ -200,8 +206,7 @@ class _Reader:
             # An alias is judged where it is used, a literal of functions where its name is.
             if not (isinstance(target, ast.Name) and (waits or scope.dotted(value))):
                 values.append(value)
-        # `a = b = value` has one value.
-        for value in {id(value): value for value in values}.values():
+        for value in _distinct(values):
             self._visit(value, scope, kernel)
 
     def _name(self, node: ast.Name, scope: Scope, kernel: bool) -> None:
@@ -216,8 +221,10 @@ class _Reader:
 
     def _units(self, name: str, scope: Scope, kernel: bool) -> None:
         if (owner := scope.owner(name)) is not None:
-            for unit in owner.units.get(name, ()):
-                self._reach(unit, owner, kernel)
+            if (name, kernel) not in owner.reached:
+                owner.reached.add((name, kernel))
+                for unit in owner.units.get(name, ()):
+                    self._reach(unit, owner, kernel)
         elif name in ("globals", "locals", "vars") and not self.by_name:
             # Anything may be looked up by name from here on.
             self.by_name = True
@@ -378,7 +385,14 @@ class _Reader:
     def _add(self, line: int, what: str, why: str) -> None:
         if self.leftover and why in allowed.ONLY_COMPUTE:
             return
-        self.found.add(Violation(line, what if len(what) <= TEXT else what[: TEXT - 1] + "…", why))
+        # "\ud800" in the student's text is no character that a result could be written with.
+        shown = "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in what[:TEXT + 1])
+        self.found.add(Violation(line, shown if len(shown) <= TEXT else shown[: TEXT - 1] + "…", why))
+
+
+def _distinct(values: Iterable[ast.expr]) -> list[ast.expr]:
+    """`a = b = value` has one value."""
+    return list({id(value): value for value in values}.values())
 
 
 def _makes_kernel(names: Set[str]) -> bool:

@@ -13,6 +13,8 @@ from grader.assignment import Assignment
 MAX_BYTES = 128 * 1024
 # Far above what people write (an `elif` chain nests one level a branch), and low enough for recursion over the tree.
 MAX_DEPTH = 150
+# Each may be where any unknown name comes from, so that names times modules have to be looked at.
+MAX_STARS = 8
 
 ProblemKind = Literal["unreadable_source", "syntax_error", "missing_function", "wrong_signature"]
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -69,6 +71,7 @@ def _parse(text: str, file: str) -> ast.Module:
     except ValueError as error:
         raise SourceProblem("syntax_error", f"{file}: {str(error)[:200]}") from None
     _check_depth(tree, file)
+    _check_stars(tree, file)
     return tree
 
 
@@ -80,6 +83,14 @@ def _check_depth(tree: ast.Module, file: str) -> None:
             return
     line = next((node.lineno for node in level if isinstance(node, ast.expr | ast.stmt)), 0)
     _refuse(f"{file}, line {line}: nested deeper than {MAX_DEPTH} levels; simpler code expected", line)
+
+
+def _check_stars(tree: ast.Module, file: str) -> None:
+    stars = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"]
+    if len({node.module for node in stars}) > MAX_STARS:
+        line = max(node.lineno for node in stars)
+        _refuse(f"{file}, line {line}: imports * from more than {MAX_STARS} modules; the names that are used expected",
+                line)
 
 
 def _check_function(tree: ast.Module, assignment: Assignment) -> None:
@@ -117,10 +128,19 @@ def _check_signature(function: FunctionNode, assignment: Assignment) -> None:
     swapped = given != expected and sorted(given) == sorted(expected)
     prefix = "async def " if isinstance(function, ast.AsyncFunctionDef) else ""
     if prefix or swapped or not fits:
-        found = ", ".join(ast.unparse(_without_annotations(arguments)).split("\n"))
+        found = _written(_without_annotations(arguments))
         place = f"{assignment.file}, line {function.lineno}"
         message = f"{place}: expected {assignment.signature}, found {prefix}{function.name}({found[:200]})"
         raise SourceProblem("wrong_signature", message, function.lineno)
+
+
+def _written(arguments: ast.arguments) -> str:
+    """The parameters as one line of source."""
+    try:
+        return ", ".join(ast.unparse(arguments).split("\n"))
+    except (ValueError, RecursionError):
+        # Python reads 0xfff…, and cannot write it down in decimal digits.
+        return "…"
 
 
 def _without_annotations(arguments: ast.arguments) -> ast.arguments:
@@ -191,8 +211,10 @@ def _never(test: ast.expr, main_runs: bool) -> bool:
         return any(_never(value, main_runs) for value in test.values)
     if main_runs or not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq):
         return False
-    sides = {ast.unparse(test.left), *(ast.unparse(side) for side in test.comparators)}
-    return sides == {"__name__", "'__main__'"}
+    sides = [test.left, *test.comparators]
+    names = [isinstance(side, ast.Name) and side.id == "__name__" for side in sides]
+    mains = [isinstance(side, ast.Constant) and side.value == "__main__" for side in sides]
+    return any(names) and any(mains) and all(name or main for name, main in zip(names, mains, strict=True))
 
 
 def bound_names(node: ast.AST) -> list[str]:

@@ -1,0 +1,82 @@
+"""Namespaces and file systems of a worker's own, made inside those that bubblewrap has made for its zygote.
+
+A new pid namespace: the worker sees no process outside, and everything in it dies with the worker.
+A new mount and a new ipc namespace: what it writes, and System V memory it makes, vanish with it.
+Sources: unshare(2), setns(2), pid_namespaces(7), mount(2), tmpfs(5), capset(2).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_CLONE_NEWNS = 0x00020000
+_CLONE_NEWIPC = 0x08000000
+_CLONE_NEWPID = 0x20000000
+_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
+_MS_REC, _MS_PRIVATE = 1 << 14, 1 << 18
+_CAPABILITY_VERSION_3 = 0x20080522
+_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(result: int, what: str) -> None:
+    if result != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"{what}: {os.strerror(error)}")
+
+
+@contextmanager
+def new_pid_namespace() -> Iterator[None]:
+    """Children forked inside are the first process of a namespace of their own. One child at most."""
+    own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _checked(_libc.unshare(_CLONE_NEWPID), "unshare(pid)")
+        parent = os.getpid()
+        try:
+            yield
+        finally:
+            if os.getpid() == parent:
+                _checked(_libc.setns(own, _CLONE_NEWPID), "setns(pid)")
+    finally:
+        os.close(own)
+
+
+def new_mounts(folder: str, *, megabytes: int, entries: int, uid: int | None, executable: bool) -> None:
+    """Moves this process to mount and ipc namespaces of its own, with an empty file system in memory at `folder`.
+
+    It holds `megabytes` and `entries` files at most, belongs to `uid` (None: to this user), and its files can be
+    mapped as programs only if `executable`. /proc shows the user's own processes of the pid namespace, and /dev/shm
+    takes nothing.
+    """
+    _checked(_libc.unshare(_CLONE_NEWNS | _CLONE_NEWIPC), "unshare(mount, ipc)")
+    _checked(_libc.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None), "mount(private)")
+    flags = _MS_NOSUID | _MS_NODEV | (0 if executable else _MS_NOEXEC)
+    options = f"size={megabytes}m,nr_inodes={entries},mode=700"
+    if uid is not None:
+        options += f",uid={uid},gid={uid}"
+    _checked(_libc.mount(b"tmpfs", folder.encode(), b"tmpfs", flags, options.encode()), f"mount({folder})")
+    _checked(_libc.mount(b"tmpfs", b"/dev/shm", b"tmpfs", flags | _MS_RDONLY, b"size=4k,nr_inodes=2"), "mount(shm)")
+    _checked(_libc.mount(b"proc", b"/proc", b"proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, b"hidepid=2"), "mount(proc)")
+
+
+def become(uid: int) -> None:
+    """Another user, for good. Needs the right to choose."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+class _Header(ctypes.Structure):
+    _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
+
+
+def drop_capabilities() -> None:
+    """Every privilege of this process, for good once no program can add any (`processes.gain_nothing_by_exec`)."""
+    _libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    # Two records of effective, permitted and inheritable: all nought.
+    none = (ctypes.c_uint32 * 6)()
+    _checked(_libc.capset(ctypes.byref(_Header(_CAPABILITY_VERSION_3, 0)), none), "capset")
