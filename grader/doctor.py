@@ -102,7 +102,7 @@ def _worker() -> Finding:
 def _isolation() -> list[Finding]:
     """What workers are kept from, by trying it; then what is missing, and what would add it."""
     measured = isolation.measure(cuda=False)
-    found = [Finding("isolation", f"level {measured}: {measured.reasons[0]}", measured.level >= isolation.ADVISED)]
+    found = [Finding("isolation", f"level {measured}: {measured.summary}", measured.level >= isolation.ADVISED)]
     return found + [Finding("", text, measured.level >= isolation.ADVISED) for text in measured.missing]
 
 

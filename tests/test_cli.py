@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from grader.course import read_course
 from grader.grading import Job, grade
 from grader.result import Result
 from grader.submission import find_submissions
+from grader.worker import processes
 
 SILU = (ROOT / "reference" / "silu.py").read_text()
 SECONDS = 120
@@ -33,9 +35,9 @@ def kernelmark(*arguments: str | Path, cwd: Path = ROOT) -> subprocess.Completed
         timeout=SECONDS, cwd=cwd, check=False, env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"})
 
 
-def eventually(holds: Callable[[], bool]) -> None:
-    """A killed process takes a moment to be gone."""
-    deadline = time.monotonic() + 10
+def eventually(holds: Callable[[], bool], seconds: float = 10) -> None:
+    """A killed process takes a moment to be gone, and a started one to be there."""
+    deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -208,33 +210,50 @@ def test_a_failure_of_ours_never_replaces_a_grade(tmp_path: Path) -> None:
     assert "result.failed.json" in os.listdir(out / "alice")
 
 
-FLIGHT = """
-import os, signal, time
-if os.fork() == 0:
-    os.setsid()
+DAEMONS = """
+import os, time
+for _ in range(3):
     if os.fork() == 0:
-        time.sleep({seconds})
-    os._exit(0)
-os.kill(os.getppid(), signal.SIGKILL)
+        os.setsid()
+        if os.fork() == 0:
+            time.sleep(86_400)
+        os._exit(0)
+time.sleep(86_400)
 """
 
 
-def test_nothing_outlives_a_lost_zygote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seconds = 86_399.5
-    hand_in(tmp_path / "class", "mallory", FLIGHT.format(seconds=seconds) + SILU)
+def test_nothing_outlives_a_lost_zygote(tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "mallory", DAEMONS + SILU)
     hand_in(tmp_path / "class", "zoe")
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    done = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu", "--jobs", "1")
-    assert done.returncode == 3
+    with subprocess.Popen(
+        [sys.executable, "-m", "grader.cli", "grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu",
+         "--jobs", "1"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        below: set[int] = set()
+
+        def daemons_run() -> bool:
+            below.update(processes.descendants(process.pid))
+            return any(len(processes.descendants(pid)) >= 4 for pid in _zygotes(process.pid))
+
+        eventually(daemons_run, SECONDS)
+        for pid in _zygotes(process.pid):
+            os.kill(pid, signal.SIGKILL)
+        assert process.wait(SECONDS) == 3
     assert load(tmp_path / "out")["zoe"].verdict == "accepted"
-    eventually(lambda: not [path for path in Path("/proc").glob("[0-9]*/cwd") if str(tmp_path) in _target(path)])
+    eventually(lambda: not [pid for pid in below if Path(f"/proc/{pid}").exists()])
 
 
-def _target(link: Path) -> str:
-    try:
-        return str(link.readlink())
-    except OSError:
-        return ""
+def _zygotes(root: int) -> list[int]:
+    """Those below `root`, without the bubblewrap around them."""
+    found = []
+    for pid in processes.descendants(root):
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[0].endswith(b"python") and any(b"grader.worker.zygote" in word for word in words):
+            # The workers are copies of it.
+            found.append(pid)
+    return [pid for pid in found if not any(pid in processes.descendants(other) for other in found)]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "Ctrl-C"])
@@ -325,9 +344,43 @@ def test_grading_some_assignments_again_keeps_the_others(tmp_path: Path) -> None
 def test_doctor_and_assignments_run_anywhere(tmp_path: Path) -> None:
     done = kernelmark("doctor", cwd=tmp_path)
     assert done.returncode == 0, done
-    assert "a worker forked and ended in" in done.stdout and "level 0" in done.stdout
+    assert "a worker forked and ended in" in done.stdout and re.search(r"isolation +level \d", done.stdout)
     done = kernelmark("assignments", cwd=tmp_path)
     assert done.returncode == 0 and "transpose(x, out)" in done.stdout
+
+
+def without_bubblewrap(folder: Path) -> str:
+    """A PATH on which there is no `bwrap`."""
+    folder.mkdir()
+    for name in ("sh", "rm", "chmod"):
+        (folder / name).symlink_to(str(shutil.which(name)))
+    return str(folder)
+
+
+def test_grading_refuses_a_machine_that_isolates_less_than_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = hand_in(tmp_path, "alice")
+    monkeypatch.setenv("PATH", without_bubblewrap(tmp_path / "bin"))
+    asked = ("grade", alice, "--only", "silu", "--out", tmp_path / "out", "--min-isolation", "3")
+    done = kernelmark(*asked)
+    assert done.returncode == 2 and not (tmp_path / "out" / "alice").exists()
+    assert "3 namespaced expected" in done.stderr and "apt install bubblewrap" in done.stderr
+    done = kernelmark(*asked, "--allow-degraded")
+    assert done.returncode == 0, done.stderr
+    environment = Result.model_validate_json((tmp_path / "out" / "alice" / "result.json").read_bytes()).environment
+    assert int(environment.isolation[0]) < 3
+    assert any("bubblewrap" in text for text in environment.isolation_missing)
+    assert "bubblewrap" in (tmp_path / "out" / "alice" / "report.html").read_text()
+
+
+def test_the_course_names_the_isolation_that_grading_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alice = hand_in(tmp_path, "alice")
+    (tmp_path / "course.toml").write_text("[isolation]\nminimum = 4\n")
+    monkeypatch.setenv("PATH", without_bubblewrap(tmp_path / "bin"))
+    done = kernelmark("grade", alice, "--course", tmp_path / "course.toml", "--out", tmp_path / "out")
+    assert done.returncode == 2 and "4 sealed expected" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
 
 
 def test_by_hand_with_pytest_and_k() -> None:

@@ -49,6 +49,11 @@ class Isolation:
     def __str__(self) -> str:
         return f"{self.level} {NAMES[self.level]}"
 
+    @property
+    def summary(self) -> str:
+        """What is in force, in a few words."""
+        return name_of(self.layers) + (" + cgroup" if self.cgroup else "")
+
 
 @cache
 def measure(cuda: bool) -> Isolation:
@@ -57,13 +62,13 @@ def measure(cuda: bool) -> Isolation:
     Raises InfrastructureError if no worker can be had at all.
     """
     offered, missing = _offered(cuda)
-    for layers in _weaker(offered):
+    for layers in weaker(offered):
         try:
             managed, trouble = probe(layers, cuda)
         except InfrastructureError as error:
             managed, trouble = frozenset(), str(error)
         if trouble:
-            missing.append(f"{_name(layers)}: {trouble}")
+            missing.append(f"{name_of(layers)}: {trouble}")
             continue
         if managed:
             missing.append(f"a worker can still {', '.join(sorted(managed))}")
@@ -154,7 +159,7 @@ def _offered(cuda: bool) -> tuple[wire.Layers, list[str]]:
         namespaces=not trouble, uid=uid, landlock=version >= landlock.LEAST_ABI, seccomp=seccomp.available()), missing
 
 
-def _weaker(layers: wire.Layers) -> list[wire.Layers]:
+def weaker(layers: wire.Layers) -> list[wire.Layers]:
     """`layers`, then with ever more of them left out; each set once."""
     sets = [layers]
     without_namespaces: dict[str, object] = {"namespaces": False}
@@ -175,7 +180,8 @@ def _spare_uid() -> int:
     return number if number < mapped else 65534
 
 
-def _name(layers: wire.Layers) -> str:
+def name_of(layers: wire.Layers) -> str:
+    """The layers in a few words."""
     parts = [name for name, there in (
         ("namespaces", layers.namespaces), ("another user", layers.uid is not None), ("Landlock", layers.landlock),
         ("seccomp", layers.seccomp)) if there]

@@ -1,0 +1,111 @@
+"""What the sandbox costs: the start and the end of a worker by level, and a grading of all six assignments by level.
+
+    .venv/bin/python benchmarks/isolation.py [--runs 20]
+
+Prints tables in Markdown. Levels take turns, so that a noisy moment of the machine is no level's alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+import torch
+
+from benchmarks.grading import processor
+from grader.catalogue import ROOT, assignments
+from grader.course import read_course
+from grader.grading import Job, grade
+from grader.judge import isolation, lane, wire
+from grader.judge.isolation import Isolation
+from grader.judge.zygote import Zygote
+from grader.submission import find_submissions
+
+T = TypeVar("T")
+LIMITS = wire.Limits(memory_mb=1024, file_mb=64, processes=64, cpu_seconds=60)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="milliseconds of the sandbox by level")
+    parser.add_argument("--runs", type=int, default=20)
+    runs = parser.parse_args().runs
+    torch.set_num_threads(1)
+    levels = _levels()
+    print(f"{processor()}, {len(os.sched_getaffinity(0))} cores, Linux {platform.release()}, "
+          f"Python {platform.python_version()}, torch {torch.__version__}, uid {os.geteuid()}\n")
+    print("| level | layers | worker without torch: start, end (ms) | with torch: start, end (ms) "
+          "| start beyond level 0 (ms) |")
+    print("|---|---|---|---|---|")
+    bare, whole = (_workers(levels, runs, bare=True), _workers(levels, runs, bare=False))
+    plain = whole[-1][0]
+    for level, (bare_start, bare_end), (start, end) in zip(levels, bare, whole, strict=True):
+        print(f"| {level} | {level.summary} "
+              f"| {bare_start:.1f}, {bare_end:.1f} | {start:.1f}, {end:.1f} | {start - plain:+.1f} |")
+    print("\n| level | a submission of all six, warm (s) | against level 0 |\n|---|---|---|")
+    seconds = _gradings(levels, max(3, runs // 4))
+    for level, measured in zip(levels, seconds, strict=True):
+        ratio = statistics.median(one / none for one, none in zip(measured, seconds[-1], strict=True))
+        print(f"| {level} | {statistics.median(measured):.2f} | {ratio:.2f} |")
+
+
+def _levels() -> list[Isolation]:
+    """Every level that this machine offers, the strongest first; the last is none."""
+    strongest = isolation.measure(cuda=False)
+    found = {strongest.level: strongest}
+    for layers in isolation.weaker(strongest.layers):
+        managed, trouble = isolation.probe(layers, cuda=False)
+        level = isolation.level(layers, managed)
+        if not trouble and level < strongest.level:
+            found[level] = Isolation(level, layers, False, ())
+    return [found[level] for level in sorted(found, reverse=True)]
+
+
+def _workers(levels: list[Isolation], runs: int, *, bare: bool) -> list[tuple[float, float]]:
+    """Medians in milliseconds of starting and of ending a worker, for each level."""
+    zygotes = [Zygote(interpret=True, layers=level.layers, bare=bare) for level in levels]
+    try:
+        times: list[list[tuple[float, float]]] = [[] for _ in levels]
+        for _ in range(runs + 1):
+            for zygote, kept in zip(zygotes, times, strict=True):
+                worker, start = _timed(partial(zygote.spawn, LIMITS))
+                _, end = _timed(worker.kill)
+                kept.append((start, end))
+    finally:
+        for zygote in zygotes:
+            zygote.close()
+    # The first of each waits for the zygote's imports.
+    return [(statistics.median(s for s, _ in kept[1:]), statistics.median(e for _, e in kept[1:])) for kept in times]
+
+
+def _timed(work: Callable[[], T]) -> tuple[T, float]:
+    started = time.perf_counter()
+    result = work()
+    return result, (time.perf_counter() - started) * 1e3
+
+
+def _gradings(levels: list[Isolation], runs: int) -> list[list[float]]:
+    """Seconds of grading the reference solutions, for each level and run."""
+    found = assignments()
+    course = read_course(ROOT / "course.toml", frozenset(found))
+    (submission,) = find_submissions(ROOT / "reference", [a.file for a in found.values()])
+    seconds: list[list[float]] = [[] for _ in levels]
+    for _ in range(runs):
+        for level, kept in zip(levels, seconds, strict=True):
+            lane.start_lane("cpu", level)
+            grade(Job(submission, course))
+            started = time.perf_counter()
+            graded = grade(Job(submission, course))
+            kept.append(time.perf_counter() - started)
+            assert graded.result is not None and graded.result.score == graded.result.measured_max, graded.log
+            lane.close_lane()
+    return seconds
+
+
+if __name__ == "__main__":
+    main()
