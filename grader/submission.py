@@ -15,6 +15,10 @@ from pathlib import Path
 class SubmissionError(Exception):
     """SUBMISSIONS cannot be graded at all; one line that says what, where and what was expected."""
 
+    def __init__(self, message: str) -> None:
+        # It quotes names of folders, which may hold line breaks.
+        super().__init__(_printable(message))
+
 
 @dataclass(frozen=True)
 class Submission:
@@ -88,10 +92,10 @@ def find_submissions(path: Path, files: Iterable[str], *, leave_out: Path | None
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:
         raise SubmissionError(f"{path}: {error.strerror}; a readable folder expected") from None
-    folders = [Path(entry.path) for entry in entries if entry.is_dir() and not _is_litter(entry, known)
+    folders = [Path(entry.path) for entry in entries if _is_folder(entry) and not _is_litter(entry, known)
                and (leave_out is None or Path(entry.path).resolve() != leave_out.resolve())]
     if stray := [entry.name for entry in entries if entry.name in known]:
-        if students := [folder for folder in folders if any((folder / name).is_file() for name in known)]:
+        if students := [folder for folder in folders if _holds(folder, known)]:
             raise SubmissionError(
                 f"{path}: holds {stray[0]} beside {len(students)} folders with submissions ({students[0].name}, …); "
                 "either one student's files or students' folders expected")
@@ -102,16 +106,36 @@ def find_submissions(path: Path, files: Iterable[str], *, leave_out: Path | None
     return _named(folders)
 
 
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except PermissionError:
+        # Its files are told one by one as unreadable: better than a student who is left out in silence.
+        return True
+    except OSError:
+        # A link in a circle leads to no folder, like a link to nothing.
+        return False
+
+
+def _holds(folder: Path, known: set[str]) -> bool:
+    try:
+        return any((folder / name).is_file() for name in known)
+    except OSError:
+        return False
+
+
 def _is_litter(entry: os.DirEntry[str], known: set[str]) -> bool:
     """`.git`, `__MACOSX` and their like; but a folder that holds an assignment is a student's, whatever its name."""
-    return entry.name.startswith((".", "__")) and not any(Path(entry.path, name).is_file() for name in known)
+    return entry.name.startswith((".", "__")) and not _holds(Path(entry.path), known)
 
 
 def _named(folders: list[Path]) -> list[Submission]:
     taken: set[str] = set()
     named = []
     for folder in folders:
-        student = _printable(folder.resolve().name) or "student"
+        # A link is a student by its own name, whatever it leads to; `.` and `..` have none.
+        name = folder.name if folder.name not in ("", "..") else folder.resolve().name
+        student = _printable(name) or "student"
         base = _slug(student)
         slug, count = base, 2
         while slug.casefold() in taken:

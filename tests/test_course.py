@@ -23,6 +23,11 @@ BROKEN = {
     "call over assignment": ("[limits]\ncall_seconds = 50\n", "call_seconds at most assignment_seconds"),
     "unknown assignment": ("[points.assignments.slu]\ncorrectness = 1\nperformance = 1\n", "no such assignment"),
     "infinite": ("[limits]\ncall_seconds = inf\n", "limits.call_seconds"),
+    "deep": ("a = " + "[" * 5000, "not TOML"),
+    "long number": ("[points]\ncorrectness = " + "9" * 5000, "not TOML"),
+    "long hexadecimal number": ("[points]\ncorrectness = 0x" + "f" * 5000, "points.correctness"),
+    "deep keys": ("points = [{a" + ".a" * 3000 + " = 1}]", "points: a table expected, got list"),
+    "line break in a key": ('"a\\nb" = 1', "a\\nb: no such key"),
     "own checksum": ('sha256 = "0"\n', "no such key"),
 }
 

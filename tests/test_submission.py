@@ -109,6 +109,32 @@ def test_a_sparse_giant_is_refused_by_its_size(tmp_path: Path) -> None:
     assert "at most 1,024 expected" in (read_source_file(folder, "silu.py", CAP).problem or "")
 
 
+def test_links_to_nowhere_are_nobody_and_hide_nobody(tmp_path: Path) -> None:
+    student(tmp_path, "alice", "silu.py")
+    for name, to in (("circle", "circle"), ("long", "x" * 300), ("dangling", "nothing")):
+        (tmp_path / name).symlink_to(to)
+    assert [s.student for s in find_submissions(tmp_path, FILES)] == ["alice"]
+
+
+def test_a_link_to_a_folder_is_a_student_by_its_own_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("alice", "bob"):
+        latest = student(tmp_path, f"store/{name}/latest", "silu.py")
+        (tmp_path / "class").mkdir(exist_ok=True)
+        (tmp_path / "class" / name).symlink_to(latest)
+    assert [s.student for s in find_submissions(tmp_path / "class", FILES)] == ["alice", "bob"]
+    # `.` has no name but that of the folder it is.
+    monkeypatch.chdir(tmp_path / "class" / "alice")
+    assert [s.student for s in find_submissions(Path(), FILES)] == ["latest"]
+
+
+def test_trouble_with_an_odd_name_is_told_in_one_line(tmp_path: Path) -> None:
+    student(tmp_path, "a\nb", "silu.py")
+    (tmp_path / "silu.py").write_text("")
+    with pytest.raises(SubmissionError, match="holds silu") as caught:
+        find_submissions(tmp_path, FILES)
+    assert "\n" not in str(caught.value)
+
+
 @contextlib.contextmanager
 def ordinary_user() -> Iterator[None]:
     """Root reads every file; for the test it takes the rights of another user."""
@@ -132,3 +158,19 @@ def test_an_unreadable_file_or_folder_is_told() -> None:
         with ordinary_user(), pytest.raises(SubmissionError, match="Permission denied"):
             find_submissions(folder, FILES)
         folder.chmod(0o755)
+
+
+def test_a_folder_that_may_not_be_looked_into_hides_nobody() -> None:
+    with tempfile.TemporaryDirectory() as root:
+        Path(root).chmod(0o755)
+        student(Path(root), "alice", "silu.py")
+        closed = [student(Path(root), "bob", "silu.py"), student(Path(root), ".hidden", "silu.py")]
+        (Path(root) / "carol").symlink_to("bob/deeper")
+        for folder in closed:
+            folder.chmod(0)
+        with ordinary_user():
+            assert [s.student for s in find_submissions(Path(root), FILES)] == ["alice", "bob", "carol"]
+            (bob,) = (s for s in find_submissions(Path(root), FILES) if s.student == "bob")
+            assert "Permission denied" in (read_source_file(bob.folder, "silu.py", CAP).problem or "")
+        for folder in closed:
+            folder.chmod(0o755)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def load_results(out: Path) -> Loaded:
     """Every student's result under `out`; a file that is absent, unreadable or of another version is a failure."""
     entries: list[Entry] = []
     failures: list[Failure] = []
-    for folder in sorted(path for path in out.iterdir() if path.is_dir() and not path.name.startswith(".")):
+    for folder in sorted(path for path in out.iterdir() if _is_folder(path) and not path.name.startswith(".")):
         try:
             entries.append(Entry(folder.name, _read(folder / "result.json")))
         except (OSError, ValueError) as error:
@@ -51,8 +52,19 @@ def load_results(out: Path) -> Loaded:
     return Loaded(entries, failures)
 
 
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        # What cannot even be looked at is told as a failure.
+        return True
+
+
 def _read(path: Path) -> Result:
-    if path.stat().st_size > MAX_BYTES:
+    info = path.stat()
+    if not stat.S_ISREG(info.st_mode):
+        raise ValueError("result.json is not a regular file")
+    if info.st_size > MAX_BYTES:
         raise ValueError(f"result.json is larger than {MAX_BYTES // 2**20} MiB")
     result = Result.model_validate_json(path.read_bytes())
     if result.schema_ != SCHEMA:

@@ -740,6 +740,8 @@ def test_our_own_files_are_honest(folder: str, name: str) -> None:
     (b"def silu(out, x): pass\n", "wrong_signature", 1, "found silu(out, x)"),
     (b"def silu(a, b, c): pass\n", "wrong_signature", 1, "found silu(a, b, c)"),
     (b"async def silu(x, out): pass\n", "wrong_signature", 1, "found async def silu(x, out)"),
+    (b"def silu(a=0x" + b"f" * 5000 + b", *, b): pass\n", "wrong_signature", 1, "found silu(…)"),
+    (b"\n" + b"".join(b"from m%d import *\n" % i for i in range(9)), "unreadable_source", 10, "more than 8 modules"),
 ])
 def test_a_file_that_cannot_be_graded(source: bytes, kind: str, line: int, words: str) -> None:
     with pytest.raises(SourceProblem) as caught:
@@ -758,6 +760,26 @@ def test_what_only_a_run_can_tell_is_left_to_it(source: bytes) -> None:
     assert read_source(source, ASSIGNMENTS["silu"]) == []
 
 
+def test_a_number_too_long_to_write_down_is_no_main_guard() -> None:
+    source = f"import torch\ndef silu(x, out):\n    pass\nif 0x{'f' * 5000} == 1:\n    silu = torch.mm\n"
+    assert [v.line for v in read_source(source.encode(), ASSIGNMENTS["silu"])] == [5]
+
+
+@pytest.mark.parametrize(("guard", "flagged"), [
+    ("__name__ == '__main__'", False), ("'__main__' == __name__", False), ("__name__ == '__main__' == __name__", False),
+    ("__name__ == 'main'", True), ("__name__ == __name__", True), ("__name__ != '__main__'", True),
+])
+def test_only_a_main_guard_keeps_its_body_from_running(guard: str, flagged: bool) -> None:
+    source = f"import torch\ndef silu(x, out):\n    pass\nif {guard}:\n    silu = torch.mm\n"
+    assert bool(read_source(source.encode(), ASSIGNMENTS["silu"])) == flagged
+
+
+def test_what_a_violation_quotes_can_be_written_on_one_line() -> None:
+    source = b"import torch\ndef silu(x, out):\n    getattr(torch, '\\ud800\\n\\x1b[31m')\n"
+    (violation,) = read_source(source, ASSIGNMENTS["silu"])
+    assert violation.what == "torch.\\ud800\\n\\x1b[31m"
+
+
 def nested_if(depth: int) -> str:
     return "".join(" " * i + "if x:\n" for i in range(depth)) + " " * depth + "pass\n"
 
@@ -773,10 +795,16 @@ def nested_if(depth: int) -> str:
     "f(" + "0," * 20_000 + ")" + ".mm()" * 60,
     "globals()\n" * 8_000, "x @ y\n" * 10_000, "lambda x: x\n" * 6_000,
     "def f(): f()\n" * 6_000, "class A:\n    def f(self): A.f()\n" * 4_000, "try: pass\nexcept: pass\n" * 5_000,
+    # What names, values, star imports and texts are times what they are looked for in.
+    "".join(f"a{i}," for i in range(9_000)) + "= f(" + "torch.mm," * 6_000 + ")\n",
+    "".join(f"a{i} = " for i in range(7_000)) + "[" + "lambda: 0," * 6_000 + "]\n",
+    "for n in (" + "".join(f"'m{i}'," for i in range(7_000)) + "): pass\n" + "getattr(x, n)\n" * 4_000,
+    "if x:\n def f(): f()\n" * 6_000,
+    "".join(f"from m{i} import *\n" for i in range(2_500)) + "".join(f"a{i}\n" for i in range(9_000)),
     "'" * 99_999, "\\\n" * 50_000, "\t \t", "x = (yield)\n" * 100,
 ], ids=lambda piece: f"{piece[:12].strip()}-{len(piece)}".encode("unicode_escape").decode())
 def test_no_nesting_brings_the_reader_down(piece: str) -> None:
-    for source in (piece, f"def silu(x, out): pass\n{piece}\n"):
+    for source in (piece, f"def silu(x, out): a0\n{piece}\n"):
         begun = time.process_time()
         try:
             read_source(source.encode(), ASSIGNMENTS["silu"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import io
+import os
 import re
 import struct
 import zlib
@@ -227,9 +228,12 @@ def test_one_unreadable_result_is_reported_and_the_rest_shown(tmp_path: Path) ->
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "result.json").write_bytes(text)
     (tmp_path / "empty").mkdir()
+    (tmp_path / "fifo").mkdir()
+    os.mkfifo(tmp_path / "fifo" / "result.json")
+    (tmp_path / "link").symlink_to("x" * 300)
     loaded = load_results(tmp_path)
     assert [entry.folder for entry in loaded.entries] == ["ada"]
-    assert [failure.folder for failure in loaded.failures] == ["bytes", "cut", "deep", "empty", "old"]
+    assert [failure.folder for failure in loaded.failures] == ["bytes", "cut", "deep", "empty", "fifo", "link", "old"]
     page = write_all(tmp_path).read_text()
     assert page.index("the grader failed") < page.index("Ada Lovelace")
     assert "There is no result.json" in page and "kernelmark/result/v0" in page
