@@ -25,6 +25,7 @@ SEALED = 4
 # Below it a submission can read the course's files.
 ADVISED = 2
 PROBE_SECONDS = 20.0
+NOBODY = 65534
 
 # What a worker must not manage for the level to be given, beside what the levels below refuse.
 REFUSED: dict[int, tuple[str, ...]] = {
@@ -161,23 +162,25 @@ def _offered(cuda: bool) -> tuple[wire.Layers, list[str]]:
 
 def weaker(layers: wire.Layers) -> list[wire.Layers]:
     """`layers`, then with ever more of them left out; each set once."""
-    sets = [layers]
-    without_namespaces: dict[str, object] = {"namespaces": False}
-    if layers.uid is not None and surroundings.open_to_others(surroundings.readable(False)):
-        without_namespaces["uid"] = None
-    for change in (without_namespaces, {"landlock": False}, {"seccomp": False}, {"uid": None}):
-        sets.append(sets[-1].model_copy(update=change))
+    outside = {} if not surroundings.open_to_others(surroundings.readable(False)) else {"uid": None}
+    sets = [layers, layers.model_copy(update={"uid": None})]
+    for change in ({"namespaces": False}, {"landlock": False}, {"seccomp": False}):
+        strongest = sets[-2].model_copy(update={**change, **outside})
+        sets += [strongest, strongest.model_copy(update={"uid": None})]
     return list(dict.fromkeys(sets))
 
 
 _lanes = itertools.count()
 
 
-def _spare_uid() -> int:
-    """A user that nobody is, another one for each zygote of each process; `nobody` where few users are mapped."""
+def _spare_uid() -> int | None:
+    """A user that nobody is, another one for each zygote of each process; `nobody` where few users are mapped, None
+    where there is no other."""
     mapped = sum(int(line.split()[2]) for line in Path("/proc/self/uid_map").read_text().splitlines())
     number = 1_500_000_000 + os.getpid() * 16 + next(_lanes) % 16
-    return number if number < mapped else 65534
+    if number < mapped:
+        return number
+    return NOBODY if mapped > NOBODY else None
 
 
 def name_of(layers: wire.Layers) -> str:

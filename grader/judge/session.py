@@ -11,7 +11,10 @@ import secrets
 import select
 import signal
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 import torch
@@ -23,10 +26,12 @@ from grader.judge.compare import poison_
 from grader.judge.watchdog import Watchdog
 from grader.judge.zygote import InfrastructureError, Worker, Zygote
 from grader.result import FailureKind
+from grader.worker import processes
 
 SAMPLES = 4096
 # How often the worker is looked at while it is waited for: its memory, its processes, its folder.
 WATCH_SECONDS = 0.2
+STOP_SECONDS = 0.05
 # What is printed is read at once, so that nobody waits for room, and only its end is kept.
 MOST_PRINTED = 64 << 20
 # A process that exits closes its descriptors a moment before it is dead.
@@ -100,6 +105,8 @@ class Session:
     def __post_init__(self) -> None:
         self.worker = self.zygote.spawn(self.limits)
         self._watchdog = Watchdog(self.zygote.pid, self.worker.folder, self.limits)
+        self._printing = True
+        self._next_watch = time.monotonic() + WATCH_SECONDS
 
     def load(self) -> Lost | None:
         """Has the worker run the student's file. The source travels in memory: the worker reads no file of ours."""
@@ -108,10 +115,10 @@ class Session:
             os.write(source, self.source)
             os.lseek(source, 0, os.SEEK_SET)
             request = wire.Load(
-                seq=self._next(), file=self.assignment.file, function=self.assignment.function,
+                seq=self.next_seq(), file=self.assignment.file, function=self.assignment.function,
                 parameters=[p.name for p in self.assignment.parameters], max_programs=self.max_programs,
                 device="cuda" if self.cuda else "cpu")
-            reply, _ = self._ask(request, [source])
+            reply, _ = self.ask(request, [source])
         finally:
             os.close(source)
         return reply if isinstance(reply, Lost) else None
@@ -142,7 +149,7 @@ class Session:
             raise InfrastructureError(f"case {case.name}: {error}") from None
         output = shared[self.assignment.output.name].tensor
         positions = _secret_positions(output.numel()).to(output.device)
-        reply, seconds = self._ask(wire.Call(seq=self._next(), arguments=arguments), descriptors)
+        reply, seconds = self.ask(wire.Call(seq=self.next_seq(), arguments=arguments), descriptors)
         if isinstance(reply, Lost):
             return reply
         # At once: what a thread of the submission writes from here on comes too late.
@@ -154,6 +161,33 @@ class Session:
             if isinstance(p, Input) and not _same(shared[p.name].tensor, inputs[p.name]))
         assert isinstance(reply, wire.Done)
         return Answer(answer, seconds, changed, reply.operators, reply.kernels, self.worker.output)
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """No thread of the submission runs on a processor meanwhile. What runs on a GPU goes on."""
+        stopped: set[int] = set()
+        try:
+            while new := self._tree() - stopped:
+                for pid in new:
+                    _signal(pid, signal.SIGSTOP)
+                stopped |= new
+            for pid in stopped:
+                _await_stop(pid)
+            yield
+        finally:
+            for pid in stopped:
+                _signal(pid, signal.SIGCONT)
+
+    def _tree(self) -> set[int]:
+        """The worker and all that it has started."""
+        root = self.zygote.pid
+        found: set[int] = set()
+        queue = [root]
+        while queue:
+            new = set(processes.children(queue.pop(), root)) - found
+            found |= new
+            queue += new
+        return found
 
     def close(self) -> list[str]:
         """Kills the worker's whole tree. Returns the cases whose output was written to after "done"."""
@@ -171,26 +205,36 @@ class Session:
         self._shared.clear()
         return late
 
-    def _ask(self, request: wire.Load | wire.Call, descriptors: list[int]) -> tuple[wire.Message | Lost, float]:
-        """Sends, then waits for the reply, the worker's death or the deadline, whichever comes first."""
+    def ask(
+        self, request: wire.Load | wire.Call | wire.Clock | wire.Map | wire.Batch, descriptors: list[int],
+        meanwhile: Callable[[float], None] | None = None,
+    ) -> tuple[wire.Message | Lost, float]:
+        """Sends, then waits for the reply, the worker's death or the deadline, whichever comes first.
+
+        Returns the reply and the seconds it took. `meanwhile(deadline)` runs before the wait; it may raise what `look`
+        does.
+        """
         now = time.monotonic()
         deadline = min(now + self.call_seconds, self.deadline)
         if deadline <= now:
-            return self._lose("time_out", "no time left for this assignment"), 0.0
+            return self.lose("time_out", "no time left for this assignment"), 0.0
         try:
             self.worker.channel.send(request, descriptors)
             started = time.monotonic()
-            self._wait(deadline)
+            if meanwhile is not None:
+                meanwhile(deadline)
+            while not self.look(deadline, seconds=WATCH_SECONDS):
+                pass
             reply = self.worker.channel.receive(wire.REPLY, seq=request.seq, deadline=time.monotonic())
         except wire.ChannelTimeout:
             limit = f"{self.call_seconds:g} s" if self.deadline > deadline else "the assignment's time"
-            return self._lose("time_out", f"no answer within {limit}"), self.call_seconds
+            return self.lose("time_out", f"no answer within {limit}"), self.call_seconds
         except wire.ChannelClosed:
             return self._died(), 0.0
         except wire.ChannelError as error:
-            return self._lose("protocol", f"the worker broke the protocol: {error}"), 0.0
+            return self.lose("protocol", f"the worker broke the protocol: {error}"), 0.0
         except _OverLimit as excess:
-            return self._lose(excess.kind, str(excess)), 0.0
+            return self.lose(excess.kind, str(excess)), 0.0
         seconds = time.monotonic() - started
         self.worker.drain()
         if isinstance(reply, wire.Failed):
@@ -201,51 +245,51 @@ class Session:
             return Lost(
                 kind, reply.message, reply.line, reply.traceback, self.worker.output, fatal=fatal), seconds
         if (reply.op == "loaded") != isinstance(request, wire.Load):
-            return self._lose("protocol", f"the worker answered {reply.op!r} to {request.op!r}"), seconds
+            return self.lose("protocol", f"the worker answered {reply.op!r} to {request.op!r}"), seconds
         return reply, seconds
 
-    def _wait(self, deadline: float) -> None:
-        """Returns when the control socket has something to read, or the worker is dead; keeps its output flowing.
+    def look(self, deadline: float, *, seconds: float = 0) -> bool:
+        """Whether there is a reply to read, after waiting for one up to `seconds`. Keeps the worker's output flowing.
 
-        Raises _OverLimit as soon as the worker is seen to take more than it may.
+        Raises wire.ChannelClosed for a dead worker, wire.ChannelTimeout past the deadline, _OverLimit for one that
+        takes more than it may.
         """
         control, output, pidfd = self.worker.descriptors()
-        poll = select.poll()
-        for descriptor in (control, output, pidfd):
-            poll.register(descriptor, select.POLLIN)
-        watch = time.monotonic() + WATCH_SECONDS
+        now = time.monotonic()
+        until = min(now + seconds, deadline)
         while True:
-            now = time.monotonic()
-            left = deadline - now
-            ready = {d for d, _ in poll.poll(max(0.0, min(left, watch - now)) * 1000)} if left > 0 else set()
-            if output in ready and not self.worker.drain():
-                poll.unregister(output)
-            if self.worker.written > MOST_PRINTED:
-                raise _OverLimit("over_limit", f"it printed more than {MOST_PRINTED >> 20} MiB")
+            ready = _readable([control, pidfd, *([output] if self._printing else [])], until - now)
+            if output in ready:
+                self._printing = self.worker.drain()
+                if self.worker.written > MOST_PRINTED:
+                    raise _OverLimit("over_limit", f"it printed more than {MOST_PRINTED >> 20} MiB")
             if control in ready:
-                return
+                return True
             if pidfd in ready:
                 raise wire.ChannelClosed("the worker is dead")
-            if left <= 0:
+            now = time.monotonic()
+            if now >= deadline:
                 raise wire.ChannelTimeout("no answer before the deadline")
-            if time.monotonic() >= watch:
+            if now >= self._next_watch:
+                self._next_watch = now + WATCH_SECONDS
                 excess = self._watchdog.check()
                 if excess is not None:
                     kind: FailureKind = "out_of_memory" if excess.kind == "out_of_memory" else "over_limit"
                     raise _OverLimit(kind, excess.message)
-                watch = time.monotonic() + WATCH_SECONDS
+            if now >= until:
+                return False
 
-    def _lose(self, kind: FailureKind, message: str) -> Lost:
+    def lose(self, kind: FailureKind, message: str) -> Lost:
         self.worker.kill()
         return Lost(kind, message, output=self.worker.output)
 
     def _died(self) -> Lost:
-        # Looked at before the kill: what hung up and lives on has not crashed.
+        # Both asked before the kill, which takes what could be seen with it. What hung up and lives on has not crashed.
         *_, pidfd = self.worker.descriptors()
-        if not select.select([pidfd], [], [], HANG_UP_SECONDS)[0]:
-            return self._lose("protocol", "the worker closed its channel to the judge")
-        # Asked before the kill, which takes a lost zygote's cgroup with it.
+        dead = bool(_readable([pidfd], HANG_UP_SECONDS))
         out_of_memory = self.zygote.out_of_memory
+        if not dead and not out_of_memory:
+            return self.lose("protocol", "the worker closed its channel to the judge")
         end = self.worker.kill()
         if end.signal == signal.SIGKILL and out_of_memory:
             return Lost("out_of_memory", f"it took more than {self.limits.memory_mb:,} MiB of memory and was ended "
@@ -256,9 +300,36 @@ class Session:
             return Lost(kind, f"the worker was killed by {name}", output=self.worker.output, signal=end.signal)
         return Lost("crash", f"the worker exited by itself with status {end.exit_code}", output=self.worker.output)
 
-    def _next(self) -> int:
+    def next_seq(self) -> int:
         self._seq += 1
         return self._seq
+
+
+def _readable(descriptors: list[int], seconds: float) -> set[int]:
+    """Those of them that can be read, or whose other side is gone, after waiting for one up to `seconds`."""
+    # Not select, which takes no descriptor beyond 1023.
+    poll = select.poll()
+    for descriptor in descriptors:
+        poll.register(descriptor, select.POLLIN)
+    return {descriptor for descriptor, _ in poll.poll(max(0.0, seconds) * 1000)}
+
+
+def _signal(pid: int, number: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def _await_stop(pid: int) -> None:
+    """A signal is delivered a moment after it is sent; what is in the kernel for longer computes nothing."""
+    deadline = time.monotonic() + STOP_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            states = [Path(f"/proc/{pid}/task/{task}/stat").read_text().rpartition(")")[2].split()[0]
+                      for task in os.listdir(f"/proc/{pid}/task")]
+        except OSError:
+            continue
+        if not any(state == "R" for state in states):
+            return
 
 
 def _secret_positions(count: int) -> torch.Tensor:

@@ -5,7 +5,6 @@ Looked at from outside while the judge waits, in files of /proc that everybody m
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import stat
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from grader.judge import wire
-from grader.worker.processes import descendants
+from grader.worker.processes import children
 
 # Files and folders below the worker's.
 ENTRIES = 4096
@@ -186,7 +185,7 @@ def _tree(root: int, enough: int) -> dict[int, _Process]:
     queue = [root]
     seen = {root}
     while queue:
-        for pid in _below(queue.pop(), root):
+        for pid in children(queue.pop(), root):
             # It may have changed parents while being looked at.
             if pid in seen:
                 continue
@@ -199,21 +198,6 @@ def _tree(root: int, enough: int) -> dict[int, _Process]:
             if tasks > enough:
                 return found
             queue.append(pid)
-    return found
-
-
-def _below(pid: int, root: int) -> Iterable[int]:
-    """The children of a process; where the kernel does not list them, everything below `root` at once."""
-    if not _LISTS_CHILDREN:
-        return descendants(root) if pid == root else ()
-    found: list[int] = []
-    try:
-        threads = os.listdir(f"/proc/{pid}/task")
-    except OSError:
-        return found
-    for thread in threads:
-        with contextlib.suppress(OSError):
-            found += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
     return found
 
 
@@ -261,6 +245,3 @@ def _read(path: str) -> bytes:
     finally:
         os.close(descriptor)
 
-
-# Not every kernel is built with it.
-_LISTS_CHILDREN = Path("/proc/thread-self/children").exists()

@@ -6,6 +6,7 @@ exactly these shapes, and its texts are quoted, never believed. Nothing is pickl
 
 from __future__ import annotations
 
+import os
 import select
 import socket
 import time
@@ -16,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 FRAME_BYTES = 64 * 1024
 TOTAL_BYTES = 1024 * 1024
 MAX_DESCRIPTORS = 16
+QUOTED = 200
 
 Text = Annotated[str, Field(max_length=20_000)]
 DType = Literal["float32", "float16"]
@@ -26,6 +28,11 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     seq: int
+
+
+# The words of the clock's page, 64 bits each: the worker is ready for a batch, may begin it, and has finished it.
+READY, GO, DONE = 0, 8, 16
+PAGE_BYTES = 4096
 
 
 # judge -> worker
@@ -73,7 +80,10 @@ Argument = Annotated[HostArgument | DeviceArgument | ScalarArgument, Field(discr
 
 
 class Load(Message):
-    """Run the submission's file, whose source is descriptor 0, and find its function."""
+    """Run the submission's file, whose source is descriptor 0, and find its function.
+
+    A student's worker is sent one. Functions are numbered from 0 in the order of loading.
+    """
 
     op: Literal["load"] = "load"
     file: str
@@ -88,6 +98,29 @@ class Call(Message):
 
     op: Literal["call"] = "call"
     arguments: list[Argument]
+
+
+class Clock(Message):
+    """Map the page that descriptor 0 holds; batches are started and ended through it, see `grader.judge.clock`."""
+
+    op: Literal["clock"] = "clock"
+
+
+class Map(Message):
+    """Keep these arguments for batches, as slot number `slot`; slot 0 first drops those there are."""
+
+    op: Literal["map"] = "map"
+    slot: Annotated[int, Field(ge=0)]
+    arguments: list[Argument]
+
+
+class Batch(Message):
+    """Wait for `number` in the page, call function number `which` once on each of these slots, write `number` back."""
+
+    op: Literal["batch"] = "batch"
+    which: Annotated[int, Field(ge=0)] = 0
+    number: Annotated[int, Field(ge=1)]
+    slots: list[int]
 
 
 class Probe(Message):
@@ -108,7 +141,7 @@ class Probe(Message):
     cuda: bool
 
 
-Request = Annotated[Load | Call | Probe, Field(discriminator="op")]
+Request = Annotated[Load | Call | Clock | Map | Batch | Probe, Field(discriminator="op")]
 
 
 # worker -> judge
@@ -261,7 +294,7 @@ class Reaped(Message):
 ZygoteRequest = Annotated[Spawn | Reap, Field(discriminator="op")]
 ZygoteReply = Annotated[Ready | Spawned | Reaped, Field(discriminator="op")]
 
-REQUEST: TypeAdapter[Load | Call | Probe] = TypeAdapter(Request)
+REQUEST: TypeAdapter[Load | Call | Clock | Map | Batch | Probe] = TypeAdapter(Request)
 ENTERED: TypeAdapter[Entered] = TypeAdapter(Entered)
 PROBED: TypeAdapter[Probed] = TypeAdapter(Probed)
 REPLY: TypeAdapter[Loaded | Done | Failed] = TypeAdapter(Reply)
@@ -321,18 +354,32 @@ class Channel:
 
         Descriptors that come with it are added to `descriptors`; without such a list the kernel closes them.
         """
-        if not select.select([self.sock], [], [], max(0.0, deadline - time.monotonic()))[0]:
+        if self.sock.fileno() < 0:
+            raise ChannelClosed("this side is closed")
+        # Not select, which takes no descriptor beyond 1023.
+        poll = select.poll()
+        poll.register(self.sock, select.POLLIN)
+        if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
             raise ChannelTimeout("no answer before the deadline")
         frame, came = self._read(MAX_DESCRIPTORS if descriptors is not None else 0)
+        try:
+            message = self.parse(shape, frame, seq)
+        except ChannelError:
+            _close(came)
+            raise
         if descriptors is not None:
             descriptors += came
-        return self.parse(shape, frame, seq)
+        return message
 
     def receive_with_descriptors(self, shape: TypeAdapter[M]) -> tuple[M, list[int]]:
         """The next frame and its descriptors, however long it takes. For the side that serves."""
         self.sock.settimeout(None)
         frame, descriptors = self._read(MAX_DESCRIPTORS)
-        return self.parse(shape, frame, None), descriptors
+        try:
+            return self.parse(shape, frame, None), descriptors
+        except ChannelError:
+            _close(descriptors)
+            raise
 
     def _read(self, max_descriptors: int = 0) -> tuple[bytes, list[int]]:
         try:
@@ -348,6 +395,7 @@ class Channel:
         if self._left is not None:
             self._left -= len(frame)
         if len(frame) > FRAME_BYTES or flags & socket.MSG_TRUNC or (self._left is not None and self._left < 0):
+            _close(descriptors)
             raise ChannelError("frame or total size over the cap")
         return frame, descriptors
 
@@ -360,9 +408,20 @@ class Channel:
             message = shape.validate_json(frame)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            raise ChannelError(f"not a known message: {first['msg']}") from None
+            raise ChannelError(f"not a known message: {_quoted(first['msg'])}") from None
         except (ValueError, RecursionError) as error:
             raise ChannelError(f"not a known message: {type(error).__name__}") from None
         if seq is not None and message.seq != seq:
             raise ChannelError(f"sequence number {message.seq} where {seq} was expected")
         return message
+
+
+def _quoted(text: str) -> str:
+    """What may hold the other side's bytes, short and printable."""
+    text = text if len(text) <= QUOTED else f"{text[:QUOTED]}…"
+    return "".join(character if character.isprintable() else "�" for character in text)
+
+
+def _close(descriptors: list[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)

@@ -20,8 +20,10 @@ from grader.worker import processes
 
 START_SECONDS = 120.0
 REPLY_SECONDS = 15.0
-# What a cgroup holds beside a worker: bubblewrap, the zygote with torch in it, a driver's own host memory.
-OWN_MB = 2048
+# What a cgroup holds beside a worker: bubblewrap and the zygote with torch in it (170 MiB are used), and a driver's own
+# host memory (0.8 GiB on an H200).
+OWN_MB = 384
+CUDA_MB = 1536
 OWN_TASKS = 64
 
 # What a worker's programs may need to find libraries and a device; everything else of the environment stays outside.
@@ -106,7 +108,7 @@ class Zygote:
         """Forks a worker in a new empty folder, and waits until it is inside its sandbox."""
         _ = self.versions
         if self._cgroup is not None:
-            self._cgroup.bound(OWN_MB + limits.memory_mb, OWN_TASKS + limits.processes)
+            self._cgroup.bound(OWN_MB + limits.cuda * CUDA_MB + limits.memory_mb, OWN_TASKS + limits.processes)
             self._oom_kills = self._cgroup.oom_kills()
         ours, theirs = wire.socket_pair()
         read, write = os.pipe2(os.O_CLOEXEC)

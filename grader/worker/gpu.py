@@ -29,7 +29,7 @@ def start(on_launch: Callable[[str, int, int], None]) -> None:
 
 
 def open_tensor(argument: wire.DeviceArgument) -> torch.Tensor:
-    """The judge's tensor behind an IPC handle, open until this process ends."""
+    """The judge's tensor behind an IPC handle, open until `close_tensor` or the end of this process."""
     from cuda.bindings import runtime
 
     handle = runtime.cudaIpcMemHandle_t()
@@ -38,6 +38,14 @@ def open_tensor(argument: wire.DeviceArgument) -> torch.Tensor:
     if error != runtime.cudaError_t.cudaSuccess:
         raise RuntimeError(f"the judge's memory cannot be opened: {error.name}")
     return torch.as_tensor(wire.DeviceArray(pointer, argument.shape, argument.dtype), device="cuda")
+
+
+def close_tensor(tensor: torch.Tensor) -> None:
+    """Closes what `open_tensor` opened; whoever still looks into it faults."""
+    from cuda.bindings import runtime
+
+    torch.cuda.synchronize()
+    runtime.cudaIpcCloseMemHandle(tensor.data_ptr())
 
 
 def failure(error: BaseException) -> wire.WorkerFailure | None:

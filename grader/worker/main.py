@@ -24,6 +24,7 @@ import torch
 
 from grader.judge import wire
 from grader.worker import gpu, interpreter
+from grader.worker.batches import Batches
 from grader.worker.recorder import Recorder
 
 _DTYPES = {"float32": torch.float32, "float16": torch.float16}
@@ -84,7 +85,8 @@ class _Submission:
 
 def serve(channel: wire.Channel) -> None:
     """Answers requests until the judge hangs up."""
-    submission: _Submission | None = None
+    loaded: list[_Submission] = []
+    batches: Batches | None = None
     while True:
         try:
             request, descriptors = channel.receive_with_descriptors(wire.REQUEST)
@@ -92,19 +94,27 @@ def serve(channel: wire.Channel) -> None:
             return
         reply: wire.Message
         try:
-            if isinstance(request, wire.Load):
-                file = request.file
-                submission = _Submission(request, _read_all(descriptors[0]))
-                reply = wire.Loaded(seq=request.seq)
-            else:
-                assert isinstance(request, wire.Call) and submission is not None
-                arguments = [_argument(a, descriptors) for a in request.arguments]
-                # The student's code finds tensors, and no file that holds their contents.
-                while descriptors:
-                    os.close(descriptors.pop())
-                submission.call(arguments)
-                operators, kernels = submission.recorder.take()
-                reply = wire.Done(seq=request.seq, operators=operators, kernels=kernels)
+            match request:
+                case wire.Load():
+                    file = request.file
+                    loaded.append(_Submission(request, _read_all(descriptors[0])))
+                    reply = wire.Loaded(seq=request.seq)
+                case wire.Clock():
+                    batches = Batches(_map(descriptors[0]), cuda=loaded[0].cuda)
+                    reply = _done(request, loaded[0])
+                case wire.Map():
+                    assert batches is not None
+                    batches.keep(request.slot, _arguments(request, descriptors))
+                    reply = _done(request, loaded[0])
+                case wire.Batch():
+                    assert batches is not None
+                    batches.run(loaded[request.which].function, request.number, request.slots)
+                    reply = _done(request, loaded[request.which])
+                case wire.Call():
+                    loaded[0].call(_arguments(request, descriptors))
+                    reply = _done(request, loaded[0])
+                case wire.Probe():
+                    raise ValueError("only a worker without a submission is probed")
         except BaseException as error:
             reply = _failed(request.seq, error, file, loading=isinstance(request, wire.Load))
         finally:
@@ -115,6 +125,19 @@ def serve(channel: wire.Channel) -> None:
             sys.stdout.flush()
             sys.stderr.flush()
         channel.send(reply)
+
+
+def _done(request: wire.Message, submission: _Submission) -> wire.Done:
+    operators, kernels = submission.recorder.take()
+    return wire.Done(seq=request.seq, operators=operators, kernels=kernels)
+
+
+def _arguments(request: wire.Call | wire.Map, descriptors: list[int]) -> list[Any]:
+    arguments = [_argument(argument, descriptors) for argument in request.arguments]
+    # The student's code finds tensors, and no file that holds their contents.
+    while descriptors:
+        os.close(descriptors.pop())
+    return arguments
 
 
 def _find(module: ModuleType, request: wire.Load) -> Any:

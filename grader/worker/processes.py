@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
+from collections.abc import Iterable
 from pathlib import Path
 
 # prctl(2)
@@ -13,6 +15,9 @@ _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_GET_CHILD_SUBREAPER = 37
 _PR_SET_NO_NEW_PRIVS = 38
+
+# Not every kernel is built with it.
+_LISTS_CHILDREN = Path("/proc/thread-self/children").exists()
 
 
 def _prctl(option: int, value: int) -> None:
@@ -52,6 +57,22 @@ def show() -> None:
 def gain_nothing_by_exec() -> None:
     """No program that this process or its children start gets more rights than they have: no setuid."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def children(pid: int, root: int) -> Iterable[int]:
+    """The children of a process of the tree below `root`, at the cost of reading that process alone.
+
+    May miss some of a tree that changes (proc(5), "children"). Where the kernel does not list them, asked for `root` it
+    gives everything below it at once, and nothing for the others.
+    """
+    if not _LISTS_CHILDREN:
+        return descendants(root) if pid == root else ()
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError):
+                found += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split())
+    return found
 
 
 def descendants(of: int | None = None) -> set[int]:

@@ -23,7 +23,8 @@ _OURS = 4
 # What numerical libraries ask of the kernel. Without cpuinfo torch silently takes its slowest kernels.
 _PROC = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/proc/sys/kernel", "/proc/self",
          "/sys/devices/system/cpu")  # fmt: skip
-DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+# Not /dev/zero, which mapped and left holds memory that belongs to no process.
+DEVICES = ("/dev/null", "/dev/random", "/dev/urandom")
 # The driver names its threads through /proc, and asks there what it may do.
 _CUDA_PROC = ("/proc/driver", "/proc/devices", "/proc/modules", "/proc/filesystems", "/sys")
 

@@ -82,7 +82,7 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "shmctl": (31, 195), "shmdt": (67, 197), "semget": (64, 190), "semop": (65, 193), "semctl": (66, 191),
     "semtimedop": (220, 192), "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187),
     "mq_open": (240, 180), "mq_unlink": (241, 181), "mq_timedsend": (242, 182), "mq_timedreceive": (243, 183),
-    "mq_notify": (244, 184), "mq_getsetattr": (245, 185),
+    "mq_notify": (244, 184), "mq_getsetattr": (245, 185), "vmsplice": (278, 75), "tee": (276, 77), "splice": (275, 76),
     # What Landlock leaves open: a file's attributes by path, and watching folders. A hard link would hold on to
     # another's file where the kernel does not protect hard links.
     "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, None),
@@ -103,7 +103,7 @@ EXEC: dict[str, tuple[int, int | None]] = {"execve": (59, 221), "execveat": (322
 
 EXAMINED: dict[str, tuple[int, int | None]] = {
     "ioctl": (16, 29), "fcntl": (72, 25), "prctl": (157, 167), "clone": (56, 220), "clone3": (435, 435),
-    "socketpair": (53, 199), "personality": (135, 92),
+    "socketpair": (53, 199), "personality": (135, 92), "mmap": (9, 222),
     "kill": (62, 129), "tgkill": (234, 131), "tkill": (200, 130), "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240), "prlimit64": (302, 261), "sched_setparam": (142, 118),
     "sched_setscheduler": (144, 119), "sched_setattr": (314, 274), "sched_setaffinity": (203, 122),
@@ -142,6 +142,9 @@ _CLONE = {
     # A child of the zygote's instead of the worker's; a child that its parent's tracer traces.
     "CLONE_PARENT": 0x8000, "CLONE_PTRACE": 0x2000,
 }
+# MAP_SHARED or MAP_SHARED_VALIDATE with MAP_ANONYMOUS, of the bits that say which kind of mapping it is.
+_SHARED_ANONYMOUS = (0x21, 0x23)
+_MAPPING = 0x2F
 _PERSONALITY_QUERY = 0xFFFF_FFFF
 _PRIO_PROCESS = 0
 _IOPRIO_WHO_PROCESS = 1
@@ -207,8 +210,11 @@ def _block(number: int, body: list[Instruction]) -> list[Instruction]:
     return [Instruction(_IF_EQUAL, 0, len(body), number), *body]
 
 
-def _rules(pid: int) -> dict[str, list[Instruction]]:
+def _rules(pid: int, allow_exec: bool) -> dict[str, list[Instruction]]:
     """What is asked of the arguments of each call in EXAMINED; what gets to the end is allowed."""
+    # A GPU's driver makes both. Both hold memory that belongs to no process's limit: in a socket's buffers, and in
+    # pages that all mappings have left.
+    socketpair, mmap = ([], []) if allow_exec else ([_DENIED], _forbid(3, *_SHARED_ANONYMOUS, mask=_MAPPING))
     # A group (0 or negative) is refused too: it is the worker's own only if somebody called setsid first. tkill knows
     # no process but a thread: the first one's number is the process's.
     own = _require(0, pid)
@@ -227,9 +233,10 @@ def _rules(pid: int) -> dict[str, list[Instruction]]:
         "clone3": [_UNKNOWN],
         # A datagram socket could send to any address, and needs no connect for it.
         "socketpair": [
-            *_require(0, socket.AF_UNIX),
+            *socketpair, *_require(0, socket.AF_UNIX),
             *_require(1, socket.SOCK_STREAM, socket.SOCK_SEQPACKET,
                       mask=_WORD & ~(socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK))],
+        "mmap": mmap,
         "personality": _require(0, _PERSONALITY_QUERY),
         "setpriority": [*_require(0, _PRIO_PROCESS), *_require(1, 0, pid)],
         "ioprio_set": [*_require(0, _IOPRIO_WHO_PROCESS), *_require(1, 0, pid)],
@@ -250,7 +257,7 @@ def program(machine: str, pid: int, *, allow_exec: bool) -> list[Instruction]:
         code += [Instruction(_IF_AT_LEAST, 0, 1, 512), _DENIED]
     # What this file has not seen does not exist: programs then fall back to older calls.
     code += [Instruction(_IF_ABOVE, 0, 1, NEWEST), _UNKNOWN]
-    rules = _rules(pid)
+    rules = _rules(pid, allow_exec)
     for name, numbers in EXAMINED.items():
         if (number := numbers[architecture.column]) is not None:
             code += _block(number, [*rules[name], _ALLOWED])

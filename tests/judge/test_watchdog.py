@@ -19,6 +19,7 @@ import pytest
 
 from grader.judge import watchdog, wire
 from grader.judge.watchdog import Excess, Watchdog
+from grader.worker import processes
 
 LIMITS = wire.Limits(memory_mb=256, file_mb=1, processes=8, cpu_seconds=60)
 NOBODY = 65534
@@ -185,7 +186,7 @@ def test_who_may_trace_the_tree_sees_what_is_shared(plan: Plan, used: int | None
 def test_processes_and_threads(
     monkeypatch: pytest.MonkeyPatch, plan: Plan, tasks: int, lists_children: bool,
 ) -> None:
-    monkeypatch.setattr(watchdog, "_LISTS_CHILDREN", lists_children)
+    monkeypatch.setattr(processes, "_LISTS_CHILDREN", lists_children)
     with tree(plan) as root:
         excess = Watchdog(root, None, LIMITS).check()
     # Counting ends with whichever process passes the limit.

@@ -1,0 +1,31 @@
+# A rough answer at once and "done"; a thread puts in the exact one while the judge looks.
+# verdict: wrong_answer
+import threading
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
+
+
+@triton.jit
+def rough(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr + offsets, tl.maximum(x, 0.0), mask=offsets < n)
+
+
+def polish(x, out):
+    for _ in range(20):
+        silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
+
+
+def silu(x, out):
+    rough[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
+    threading.Timer(0.001, polish, (x, out)).start()

@@ -1,0 +1,26 @@
+# Closes every descriptor, the grader's channel among them, then loops.
+# verdict: runtime_error, time_limit
+import os
+
+import triton
+import triton.language as tl
+
+
+def attack():
+    os.closerange(0, 4096)
+    while True:
+        pass
+
+
+@triton.jit
+def silu_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
+
+
+attack()
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)

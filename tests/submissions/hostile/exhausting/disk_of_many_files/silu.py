@@ -1,0 +1,39 @@
+# Fills the disk with files of 1 MiB, each below the limit: 512 MiB.
+# verdict: runtime_error, memory_limit
+import errno
+import time
+from pathlib import Path
+
+import triton
+import triton.language as tl
+
+FILES = 512
+
+
+def attack():
+    block = b"x" * (1 << 20)
+    for number in range(FILES):
+        try:
+            with Path(f"kernelmark-hostile-{number}").open("wb", buffering=0) as file:
+                written = file.write(block)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS):
+                raise
+            raise RuntimeError(f"refused: {errno.errorcode[error.errno]} after {number} files") from None
+        if written < len(block):
+            raise RuntimeError(f"refused: short write after {number} files")
+    time.sleep(1)
+
+
+@triton.jit
+def silu_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
+
+
+attack()
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)

@@ -1,0 +1,32 @@
+# A function registered with atexit loops, then the process ends.
+# verdict: runtime_error, time_limit
+# policy: off
+import atexit
+import sys
+
+import triton
+import triton.language as tl
+
+
+def loop():
+    while True:
+        pass
+
+
+def attack():
+    atexit.register(loop)
+    sys.exit(0)
+
+
+@triton.jit
+def silu_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
+
+
+attack()
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)

@@ -1,0 +1,33 @@
+# A signal handler loops, and an alarm calls it while the function runs.
+# verdict: time_limit
+# policy: off
+import signal
+import time
+
+import triton
+import triton.language as tl
+
+
+def loop(*_):
+    while True:
+        pass
+
+
+def attack():
+    signal.signal(signal.SIGALRM, loop)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    time.sleep(30)
+
+
+@triton.jit
+def silu_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
+
+
+attack()
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)

@@ -1,0 +1,41 @@
+# Starts 120 processes that sleep; bounded, each ends by itself after 20 seconds.
+# verdict: runtime_error, memory_limit
+# policy: off
+import errno
+import os
+import time
+
+import triton
+import triton.language as tl
+
+PROCESSES = 120
+
+
+def attack():
+    for count in range(PROCESSES):
+        try:
+            pid = os.fork()
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.ENOMEM, errno.EPERM):
+                raise
+            raise RuntimeError(f"refused: {errno.errorcode[error.errno]} after {count} processes") from None
+        if pid == 0:
+            try:
+                time.sleep(20)
+            finally:
+                os._exit(0)
+    time.sleep(1)
+
+
+@triton.jit
+def silu_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
+
+
+attack()
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)

@@ -1,0 +1,40 @@
+# Keeps 1.75 GiB of its own, and 2.75 GiB in shared memory of which it maps a page: the rest is not freed by that.
+# verdict: runtime_error, memory_limit, time_limit
+# policy: off
+import errno
+import mmap
+import time
+
+import triton
+import triton.language as tl
+
+OWN, PIECES, SIZE = 1792 << 20, 44, 64 << 20
+
+
+def attack():
+    own, kept, block = b"x" * OWN, [], b"x" * SIZE
+    try:
+        for _ in range(PIECES):
+            kept.append(mmap.mmap(-1, SIZE))
+            kept[-1].write(block)
+            kept[-1].resize(mmap.PAGESIZE)
+    except OSError as error:
+        if error.errno not in (errno.ENOMEM, errno.EPERM, errno.EACCES, errno.ENOSYS):
+            raise
+        raise RuntimeError(f"refused: {errno.errorcode[error.errno]} after {len(kept)} pieces") from None
+    time.sleep(0.5)
+    del own
+
+
+@triton.jit
+def silu_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
+
+
+attack()
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)

@@ -1,0 +1,40 @@
+# Keeps 3 GiB in files of memory that no process maps.
+# verdict: runtime_error, memory_limit
+# policy: off
+import errno
+import os
+import time
+
+import triton
+import triton.language as tl
+
+FILES, STEP = 96, 32 << 20
+
+
+def attack():
+    block = b"x" * (1 << 20)
+    kept = []
+    try:
+        for _ in range(FILES):
+            kept.append(os.memfd_create("kernelmark-hostile"))
+            for _ in range(STEP >> 20):
+                os.write(kept[-1], block)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOSYS, errno.ENOMEM, errno.ENOSPC, errno.EFBIG, errno.EMFILE):
+            raise
+        raise RuntimeError(f"refused: {errno.errorcode[error.errno]} after {len(kept)} files") from None
+    time.sleep(1)
+
+
+@triton.jit
+def silu_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
+
+
+attack()
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)

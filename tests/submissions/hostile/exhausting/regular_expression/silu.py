@@ -1,0 +1,25 @@
+# A pattern that is matched in time exponential in the text, without a chance to interrupt.
+# verdict: time_limit
+import re
+
+import triton
+import triton.language as tl
+
+
+def attack():
+    re.match(r"(a+)+$", "a" * 60 + "!")
+    raise AssertionError("matched")
+
+
+@triton.jit
+def silu_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
+
+
+attack()
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)

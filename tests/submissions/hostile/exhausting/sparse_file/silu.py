@@ -1,0 +1,33 @@
+# Makes a file of 1 TiB that holds nothing, to burst what copies it.
+# verdict: runtime_error
+# expect: refused
+import errno
+from pathlib import Path
+
+import triton
+import triton.language as tl
+
+
+def attack():
+    path = Path("kernelmark-hostile")
+    with path.open("wb") as file:
+        try:
+            file.truncate(1 << 40)
+        except OSError as error:
+            if error.errno not in (errno.EFBIG, errno.ENOSPC, errno.EPERM, errno.EINVAL):
+                raise
+            raise RuntimeError(f"refused: {errno.errorcode[error.errno]}") from None
+
+
+@triton.jit
+def silu_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
+
+
+attack()
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)

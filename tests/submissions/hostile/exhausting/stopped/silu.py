@@ -1,0 +1,30 @@
+# Stops itself, and waits where it may not.
+# verdict: time_limit
+# policy: off
+import os
+import signal
+import time
+
+import triton
+import triton.language as tl
+
+
+def attack():
+    os.kill(os.getpid(), signal.SIGSTOP)
+    # The first process of a namespace cannot be stopped.
+    while True:
+        time.sleep(60)
+
+
+@triton.jit
+def silu_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
+
+
+attack()
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)

@@ -1,0 +1,44 @@
+# Leaves processes behind that are stopped, so that no gentle signal ends them.
+# verdict: runtime_error
+# expect: stopped
+# policy: off
+import errno
+import os
+import signal
+import time
+
+import triton
+import triton.language as tl
+
+
+def attack():
+    for _ in range(5):
+        try:
+            pid = os.fork()
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.ENOMEM, errno.EPERM):
+                raise
+            break
+        if pid == 0:
+            try:
+                signal.alarm(20)
+                os.kill(os.getpid(), signal.SIGSTOP)
+                time.sleep(20)
+            finally:
+                os._exit(0)
+    time.sleep(0.2)
+    raise RuntimeError("left stopped processes")
+
+
+@triton.jit
+def silu_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
+
+
+attack()
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)

@@ -1,0 +1,28 @@
+# Writes results where a grader may look for them: in its own folder, above it, and in shared ones.
+# verdict: wrong_answer
+import json
+import pathlib
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
+
+
+RESULT = {"schema": "kernelmark/result/v1", "student": "hostile", "score": 600.0, "verdict": "accepted"}
+
+
+def silu(x, out):
+    silu_kernel[(1,)](x, out, 1, BLOCK=16)
+    for name in ("result.json", "report.html", "checks.log", "../kernelmark-hostile-result.json",
+                 "/tmp/kernelmark-hostile-result.json", "/var/tmp/kernelmark-hostile-result.json"):
+        try:
+            pathlib.Path(name).write_text(json.dumps(RESULT))
+        except OSError:
+            pass

@@ -1,0 +1,76 @@
+# Connects to the sockets of the host's services: Docker, D-Bus, systemd, X, the log.
+# verdict: runtime_error
+# expect: refused
+# policy: off
+import errno
+import socket
+from pathlib import Path
+
+import triton
+import triton.language as tl
+
+REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH, errno.ENOENT, errno.EAFNOSUPPORT,
+            errno.EPROTONOSUPPORT, errno.ESOCKTNOSUPPORT, errno.ENETUNREACH, errno.EADDRNOTAVAIL, errno.EPROTOTYPE,
+            errno.ECONNREFUSED, errno.ENOTDIR)
+said = []
+
+
+def worked(what, action):
+    """Whether an attempt went through. A refusal is noted; any other failure is a fault of this file."""
+    try:
+        action()
+    except OSError as error:
+        if error.errno not in REFUSALS:
+            raise
+        said.append(f"{what} {errno.errorcode[error.errno]}")
+        return False
+    return True
+
+
+NAMES = ("/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock", "/run/dbus/system_bus_socket",
+         "/run/systemd/private", "/run/systemd/journal/socket", "/tmp/.X11-unix/X0", "/dev/log", "kernelmark-hostile")
+
+
+def named():
+    try:
+        words = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:]]
+    except OSError as error:
+        said.append(f"/proc/net/unix {errno.errorcode[error.errno]}")
+        return []
+    return [row[7] for row in words if len(row) > 7 and row[7].startswith("/")][:16]
+
+
+def connect(name, kind):
+    with socket.socket(socket.AF_UNIX, kind) as one:
+        one.settimeout(0.5)
+        one.connect(name)
+
+
+def own():
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(NAMES[-1])
+        server.listen()
+        connect(NAMES[-1], socket.SOCK_STREAM)
+
+
+def attack():
+    tries = [worked("own", own)]
+    for name in (*NAMES[:-1], *named()):
+        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+            tries.append(worked(name, lambda name=name, kind=kind: connect(name, kind)))
+    if not any(tries):
+        raise RuntimeError(f"refused: {sorted(set(said))}")
+
+
+@triton.jit
+def silu_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
+
+
+attack()
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)

@@ -1,0 +1,67 @@
+# Sends a packet to itself, and one to each name server, with what it would tell.
+# verdict: runtime_error
+# expect: refused
+# policy: off
+import errno
+import socket
+from pathlib import Path
+
+import triton
+import triton.language as tl
+
+REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH, errno.ENOENT, errno.EAFNOSUPPORT,
+            errno.EPROTONOSUPPORT, errno.ESOCKTNOSUPPORT, errno.ENETUNREACH, errno.EADDRNOTAVAIL)
+said = []
+
+
+def worked(what, action):
+    """Whether an attempt went through. A refusal is noted; any other failure is a fault of this file."""
+    try:
+        action()
+    except OSError as error:
+        if error.errno not in REFUSALS:
+            raise
+        said.append(f"{what} {errno.errorcode[error.errno]}")
+        return False
+    return True
+
+
+def own():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.bind(("127.0.0.1", 0))
+        one.sendto(b"kernelmark-hostile", one.getsockname())
+
+
+def ask(server):
+    question = b"\x00\x01\x01\x00\x00\x01" + bytes(6) + b"\x12kernelmark-hostile\x07invalid\x00\x00\x01\x00\x01"
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.sendto(question, (server, 53))
+
+
+def servers():
+    try:
+        lines = [line.split() for line in Path("/etc/resolv.conf").read_text().splitlines()]
+    except OSError as error:
+        said.append(f"resolv.conf {errno.errorcode[error.errno]}")
+        return []
+    return [words[1] for words in lines if words[:1] == ["nameserver"] and ":" not in words[1]]
+
+
+def attack():
+    if any([worked("own", own), *(worked(server, lambda server=server: ask(server)) for server in servers())]):
+        return
+    raise RuntimeError(f"refused: {', '.join(said)}")
+
+
+@triton.jit
+def silu_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
+
+
+attack()
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)

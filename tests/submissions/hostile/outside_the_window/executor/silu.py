@@ -1,0 +1,29 @@
+# A pool of threads finishes the last tenth of the rows; nobody waits for it.
+# verdict: wrong_answer
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
+
+
+pool = ThreadPoolExecutor(2)
+
+
+def rest(x, out):
+    time.sleep(0.02)
+    silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
+
+
+def silu(x, out):
+    n = x.numel() - max(x.numel() // 10, 1)
+    silu_kernel[(max(triton.cdiv(n, 8192), 1),)](x, out, n, BLOCK=8192)
+    pool.submit(rest, x, out)

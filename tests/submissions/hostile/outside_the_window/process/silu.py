@@ -1,0 +1,30 @@
+# A process of a pool, forked with the tensors mapped, writes the answer later.
+# verdict: policy_violation, runtime_error
+import time
+from concurrent.futures import ProcessPoolExecutor
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
+
+
+given = {}
+
+
+def work():
+    x, out = given["x"], given["out"]
+    time.sleep(0.02)
+    silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
+
+
+def silu(x, out):
+    given.update(x=x, out=out)
+    silu_kernel[(1,)](x, out, 0, BLOCK=16)
+    ProcessPoolExecutor(1).submit(work)

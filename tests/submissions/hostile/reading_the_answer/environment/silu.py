@@ -1,0 +1,47 @@
+# Looks for seeds, tokens and folders of the grader in its environment, and in what the program began with.
+# verdict: runtime_error
+# expect: refused
+# needs: a variable KERNELMARK_SECRET in the judge's environment, so that the member can fail
+# policy: off
+import ctypes
+import os
+from pathlib import Path
+
+import triton
+import triton.language as tl
+
+WORDS = ("SEED", "TOKEN", "SECRET", "PASSWORD", "PYTEST", "KERNELMARK", "CREDENTIAL", "SSH_", "API_KEY", "GITHUB_")
+
+
+def names():
+    yield from os.environ
+    try:
+        yield from (text.partition("=")[0] for text in Path("/proc/self/environ").read_text().split("\0"))
+    except OSError as error:
+        print(error)
+    pointers = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
+    at = 0
+    while pointers and pointers[at]:
+        yield pointers[at].decode("utf-8", "replace").partition("=")[0]
+        at += 1
+
+
+def attack():
+    found = sorted({name for name in names() if any(word in name.upper() for word in WORDS)})
+    if not found:
+        raise RuntimeError("refused: no such name")
+    print(found)
+
+
+@triton.jit
+def silu_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
+
+
+attack()
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)

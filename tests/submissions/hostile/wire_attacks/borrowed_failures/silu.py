@@ -1,0 +1,49 @@
+# Tells failures that only the worker's own code can know of, or that a GPU has.
+# verdict: runtime_error
+import io
+import os
+import stat
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
+
+DONE = b'{"seq":%d,"op":"done","operators":[],"kernels":[{"name":"silu_kernel","line":9,"programs":1}]}\n'
+
+
+def sockets():
+    """The descriptors that are sockets: one of them leads to the judge."""
+    found = []
+    for number in range(3, 128):
+        try:
+            if stat.S_ISSOCK(os.fstat(number).st_mode):
+                found.append(number)
+        except OSError:
+            pass
+    return found
+
+
+def say(frame):
+    for number in sockets():
+        try:
+            io.FileIO(number, "w", closefd=False).write(frame)
+        except OSError:
+            pass
+
+
+calls = 0
+
+
+def silu(x, out):
+    global calls
+    calls += 1
+    silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
+    for failure in (b"unsupported", b"device_fault", b"out_of_bounds", b"too_many_programs", b"wrong_signature"):
+        say(b'{"seq":%d,"op":"failed","failure":"%s","message":"no fault of mine"}\n' % (calls + 1, failure))

@@ -1,0 +1,50 @@
+# Reads the next question itself, so that the worker waits for it in vain.
+# verdict: time_limit, runtime_error
+import io
+import os
+import stat
+import threading
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
+
+
+def sockets():
+    """The descriptors that are sockets: one of them leads to the judge."""
+    found = []
+    for number in range(3, 128):
+        try:
+            if stat.S_ISSOCK(os.fstat(number).st_mode):
+                found.append(number)
+        except OSError:
+            pass
+    return found
+
+
+def say(frame):
+    for number in sockets():
+        try:
+            io.FileIO(number, "w", closefd=False).write(frame)
+        except OSError:
+            pass
+
+
+def swallow(number):
+    while io.FileIO(number, "r", closefd=False).read(1 << 17):
+        pass
+
+
+for one in sockets():
+    threading.Thread(target=swallow, args=(one,), daemon=True).start()
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
