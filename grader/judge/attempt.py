@@ -18,10 +18,14 @@ from grader.judge.session import Answer, Lost, Session
 from grader.judge.zygote import InfrastructureError, Zygote
 from grader.result import CheckResult, Detail, Outcome, Place
 from grader.submission import Source
+from grader.text import clean
 
 SOURCE = "source"
 RECORD = "record"
 MOST_LISTED = 6
+# Bytes of a text that a submission wrote: of the first that there are, and of those of further cases.
+FIRST_QUOTED = 20_000
+QUOTED = 2_000
 # Looking for a pattern takes seconds beyond this many elements, and smaller cases show it as well.
 MOST_EXPLAINED = 1 << 22
 # Where one wrong case costs all points, waiting for further cases to run out of time tells nobody anything.
@@ -63,6 +67,7 @@ class Attempt:
         self._violations: set[policy.Violation] = set()
         self._answered = False
         self._late: list[str] = []
+        self._quoted = False
 
     def read(self) -> CheckResult:
         """Checks what can be known without running anything: the file, its syntax, its function, what it calls."""
@@ -179,7 +184,7 @@ class Attempt:
         else:
             detail = explain_case(
                 self.assignment, case, inputs, answer.output, comparison, inputs_changed=list(answer.changed))
-        detail.output = answer.printed
+        self._quote(detail, "", answer.printed)
         return self._case_result(case, "failed", detail, answer.seconds, comparison.worst_ratio)
 
     def _case_result(
@@ -198,7 +203,14 @@ class Attempt:
     def _lost_detail(self, lost: Lost) -> Detail:
         detail = explain_failure(
             self.assignment, lost.kind, lost.message, line=lost.line, signal=lost.signal, text=self._line(lost.line))
-        detail.traceback, detail.output = lost.traceback, lost.output
+        return self._quote(detail, lost.traceback, lost.output)
+
+    def _quote(self, detail: Detail, traceback: str, output: str) -> Detail:
+        """Adds what the submission said: at length once, since the next case mostly says the same."""
+        limit = FIRST_QUOTED if not self._quoted else QUOTED
+        self._quoted = self._quoted or bool(traceback or output)
+        detail.message = clean(detail.message, QUOTED)
+        detail.traceback, detail.output = clean(traceback, limit), clean(output, limit)
         return detail
 
     def _policy_detail(self, violations: list[policy.Violation]) -> Detail:

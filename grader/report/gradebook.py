@@ -7,7 +7,8 @@ import io
 from collections.abc import Sequence
 
 from grader.report.load import Entry
-from grader.report.text import clean, points
+from grader.report.text import points
+from grader.text import clean
 
 # A spreadsheet takes a text that starts so for a formula; full-width signs count as the plain ones.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from grader.report.text import clean
 from grader.result import SCHEMA, Result
+from grader.text import clean
 
 MAX_BYTES = 64 * 1024 * 1024
 MESSAGE_BYTES = 400

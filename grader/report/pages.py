@@ -16,11 +16,12 @@ from grader.report import charts, error_map, findings, tally, text
 from grader.report.gradebook import gradebook
 from grader.report.load import Entry, Failure, load_results
 from grader.result import AssignmentResult, CheckResult, Result
+from grader.text import FIELD_BYTES, clean
 
 TEMPLATES = Path(__file__).parent / "templates"
 STUDENT_PAGE_BYTES = 1_000_000
 # Tried in turn until the page is small enough: three hundred thousand-line tracebacks are no use to anyone.
-FIELD_LIMITS = (text.FIELD_BYTES, 5_000, 1_000, 250)
+FIELD_LIMITS = (FIELD_BYTES, 5_000, 1_000, 250)
 CLASS_FIELD_BYTES = 240
 MOST_ROWS = 60
 # A map narrower than this shows a row of squares, and no pattern.
@@ -53,7 +54,7 @@ def write_all(out: Path) -> Path:
     return out / "index.html"
 
 
-def student_page(result: Result, limit: int = text.FIELD_BYTES) -> str:
+def student_page(result: Result, limit: int = FIELD_BYTES) -> str:
     """The HTML of a student's report, each text in it capped at `limit` bytes."""
     result = text.clean_model(result, limit)
     return _environment().get_template("student.html.j2").render(result=result, found=findings.findings(result))
@@ -62,7 +63,7 @@ def student_page(result: Result, limit: int = text.FIELD_BYTES) -> str:
 def class_page(entries: Sequence[Entry], failures: Sequence[Failure] = ()) -> str:
     """The HTML of the class page."""
     cleaned = [Entry(entry.folder, text.clean_model(entry.result, CLASS_FIELD_BYTES)) for entry in entries]
-    broken = [(Failure(f.folder, text.clean(f.message, 2 * CLASS_FIELD_BYTES)), text.clean(f.folder)) for f in failures]
+    broken = [(Failure(f.folder, clean(f.message, 2 * CLASS_FIELD_BYTES)), clean(f.folder)) for f in failures]
     maximum = max((entry.result.measured_max for entry in cleaned), default=0.0)
     return _environment().get_template("class.html.j2").render(
         entries=cleaned, failures=broken, tallies=tally.tallies(cleaned), summary=tally.summary(cleaned),

@@ -28,8 +28,8 @@ ALONE: dict[str, tuple[wire.Layers, set[str]]] = {
         *SOCKETS, "signal a process outside", "make memory that outlives it", "make a namespace", "act as root"}),
     "Landlock": (wire.Layers(landlock=True), FILES),
     "namespaces": (wire.Layers(namespaces=True), {
-        *FILES, "signal a process outside", "connect to a port", "connect to a local socket", "see the grader's folders",
-        "see processes outside"}),
+        *FILES, "signal a process outside", "connect to a port", "connect to a local socket",
+        "see the grader's folders", "see processes outside"}),
     "another user": (wire.Layers(namespaces=True, uid=1_600_000_000), {"act as root"}),
 }
 

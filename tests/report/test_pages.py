@@ -20,8 +20,9 @@ from grader.report.error_map import picture
 from grader.report.findings import findings, headline, not_measured
 from grader.report.gradebook import cell, gradebook
 from grader.report.pages import class_page, link, mapped, student_page
-from grader.report.text import clean, figure, points, seconds
+from grader.report.text import figure, points, seconds
 from grader.result import ErrorMap, Interval, Result, Verdict
+from grader.text import clean
 from tests.report import samples
 
 STUDENT_BYTES = 1_000_000

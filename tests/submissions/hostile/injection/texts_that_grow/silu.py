@@ -1,6 +1,5 @@
 # Signs that take six bytes each in JSON, as many as are kept, in every text of every case.
 # verdict: runtime_error
-# gap: texts are capped in characters before they are escaped, and each case brings its own
 import torch
 import triton
 import triton.language as tl

@@ -1,0 +1,49 @@
+"""Text that a submission may have written, made fit to be kept and read."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeVar
+
+FIELD_BYTES = 20_000
+LEFT_OUT = "\n[… the middle is left out …]\n"
+S = TypeVar("S", str, bytes)
+
+# Terminators are required, so that an unfinished sequence cannot swallow the text behind it.
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"
+    r"|\x1b[ -/]*[0-~]"
+)
+# Controls, surrogates, line separators and the characters that reorder or hide the text around them.
+_UNSAFE = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+
+
+def clean(text: str, limit: int = FIELD_BYTES) -> str:
+    """`text` without terminal escapes, every other invisible control shown, at most about `limit` bytes of UTF-8.
+
+    What is too long is cut in the middle: a traceback says most at its end.
+    """
+    # A first, coarse cut: no more is worth the search for escapes.
+    shown = _UNSAFE.sub(_show, _ESCAPES.sub("", _cut(text, 4 * limit).replace("\r\n", "\n")))
+    raw = shown.encode()
+    if len(raw) <= limit:
+        return shown
+    return _cut(raw, limit).decode(errors="ignore")
+
+
+def _cut(text: S, limit: int) -> S:
+    if len(text) <= limit:
+        return text
+    gap = LEFT_OUT if isinstance(text, str) else LEFT_OUT.encode()
+    return text[:limit // 4] + gap + text[limit // 4 - limit:]
+
+
+def _show(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code == 0x7F:
+        return "\u2421"
+    if 0xD800 <= code <= 0xDFFF:
+        return "\ufffd"
+    return chr(0x2400 + code) if code < 0x20 else f"[U+{code:04X}]"
