@@ -7,7 +7,7 @@ The oracle is not part of it: it lives in `reference/<name>.py`, so that nothing
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -64,11 +64,40 @@ class Case(_Frozen):
     needs: Literal["any", "gpu"] = "any"
 
 
+class TimedCase(Case):
+    """A case whose calls are timed on a GPU. `smaller` are sizes for devices with less memory, the largest first."""
+
+    smaller: tuple[dict[str, int], ...] = ()
+
+    def siblings(self) -> Iterator[Case]:
+        """This case, then the smaller ones, each named after its sizes."""
+        yield self
+        for sizes in self.smaller:
+            yield Case(name="x".join(map(str, sizes.values())), sizes=sizes, values=self.values)
+
+
+class Work(_Frozen):
+    """What a kernel must do at the least, whoever writes it.
+
+    `bytes` are read from and written to device memory, each counted once; `flop` is arithmetic of fp16 matrix products
+    alone, since no other arithmetic has a roof here; `host_bytes` come from host memory.
+    """
+
+    bytes: float = 0
+    flop: float = 0
+    host_bytes: float = 0
+
+
 class Baseline(_Frozen):
-    """The PyTorch way of doing the work. `run(**inputs, out=out)` writes its answer into `out`, on any device."""
+    """The PyTorch ways of doing the work, by what reports call them.
+
+    `assignments/<name>/baseline.py` defines them with the assignment's parameters: `eager(…)`, which a submission's
+    speed is graded against, and `compiled(…)`, by torch.compile, which is reported beside it. Each writes its answer
+    into the output. The file runs in a worker, like a submission.
+    """
 
     name: str
-    run: Callable[..., None]
+    compiled: str
 
 
 class Mistake(_Frozen):
@@ -90,6 +119,9 @@ class Assignment(_Frozen):
     `torch.Generator` it is given. `tolerance(inputs, expected)` returns the absolute error allowed for each element
     (float64, broadcastable to `expected`, itself float64); None means that every bit must match.
     `operators` are the dispatched operators that a submission may use beyond allocation and views.
+    `rows(inputs, first, last)` returns the inputs that give rows first to last - 1 of the output, so that large answers
+    can be compared in parts; None where the whole output takes the whole inputs.
+    `timed` are the cases that speed is measured on, `work(sizes)` what they must move and compute at the least.
     """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -103,6 +135,9 @@ class Assignment(_Frozen):
     tolerance: Callable[[Inputs, Any], Any] | None = None
     mistakes: tuple[Mistake, ...] = ()
     operators: frozenset[str] = frozenset()
+    rows: Callable[[Inputs, int, int], Inputs] | None = None
+    timed: tuple[TimedCase, ...] = ()
+    work: Callable[[Mapping[str, int]], Work] | None = None
 
     @property
     def file(self) -> str:
@@ -133,7 +168,8 @@ class Assignment(_Frozen):
         if not names or len(set(names)) != len(names):
             raise ValueError("cases: at least one, each with a name of its own")
         needed = {size for p in self.parameters if not isinstance(p, Scalar) for size in p.shape}
-        for case in self.cases:
+        smaller = [case for timed in self.timed for case in timed.siblings()]
+        for case in (*self.cases, *smaller):
             if missing := needed - set(case.sizes):
                 raise ValueError(f"case {case.name}: sizes lack {', '.join(sorted(missing))}")
             if any(value < 1 for value in case.sizes.values()):

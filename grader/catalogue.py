@@ -36,6 +36,21 @@ def oracle(name: str, root: Path = ROOT) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
+def baseline_source(name: str, root: Path = ROOT) -> bytes:
+    """The text of an assignment's `baseline.py`, which a worker runs."""
+    path = root / "assignments" / name / "baseline.py"
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CatalogueError(f"{path}: {error.strerror}; functions eager and compiled expected") from None
+
+
+@cache
+def baseline(name: str, root: Path = ROOT) -> ModuleType:
+    """An assignment's baselines in this process, for tests and benchmarks: `eager` and `compiled`."""
+    return _load(f"assignments.{name}.baseline", root / "assignments" / name / "baseline.py")
+
+
 def right_answer(assignment: Assignment, inputs: Inputs) -> Any:
     """The oracle's answer as a float64 tensor of the output's shape."""
     return oracle(assignment.name)(**inputs)

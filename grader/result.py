@@ -115,6 +115,32 @@ class Detail(Record):
     error_map: ErrorMap | None = None
 
 
+class Interval(Record):
+    """A median ratio baseline ÷ student with the bounds of its bootstrap interval."""
+
+    median: float
+    low: float
+    high: float
+
+
+class Timing(Record):
+    """One case's calls, timed from outside in batches of `slots` calls, baseline and student in turn. Times a call."""
+
+    case: str
+    sizes: dict[str, int]
+    slots: int
+    student_us: float
+    baseline_us: float
+    compiled_us: float | None = None
+    ratios: list[float] = Field(description="baseline ÷ student, one for each block of four batches, as they came")
+    speedup: Interval
+    round_trip_us: float = Field(description="of a batch of no calls: it is in every batch of both sides")
+    exposed_us: float = Field(description="from the waking of the submission's processes to the clock's start")
+    roof: str = Field(default="", description="what bounds the work on this machine")
+    roof_us: float | None = Field(default=None, description="what the work takes at that roof")
+    roof_fraction: float | None = None
+
+
 class CheckResult(Record):
     """One check: `id` is unique within an assignment, `case` is empty for the checks of source and record."""
 
@@ -126,6 +152,7 @@ class CheckResult(Record):
     seconds: float | None = None
     worst_ratio: float | None = Field(default=None, description="worst error over what is allowed")
     detail: Detail | None = None
+    timing: Timing | None = None
 
 
 def decisive(checks: Sequence[CheckResult]) -> tuple[Verdict | None, list[CheckResult]]:
@@ -144,22 +171,20 @@ class Correctness(Record):
     checks: list[CheckResult] = []
 
 
-class Interval(Record):
-    median: float
-    low: float
-    high: float
-
-
 class Performance(Record):
+    """Speed. `speedup` is the geometric mean over the timed cases, with the interval of that."""
+
     status: Literal["not_measured", "measured"] = "not_measured"
     reason: str = ""
     points: float = 0
     max_points: float
     speedup: Interval | None = None
-    student_us: float | None = None
-    baseline_us: float | None = None
-    roof_fraction: float | None = None
+    floor: float | None = Field(default=None, description="the ratio that earns nothing")
+    target: float | None = Field(default=None, description="the ratio that earns all points")
+    timings: list[Timing] = []
     baseline: str = ""
+    compiled: str = Field(default="", description="what is reported beside the baseline")
+    notes: list[str] = Field(default=[], description="the state of the GPU while it was measured")
 
 
 class Flag(Record):

@@ -37,10 +37,6 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
     return {"x": (0.5 + 10 * scale) * torch.randn(shape, generator=generator) + 4 * offset - 2}
 
 
-def baseline(x: Tensor, out: Tensor) -> None:
-    out.copy_(x.t())
-
-
 def _reshaped(x: Tensor) -> Tensor | None:
     m, n = x.shape
     return None if 1 in (m, n) or m == n else x.reshape(n, m).double()
@@ -108,7 +104,7 @@ ASSIGNMENT = Assignment(
     order=5,
     parameters=(Input(name="x", shape=("M", "N")), Output(name="out", shape=("N", "M"))),
     cases=CASES,
-    baseline=Baseline(name="out.copy_(x.t())", run=baseline),
+    baseline=Baseline(name="out.copy_(x.t())", compiled="torch.compile of the same"),
     make_inputs=make_inputs,
     mistakes=MISTAKES,
 )

@@ -25,9 +25,13 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 @dataclass(frozen=True)
 class Timed:
-    """A batch that came to its end: seconds between "go" and "done", and the record of what ran."""
+    """A batch that came to its end: seconds between "go" and "done", and the record of what ran.
+
+    `waited` are the seconds between the request and "go", in which the worker got ready.
+    """
 
     seconds: float
+    waited: float
     operators: list[wire.OperatorUse]
     kernels: list[wire.KernelUse]
 
@@ -53,17 +57,17 @@ class Clock:
     def batch(self, slots: Sequence[int], which: int = 0, at_done: Callable[[], None] = lambda: None) -> Timed | Lost:
         """Times one call on each of `slots`. `at_done` runs as soon as the worker says that it has finished."""
         self._number += 1
-        number, seconds = self._number, 0.0
+        number, seconds, waited, asked = self._number, 0.0, 0.0, time.perf_counter()
 
         def meanwhile(deadline: float) -> None:
-            nonlocal seconds
+            nonlocal seconds, waited
             words = self._words
             if not self._await(wire.READY, number, deadline):
                 return
             started = time.perf_counter()
             words[wire.GO] = number
             if self._await(wire.DONE, number, deadline):
-                seconds = time.perf_counter() - started
+                seconds, waited = time.perf_counter() - started, started - asked
                 at_done()
 
         request = wire.Batch(seq=self._session.next_seq(), which=which, number=number, slots=list(slots))
@@ -73,7 +77,7 @@ class Clock:
         assert isinstance(reply, wire.Done)
         if not seconds:
             return self._session.lose("protocol", "the worker answered without waiting for the clock")
-        return Timed(seconds, reply.operators, reply.kernels)
+        return Timed(seconds, waited, reply.operators, reply.kernels)
 
     def close(self) -> None:
         if self._descriptor >= 0:

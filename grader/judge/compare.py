@@ -44,6 +44,12 @@ def unwritten(tensor: Tensor) -> Tensor:
     return tensor.view(as_integer) == bits
 
 
+def same_bits(left: Tensor, right: Tensor) -> bool:
+    """Whether two float32 or float16 tensors are equal bit for bit, so that NaN equals itself."""
+    as_integer, _ = POISON[left.dtype]
+    return torch.equal(left.contiguous().view(as_integer), right.contiguous().view(as_integer))
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """One output against the right answer; every tensor has the output's shape.

@@ -22,7 +22,7 @@ import torch
 from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
 from grader.judge import wire
 from grader.judge.buffers import BufferError, Shared, share
-from grader.judge.compare import poison_
+from grader.judge.compare import poison_, same_bits
 from grader.judge.watchdog import Watchdog
 from grader.judge.zygote import InfrastructureError, Worker, Zygote
 from grader.result import FailureKind
@@ -137,7 +137,7 @@ class Session:
                 tensor = share(shape_of(parameter, case), parameter.dtype, cuda=self.cuda and not on_host)
                 shared[parameter.name] = tensor
                 self._shared.append(tensor)
-                self._watchdog.given_bytes += 0 if tensor.tensor.is_cuda else tensor.tensor.nbytes
+                self.give(0 if tensor.tensor.is_cuda else tensor.tensor.nbytes)
                 if isinstance(parameter, Input):
                     tensor.tensor.copy_(inputs[parameter.name])
                 else:
@@ -158,9 +158,13 @@ class Session:
         self._kept.append(_Kept(case.name, output, answer, (positions, sampled)))
         changed = tuple(
             p.name for p in self.assignment.parameters
-            if isinstance(p, Input) and not _same(shared[p.name].tensor, inputs[p.name]))
+            if isinstance(p, Input) and not same_bits(shared[p.name].tensor, inputs[p.name]))
         assert isinstance(reply, wire.Done)
         return Answer(answer, seconds, changed, reply.operators, reply.kernels, self.worker.output)
+
+    def give(self, host_bytes: int) -> None:
+        """Tells that the worker is shown so much of the judge's host memory, which is not its own."""
+        self._watchdog.given_bytes += host_bytes
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
@@ -195,8 +199,8 @@ class Session:
         late = []
         for kept in self._kept:
             positions, sampled = kept.samples
-            early = _same(kept.answer.view(-1)[positions], sampled)
-            if not (early and _same(kept.shared, kept.answer)):
+            early = same_bits(kept.answer.view(-1)[positions], sampled)
+            if not (early and same_bits(kept.shared, kept.answer)):
                 late.append(kept.case)
         self._kept.clear()
         # Device memory is freed only now: the worker had it open until it died.
@@ -336,8 +340,3 @@ def _secret_positions(count: int) -> torch.Tensor:
     generator = torch.Generator().manual_seed(secrets.randbits(63))
     return torch.randint(count, (min(SAMPLES, count),), generator=generator)
 
-
-def _same(left: torch.Tensor, right: torch.Tensor) -> bool:
-    """Equal bit for bit, so that NaN equals itself."""
-    bits = torch.int32 if left.dtype == torch.float32 else torch.int16
-    return torch.equal(left.contiguous().view(bits), right.contiguous().view(bits))

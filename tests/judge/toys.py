@@ -21,10 +21,6 @@ Fault = Callable[[Mapping[str, Any], Tensor, Tensor], None]
 """(inputs, right answer in the output's dtype, poisoned output): writes into the output what a faulty kernel would."""
 
 
-def _no_baseline(**_: Any) -> None:
-    raise AssertionError("the toys are never timed")
-
-
 def _tolerance(inputs: Mapping[str, Any], expected: Tensor) -> Tensor:
     return RELATIVE * expected.abs() + 1e-7
 
@@ -69,7 +65,7 @@ def _cases(names: str, *sizes: tuple[int, ...]) -> tuple[Case, ...]:
 
 
 def _matrix(name: str, **more: Any) -> Assignment:
-    return Assignment(name=name, title=name, formula="", baseline=Baseline(name="none", run=_no_baseline), **more)
+    return Assignment(name=name, title=name, formula="", baseline=Baseline(name="none", compiled="none"), **more)
 
 
 _X = Input(name="x", shape=("M", "N"))

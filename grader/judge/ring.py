@@ -1,0 +1,176 @@
+"""The memory of timed calls: slots of distinct inputs, and for each side, student and baseline, outputs of its own.
+
+Each call of a batch works on a slot of its own, so that none finds in a cache what the call before has left there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
+from grader.catalogue import right_answer
+from grader.judge import wire
+from grader.judge.buffers import DTYPES, Shared, share
+from grader.judge.compare import Comparison, compare, poison_, same_bits
+
+# Of one output, secret places that are looked at in the moment of "done".
+SAMPLES = 1024
+# float64 elements of an answer that are compared at a time: comparing takes some ten times its memory.
+CHUNK = 1 << 24
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """What was found wrong with a slot after a batch. `comparison` is of a part of the output, from row `first` on."""
+
+    what: str
+    slot: int
+    comparison: Comparison | None = None
+    first: int = 0
+
+
+def slot_bytes(assignment: Assignment, case: Case) -> int:
+    """Bytes of a slot with the outputs of one side."""
+    return sum(
+        torch.Size(shape_of(p, case)).numel() * DTYPES[p.dtype].itemsize
+        for p in assignment.parameters if not isinstance(p, Scalar))
+
+
+class Ring:
+    """`count` slots for a case. Raises BufferError if there is no memory."""
+
+    def __init__(self, assignment: Assignment, case: Case, count: int, sides: Sequence[str], *, cuda: bool) -> None:
+        self.count = count
+        self._assignment = assignment
+        self._case = case
+        self._cuda = cuda
+        self._key = secrets.token_bytes(32)
+        self._drawn = 0
+        # Numbers travel with the message that maps a slot, and stay.
+        self._scalars: list[Inputs] = [{} for _ in range(count)]
+        self._inputs: list[dict[str, Shared]] = []
+        self._outputs: dict[str, list[Shared]] = {side: [] for side in sides}
+        self._sampled: list[tuple[Tensor, Tensor]] = []
+        try:
+            for _ in range(count):
+                inputs: dict[str, Shared] = {}
+                self._inputs.append(inputs)
+                for parameter in assignment.parameters:
+                    if isinstance(parameter, Input):
+                        on_device = cuda and parameter.place == "device"
+                        inputs[parameter.name] = share(shape_of(parameter, case), parameter.dtype, cuda=on_device)
+                for outputs in self._outputs.values():
+                    outputs.append(share(shape_of(assignment.output, case), assignment.output.dtype, cuda=cuda))
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def host_bytes(self) -> int:
+        """Host memory of the slots and one side's outputs: what a worker that maps them all has been given."""
+        shared = [s for inputs in self._inputs for s in inputs.values()] + next(iter(self._outputs.values()), [])
+        return sum(s.tensor.nbytes for s in shared if not s.tensor.is_cuda)
+
+    def requests(self, side: str, next_seq: Callable[[], int]) -> Iterator[tuple[wire.Map, list[int]]]:
+        """What a worker is sent to have its view of every slot, once they are filled: messages, and the descriptors
+        beside them."""
+        for slot in range(self.count):
+            descriptors: list[int] = []
+            arguments: list[wire.Argument] = []
+            for parameter in self._assignment.parameters:
+                if isinstance(parameter, Scalar):
+                    arguments.append(wire.ScalarArgument(value=self._scalars[slot][parameter.name]))
+                elif isinstance(parameter, Input):
+                    arguments.append(self._inputs[slot][parameter.name].argument(descriptors))
+                else:
+                    arguments.append(self._outputs[side][slot].argument(descriptors))
+            yield wire.Map(seq=next_seq(), slot=slot, arguments=arguments), descriptors
+
+    def fill(self, side: str) -> None:
+        """New contents for every slot, and outputs of `side` full of poison. All of it is in place on return."""
+        self._drawn += 1
+        for slot in range(self.count):
+            drawn = self._draw(slot)
+            for name, shared in self._inputs[slot].items():
+                shared.tensor.copy_(drawn[name])
+            self._scalars[slot] = {name: value for name, value in drawn.items() if not isinstance(value, Tensor)}
+            poison_(self._outputs[side][slot].tensor)
+        if self._cuda:
+            torch.cuda.synchronize()
+
+    def sample(self, side: str) -> None:
+        """Keeps what stands at secret places of the outputs now; `check` compares. The last slots come first, since a
+        batch ends with them."""
+        self._sampled = []
+        for shared in reversed(self._outputs[side]):
+            flat = shared.tensor.view(-1)
+            places = torch.randint(flat.numel(), (min(SAMPLES, flat.numel()),), device=flat.device)
+            self._sampled.append((places, flat[places]))
+        self._sampled.reverse()
+
+    def check(self, side: str) -> Wrong | None:
+        """The first thing wrong with what the last batch left in the outputs of `side`, and with the inputs."""
+        for slot in range(self.count):
+            wrong = self._check(slot, self._outputs[side][slot].tensor)
+            if wrong is not None:
+                return wrong
+        return None
+
+    def _check(self, slot: int, output: Tensor) -> Wrong | None:
+        places, sampled = self._sampled[slot]
+        if not same_bits(output.view(-1)[places], sampled):
+            return Wrong("late", slot)
+        # Drawn again: a private copy of every slot would double the memory.
+        inputs = self._draw(slot)
+        for name, shared in self._inputs[slot].items():
+            if not same_bits(shared.tensor, inputs[name]):
+                return Wrong(f"input {name}", slot)
+        for first, part, its_inputs in self._parts(inputs, output):
+            expected = right_answer(self._assignment, its_inputs)
+            tolerance = self._assignment.tolerance
+            comparison = compare(part, expected, None if tolerance is None else tolerance(its_inputs, expected))
+            if not comparison.passed:
+                return Wrong("values", slot, comparison, first)
+        return None
+
+    def _parts(self, inputs: Inputs, output: Tensor) -> Iterator[tuple[int, Tensor, Inputs]]:
+        """Rows of the output, with the inputs that give them."""
+        rows_of = self._assignment.rows
+        if rows_of is None:
+            yield 0, output, inputs
+            return
+        rows = output.shape[0]
+        step = max(1, CHUNK * rows // output.numel())
+        for first in range(0, rows, step):
+            last = min(rows, first + step)
+            yield first, output[first:last], rows_of(inputs, first, last)
+
+    def _draw(self, slot: int) -> Inputs:
+        """The inputs of a slot since the last `fill`: the same each time, and not to be known beforehand."""
+        text = f"{self._drawn}/{slot}".encode()
+        seed = int.from_bytes(hashlib.blake2b(text, key=self._key, digest_size=8).digest(), "big") >> 1
+        device = "cuda" if self._cuda else "cpu"
+        with torch.device(device):
+            drawn = dict(self._assignment.make_inputs(self._case, torch.Generator(device).manual_seed(seed)))
+        for parameter in self._assignment.parameters:
+            if isinstance(parameter, Input) and parameter.place == "host":
+                drawn[parameter.name] = drawn[parameter.name].cpu()
+        return {**drawn, **self._scalars[slot]}
+
+    def close(self) -> None:
+        """Gives the memory back; no worker may have it open any more."""
+        for inputs in self._inputs:
+            for shared in inputs.values():
+                shared.close()
+        for outputs in self._outputs.values():
+            for shared in outputs:
+                shared.close()
+        self._inputs.clear()
+        self._outputs.clear()
+

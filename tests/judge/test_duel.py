@@ -1,0 +1,163 @@
+"""A duel of real workers on the CPU: the ratio is found, every answer is checked, and tricks with time gain nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from grader.assignment import Assignment, Case
+from grader.catalogue import assignments
+from grader.judge import wire
+from grader.judge.duel import Measured, Side, duel
+from grader.judge.ring import Wrong
+from grader.judge.session import Lost, Session
+from grader.judge.zygote import InfrastructureError, Zygote
+
+LIMITS = wire.Limits(memory_mb=512, file_mb=8, processes=32, cpu_seconds=120)
+CASE = Case(name="64x64", sizes={"M": 64, "N": 64})
+SLOTS = 4
+# Plain PyTorch, which no policy looks at here: what is tested is time.
+HONEST = "import torch\ndef silu(x, out):\n    torch.ops.aten.silu.out(x, out=out)\n"
+SLOW = "import time\n" + HONEST + "    time.sleep({seconds})\n"
+
+
+@pytest.fixture(scope="module")
+def silu() -> Assignment:
+    return assignments()["silu"]
+
+
+@pytest.fixture(scope="module")
+def other() -> Iterator[Zygote]:
+    """The baselines' own zygote, without the sandbox that only strangers need."""
+    zygote = Zygote(interpret=True, layers=wire.Layers())
+    yield zygote
+    zygote.close()
+
+
+class Match:
+    """A student's source against a baseline's."""
+
+    def __init__(self, zygotes: tuple[Zygote, Zygote], assignment: Assignment) -> None:
+        self._zygotes, self._assignment = zygotes, assignment
+
+    def __call__(self, student: str, baseline: str = HONEST) -> Measured | Lost | Wrong:
+        sides = []
+        sessions = []
+        try:
+            for zygote, source in zip(self._zygotes, (student, baseline), strict=True):
+                session = Session(
+                    zygote, self._assignment, source.encode(), LIMITS, 1000, 10, time.monotonic() + 100)
+                sessions.append(session)
+                lost = session.load()
+                assert lost is None, lost
+                sides.append(Side(session))
+            return duel(self._assignment, CASE, sides[0], sides[1], SLOTS, cuda=False)
+        finally:
+            for session in sessions:
+                session.close()
+
+
+@pytest.fixture
+def match(zygote: Zygote, other: Zygote, silu: Assignment) -> Match:
+    return Match((zygote, other), silu)
+
+
+def test_a_submission_against_itself_is_as_fast(match: Match) -> None:
+    source = SLOW.format(seconds=0.002)
+    found = match(source, source)
+    assert isinstance(found, Measured), found
+    assert found.slots == SLOTS and len(found.student) == len(found.baseline) >= 12
+    assert 0.7 < found.estimate.median < 1.4
+    assert 0 < found.round_trip < 0.002 <= min(found.student)
+    assert 0 < found.exposed < 1
+
+
+def test_the_ratio_is_that_of_the_times(match: Match) -> None:
+    found = match(SLOW.format(seconds=0.002), SLOW.format(seconds=0.010))
+    assert isinstance(found, Measured), found
+    assert 2.5 < found.estimate.median < 5.5
+
+
+COUNTS = "calls = 0\n" + HONEST.replace("def silu(x, out):\n", "def silu(x, out):\n    global calls\n    calls += 1\n")
+WRONG = {
+    "wrong from the ninth call on": COUNTS + "    if calls > 8: out.zero_()\n",
+    "the first slot's answer for all": (
+        "kept = []\n" + HONEST + "    kept.append(out.clone())\n    out.copy_(kept[0])\n"),
+    "an element left out": HONEST + "    out.view(-1)[-1] = float('nan')\n",
+    "the answer by the address of the input": (
+        "import torch\nkept = {}\ndef silu(x, out):\n    if x.data_ptr() not in kept:\n"
+        "        kept[x.data_ptr()] = torch.nn.functional.silu(x)\n    out.copy_(kept[x.data_ptr()])\n"),
+}
+
+
+@pytest.mark.parametrize("source", WRONG.values(), ids=WRONG)
+def test_every_answer_of_every_batch_is_checked(match: Match, source: str) -> None:
+    found = match(source)
+    assert isinstance(found, Wrong) and found.what == "values", found
+
+
+def test_a_changed_input_is_found(match: Match) -> None:
+    found = match(HONEST + "    x.view(-1)[5] += 1\n")
+    assert isinstance(found, Wrong) and found.what == "input x"
+
+
+# Says "done" through the page it has found, and goes on writing.
+EARLY = """
+import ctypes, time, torch
+calls = 0
+def silu(x, out):
+    global calls
+    calls += 1
+    if calls % 4 == 0:
+        page = [int(line.split('-')[0], 16) for line in open('/proc/self/maps') if 'memfd:clock' in line][0]
+        words = (ctypes.c_int64 * 512).from_address(page)
+        words[16] = words[8]
+        time.sleep(0.01)
+    torch.ops.aten.silu.out(x, out=out)
+"""
+
+
+def test_who_says_done_too_early_is_late(match: Match) -> None:
+    found = match(EARLY)
+    assert isinstance(found, Wrong) and found.what == "late", found
+
+
+# A thread that computes the answer as soon as it sees new inputs, into memory of its own.
+AHEAD = """
+import threading, time, torch
+known, done = {}, {}
+def work():
+    seen = {}
+    while True:
+        for key, x in list(known.items()):
+            mark = float(x[0, 0])
+            if seen.get(key) != mark:
+                time.sleep(0.01)
+                done[key] = (mark, torch.nn.functional.silu(x))
+                seen[key] = mark
+threading.Thread(target=work, daemon=True).start()
+def silu(x, out):
+    key = x.data_ptr()
+    known[key] = x
+    ready = done.get(key)
+    if ready is not None and ready[0] == float(x[0, 0]):
+        out.copy_(ready[1])
+        return
+    time.sleep(0.01)
+    torch.ops.aten.silu.out(x, out=out)
+"""
+
+
+def test_a_thread_that_computes_ahead_has_next_to_no_time_to(match: Match) -> None:
+    found = match(AHEAD, SLOW.format(seconds=0.010))
+    # One thread of two on shared processors may still win some of what it is left: not a half.
+    assert isinstance(found, Measured) and found.estimate.median < 1.5, found
+
+
+def test_a_baseline_that_fails_is_a_failure_of_ours(match: Match) -> None:
+    with pytest.raises(InfrastructureError, match="the baseline failed: ValueError: broken"):
+        match(HONEST, "def silu(x, out):\n    raise ValueError('broken')\n")
+    with pytest.raises(InfrastructureError, match="the baseline's answer is wrong"):
+        match(HONEST, "def silu(x, out):\n    out.zero_()\n")

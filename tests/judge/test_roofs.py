@@ -1,0 +1,41 @@
+"""Which roof bounds a kernel, and how near it comes. Measuring needs a device: see test_roofs_gpu.py."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from grader.assignment import Work
+from grader.judge.roofs import Roofs, RoofsError, measure, share
+
+ROOFS = Roofs("a device", copy=4e12, product=7e14, pinned=5e10, pageable=1e10, copy_how="", product_how="", seconds=0.5)
+SQUARE = 8192 * 8192
+
+
+@pytest.mark.parametrize(
+    ("work", "seconds", "expected", "bound"),
+    [
+        (Work(bytes=8 * SQUARE), 8 * SQUARE / 4e12, 1.0, "device copy"),
+        (Work(bytes=8 * SQUARE), 2 * 8 * SQUARE / 4e12, 0.5, "device copy"),
+        (Work(bytes=6 * SQUARE, flop=2 * SQUARE * 8192), 2 * SQUARE * 8192 / 7e14 / 0.9, 0.9, "matrix product"),
+        # At this K a product moves more than it computes.
+        (Work(bytes=2 * SQUARE, flop=2 * SQUARE * 16), 2 * SQUARE / 4e12 / 0.8, 0.8, "device copy"),
+        (Work(bytes=4 * 8192, host_bytes=4 * 8192), 4 * 8192 / 5e10 / 0.1, 0.1, "host to device"),
+        (Work(bytes=8 * SQUARE), 8 * SQUARE / 4e12 / 1.5, 1.5, "device copy"),
+    ],
+)
+def test_the_slowest_roof_bounds(work: Work, seconds: float, expected: float, bound: str) -> None:
+    found, name = share(work, seconds, ROOFS)
+    assert found == pytest.approx(expected) and name == bound
+
+
+@pytest.mark.parametrize(("work", "seconds"), [(Work(), 1.0), (Work(bytes=1), 0.0), (Work(bytes=1), -1.0)])
+def test_no_work_or_no_time_is_refused(work: Work, seconds: float) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        share(work, seconds, ROOFS)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a device")
+def test_without_a_device_there_are_no_roofs() -> None:
+    with pytest.raises(RoofsError, match="no CUDA device"):
+        measure()
