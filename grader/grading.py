@@ -26,7 +26,7 @@ import torch
 from grader import catalogue, scoring
 from grader.assignment import Assignment
 from grader.course import Course
-from grader.judge.attempt import RECORD, SOURCE, expected_checks
+from grader.judge.attempt import RECORD, SOURCE, expected_checks, speed_id
 from grader.judge.explain import explain_assignment
 from grader.judge.isolation import Isolation
 from grader.judge.lane import lane_isolation, lane_zygote, start_lane
@@ -38,6 +38,8 @@ from grader.result import (
     Flag,
     Performance,
     Result,
+    Timing,
+    Verdict,
 )
 from grader.submission import Submission
 from grader.suite import plugin
@@ -49,7 +51,9 @@ GUARD_SECONDS = 120
 
 DISABLE_AUTOLOAD = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
 NO_GPU = "graded without a GPU: speed is measured on one, never guessed"
-NO_CLOCK = "this version judges answers on a GPU, but does not time them"
+NOT_RIGHT = "speed counts once every case is right"
+# Faster than the roof by more than this is for a person to look at.
+IMPOSSIBLE = 1.05
 
 
 @dataclass(frozen=True)
@@ -133,26 +137,58 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
     expected = expected_checks(assignment, job.device)
     evidence = context.evidence.get(assignment.name, {})
     checks = [evidence.get(check_id) or our_failure(check_id, "the check was not run") for check_id in expected]
+    # What a timed call got wrong counts as any answer; that a time could not be taken does not.
+    wrong = [check for case in assignment.timed if (check := evidence.get(speed_id(case))) is not None
+             and check.outcome == "failed" and check.detail and check.detail.kind != "infrastructure"]
+    checks += wrong
     verdict = scoring.verdict_of(checks, expected)
     points = job.course.points_of(assignment.name)
-    cases = [check_id for check_id in expected if check_id not in (SOURCE, RECORD)]
+    cases = [check_id for check_id in expected if check_id not in (SOURCE, RECORD)] + [check.id for check in wrong]
     earned = scoring.correctness_points(verdict, checks, cases, points, job.course)
     message, hint = explain_assignment(assignment, checks)
+    performance = _performance(job, context, assignment, verdict)
     flags = [Flag(what="policy", evidence=check.detail.message, place=check.detail.place)
              for check in checks if check.detail is not None and check.detail.kind in ("policy", "no_kernel")]
+    flags += [_too_fast(timing) for timing in performance.timings if (timing.roof_fraction or 0) > IMPOSSIBLE]
     content = context.source(assignment).content
     return AssignmentResult(
         title=assignment.title, signature=assignment.signature, formula=assignment.formula,
-        verdict=verdict, score=earned, max_score=points.correctness + points.performance,
+        verdict=verdict, score=round(earned + performance.points, 2), max_score=points.correctness + points.performance,
         message=message, hint=hint,
         correctness=Correctness(points=earned, max_points=points.correctness, checks=checks),
-        performance=Performance(
-            reason=NO_CLOCK if job.device == "cuda" else NO_GPU, max_points=points.performance,
-            baseline=assignment.baseline.name),
+        performance=performance,
         flags=flags,
         source_sha256=hashlib.sha256(content).hexdigest() if content is not None else "",
         seconds=round(context.seconds.get(assignment.name, 0), 3),
     )
+
+
+def _performance(job: Job, context: Context, assignment: Assignment, verdict: Verdict) -> Performance:
+    points, threshold = job.course.points_of(assignment.name), job.course.threshold_of(assignment.name)
+    found = Performance(
+        reason=NO_GPU, max_points=points.performance, baseline=assignment.baseline.name,
+        compiled=assignment.baseline.compiled)
+    if not context.speed:
+        return found
+    if verdict != "accepted":
+        # Nothing was missed: a wrong answer's speed is worth nothing.
+        return found.model_copy(update={"status": "measured", "reason": NOT_RIGHT})
+    evidence = context.evidence.get(assignment.name, {})
+    checks = [evidence.get(speed_id(case)) for case in assignment.timed]
+    timings = [check.timing for check in checks if check is not None and check.timing is not None]
+    if not timings or len(timings) < len(checks):
+        said = next((check.detail.message for check in checks if check is not None and check.detail), "not run")
+        return found.model_copy(update={"reason": f"speed could not be measured: {said}", "timings": timings})
+    return found.model_copy(update={
+        "status": "measured", "reason": "", "points": scoring.performance_points(timings, threshold, points),
+        "speedup": scoring.speedup(timings), "floor": threshold.floor, "target": threshold.target, "timings": timings})
+
+
+def _too_fast(timing: Timing) -> Flag:
+    assert timing.roof_fraction is not None and timing.roof_us is not None
+    return Flag(what="roof", evidence=(
+        f"{timing.case}: {timing.student_us:.1f} µs a call, where this machine's {timing.roof} takes at least "
+        f"{timing.roof_us:.1f} µs for what must be moved and computed: {timing.roof_fraction:.0%} of the roof"))
 
 
 def _environment(job: Job, versions: Ready) -> Environment:

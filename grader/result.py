@@ -139,6 +139,7 @@ class Timing(Record):
     roof: str = Field(default="", description="what bounds the work on this machine")
     roof_us: float | None = Field(default=None, description="what the work takes at that roof")
     roof_fraction: float | None = None
+    notes: list[str] = Field(default=[], description="the state of the machine, and what was done about it")
 
 
 class CheckResult(Record):
@@ -184,7 +185,6 @@ class Performance(Record):
     timings: list[Timing] = []
     baseline: str = ""
     compiled: str = Field(default="", description="what is reported beside the baseline")
-    notes: list[str] = Field(default=[], description="the state of the GPU while it was measured")
 
 
 class Flag(Record):

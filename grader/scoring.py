@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from grader import statistics
 from grader.course import AssignmentPoints, Course, Threshold
-from grader.result import CheckResult, Interval, Performance, Verdict, decisive
+from grader.result import CheckResult, Interval, Performance, Timing, Verdict, decisive
 
 
 def verdict_of(checks: Sequence[CheckResult], expected: Sequence[str]) -> Verdict:
@@ -35,10 +36,17 @@ def correctness_points(
     return round(points.correctness * share, 2)
 
 
-def performance_points(speedup: Interval, threshold: Threshold, points: AssignmentPoints) -> float:
-    """Linear from `threshold.floor` to `threshold.target` in the ratio baseline ÷ student, within 0 and the maximum."""
-    share = (speedup.median - threshold.floor) / (threshold.target - threshold.floor)
-    return round(points.performance * min(1.0, max(0.0, share)), 2)
+def speedup(timings: Sequence[Timing]) -> Interval:
+    """The geometric mean over the timed cases of baseline ÷ student, with its bootstrap interval."""
+    found = statistics.combine([timing.ratios for timing in timings])
+    return Interval(median=found.median, low=found.low, high=found.high)
+
+
+def performance_points(timings: Sequence[Timing], threshold: Threshold, points: AssignmentPoints) -> float:
+    """Linear from `threshold.floor` to `threshold.target` in whole percents, with the benefit of the doubt: of the
+    steps that the interval straddles the highest."""
+    found = statistics.combine([timing.ratios for timing in timings])
+    return round(points.performance * statistics.points_share(found, threshold.floor, threshold.target), 2)
 
 
 def measured_max(points: AssignmentPoints, performance: Performance) -> float:

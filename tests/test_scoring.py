@@ -3,8 +3,8 @@
 import pytest
 
 from grader.course import Course, PointsTable, Policy, Threshold
-from grader.result import CheckResult, Detail, FailureKind, Interval, Outcome, Stage
-from grader.scoring import correctness_points, performance_points, verdict_of
+from grader.result import CheckResult, Detail, FailureKind, Interval, Outcome, Stage, Timing
+from grader.scoring import correctness_points, performance_points, speedup, verdict_of
 
 EXPECTED = ("source", "case-1x1", "case-5x9", "record")
 CASES = EXPECTED[1:3]
@@ -74,8 +74,25 @@ def test_a_violation_costs_all_points_unless_the_course_only_flags_it() -> None:
     assert correctness_points("policy_violation", found, CASES, flag.points_of("x"), flag) == 60
 
 
+def timing(*ratios: float) -> Timing:
+    one = Interval(median=1, low=1, high=1)
+    return Timing(case="x", sizes={}, slots=4, student_us=1, baseline_us=1, ratios=list(ratios), speedup=one,
+                  round_trip_us=0, exposed_us=0)
+
+
 @pytest.mark.parametrize(("median", "points"), [(0.1, 0), (0.2, 0), (0.55, 20), (0.9, 40), (3, 40)])
 def test_performance_points_are_linear_between_floor_and_target(median: float, points: float) -> None:
-    speedup = Interval(median=median, low=median, high=median)
-    got = performance_points(speedup, Threshold(floor=0.2, target=0.9), Course().points_of("x"))
+    got = performance_points([timing(*[median] * 6)], Threshold(floor=0.2, target=0.9), Course().points_of("x"))
     assert got == pytest.approx(points)
+
+
+def test_cases_weigh_the_same_whatever_their_size() -> None:
+    cases = [timing(*[0.5] * 6), timing(*[2.0] * 24)]
+    assert speedup(cases).median == pytest.approx(1)
+    assert performance_points(cases, Threshold(floor=0.5, target=1.5), Course().points_of("x")) == pytest.approx(20)
+
+
+def test_an_interval_across_a_step_gets_the_higher_points() -> None:
+    noisy = timing(0.69, 0.70, 0.71, 0.69, 0.70, 0.71, 0.70)
+    points = performance_points([noisy], Threshold(floor=0.2, target=1.2), Course().points_of("x"))
+    assert 40 * 0.50 <= points <= 40 * 0.51 and points > 40 * 0.495

@@ -8,15 +8,17 @@ from collections.abc import Callable
 
 import torch
 
-from grader.assignment import Assignment, Case, Input, Inputs
+from grader.assignment import Assignment, Case, Input, Inputs, TimedCase
 from grader.catalogue import right_answer
 from grader.course import Course
-from grader.judge import policy, wire
+from grader.judge import policy, speed, wire
+from grader.judge.baselines import Baselines
 from grader.judge.compare import compare, error_map
 from grader.judge.explain import explain_case, explain_failure
+from grader.judge.ring import Wrong
 from grader.judge.session import Answer, Lost, Session
 from grader.judge.zygote import InfrastructureError, Zygote
-from grader.result import CheckResult, Detail, Outcome, Place
+from grader.result import CheckResult, Detail, Outcome, Place, Timing
 from grader.submission import Source
 from grader.text import clean
 
@@ -26,6 +28,8 @@ MOST_LISTED = 6
 # Bytes of a text that a submission wrote: of the first that there are, and of those of further cases.
 FIRST_QUOTED = 20_000
 QUOTED = 2_000
+LATE = ("Every thread and process that the function starts must have finished when it returns: the answer counts as it "
+        "stood at that moment.")
 # Looking for a pattern takes seconds beyond this many elements, and smaller cases show it as well.
 MOST_EXPLAINED = 1 << 22
 # Where one wrong case costs all points, waiting for further cases to run out of time tells nobody anything.
@@ -36,6 +40,10 @@ def case_id(case: Case) -> str:
     return f"case-{case.name}"
 
 
+def speed_id(case: Case) -> str:
+    return f"speed-{case.name}"
+
+
 def expected_checks(assignment: Assignment, device: str) -> tuple[str, ...]:
     """The ids of every check that must have passed for the assignment to be accepted, in the order they run."""
     return (SOURCE, *(case_id(case) for case in assignment.cases_for(device)), RECORD)
@@ -44,12 +52,13 @@ def expected_checks(assignment: Assignment, device: str) -> tuple[str, ...]:
 class Attempt:
     """Judges one assignment of one submission. Each method runs one check; `close` ends it and finds late writes.
 
-    A worker is started at the first case, and afresh after a crash, a kill or a time-out.
+    A worker is started at the first case, and afresh after a crash, a kill or a time-out. `baselines` are what speed is
+    measured against.
     """
 
     def __init__(
         self, zygote: Callable[[], Zygote], assignment: Assignment, source: Source, course: Course, seed: bytes,
-        device: str = "cpu",
+        device: str = "cpu", baselines: Callable[[], Baselines] | None = None,
     ) -> None:
         self.assignment = assignment
         self.source = source
@@ -57,6 +66,8 @@ class Attempt:
         self._limits = course.limits
         self._cuda = device == "cuda"
         self._call_seconds, self._assignment_seconds = course.limits.seconds(device)
+        self._baselines = baselines
+        self._threshold = course.threshold_of(assignment.name)
         self._strict = course.points.credit == "all"
         self._time_outs = 0
         self._seed = seed
@@ -66,6 +77,7 @@ class Attempt:
         self._blocked: str = ""
         self._violations: set[policy.Violation] = set()
         self._answered = False
+        self._failed = False
         self._late: list[str] = []
         self._quoted = False
 
@@ -115,17 +127,64 @@ class Attempt:
             detail = Detail(kind="exception", message="not run: no call was answered")
             return CheckResult(id=RECORD, stage="record", outcome="not_run", detail=detail)
         if self._violations:
+            self._failed = True
             detail = self._policy_detail(sorted(self._violations))
             return CheckResult(id=RECORD, stage="record", outcome="failed", detail=detail)
         return CheckResult(id=RECORD, stage="record", outcome="passed")
+
+    def time(self, case: TimedCase) -> CheckResult:
+        """Times the function against the baseline, on a case of its own; every answer is checked.
+
+        Raises InfrastructureError if the time cannot be taken.
+        """
+        if self._failed or not self._answered:
+            reason = "not measured: speed counts once every case is right"
+            return self._speed_result(case, "not_run", Detail(kind="exception", message=reason))
+        assert self._baselines is not None
+        session = self._open()
+        found = session if isinstance(session, Lost) else speed.measure(
+            self.assignment, case, session, self._baselines(), self._threshold, cuda=self._cuda)
+        if isinstance(found, Lost):
+            if found.fatal:
+                self._end_session()
+            return self._speed_result(case, "failed", self._lost_detail(found))
+        if isinstance(found, Wrong):
+            return self._speed_result(case, "failed", self._wrong_detail(found))
+        violations = policy.judge_record(found.operators, found.kernels, self.assignment)
+        if violations:
+            return self._speed_result(case, "failed", self._policy_detail(sorted(violations)))
+        return self._speed_result(case, "passed", None, found.timing)
+
+    def _wrong_detail(self, wrong: Wrong) -> Detail:
+        """What was found in an answer of a timed call."""
+        if wrong.what == "late":
+            return Detail(kind="late_write", message="In a timed call: the output was written to after the function "
+                                                     "had said that it was done.", hint=LATE)
+        comparison = wrong.comparison
+        if comparison is None:
+            return Detail(kind="input_changed", message=f"In a timed call: {wrong.what} was changed.",
+                          hint="Inputs must be left as they are.")
+        return Detail(
+            kind="wrong_values",
+            message=f"In a timed call {comparison.count:,} of {comparison.total:,} elements are wrong, while the cases "
+                    "before came out right.",
+            hint="Timed calls are like all others: new values, in other memory, at the sizes of their case. Does the "
+                 "kernel keep something from one call to the next, or does a launch not wait for what it needs?",
+            wrong=comparison.count, total=comparison.total, unwritten=comparison.unwritten_count,
+            worst=comparison.worst)
+
+    def _speed_result(
+        self, case: Case, outcome: Outcome, detail: Detail | None, timing: Timing | None = None
+    ) -> CheckResult:
+        return CheckResult(
+            id=speed_id(case), stage="speed", case=case.name, sizes=case.sizes, outcome=outcome, detail=detail,
+            timing=timing)
 
     def close(self) -> dict[str, Detail]:
         """Kills what is left of the submission. Returns a failure for each case whose output changed after "done"."""
         self._end_session()
         message = "the output was written to after the function had returned"
-        hint = ("Every thread and process that the function starts must have finished when it returns: "
-                "the answer counts as it stood at that moment.")
-        return {f"case-{name}": Detail(kind="late_write", message=message, hint=hint) for name in self._late}
+        return {f"case-{name}": Detail(kind="late_write", message=message, hint=LATE) for name in self._late}
 
     def _open(self) -> Session | Lost:
         if self._session is not None:
@@ -191,6 +250,7 @@ class Attempt:
         self, case: Case, outcome: Outcome, detail: Detail | None,
         seconds: float | None = None, worst_ratio: float | None = None,
     ) -> CheckResult:
+        self._failed = self._failed or outcome != "passed"
         finite = worst_ratio if worst_ratio is not None and worst_ratio < float("inf") else None
         return CheckResult(
             id=case_id(case), stage="case", case=case.name, sizes=case.sizes, outcome=outcome,

@@ -42,6 +42,7 @@ class Clock:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._number = 0
+        self._shown = False
         self._descriptor = os.memfd_create("clock", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(self._descriptor, wire.PAGE_BYTES)
         # A page that shrinks under a reader kills it.
@@ -50,8 +51,11 @@ class Clock:
             mmap.mmap(self._descriptor, wire.PAGE_BYTES))
 
     def show(self) -> Lost | None:
-        """Gives the worker its view of the page."""
+        """Gives the worker its view of the page, once."""
+        if self._shown:
+            return None
         reply, _ = self._session.ask(wire.Clock(seq=self._session.next_seq()), [self._descriptor])
+        self._shown = not isinstance(reply, Lost)
         return reply if isinstance(reply, Lost) else None
 
     def batch(self, slots: Sequence[int], which: int = 0, at_done: Callable[[], None] = lambda: None) -> Timed | Lost:

@@ -23,6 +23,8 @@ from grader.statistics import FEWEST_RATIOS, Estimate, abba_ratios, estimate
 STUDENT, BASELINE = "student", "baseline"
 # Batches of no calls: what the clock itself takes.
 EMPTY_BATCHES = 15
+# Of what is reported beside the baseline.
+REPORTED_BATCHES = 7
 MOST_BLOCKS = 24
 
 
@@ -31,12 +33,14 @@ class Measured:
     """Seconds a call in each counted batch, in the order they ran, and what belongs to reading them.
 
     `round_trip` is the median of batches of no calls; it is in every batch of both sides. `exposed` is the median time
-    from the waking of the student's processes to the clock's start.
+    from the waking of the student's processes to the clock's start. `compiled` are the median seconds of the baseline's
+    second function, if it has one that works.
     """
 
     slots: int
     student: list[float] = field(default_factory=list)
     baseline: list[float] = field(default_factory=list)
+    compiled: float | None = None
     round_trip: float = 0.0
     exposed: float = 0.0
     operators: list[wire.OperatorUse] = field(default_factory=list)
@@ -53,12 +57,15 @@ class Measured:
 
 
 class Side:
-    """One of the two: a session that has loaded its function, and its clock."""
+    """One of the two: a session that has loaded function number `which`, and its clock. `beside` is a further one."""
 
-    def __init__(self, session: Session, which: int = 0) -> None:
+    def __init__(
+        self, session: Session, clock: Clock | None = None, which: int = 0, beside: int | None = None
+    ) -> None:
         self.session = session
+        self.clock = clock or Clock(session)
         self.which = which
-        self.clock = Clock(session)
+        self.beside = beside
 
     def join(self, ring: Ring, name: str) -> Lost | None:
         """Shows the worker the clock's page and every slot."""
@@ -131,6 +138,7 @@ class _Duel:
             blocks = len(self.found.student) // 2
             if blocks >= MOST_BLOCKS or (blocks >= FEWEST_RATIOS and settled(self.found.estimate)):
                 break
+        self._beside()
         trips = [self._timed(self.student, []) for _ in range(EMPTY_BATCHES)]
         self.found.round_trip = middle.median(trip.seconds for trip in trips if isinstance(trip, Timed))
         self.found.exposed = middle.median(self._exposed)
@@ -144,7 +152,9 @@ class _Duel:
             return timed
         self._exposed.append(timed.waited)
         self.found.student.append(timed.seconds / self.ring.count)
-        self.found.operators, self.found.kernels = timed.operators, timed.kernels
+        # Of each kind one is enough: what counts is which there are.
+        self.found.operators += [use for use in timed.operators if use not in self.found.operators]
+        self.found.kernels += [use for use in timed.kernels if use not in self.found.kernels]
         with self.student.session.frozen():
             return self.ring.check(STUDENT)
 
@@ -155,6 +165,23 @@ class _Duel:
         if isinstance(timed, Lost):
             raise InfrastructureError(f"the baseline failed: {timed.message}")
         self.found.baseline.append(timed.seconds / self.ring.count)
+
+    def _beside(self) -> None:
+        """Times what is reported and not graded: where it fails, it is left out."""
+        which = self.baseline.beside
+        if which is None:
+            return
+        seconds = []
+        # The first compiles.
+        for _ in range(1 + REPORTED_BATCHES):
+            with self.student.session.frozen():
+                self.ring.fill(BASELINE)
+                timed = self.baseline.clock.batch(
+                    range(self.ring.count), which, lambda: self.ring.sample(BASELINE))
+                if isinstance(timed, Lost) or self.ring.check(BASELINE) is not None:
+                    return
+            seconds.append(timed.seconds / self.ring.count)
+        self.found.compiled = middle.median(seconds[1:])
 
     def _timed(self, side: Side, slots: range | list[int], at_done: Callable[[], None] = lambda: None) -> Timed | Lost:
         return side.clock.batch(slots, side.which, at_done)

@@ -9,12 +9,14 @@ import atexit
 from functools import cache
 
 from grader.judge import isolation
+from grader.judge.baselines import Baselines
 from grader.judge.cgroup import create
 from grader.judge.isolation import Isolation
 from grader.judge.zygote import OWN_MB, OWN_TASKS, Zygote
 from grader.worker import processes
 
 _zygotes: dict[str, Zygote] = {}
+_baselines: dict[str, Baselines] = {}
 _isolations: dict[str, Isolation] = {}
 
 
@@ -53,8 +55,20 @@ def lane_zygote(device: str = "cpu") -> Zygote:
     return zygote
 
 
+def lane_baselines(device: str) -> Baselines:
+    """This process's baselines on a device: started when first needed, replaced when lost, kept for every submission.
+    """
+    baselines = _baselines.get(device)
+    if baselines is None or not baselines.alive:
+        _prepare()
+        baselines = _baselines[device] = Baselines(cuda=device == "cuda")
+    return baselines
+
+
 def close_lane() -> None:
     """Ends this process's zygotes, and with them their workers."""
+    while _baselines:
+        _baselines.popitem()[1].close()
     while _zygotes:
         _zygotes.popitem()[1].close()
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -35,11 +35,11 @@ class Wrong:
     first: int = 0
 
 
-def slot_bytes(assignment: Assignment, case: Case) -> int:
-    """Bytes of a slot with the outputs of one side."""
+def slot_bytes(assignment: Assignment, case: Case, only: Collection[str] | None = None) -> int:
+    """Bytes of a slot with the output of one side, or of those of its tensors that `only` names."""
     return sum(
         torch.Size(shape_of(p, case)).numel() * DTYPES[p.dtype].itemsize
-        for p in assignment.parameters if not isinstance(p, Scalar))
+        for p in assignment.parameters if not isinstance(p, Scalar) and (only is None or p.name in only))
 
 
 class Ring:

@@ -109,15 +109,21 @@ class Session:
         self._next_watch = time.monotonic() + WATCH_SECONDS
 
     def load(self) -> Lost | None:
-        """Has the worker run the student's file. The source travels in memory: the worker reads no file of ours."""
+        """Has the worker run the student's file and find its function."""
+        return self.load_function(self.assignment, self.assignment.file, self.assignment.function, self.source)
+
+    def load_function(
+        self, assignment: Assignment, file: str, function: str, text: bytes, *, record: bool = True
+    ) -> Lost | None:
+        """Has the worker run a file. Its text travels in memory: the worker reads no file of ours."""
         source = os.memfd_create("source", os.MFD_CLOEXEC)
         try:
-            os.write(source, self.source)
+            os.write(source, text)
             os.lseek(source, 0, os.SEEK_SET)
             request = wire.Load(
-                seq=self.next_seq(), file=self.assignment.file, function=self.assignment.function,
-                parameters=[p.name for p in self.assignment.parameters], max_programs=self.max_programs,
-                device="cuda" if self.cuda else "cpu")
+                seq=self.next_seq(), file=file, function=function,
+                parameters=[p.name for p in assignment.parameters], max_programs=self.max_programs,
+                device="cuda" if self.cuda else "cpu", record=record)
             reply, _ = self.ask(request, [source])
         finally:
             os.close(source)

@@ -82,7 +82,7 @@ Argument = Annotated[HostArgument | DeviceArgument | ScalarArgument, Field(discr
 class Load(Message):
     """Run the submission's file, whose source is descriptor 0, and find its function.
 
-    A student's worker is sent one. Functions are numbered from 0 in the order of loading.
+    A student's worker is sent one. Functions are numbered from 0 in the order of loading. `record` what they run.
     """
 
     op: Literal["load"] = "load"
@@ -91,6 +91,7 @@ class Load(Message):
     parameters: list[str]
     max_programs: int
     device: Literal["cpu", "cuda"] = "cpu"
+    record: bool = True
 
 
 class Call(Message):

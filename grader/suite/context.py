@@ -11,7 +11,7 @@ import pytest
 from grader.assignment import Assignment
 from grader.course import Course
 from grader.judge.attempt import RECORD, SOURCE, Attempt
-from grader.judge.lane import lane_zygote
+from grader.judge.lane import lane_baselines, lane_zygote
 from grader.result import CheckResult, Detail
 from grader.submission import Source, read_source_file
 
@@ -31,12 +31,18 @@ class Context:
     evidence: Evidence = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def speed(self) -> bool:
+        """Whether speed is measured: an interpreter's says nothing."""
+        return self.device == "cuda"
+
     def source(self, assignment: Assignment) -> Source:
         return read_source_file(self.folder, assignment.file, self.course.limits.source_kb * 1024)
 
     def attempt(self, assignment: Assignment) -> Attempt:
         return Attempt(
-            lambda: lane_zygote(self.device), assignment, self.source(assignment), self.course, self.seed, self.device)
+            lambda: lane_zygote(self.device), assignment, self.source(assignment), self.course, self.seed, self.device,
+            lambda: lane_baselines(self.device))
 
     def put(self, assignment: str, check: CheckResult) -> None:
         self.evidence.setdefault(assignment, {})[check.id] = check
@@ -59,8 +65,9 @@ def our_failure(check_id: str, reason: str) -> CheckResult:
         return CheckResult(id=check_id, stage="source", outcome="failed", detail=detail)
     if check_id == RECORD:
         return CheckResult(id=check_id, stage="record", outcome="failed", detail=detail)
-    case = check_id.removeprefix("case-")
-    return CheckResult(id=check_id, stage="case", case=case, outcome="failed", detail=detail)
+    stage, _, case = check_id.partition("-")
+    return CheckResult(
+        id=check_id, stage="speed" if stage == "speed" else "case", case=case, outcome="failed", detail=detail)
 
 
 def select(assignments: dict[str, Assignment], only: Sequence[str]) -> dict[str, Assignment]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SUITE = Path(__file__).parent
 # In which order the checks of an assignment run.
-STAGES = ("test_source", "test_case", "test_record")
+STAGES = ("test_source", "test_case", "test_record", "test_speed")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -96,6 +96,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     from grader.suite.context import CONTEXT
 
     context = metafunc.config.stash[CONTEXT]
+    if "timed" in metafunc.fixturenames:
+        found = [(name, case) for name, a in context.assignments.items() for case in (a.timed if context.speed else ())]
+        metafunc.parametrize(
+            ("attempt", "timed"), found, indirect=["attempt"], scope="session",
+            ids=[f"{name}-{case.name}" for name, case in found])
+        return
     if "case" not in metafunc.fixturenames:
         metafunc.parametrize("attempt", list(context.assignments), indirect=True, scope="session")
         return
@@ -109,16 +115,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--submission") is None:
         return
-    from grader.judge.attempt import RECORD, SOURCE, case_id
+    from grader.judge.attempt import RECORD, SOURCE, case_id, speed_id
     from grader.suite.context import CHECK, CONTEXT
 
-    order = list(config.stash[CONTEXT].assignments)
+    context = config.stash[CONTEXT]
+    order = list(context.assignments)
     keyed = []
     for position, item in enumerate(items):
         assert isinstance(item, pytest.Function)
         parameters: dict[str, Any] = dict(item.callspec.params)
         stage = item.originalname
-        check = {"test_source": SOURCE, "test_record": RECORD}.get(stage) or case_id(parameters["case"])
+        if stage == "test_speed" and not context.speed:
+            # pytest makes an item that is skipped where there is nothing to go through.
+            continue
+        check = {"test_source": SOURCE, "test_record": RECORD}.get(stage) or (
+            speed_id(parameters["timed"]) if stage == "test_speed" else case_id(parameters["case"]))
         item.stash[CHECK] = (parameters["attempt"], check)
         keyed.append((order.index(parameters["attempt"]), STAGES.index(stage), position, item))
     items[:] = [item for *_, item in sorted(keyed, key=lambda entry: entry[:3])]

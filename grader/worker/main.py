@@ -67,8 +67,9 @@ class _Submission:
         sys.modules[name] = module
         compiled = compile(source, self.file, "exec", dont_inherit=True) if self.cuda else (
             interpreter.compile_host(source, self.file))
-        # For good: finalizers and signal handlers run when they will.
-        self.recorder.__enter__()
+        if request.record:
+            # For good: finalizers and signal handlers run when they will.
+            self.recorder.__enter__()
         exec(compiled, module.__dict__)
         self.function = _find(module, request)
         # What an import computes knows none of the inputs; what it leaves behind is seen where it is used.

@@ -69,15 +69,17 @@ def test_a_submission_against_itself_is_as_fast(match: Match) -> None:
     found = match(source, source)
     assert isinstance(found, Measured), found
     assert found.slots == SLOTS and len(found.student) == len(found.baseline) >= 12
-    assert 0.7 < found.estimate.median < 1.4
-    assert 0 < found.round_trip < 0.002 <= min(found.student)
+    # Wide, since other tests run beside this one: a shift of roles or units would be a factor of SLOTS or more.
+    assert 1 / 3 < found.estimate.median < 3
+    assert 0 < found.round_trip < min(found.student) and min(found.student + found.baseline) >= 0.002
     assert 0 < found.exposed < 1
 
 
 def test_the_ratio_is_that_of_the_times(match: Match) -> None:
     found = match(SLOW.format(seconds=0.002), SLOW.format(seconds=0.010))
     assert isinstance(found, Measured), found
-    assert 2.5 < found.estimate.median < 5.5
+    assert min(found.student) >= 0.002 and min(found.baseline) >= 0.010
+    assert 1.5 < found.estimate.median < 15
 
 
 COUNTS = "calls = 0\n" + HONEST.replace("def silu(x, out):\n", "def silu(x, out):\n    global calls\n    calls += 1\n")
@@ -152,8 +154,8 @@ def silu(x, out):
 
 def test_a_thread_that_computes_ahead_has_next_to_no_time_to(match: Match) -> None:
     found = match(AHEAD, SLOW.format(seconds=0.010))
-    # One thread of two on shared processors may still win some of what it is left: not a half.
-    assert isinstance(found, Measured) and found.estimate.median < 1.5, found
+    # It may win some of the moment that it is left. With all the time between two batches it would win a factor of 10.
+    assert isinstance(found, Measured) and found.estimate.median < 3, found
 
 
 def test_a_baseline_that_fails_is_a_failure_of_ours(match: Match) -> None:

@@ -1,0 +1,138 @@
+"""The speed of one case: how many slots fit, the duel, the machine's roof and state, as a result's `Timing`."""
+
+from __future__ import annotations
+
+import os
+import statistics as middle
+from dataclasses import dataclass
+
+import torch
+
+from grader.assignment import Assignment, Case, Input, TimedCase, Work
+from grader.course import Threshold
+from grader.judge import health, roofs, wire
+from grader.judge.baselines import Baselines
+from grader.judge.duel import Measured, Side, duel
+from grader.judge.ring import Wrong, slot_bytes
+from grader.judge.session import Lost, Session
+from grader.judge.zygote import InfrastructureError
+from grader.result import Interval, Timing
+from grader.statistics import Estimate, straddles
+
+# A ring larger than this makes no batch more honest, only longer.
+RING_BYTES = 4 << 30
+FEWEST_SLOTS, MOST_SLOTS = 4, 64
+# The ring passes through the device's last cache this many times over.
+CACHES = 3
+# Of the memory that is free, host's or device's; comparing needs room beside it.
+MEMORY_SHARE = 0.4
+# An interval this narrow, which leaves no threshold open, needs no further blocks.
+WIDTH = 0.01
+# An unfit machine gets so many further tries.
+TRIES = 3
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What was measured, and the record of what ran in the timed calls."""
+
+    timing: Timing
+    operators: list[wire.OperatorUse]
+    kernels: list[wire.KernelUse]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Free bytes on the host and on the device (None: there is none), and the size of the last cache before memory."""
+
+    host: int
+    device: int | None
+    cache: int
+
+
+def memory(cuda: bool) -> Memory:
+    """Of this machine now."""
+    host = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if not cuda:
+        return Memory(host, None, 0)
+    return Memory(host, torch.cuda.mem_get_info()[0], torch.cuda.get_device_properties(0).L2_cache_size)
+
+
+def plan(assignment: Assignment, case: TimedCase, free: Memory) -> tuple[Case, int]:
+    """The largest of the case and its smaller siblings whose ring fits, and how many slots it gets.
+
+    Raises InfrastructureError if none fits.
+    """
+    on_host = {p.name for p in assignment.parameters if isinstance(p, Input) and p.place == "host"}
+    for one in case.siblings():
+        whole = slot_bytes(assignment, one)
+        host = whole if free.device is None else slot_bytes(assignment, one, only=on_host)
+        device = 0 if free.device is None else whole - host
+        # Both sides have outputs of their own.
+        output = slot_bytes(assignment, one, only={assignment.output.name})
+        least = max(FEWEST_SLOTS, -(-CACHES * free.cache // whole))
+        room = [MOST_SLOTS, max(least, RING_BYTES // whole)]
+        if host:
+            room.append(int(MEMORY_SHARE * free.host) // (host + output * (free.device is None)))
+        if free.device is not None:
+            room.append(int(MEMORY_SHARE * free.device) // (device + output))
+        if min(room) >= min(least, MOST_SLOTS):
+            return one, min(room)
+    raise InfrastructureError(f"{case.name}: no size of it fits into the memory that is free")
+
+
+def measure(
+    assignment: Assignment, case: TimedCase, session: Session, baselines: Baselines, threshold: Threshold, *, cuda: bool
+) -> Speed | Lost | Wrong:
+    """Times a session's submission on a case, against the baseline. Raises InfrastructureError."""
+    one, slots = plan(assignment, case, memory(cuda))
+    notes = []
+    if one.name != case.name:
+        notes.append(f"{case.name} does not fit into this device's memory: {one.name} instead.")
+    student, baseline = Side(session), baselines.side(assignment)
+
+    def settled(found: Estimate) -> bool:
+        width = (found.high - found.low) / found.median
+        return width < WIDTH and not straddles(found, (threshold.floor, threshold.target))
+
+    try:
+        for _ in range(TRIES):
+            before = _state(cuda)
+            found = duel(assignment, one, student, baseline, slots, cuda=cuda, settled=settled)
+            if not isinstance(found, Measured):
+                return found
+            after = _state(cuda)
+            unfit = after is not None and health.unfit(after)
+            if not unfit:
+                break
+            notes.append(f"Measured again: {unfit}")
+        else:
+            raise InfrastructureError(f"{case.name}: the machine is not fit to measure on: {unfit}")
+    finally:
+        student.clock.close()
+    if before is not None and after is not None:
+        notes += health.describe(before, after)
+    work = assignment.work(one.sizes) if assignment.work and cuda else None
+    return Speed(_timing(one, found, notes, work), found.operators, found.kernels)
+
+
+def _state(cuda: bool) -> health.Snapshot | None:
+    return health.take(health.uuid_of(), ours=[os.getpid()]) if cuda else None
+
+
+def _timing(case: Case, found: Measured, notes: list[str], work: Work | None) -> Timing:
+    estimate = found.estimate
+    student, baseline = middle.median(found.student), middle.median(found.baseline)
+    timing = Timing(
+        case=case.name, sizes=case.sizes, slots=found.slots, student_us=student * 1e6, baseline_us=baseline * 1e6,
+        compiled_us=None if found.compiled is None else found.compiled * 1e6, ratios=found.ratios,
+        speedup=Interval(median=estimate.median, low=estimate.low, high=estimate.high),
+        round_trip_us=found.round_trip * 1e6, exposed_us=found.exposed * 1e6, notes=notes)
+    if work is None:
+        return timing
+    try:
+        fraction, name = roofs.share(work, student, roofs.roofs())
+    except roofs.RoofsError as error:
+        return timing.model_copy(update={"notes": [*notes, f"The machine's roofs could not be measured: {error}."]})
+    return timing.model_copy(update={"roof": name, "roof_fraction": fraction, "roof_us": fraction * student * 1e6})
+
