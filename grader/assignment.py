@@ -121,6 +121,11 @@ class Assignment(_Frozen):
     `operators` are the dispatched operators that a submission may use beyond allocation and views.
     `rows(inputs, first, last)` returns the inputs that give rows first to last - 1 of the output, so that large answers
     can be compared in parts; None where the whole output takes the whole inputs.
+    `spot_check(inputs, output, generator)` is for answers whose oracle costs much more than they do: the largest error
+    that it finds over the error allowed, so at most 1 passes, and infinite for NaN. It draws what it looks at from the
+    judge's own generator once the answer is there; None where the oracle is cheap enough.
+    `renew(inputs, generator)` changes given inputs in place, so that the right answer is another one and cannot be known
+    beforehand; for inputs that take seconds to make, between two batches of timed calls. The generator is a CPU's.
     `timed` are the cases that speed is measured on, `work(sizes)` what they must move and compute at the least.
     """
 
@@ -136,6 +141,8 @@ class Assignment(_Frozen):
     mistakes: tuple[Mistake, ...] = ()
     operators: frozenset[str] = frozenset()
     rows: Callable[[Inputs, int, int], Inputs] | None = None
+    renew: Callable[[Inputs, Any], None] | None = None
+    spot_check: Callable[[Inputs, Any, Any], float] | None = None
     timed: tuple[TimedCase, ...] = ()
     work: Callable[[Mapping[str, int]], Work] | None = None
 

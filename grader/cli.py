@@ -72,6 +72,41 @@ def grade(
 
 
 @app.command()
+def calibrate(
+    only: Annotated[str, typer.Option(help="Assignments to measure, e.g. silu,gemm. Default: all.")] = "",
+    course: Annotated[Path, typer.Option(help="Limits to measure under.")] = catalogue.ROOT / "course.toml",
+) -> None:
+    """Measure the reference kernels and the baselines on this machine's GPU, and propose thresholds for course.toml."""
+    try:
+        found = catalogue.assignments()
+        rules = read_course(course, frozenset(found))
+    except (CourseError, catalogue.CatalogueError) as error:
+        _usage(str(error))
+    names = [name for name in only.replace(" ", "").split(",") if name]
+    if unknown := [name for name in names if name not in found]:
+        _usage(f"--only: {unknown[0]!r} is no assignment; one of {', '.join(found)} expected")
+    import torch
+
+    if not torch.cuda.is_available():
+        _usage("calibrate: torch sees no CUDA device; a GPU and a CUDA build of torch expected")
+    from grader import calibrate as measuring
+    from grader.judge.zygote import InfrastructureError
+
+    measured = []
+    try:
+        for one in measuring.calibrate(names or list(found), rules):
+            measured.append(one)
+            for timing in one.timings:
+                roof = "" if timing.roof_fraction is None else f", {timing.roof_fraction:.0%} of {timing.roof}"
+                console.print(f"{one.name} {timing.case}: {timing.student_us:.1f} µs against {timing.baseline_us:.1f}, "
+                              f"ratio {timing.speedup.median:.3g}{roof}", markup=False, soft_wrap=True)
+    except InfrastructureError as error:
+        errors.print(f"kernelmark: {error}", markup=False)
+        raise typer.Exit(INFRASTRUCTURE_ERROR) from None
+    console.print(f"\n{measuring.table(measured)}", markup=False, soft_wrap=True)
+
+
+@app.command()
 def doctor() -> None:
     """Say what this machine can do: device, interpreter, isolation, versions, what is missing and how to get it."""
     from grader import doctor as examine

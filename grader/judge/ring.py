@@ -57,6 +57,8 @@ class Ring:
         self._inputs: list[dict[str, Shared]] = []
         self._outputs: dict[str, list[Shared]] = {side: [] for side in sides}
         self._sampled: list[tuple[Tensor, Tensor]] = []
+        # Where inputs are changed in place there is nothing to draw again: the answers are kept instead.
+        self._expected: list[tuple[Tensor, Tensor | None]] = []
         try:
             for _ in range(count):
                 inputs: dict[str, Shared] = {}
@@ -93,16 +95,29 @@ class Ring:
             yield wire.Map(seq=next_seq(), slot=slot, arguments=arguments), descriptors
 
     def fill(self, side: str) -> None:
-        """New contents for every slot, and outputs of `side` full of poison. All of it is in place on return."""
+        """New contents for every slot, and outputs of `side` full of poison. All of it is in place on return.
+
+        No worker may be running: what it could change meanwhile would be taken for given.
+        """
         self._drawn += 1
+        renew = self._assignment.renew
         for slot in range(self.count):
-            drawn = self._draw(slot)
-            for name, shared in self._inputs[slot].items():
-                shared.tensor.copy_(drawn[name])
-            self._scalars[slot] = {name: value for name, value in drawn.items() if not isinstance(value, Tensor)}
+            if renew is None or self._drawn == 1:
+                drawn = self._draw(slot)
+                for name, shared in self._inputs[slot].items():
+                    shared.tensor.copy_(drawn[name])
+                self._scalars[slot] = {name: value for name, value in drawn.items() if not isinstance(value, Tensor)}
+            else:
+                renew(self._given(slot), torch.Generator().manual_seed(self._seed(slot)))
             poison_(self._outputs[side][slot].tensor)
+        if renew is not None:
+            self._expected = [self._answer(self._given(slot)) for slot in range(self.count)]
         if self._cuda:
             torch.cuda.synchronize()
+
+    def _given(self, slot: int) -> Inputs:
+        """The inputs as they stand in shared memory."""
+        return {**{name: shared.tensor for name, shared in self._inputs[slot].items()}, **self._scalars[slot]}
 
     def sample(self, side: str) -> None:
         """Keeps what stands at secret places of the outputs now; `check` compares. The last slots come first, since a
@@ -126,18 +141,31 @@ class Ring:
         places, sampled = self._sampled[slot]
         if not same_bits(output.view(-1)[places], sampled):
             return Wrong("late", slot)
+        if self._expected:
+            comparison = compare(output, *self._expected[slot])
+            return None if comparison.passed else Wrong("values", slot, comparison)
         # Drawn again: a private copy of every slot would double the memory.
         inputs = self._draw(slot)
         for name, shared in self._inputs[slot].items():
             if not same_bits(shared.tensor, inputs[name]):
                 return Wrong(f"input {name}", slot)
+        spot_check = self._assignment.spot_check
+        if spot_check is not None:
+            generator = torch.Generator(output.device).manual_seed(secrets.randbits(63))
+            if spot_check(inputs, output, generator) <= 1:
+                return None
+        # Also after a spot check that failed: what is wrong is to be told, and known for certain.
         for first, part, its_inputs in self._parts(inputs, output):
-            expected = right_answer(self._assignment, its_inputs)
-            tolerance = self._assignment.tolerance
-            comparison = compare(part, expected, None if tolerance is None else tolerance(its_inputs, expected))
+            comparison = compare(part, *self._answer(its_inputs))
             if not comparison.passed:
                 return Wrong("values", slot, comparison, first)
         return None
+
+    def _answer(self, inputs: Inputs) -> tuple[Tensor, Tensor | None]:
+        """The right answer in float64, and the error allowed."""
+        expected = right_answer(self._assignment, inputs)
+        tolerance = self._assignment.tolerance
+        return expected, None if tolerance is None else tolerance(inputs, expected)
 
     def _parts(self, inputs: Inputs, output: Tensor) -> Iterator[tuple[int, Tensor, Inputs]]:
         """Rows of the output, with the inputs that give them."""
@@ -153,15 +181,17 @@ class Ring:
 
     def _draw(self, slot: int) -> Inputs:
         """The inputs of a slot since the last `fill`: the same each time, and not to be known beforehand."""
-        text = f"{self._drawn}/{slot}".encode()
-        seed = int.from_bytes(hashlib.blake2b(text, key=self._key, digest_size=8).digest(), "big") >> 1
         device = "cuda" if self._cuda else "cpu"
         with torch.device(device):
-            drawn = dict(self._assignment.make_inputs(self._case, torch.Generator(device).manual_seed(seed)))
+            drawn = dict(self._assignment.make_inputs(self._case, torch.Generator(device).manual_seed(self._seed(slot))))
         for parameter in self._assignment.parameters:
             if isinstance(parameter, Input) and parameter.place == "host":
                 drawn[parameter.name] = drawn[parameter.name].cpu()
         return {**drawn, **self._scalars[slot]}
+
+    def _seed(self, slot: int) -> int:
+        text = f"{self._drawn}/{slot}".encode()
+        return int.from_bytes(hashlib.blake2b(text, key=self._key, digest_size=8).digest(), "big") >> 1
 
     def close(self) -> None:
         """Gives the memory back; no worker may have it open any more."""

@@ -71,8 +71,8 @@ def test_a_submission_against_itself_is_as_fast(match: Match) -> None:
     assert found.slots == SLOTS and len(found.student) == len(found.baseline) >= 12
     # Wide, since other tests run beside this one: a shift of roles or units would be a factor of SLOTS or more.
     assert 1 / 3 < found.estimate.median < 3
-    assert 0 < found.round_trip < min(found.student) and min(found.student + found.baseline) >= 0.002
-    assert 0 < found.exposed < 1
+    assert min(found.student + found.baseline) >= 0.002
+    assert found.round_trip > 0 and found.exposed > 0
 
 
 def test_the_ratio_is_that_of_the_times(match: Match) -> None:
