@@ -32,6 +32,8 @@ LATE = ("Every thread and process that the function starts must have finished wh
         "stood at that moment.")
 # Looking for a pattern takes seconds beyond this many elements, and smaller cases show it as well.
 MOST_EXPLAINED = 1 << 22
+# For all timed calls of a case.
+SPEED_SECONDS = 600.0
 # Where one wrong case costs all points, waiting for further cases to run out of time tells nobody anything.
 MOST_TIME_OUTS = 2
 
@@ -142,6 +144,9 @@ class Attempt:
             return self._speed_result(case, "not_run", Detail(kind="exception", message=reason))
         assert self._baselines is not None
         session = self._open()
+        if not isinstance(session, Lost):
+            # Making inputs and checking answers is our time: each batch has the limit of a call, all of them this one.
+            session.deadline = time.monotonic() + SPEED_SECONDS
         found = session if isinstance(session, Lost) else speed.measure(
             self.assignment, case, session, self._baselines(), self._threshold, cuda=self._cuda)
         if isinstance(found, Lost):

@@ -73,6 +73,10 @@ class Ring:
             self.close()
             raise
 
+    def use(self, count: int) -> None:
+        """From now on only the first `count` slots are filled, sampled and checked."""
+        self.count = count
+
     @property
     def host_bytes(self) -> int:
         """Host memory of the slots and one side's outputs: what a worker that maps them all has been given."""
@@ -123,7 +127,7 @@ class Ring:
         """Keeps what stands at secret places of the outputs now; `check` compares. The last slots come first, since a
         batch ends with them."""
         self._sampled = []
-        for shared in reversed(self._outputs[side]):
+        for shared in reversed(self._outputs[side][: self.count]):
             flat = shared.tensor.view(-1)
             places = torch.randint(flat.numel(), (min(SAMPLES, flat.numel()),), device=flat.device)
             self._sampled.append((places, flat[places]))
@@ -182,8 +186,9 @@ class Ring:
     def _draw(self, slot: int) -> Inputs:
         """The inputs of a slot since the last `fill`: the same each time, and not to be known beforehand."""
         device = "cuda" if self._cuda else "cpu"
+        generator = torch.Generator(device).manual_seed(self._seed(slot))
         with torch.device(device):
-            drawn = dict(self._assignment.make_inputs(self._case, torch.Generator(device).manual_seed(self._seed(slot))))
+            drawn = dict(self._assignment.make_inputs(self._case, generator))
         for parameter in self._assignment.parameters:
             if isinstance(parameter, Input) and parameter.place == "host":
                 drawn[parameter.name] = drawn[parameter.name].cpu()

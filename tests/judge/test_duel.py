@@ -82,6 +82,12 @@ def test_the_ratio_is_that_of_the_times(match: Match) -> None:
     assert 1.5 < found.estimate.median < 15
 
 
+def test_slow_calls_are_timed_on_fewer_slots(match: Match) -> None:
+    found = match(SLOW.format(seconds=0.2))
+    assert isinstance(found, Measured), found
+    assert 1 <= found.slots <= 2 and min(found.student) >= 0.2
+
+
 COUNTS = "calls = 0\n" + HONEST.replace("def silu(x, out):\n", "def silu(x, out):\n    global calls\n    calls += 1\n")
 WRONG = {
     "wrong from the ninth call on": COUNTS + "    if calls > 8: out.zero_()\n",
