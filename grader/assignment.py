@@ -115,7 +115,7 @@ class Mistake(_Frozen):
 class Assignment(_Frozen):
     """One kernel to write.
 
-    `make_inputs(case, generator)` returns a tensor or float for every input and scalar, drawn from the CPU
+    `make_inputs(case, generator)` returns a tensor or float for every input and scalar, drawn from the
     `torch.Generator` it is given. `tolerance(inputs, expected)` returns the absolute error allowed for each element
     (float64, broadcastable to `expected`, itself float64); None means that every bit must match.
     `operators` are the dispatched operators that a submission may use beyond allocation and views.
@@ -124,8 +124,9 @@ class Assignment(_Frozen):
     `spot_check(inputs, output, generator)` is for answers whose oracle costs much more than they do: the largest error
     that it finds over the error allowed, so at most 1 passes, and infinite for NaN. It draws what it looks at from the
     judge's own generator once the answer is there; None where the oracle is cheap enough.
-    `renew(inputs, generator)` changes given inputs in place, so that the right answer is another one and cannot be known
-    beforehand; for inputs that take seconds to make, between two batches of timed calls. The generator is a CPU's.
+    `renew(inputs, generator)` changes given inputs in place, so that the right answer is another one and cannot be
+    known beforehand; for inputs that take seconds to make, between two batches of timed calls. The generator is on the
+    CPU.
     `timed` are the cases that speed is measured on, `work(sizes)` what they must move and compute at the least.
     """
 

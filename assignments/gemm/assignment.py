@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
 
-from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output
+from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output, TimedCase, Work
 
 EPS16 = 2.0**-10
 EPS32 = 2.0**-23
@@ -38,6 +38,18 @@ CASES = (
     _case(4096, 4096, 4096, needs="gpu"),
 )
 
+
+def _timed(*sizes: tuple[int, int, int]) -> TimedCase:
+    first, *smaller = (dict(zip("MNK", one, strict=True)) for one in sizes)
+    return TimedCase(name="x".join(map(str, first.values())), sizes=first, smaller=tuple(smaller))
+
+
+TIMED = (
+    _timed((4096, 4096, 4096), (2048, 2048, 2048), (1024, 1024, 1024)),
+    _timed((8192, 8192, 8192), (6144, 6144, 6144), (3072, 3072, 3072)),
+    _timed((8192, 8192, 512), (4096, 4096, 512), (2048, 2048, 512)),
+)
+
 RANGES = {"mixed": 1.0, "large": 1500.0, "tiny": 2.0**-15}
 """Size of a typical element of out: in "large" the products pass what fp16 can hold, in "tiny" they fall below it."""
 
@@ -50,10 +62,11 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
     fp16 on the way is seen in every element.
     """
     m, n, k = case.sizes["M"], case.sizes["N"], case.sizes["K"]
-    a = (torch.randn(m, k, generator=generator) + _offsets(m, k, generator)[:, None]) * _scales(m, generator)[:, None]
-    b = (torch.randn(k, n, generator=generator) + _offsets(n, k, generator)[None, :]) * _scales(n, generator)[None, :]
     size = math.sqrt(RANGES[case.values] / math.sqrt(k))
-    a, b = (a * size).half(), (b * size).half()
+    a = torch.randn(m, k, generator=generator).add_(_offsets(m, k, generator)[:, None])
+    a = a.mul_(size * _scales(m, generator)[:, None]).half()
+    b = torch.randn(k, n, generator=generator).add_(_offsets(n, k, generator))
+    b = b.mul_(size * _scales(n, generator)).half()
     pairs, half = k // 4, k // 2
     early = torch.randperm(half, generator=generator)[:pairs]
     late = k - half + torch.randperm(half, generator=generator)[:pairs]
@@ -76,14 +89,97 @@ def _offsets(count: int, k: int, generator: torch.Generator) -> Tensor:
 def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
     """The absolute error allowed for each element."""
     a, b = inputs["a"].double(), inputs["b"].double()
-    k = a.shape[1]
-    # The answer is rounded to fp16: half of EPS16·|expected|, or of the distance of subnormal numbers. Allowed twice.
-    rounding = EPS16 * expected.abs() + SMALLEST16
+    lengths: Tensor = a.norm(dim=1)[:, None] * b.norm(dim=0)[None, :]
+    return _rounding(expected) + _adding(a.shape[1]) * lengths
+
+
+def _rounding(answer: Tensor) -> Tensor:
+    # The answer is rounded to fp16: half of EPS16·|answer|, or of the distance of subnormal numbers. Allowed twice.
+    return EPS16 * answer.abs() + SMALLEST16
+
+
+def _adding(k: int) -> float:
+    """Of the product of the two lengths, what the sum in fp32 may err."""
     # Products of fp16 are exact in fp32. Partial sums of products with random signs are about |a_i|·|b_j|/√K (lengths
     # of row and column). K additions that round at random err by √K·EPS32/2 of that, hence |a_i|·|b_j|·EPS32/2;
     # allowed eight times. Tensor cores truncate, always to the same side, about once in 16 products: √K/16 units more.
-    lengths: Tensor = a.norm(dim=1)[:, None] * b.norm(dim=0)[None, :]
-    return rounding + EPS32 * (4 + math.sqrt(k) / 16) * lengths
+    return EPS32 * (4 + math.sqrt(k) / 16)
+
+
+GROUP = 32
+"""Neighbouring columns of out that are checked by one sum: full products cost GROUP times as much."""
+SINGLES = 4096
+"""Elements that are checked alone."""
+PART = 2**22
+"""float64 numbers that are worked on at a time, 32 MiB."""
+
+
+def spot_check(inputs: Inputs, output: Tensor, generator: torch.Generator) -> float:
+    """The largest error found over the error allowed, from some 1 / GROUP of a product's arithmetic.
+
+    Every row is checked in groups of GROUP columns: the group's elements are added with secret random signs r, and so
+    are the columns of b, once for all rows; then out·r is compared with a·(b·r) in float64 (R. Freivalds,
+    "Probabilistic machines can use less running time", 1977). SINGLES secret elements are also computed in full.
+
+    A right answer passes whatever the signs are. NaN and infinity fail, wherever they are. One wrong element fails for
+    certain if it errs by more than twice what its group may, some 64 times its own tolerance; by half of that, in one
+    of two draws. A tile left at zero errs by its own size, 30 tolerances and more for half of its elements at the timed
+    cases: one of 16×16 passes in about one of 1e14 draws. If a share p of all elements is wrong by any amount, the
+    singles miss it with probability (1 − p)^SINGLES, 1e-18 for 1 %. What may pass is a few elements in ten thousand,
+    each wrong by some tolerances; the cases that are checked in full leave no such gap.
+    """
+    a, b = inputs["a"], inputs["b"]
+    (m, k), n = a.shape, b.shape[1]
+
+    def drawn(high: int, count: int) -> Tensor:
+        return torch.randint(high, (count,), generator=generator, device=generator.device).to(output.device)
+
+    signs = 2.0 * drawn(2, n).double() - 1
+    sums, squares = [], torch.zeros(n, dtype=torch.float64, device=output.device)
+    step = max(1, PART // n)
+    for first in range(0, k, step):
+        part = b[first : first + step].double()
+        squares += part.square().sum(dim=0)
+        sums.append(_groups(part * signs))
+    signed_b, lengths = torch.cat(sums), _groups(squares.sqrt()[None, :])
+    ratios = []
+    step = max(1, PART // max(n, k))
+    for first in range(0, m, step):
+        part, got = a[first : first + step].double(), output[first : first + step].double()
+        # An element's tolerance t = rounding(right answer) + adding, and the right answer is no larger than what was
+        # got and t: t ≤ (rounding(got) + adding) / (1 − EPS16). |Σ r·error| ≤ Σ |error| ≤ Σ t for any signs, which for
+        # 32 of them is less than a bound by chance (Hoeffding: λ·√Σt², λ = 10 for one false alarm in 1e21) would be.
+        # The rounding of float64 itself is a millionth of Σ t.
+        allowed = (_groups(_rounding(got)) + _adding(k) * part.norm(dim=1)[:, None] * lengths) / (1 - EPS16)
+        error = _groups(got * signs) - part @ signed_b
+        ratios.append((error.abs() / allowed).max())
+    rows, columns = drawn(m, SINGLES), drawn(n, SINGLES)
+    step = max(1, PART // k)
+    for first in range(0, SINGLES, step):
+        i, j = rows[first : first + step], columns[first : first + step]
+        row, column = a[i].double(), b.t()[j].double()
+        right = (row * column).sum(dim=1)
+        allowed = _rounding(right) + _adding(k) * row.norm(dim=1) * column.norm(dim=1)
+        ratios.append(((output[i, j].double() - right).abs() / allowed).max())
+    # max() of numbers with a NaN among them is NaN; infinity over infinity is one.
+    worst = float(torch.stack(ratios).max())
+    return worst if math.isfinite(worst) else math.inf
+
+
+def _groups(x: Tensor) -> Tensor:
+    """x (rows, N) to the sums of GROUP neighbouring columns each (rows, ⌈N / GROUP⌉)."""
+    padded = torch.nn.functional.pad(x, (0, -x.shape[1] % GROUP))
+    return padded.view(x.shape[0], -1, GROUP).sum(dim=2)
+
+
+def work(sizes: Mapping[str, int]) -> Work:
+    """a and b are read and out written once, 2 bytes an element; a multiplication and an addition for each product."""
+    m, n, k = sizes["M"], sizes["N"], sizes["K"]
+    return Work(bytes=2 * (m * k + k * n + m * n), flop=2 * m * n * k)
+
+
+def rows(inputs: Inputs, first: int, last: int) -> Inputs:
+    return {**inputs, "a": inputs["a"][first:last]}
 
 
 def _turned(x: Tensor, step: int) -> Tensor | None:
@@ -217,4 +313,8 @@ ASSIGNMENT = Assignment(
     make_inputs=make_inputs,
     tolerance=tolerance,
     mistakes=MISTAKES,
+    rows=rows,
+    spot_check=spot_check,
+    timed=TIMED,
+    work=work,
 )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
-from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output, Scalar
+from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output, Scalar, TimedCase, Work
 
 EPS32 = 2.0**-23
 SMALLEST_NORMAL32 = 2.0**-126
@@ -28,21 +29,31 @@ CASES = (
     Case(name="257x30011", sizes={"rows": 257, "cols": 30011}, needs="gpu"),
     Case(name="8192x8192", sizes={"rows": 8192, "cols": 8192}, needs="gpu"),
 )
+TIMED = (
+    TimedCase(
+        name="8192x8192", sizes={"rows": 8192, "cols": 8192},
+        smaller=({"rows": 4096, "cols": 4096}, {"rows": 2048, "cols": 2048})),
+    TimedCase(
+        name="32768x1024", sizes={"rows": 32768, "cols": 1024},
+        smaller=({"rows": 16384, "cols": 1024}, {"rows": 8192, "cols": 1024})),
+)
 
 SCALES = {"mixed": (0.05, 10.0), "extreme": (1.0, 100.0), "tiny": (1e-4, 3e-3)}
 """Standard deviation of a row, lowest and highest: eps, 1e-6 to 1e-4, outweighs the mean square of "tiny" ones."""
 
 
 def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
-    """x (rows, cols), each row with a random scale of its own, an offset of up to two scales, and over the matrix one
-    outlier of 30 times in every 256 elements; weight (cols,) of both signs; eps between 1e-6 and 1e-4."""
+    """x (rows, cols), each row with a random scale of its own, an offset of up to two scales, and in each
+    256 elements one outlier of 30 times; weight (cols,) of both signs; eps between 1e-6 and 1e-4."""
     rows, cols = case.sizes["rows"], case.sizes["cols"]
     low, high = SCALES[case.values]
     scale = low * (high / low) ** torch.rand(rows, 1, generator=generator)
     offset = 4 * torch.rand(rows, 1, generator=generator) - 2
-    x = (scale * (torch.randn(rows, cols, generator=generator) + offset)).view(-1)
-    # Each place once: of values for the same place, the number of threads would decide which one stays.
-    places = torch.randperm(rows * cols, generator=generator)[: rows * cols // 256]
+    x = torch.randn(rows, cols, generator=generator).add_(offset).mul_(scale).view(-1)
+    # Each place once: of values for the same place, the number of threads would decide which one stays. A permutation
+    # of all places would cost more than all the rest.
+    count = rows * cols // 256
+    places = torch.arange(count) * 256 + torch.randint(256, (count,), generator=generator)
     x[places] *= 30
     weight = torch.randn(cols, generator=generator)
     eps = 10 ** (-6 + 2 * torch.rand(1, generator=generator).item())
@@ -56,6 +67,15 @@ def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
     # random: √n/2 units together, which the root halves. Sums by blocks stay far below.
     growth = 8 + math.sqrt(expected.shape[1]) / 4
     return EPS32 * growth * expected.abs() + SMALLEST_NORMAL32
+
+
+def work(sizes: Mapping[str, int]) -> Work:
+    """x and weight are read and out written, 4 bytes an element."""
+    return Work(bytes=8 * sizes["rows"] * sizes["cols"] + 4 * sizes["cols"])
+
+
+def rows(inputs: Inputs, first: int, last: int) -> Inputs:
+    return {**inputs, "x": inputs["x"][first:last]}
 
 
 def _answer(x: Tensor, weight: Tensor, divisor: Tensor) -> Tensor:
@@ -194,4 +214,7 @@ ASSIGNMENT = Assignment(
     make_inputs=make_inputs,
     tolerance=tolerance,
     mistakes=MISTAKES,
+    rows=rows,
+    timed=TIMED,
+    work=work,
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
 
-from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output, Scalar
+from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output, Scalar, TimedCase, Work
 
 EPS32 = 2.0**-23
 SMALLEST_NORMAL32 = 2.0**-126
@@ -26,22 +26,29 @@ CASES = (
     Case(name="7999993-extreme", sizes={"N": 7999993}, values="extreme", needs="gpu"),
     Case(name="16777219", sizes={"N": 2**24 + 3}, needs="gpu"),
 )
+TIMED = (
+    # 16 MiB a slot: no device is too small.
+    TimedCase(name="1048576", sizes={"N": 2**20}),
+    TimedCase(name="16777216", sizes={"N": 2**24}, smaller=({"N": 2**23}, {"N": 2**22})),
+)
 
 SCALES = {"mixed": (0.05, 10.0), "extreme": (1.0, 100.0), "tiny": (1e-4, 3e-3)}
 """Standard deviation of x, lowest and highest: eps, 1e-6 to 1e-4, outweighs the mean square of "tiny" ones."""
 
 
 def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
-    """x (N,) of a random scale, with an offset of up to two scales and one outlier of 30 scales in every 256 elements;
+    """x (N,) of a random scale, with an offset of up to two scales and one outlier of 30 scales in each 256 elements;
     weight (N,) of both signs; eps between 1e-6 and 1e-4, evenly in its logarithm."""
     n = case.sizes["N"]
     low, high = SCALES[case.values]
     scale = low * (high / low) ** torch.rand(1, generator=generator)
     offset = 4 * torch.rand(1, generator=generator) - 2
-    x = scale * (torch.randn(n, generator=generator) + offset)
-    # Each place once: of values for the same place, the number of threads would decide which one stays.
-    places = torch.randperm(n, generator=generator)[: n // 256]
-    x[places] = 30 * scale * torch.randn(n // 256, generator=generator)
+    x = torch.randn(n, generator=generator).add_(offset).mul_(scale)
+    # Each place once: of values for the same place, the number of threads would decide which one stays. A permutation
+    # of all places would cost more than all the rest.
+    count = n // 256
+    places = torch.arange(count) * 256 + torch.randint(256, (count,), generator=generator)
+    x[places] = 30 * scale * torch.randn(count, generator=generator)
     weight = torch.randn(n, generator=generator)
     return {"x": x, "weight": weight, "eps": 10 ** (-6 + 2 * torch.rand(1, generator=generator).item())}
 
@@ -53,6 +60,12 @@ def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
     # random: √N/2 units together, which the root halves. Sums by blocks stay far below.
     growth = 8 + math.sqrt(expected.numel()) / 4
     return EPS32 * growth * expected.abs() + SMALLEST_NORMAL32
+
+
+def work(sizes: Mapping[str, int]) -> Work:
+    """x and weight are read and out written, 4 bytes an element. x again for the scaling is no part of the least:
+    what registers or a cache can hold need not be read twice."""
+    return Work(bytes=12 * sizes["N"])
 
 
 def _answer(x: Tensor, weight: Tensor, divisor: Tensor) -> Tensor:
@@ -213,4 +226,6 @@ ASSIGNMENT = Assignment(
     make_inputs=make_inputs,
     tolerance=tolerance,
     mistakes=MISTAKES,
+    timed=TIMED,
+    work=work,
 )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
-from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output
+from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output, TimedCase, Work
 
 EPS32 = 2.0**-23
 SMALLEST_NORMAL32 = 2.0**-126
@@ -24,18 +25,25 @@ CASES = (
     Case(name="4099x4093-extreme", sizes={"M": 4099, "N": 4093}, values="extreme", needs="gpu"),
     Case(name="8192x8192", sizes={"M": 8192, "N": 8192}, needs="gpu"),
 )
+TIMED = (
+    TimedCase(name="8192x8192", sizes={"M": 8192, "N": 8192}, smaller=({"M": 4096, "N": 4096}, {"M": 2048, "N": 2048})),
+    TimedCase(
+        name="16384x4096", sizes={"M": 16384, "N": 4096}, smaller=({"M": 8192, "N": 2048}, {"M": 4096, "N": 1024})),
+)
 
 
 def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
     """x (M, N): each row has a scale of 0.1 to 3 and an offset within ±2 of its own, so that one element differs much
-    from silu(x) = x; one element in 64 lies at ±10 to ±100, and for "extreme" one in 4 at ±10 to ±10,000."""
+    from silu(x) = x; one in each 64 elements lies at ±10 to ±100, and for "extreme" one in each 4 at ±10 to ±10,000."""
     m, n = case.sizes["M"], case.sizes["N"]
     scale = 0.1 * 30 ** torch.rand(m, 1, generator=generator)
     offset = 4 * torch.rand(m, 1, generator=generator) - 2
-    x = (scale * torch.randn(m, n, generator=generator) + offset).view(-1)
-    count, decades = (m * n // 4, 3) if case.values == "extreme" else (m * n // 64, 1)
-    # Each place once: of values for the same place, the number of threads would decide which one stays.
-    places = torch.randperm(m * n, generator=generator)[:count]
+    x = torch.randn(m, n, generator=generator).mul_(scale).add_(offset).view(-1)
+    stretch, decades = (4, 3) if case.values == "extreme" else (64, 1)
+    count = m * n // stretch
+    # Each place once: of values for the same place, the number of threads would decide which one stays. A permutation
+    # of all places would cost more than all the rest.
+    places = torch.arange(count) * stretch + torch.randint(stretch, (count,), generator=generator)
     signs = 2.0 * torch.randint(2, (count,), generator=generator) - 1
     x[places] = signs * 10 ** (1 + decades * torch.rand(count, generator=generator))
     return {"x": x.view(m, n)}
@@ -55,6 +63,15 @@ def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
     underflow = SMALLEST_NORMAL32 * (1 + 2 * x.abs())
     allowed: Tensor = relative * size + absolute + underflow
     return allowed
+
+
+def work(sizes: Mapping[str, int]) -> Work:
+    """x is read and out written, 4 bytes an element."""
+    return Work(bytes=8 * sizes["M"] * sizes["N"])
+
+
+def rows(inputs: Inputs, first: int, last: int) -> Inputs:
+    return {"x": inputs["x"][first:last]}
 
 
 def _gelu(x: Tensor) -> Tensor:
@@ -101,4 +118,7 @@ ASSIGNMENT = Assignment(
     make_inputs=make_inputs,
     tolerance=tolerance,
     mistakes=MISTAKES,
+    rows=rows,
+    timed=TIMED,
+    work=work,
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor
 
-from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output
+from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output, TimedCase, Work
 
 CASES = (
     Case(name="1x1", sizes={"M": 1, "N": 1}),
@@ -22,6 +24,11 @@ CASES = (
     Case(name="4099x4093-bits", sizes={"M": 4099, "N": 4093}, values="bits", needs="gpu"),
     Case(name="8192x8192", sizes={"M": 8192, "N": 8192}, needs="gpu"),
 )
+TIMED = (
+    TimedCase(name="8192x8192", sizes={"M": 8192, "N": 8192}, smaller=({"M": 4096, "N": 4096}, {"M": 2048, "N": 2048})),
+    TimedCase(
+        name="16384x4096", sizes={"M": 16384, "N": 4096}, smaller=({"M": 8192, "N": 2048}, {"M": 4096, "N": 1024})),
+)
 
 
 def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
@@ -34,7 +41,17 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
         bits = torch.where((bits & 0x7F800000) == 0x7F800000, bits & ~0x00800000, bits)
         return {"x": bits.view(torch.float32)}
     scale, offset = torch.rand(2, generator=generator)
-    return {"x": (0.5 + 10 * scale) * torch.randn(shape, generator=generator) + 4 * offset - 2}
+    return {"x": torch.randn(shape, generator=generator).mul_(0.5 + 10 * scale).add_(4 * offset - 2)}
+
+
+def work(sizes: Mapping[str, int]) -> Work:
+    """x is read and out written, 4 bytes an element."""
+    return Work(bytes=8 * sizes["M"] * sizes["N"])
+
+
+def rows(inputs: Inputs, first: int, last: int) -> Inputs:
+    """Rows of out are columns of x."""
+    return {"x": inputs["x"][:, first:last]}
 
 
 def _reshaped(x: Tensor) -> Tensor | None:
@@ -107,4 +124,7 @@ ASSIGNMENT = Assignment(
     baseline=Baseline(name="out.copy_(x.t())", compiled="torch.compile of the same"),
     make_inputs=make_inputs,
     mistakes=MISTAKES,
+    rows=rows,
+    timed=TIMED,
+    work=work,
 )

@@ -1,0 +1,168 @@
+"""The spot check of matrix products: right answers pass whatever is drawn, and what kernels get wrong is found."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import pytest
+import torch
+from torch import Tensor
+
+from grader.assignment import Case, Inputs
+from grader.catalogue import ROOT, assignments, right_answer
+from grader.judge.compare import poison_
+
+GEMM = assignments()["gemm"]
+GROUP = 32
+"""As in the assignment: columns that are checked by one sum."""
+SIZES = ((200, 170, 300), (1, 1, 1), (96, 130, 2048))
+"""(M, N, K): no multiples of anything, the smallest there is, and a long K."""
+SEEDS = tuple(range(8))
+INTERPRETER_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Drawn:
+    inputs: Inputs
+    expected: Tensor
+    allowed: Tensor
+
+    @property
+    def half(self) -> Tensor:
+        return self.expected.half()
+
+
+@cache
+def drawn(m: int, n: int, k: int, values: str = "mixed") -> Drawn:
+    case = Case(name="spot", sizes={"M": m, "N": n, "K": k}, values=values)
+    inputs = GEMM.make_inputs(case, torch.Generator().manual_seed(3))
+    expected = right_answer(GEMM, inputs)
+    assert GEMM.tolerance is not None
+    return Drawn(inputs, expected, GEMM.tolerance(inputs, expected))
+
+
+def checked(inputs: Inputs, output: Tensor, seed: int = 0) -> float:
+    assert GEMM.spot_check is not None
+    return GEMM.spot_check(inputs, output, torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("values", ["mixed", "large", "tiny"])
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_right_answers_pass(sizes: tuple[int, int, int], values: str) -> None:
+    one = drawn(*sizes, values)
+    a, b = one.inputs["a"], one.inputs["b"]
+    for output in (one.half, torch.mm(a, b), torch.mm(a.float(), b.float()).half()):
+        before = output.clone()
+        assert all(checked(one.inputs, output, seed) <= 0.9 for seed in SEEDS)
+        assert torch.equal(before, output)
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_answers_at_their_tolerance_never_raise_an_alarm(sizes: tuple[int, int, int]) -> None:
+    one = drawn(*sizes)
+    signs = 2 * torch.randint(2, one.expected.shape, generator=torch.Generator().manual_seed(4)) - 1
+    for sign in (torch.tensor(1), torch.tensor(-1), signs):
+        for seed in SEEDS:
+            assert checked(one.inputs, one.expected + 0.999 * sign * one.allowed, seed) <= 1
+        assert checked(one.inputs, one.expected + 1.5 * sign * one.allowed) > 1
+
+
+def test_the_reference_in_the_interpreter_passes() -> None:
+    program = (
+        "import torch\n"
+        "from grader.catalogue import assignments\n"
+        "from reference.gemm import gemm\n"
+        "task = assignments()['gemm']\n"
+        "case = task.cases[0].model_copy(update={'sizes': {'M': 200, 'N': 170, 'K': 300}})\n"
+        "inputs = task.make_inputs(case, torch.Generator().manual_seed(3))\n"
+        "out = torch.full((200, 170), float('nan'), dtype=torch.float16)\n"
+        "gemm(**inputs, out=out)\n"
+        "print(task.spot_check(inputs, out, torch.Generator().manual_seed(1)))\n"
+    )
+    environment = os.environ | {"TRITON_INTERPRET": "1", "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True,
+                         timeout=INTERPRETER_SECONDS, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert float(ran.stdout) <= 0.9
+
+
+def sums_in_half(one: Drawn) -> Tensor:
+    """A running sum in fp16 over blocks of 64 of K, the kindest way to keep one."""
+    a, b = one.inputs["a"].float(), one.inputs["b"].float()
+    total = torch.zeros(one.expected.shape)
+    for first in range(0, a.shape[1], 64):
+        total = (total + a[:, first : first + 64] @ b[first : first + 64]).half().float()
+    result: Tensor = total.half()
+    return result
+
+
+def without_a_block_of_k(one: Drawn) -> Tensor:
+    a, b = one.inputs["a"].double(), one.inputs["b"].double()
+    without: Tensor = one.expected - a[:, 64:80] @ b[64:80]
+    return without.half()
+
+
+def changed(change: Callable[[Tensor], object]) -> Callable[[Drawn], Tensor]:
+    def output(one: Drawn) -> Tensor:
+        half: Tensor = one.expected.half()
+        change(half)
+        return half
+
+    return output
+
+
+def mistaken(name: str) -> Callable[[Drawn], Tensor]:
+    def output(one: Drawn) -> Tensor:
+        answers = (mistake.answer(**one.inputs) for mistake in GEMM.mistakes if mistake.name == name)
+        found: Tensor = next(answer for answer in answers if answer is not None).half()
+        return found
+
+    return output
+
+
+WRONG: dict[str, Callable[[Drawn], Tensor]] = {
+    "zeros": changed(lambda out: out.zero_()),
+    "sums in half precision": sums_in_half,
+    "a block of K dropped": without_a_block_of_k,
+    "a transposed": mistaken("a transposed"),
+    "b transposed": mistaken("b transposed"),
+    "out transposed": mistaken("out transposed"),
+    "half of K overwritten": mistaken("half of K overwritten"),
+    "a tile of zeros": changed(lambda out: out[16:32, 40:56].zero_()),
+    "a tile of its neighbour's": changed(lambda out: out[16:32, 40:56].copy_(out[16:32, 56:72].clone())),
+    "two rows exchanged": changed(lambda out: out[4:6].copy_(out[4:6].flip(0))),
+    "one NaN": changed(lambda out: out[-1, -1].fill_(float("nan"))),
+    "one infinity": changed(lambda out: out[7, 0].fill_(float("-inf"))),
+    "a row never written": changed(lambda out: poison_(out[11])),
+    "the last column never written": changed(lambda out: out[:, -1].fill_(float("nan"))),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_answers_fail(what: str) -> None:
+    for sizes in SIZES[::2]:
+        one = drawn(*sizes)
+        output = WRONG[what](one)
+        for seed in SEEDS:
+            found = checked(one.inputs, output, seed)
+            assert found > 1
+            if not bool(output.isfinite().all()):
+                assert found == math.inf
+
+
+def test_one_wrong_element_fails_as_promised() -> None:
+    """Too many elements for the singles to find one; at 66 times the largest tolerance of its group the sums must."""
+    one = drawn(1024, 1024, 64)
+    i, j = 700, 333
+    its_group = one.allowed[i, j // GROUP * GROUP :][:GROUP]
+    output = one.expected.clone()
+    output[i, j] += 2.1 * its_group.sum()
+    assert all(checked(one.inputs, output, seed) > 1 for seed in SEEDS[:6])
+    output[i, j] = one.expected[i, j] + 1.1 * its_group.sum()
+    assert sum(checked(one.inputs, output, seed) > 1 for seed in SEEDS[:6]) >= 3

@@ -1,0 +1,209 @@
+"""Timed cases: their sizes, what drawing them costs, and answers that are compared in parts."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from grader.assignment import Assignment, Case, Input, Inputs, Scalar, TimedCase, shape_of
+from grader.catalogue import ROOT, assignments, baseline, right_answer
+from grader.course import read_course
+from grader.judge.buffers import DTYPES
+from grader.judge.compare import compare
+from grader.judge.ring import slot_bytes
+
+ASSIGNMENTS = assignments()
+COURSE = read_course(ROOT / "course.toml", frozenset(ASSIGNMENTS))
+SEEDS = (11, 22)
+RENEWED = (33, 44, 33)
+
+# Sizes for a CPU, each with the distribution of the timed cases.
+TINY: dict[str, dict[str, int]] = {
+    "silu": {"M": 96, "N": 160},
+    "rmsnorm_vector": {"N": 40_000},
+    "rmsnorm_matrix": {"rows": 96, "cols": 160},
+    "copy_first_column": {"rows": 64, "cols": 4096},
+    "transpose": {"M": 96, "N": 160},
+    "gemm": {"M": 96, "N": 80, "K": 192},
+}
+PARTS = 5
+"""Rows of an output that are compared at a time: it divides none of the above."""
+
+SMALL_CARD_BYTES = 2 << 30
+"""What a card of 8 GB can spare for slots and the outputs of one side."""
+SLOTS = 4
+MOST_PASSES = 12
+"""Bytes that a draw's operators write, as a multiple of the inputs: gemm's go through float32, twice their size."""
+MOST_SORTED = 30_000
+PAGE = 1024
+"""Elements of float32 in a page of 4 KiB."""
+DRAW_SECONDS = 0.1
+
+each = pytest.mark.parametrize("assignment", ASSIGNMENTS.values(), ids=list(ASSIGNMENTS))
+every_timed = pytest.mark.parametrize(
+    ("assignment", "case"), [(a, case) for a in ASSIGNMENTS.values() for case in a.timed],
+    ids=[f"{a.name}-{case.name}" for a in ASSIGNMENTS.values() for case in a.timed])
+
+
+def tiny(assignment: Assignment) -> Case:
+    return Case(name="tiny", sizes=TINY[assignment.name], values=assignment.timed[0].values)
+
+
+def draw(assignment: Assignment, seed: int) -> Inputs:
+    return assignment.make_inputs(tiny(assignment), torch.Generator().manual_seed(seed))
+
+
+def tensors(inputs: Inputs) -> list[Tensor]:
+    return [value for value in inputs.values() if isinstance(value, Tensor)]
+
+
+class Written(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Bytes written by operators, and how many elements the largest permutation or sort had."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.bytes, self.largest, self.sorted = 0, 0, 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if isinstance(result, Tensor) and not func.is_view:
+            self.bytes += result.nbytes
+            self.largest = max(self.largest, result.nbytes)
+            if any(word in func.__name__ for word in ("randperm", "sort")):
+                self.sorted = max(self.sorted, result.numel())
+        return result
+
+
+@each
+def test_there_are_timed_cases_and_smaller_ones_for_small_cards(assignment: Assignment) -> None:
+    assert len(assignment.timed) >= 2
+    names = [case.name for timed in assignment.timed for case in timed.siblings()]
+    assert len(set(names)) == len(names)
+    for timed in assignment.timed:
+        assert timed.name == "x".join(map(str, timed.sizes.values()))
+        needed = [slot_bytes(assignment, case) for case in timed.siblings()]
+        assert needed == sorted(needed, reverse=True) and len(set(needed)) == len(needed), "the largest first"
+        assert SLOTS * needed[-1] <= SMALL_CARD_BYTES
+
+
+@every_timed
+def test_work_counts_each_byte_once(assignment: Assignment, case: TimedCase) -> None:
+    assert assignment.work is not None
+    work = assignment.work(case.sizes)
+    shapes = {p.name: shape_of(p, case) for p in assignment.parameters if not isinstance(p, Scalar)}
+    once = {p.name: torch.Size(shapes[p.name]).numel() * DTYPES[p.dtype].itemsize
+            for p in assignment.parameters if not isinstance(p, Scalar)}
+    on_host = {p.name for p in assignment.parameters if isinstance(p, Input) and p.place == "host"}
+    assert work.bytes == sum(size for name, size in once.items() if name not in on_host)
+    # Of what lies on the host, the answer alone must cross.
+    assert work.host_bytes == (once[assignment.output.name] if on_host else 0)
+    assert work.flop == (2 * case.sizes["M"] * case.sizes["N"] * case.sizes["K"] if assignment.name == "gemm" else 0)
+
+
+@each
+def test_draws_are_fresh_and_not_trivial(assignment: Assignment) -> None:
+    first, second = (draw(assignment, seed) for seed in SEEDS)
+    again = draw(assignment, SEEDS[0])
+    for one, other, same in zip(tensors(first), tensors(second), tensors(again), strict=True):
+        assert torch.equal(one, same)
+        assert float((one == other).double().mean()) < 0.01
+        assert float((one == 0).double().mean()) < 0.01
+        assert bool(one.isfinite().all())
+
+
+@each
+def test_drawing_costs_a_few_passes_and_little_memory(assignment: Assignment) -> None:
+    with Written() as written:
+        inputs = draw(assignment, SEEDS[0])
+    whole = sum(x.nbytes for x in tensors(inputs))
+    assert written.bytes <= MOST_PASSES * whole
+    assert written.largest <= 2 * max(x.nbytes for x in tensors(inputs))
+    assert written.sorted <= min(MOST_SORTED, max(x.shape[-1] for x in tensors(inputs)) // 2)
+
+
+def test_the_first_column_is_found_in_fewer_pages_nowhere() -> None:
+    matrix = draw(ASSIGNMENTS["copy_first_column"], SEEDS[0])["matrix"]
+    column = matrix[:, 0].contiguous()
+    assert column.unique().numel() == column.numel()
+    of_column = torch.isin(matrix.contiguous().view(-1, PAGE), column)
+    assert int(of_column.sum(dim=1).max()) == 1
+    last_row = of_column.view(matrix.shape[0], -1)[-1]
+    assert int(last_row.sum()) == 1, "what was written last holds its own element only"
+
+
+def test_the_first_column_is_renewed_in_place_and_alone() -> None:
+    assignment = ASSIGNMENTS["copy_first_column"]
+    assert assignment.renew is not None
+    matrix = draw(assignment, SEEDS[0])["matrix"].contiguous()
+    before = matrix.clone()
+    columns = []
+    for seed in RENEWED:
+        assignment.renew({"matrix": matrix}, torch.Generator().manual_seed(seed))
+        columns.append(right_answer(assignment, {"matrix": matrix}))
+        assert torch.equal(matrix[:, 1:], before[:, 1:])
+        assert not bool(torch.isin(matrix[:, 0], before).any())
+    assert torch.equal(columns[0], columns[2]) and not bool((columns[0] == columns[1]).any())
+
+
+@each
+def test_answers_in_parts_are_the_answer(assignment: Assignment) -> None:
+    inputs = draw(assignment, SEEDS[0])
+    whole = right_answer(assignment, inputs)
+    if assignment.rows is None:
+        assert assignment.name == "rmsnorm_vector"
+        return
+    for first in range(0, whole.shape[0], PARTS):
+        last = min(first + PARTS, whole.shape[0])
+        some = assignment.rows(inputs, first, last)
+        part = right_answer(assignment, some)
+        torch.testing.assert_close(part, whole[first:last], rtol=1e-12, atol=1e-15)
+        if assignment.tolerance is not None:
+            allowed = assignment.tolerance(inputs, whole)[first:last]
+            torch.testing.assert_close(assignment.tolerance(some, part), allowed, rtol=1e-6, atol=0)
+
+
+@each
+def test_the_baseline_is_right(assignment: Assignment) -> None:
+    inputs = draw(assignment, SEEDS[0])
+    expected = right_answer(assignment, inputs)
+    out = torch.full_like(expected, float("nan"), dtype=DTYPES[assignment.output.dtype])
+    baseline(assignment.name).eager(**inputs, out=out)
+    allowed = None if assignment.tolerance is None else assignment.tolerance(inputs, expected)
+    assert compare(out, expected, allowed).passed
+
+
+@each
+def test_the_handout_says_what_is_timed_and_what_it_earns(assignment: Assignment) -> None:
+    handout = (ROOT / "assignments" / assignment.name / "handout.md").read_text()
+    speed = handout.partition("\n## Speed\n")[2].partition("\n## ")[0]
+    for case in assignment.timed:
+        assert f"`{case.name}`" in speed
+    threshold = COURSE.threshold_of(assignment.name)
+    assert assignment.name in COURSE.thresholds.assignments
+    assert f"{threshold.floor:g} times" in speed and f"{threshold.target:g} times" in speed
+
+
+@pytest.mark.gpu
+@every_timed
+def test_on_a_gpu_drawing_is_quick_and_the_baseline_right(assignment: Assignment, case: TimedCase) -> None:
+    for seed in SEEDS:
+        began = time.perf_counter()
+        with torch.device("cuda"):
+            inputs = assignment.make_inputs(case, torch.Generator("cuda").manual_seed(seed))
+        torch.cuda.synchronize()
+        seconds = time.perf_counter() - began
+    assert seconds < DRAW_SECONDS
+    shape, dtype = shape_of(assignment.output, case), DTYPES[assignment.output.dtype]
+    out = torch.full(shape, float("nan"), dtype=dtype, device="cuda")
+    baseline(assignment.name).eager(**inputs, out=out)
+    if assignment.spot_check is not None:
+        assert assignment.spot_check(inputs, out, torch.Generator("cuda").manual_seed(SEEDS[0])) <= 1
+        return
+    expected = right_answer(assignment, inputs)
+    allowed = None if assignment.tolerance is None else assignment.tolerance(inputs, expected)
+    assert compare(out, expected, allowed).passed
