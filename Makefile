@@ -53,6 +53,8 @@ $(SETUP): pyproject.toml constraints.txt
 		{ echo "kernelmark: python -m venv failed; on Debian and Ubuntu: apt install python3-venv"; exit 2; }
 	@echo "setting up $(VENV) (torch and triton are large: minutes the first time)"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	@command -v bwrap >/dev/null || echo "bubblewrap is missing, which keeps submissions apart best:" \
+		"apt install bubblewrap (kernelmark doctor says what this machine offers without it)"
 	@touch $@
 
 $(TEST_TOOLS): $(SETUP)

@@ -95,7 +95,7 @@ def grade(job: Job) -> Graded:
     arguments = [
         str(plugin.SUITE), "--noconftest",
         "-c", str(plugin.SUITE / "pytest.ini"), "--rootdir", str(plugin.SUITE), "-p", "pytest_timeout",
-        "-p", "no:cacheprovider", "-p", "no:faulthandler", "--capture=sys", "-v", "-ra",
+        "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:unraisableexception", "--capture=sys", "-v", "-ra",
         "--tb=short", "--no-header", "--color=no",
         f"--timeout={job.course.limits.seconds(job.device)[1] + GUARD_SECONDS}",
         "--submission", str(job.submission.folder),

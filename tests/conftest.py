@@ -1,16 +1,63 @@
-"""What tests share: one zygote for the whole run, and the grading of a folder with a small course."""
+"""What tests share: one zygote for the whole run, lanes at each isolation, and a table of what was graded at which."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
 
 from grader.judge.lane import close_lane, lane_zygote
 from grader.judge.zygote import Zygote
+from tests import hostile_lane
+from tests.hostile_lane import TABLE, Lane
+
+COLUMNS = ("honest", "full points", "flagged", "hostile", "with points")
 
 
 @pytest.fixture(scope="session")
 def zygote() -> Iterator[Zygote]:
     yield lane_zygote()
     close_lane()
+
+
+@pytest.fixture(scope="module")
+def lane(request: pytest.FixtureRequest) -> Iterator[Lane]:
+    """One lane for all submissions at an isolation (`hostile_lane.at`): what one does to it, the next one meets."""
+    measured = hostile_lane.at(request.param)
+    if measured is None:
+        pytest.skip(f"this machine, or this user, has no isolation of its own that is {request.param!r}")
+    with hostile_lane.opened(measured) as lane:
+        yield lane
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    counts: dict[tuple[str, ...], Counter[str]] = {}
+    for outcome in ("passed", "failed", "xfailed"):
+        for report in terminalreporter.getreports(outcome):
+            for name, value in report.user_properties:
+                if name == TABLE and report.when == "call":
+                    _count(counts, json.loads(str(value)))
+    if not counts:
+        return
+    lines: list[tuple[str, ...]] = [("user", "isolation", "layers", *COLUMNS)]
+    lines += [(*row, *(str(count[name]) for name in COLUMNS)) for row, count in sorted(counts.items(), key=_rank)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    terminalreporter.section("assignments graded at each isolation")
+    for line in lines:
+        terminalreporter.write_line("  ".join(map(str.ljust, line, widths)).rstrip())
+
+
+def _count(counts: dict[tuple[str, ...], Counter[str]], row: dict[str, str | int]) -> None:
+    count = counts.setdefault((str(row["user"]), str(row["isolation"]), str(row["layers"])), Counter())
+    count[str(row["kind"])] += int(row["graded"])
+    if row["kind"] == "honest":
+        count.update({"full points": int(row["full"]), "flagged": int(row["flagged"])})
+    else:
+        count["with points"] += int(row["scored"])
+
+
+def _rank(entry: tuple[tuple[str, ...], Counter[str]]) -> tuple[bool, int, int, bool]:
+    (user, isolation, layers), _ = entry
+    return user != "root", -int(isolation.split()[0]), -layers.count("+"), layers == "no layer"

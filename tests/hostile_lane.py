@@ -1,16 +1,28 @@
-"""What a lane of its own does for tests of hostile submissions: grades them, and says what they left behind."""
+"""What a lane of its own does for tests of whole submissions: grades them at an isolation of the machine's, and says
+what they left behind."""
 
 from __future__ import annotations
 
+import gc
+import json
+import multiprocessing
 import os
 import tempfile
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from grader.catalogue import ROOT, assignments
 from grader.course import Course, LimitsTable, read_course
 from grader.grading import Graded, Job, grade
+from grader.judge import isolation, wire
+from grader.judge.isolation import Isolation
 from grader.judge.lane import lane_isolation, lane_zygote, start_lane
+from grader.judge.zygote import InfrastructureError
+from grader.result import AssignmentResult
 from grader.submission import Submission
 from grader.worker import processes
 from tests.graded import FILES
@@ -19,8 +31,14 @@ from tests.graded import FILES
 MARK = "kernelmark-hostile"
 SHARED_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/run/lock", "/run/shm")
 SYSV = ("shm", "sem", "msg")
-# Endless ones are ended by the judge: no need to wait as long as for an honest student.
 LIMITS = LimitsTable(call_seconds=3, assignment_seconds=9, memory_mb=2048)
+# For those that must run out of time: no need to wait longer.
+BRIEF = LimitsTable(call_seconds=1, assignment_seconds=3, memory_mb=2048)
+STRONGEST = "strongest"
+# At this level and above, nothing that a submission makes outlives it: weaker ones are not meant to hold.
+CONTAINED = 2
+# The property of a test that holds a line of the table that tests/conftest.py prints.
+TABLE = "isolation"
 
 
 @dataclass
@@ -35,29 +53,100 @@ class Traces:
     mounts: list[str] = field(default_factory=list)
 
 
-def start(temporary: str) -> None:
-    """Begins a lane whose temporary files lie in a folder that nobody else uses."""
+@dataclass(frozen=True)
+class Lane:
+    """A process that grades, and the isolation of its workers."""
+
+    pool: ProcessPoolExecutor
+    isolation: Isolation
+
+    def graded(
+        self, submission: Submission, *, flags: bool = False, only: tuple[str, ...] = (),
+        limits: LimitsTable | None = LIMITS,
+    ) -> Graded:
+        return self.pool.submit(_graded, submission, flags, only, limits).result()
+
+    def traces(self) -> Traces:
+        """Asked while none of its workers lives."""
+        return self.pool.submit(_traces).result()
+
+    def row(self, kind: str, results: list[AssignmentResult]) -> str:
+        """A line for the table that tests/conftest.py prints at the end."""
+        flagged = sum(bool(result.flags) for result in results)
+        full = sum(result.score == result.correctness.max_points for result in results)
+        scored = sum(result.score > 0 for result in results)
+        return json.dumps({
+            "user": "root" if os.geteuid() == 0 else "a user", "isolation": str(self.isolation),
+            "layers": self.isolation.summary, "kind": kind, "graded": len(results), "full": full, "scored": scored,
+            "flagged": flagged})
+
+
+def at(wanted: str) -> Isolation | None:
+    """The strongest isolation of this machine, or its first of a level below that, or of a name (`isolation.name_of`)
+    without a cgroup; None if there is none."""
+    strongest = isolation.measure(cuda=False)
+    if wanted == STRONGEST:
+        return strongest
+    for layers in isolation.weaker(strongest.layers):
+        if not strongest.cgroup and layers == strongest.layers:
+            continue
+        if wanted == isolation.name_of(layers):
+            return _without_cgroup(layers)
+        if wanted.isdigit() and (one := _without_cgroup(layers)) and one.level == int(wanted) < strongest.level:
+            return one
+    return None
+
+
+@cache
+def _without_cgroup(layers: wire.Layers) -> Isolation | None:
+    level = 0
+    # Without seccomp it is 0 anyway; and two canaries of one user that trace each other would wait for each other.
+    if layers.seccomp:
+        try:
+            managed, trouble = isolation.probe(layers, cuda=False)
+        except InfrastructureError:
+            return None
+        if trouble:
+            return None
+        level = isolation.level(layers, managed)
+    return replace(isolation.measure(cuda=False), level=level, layers=layers, cgroup=False)
+
+
+@contextmanager
+def opened(measured: Isolation) -> Iterator[Lane]:
+    """A lane whose temporary files lie in a folder that nobody else uses."""
+    with tempfile.TemporaryDirectory(prefix="kernelmark-test-") as temporary:
+        # Workers of another user have to pass through it, as they do through /tmp.
+        Path(temporary).chmod(0o711)
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(1, mp_context=context, initializer=_start, initargs=(temporary, measured)) as pool:
+            yield Lane(pool, measured)
+
+
+def _start(temporary: str, measured: Isolation) -> None:
     os.environ["TMPDIR"] = temporary
     tempfile.tempdir = None
-    start_lane()
+    start_lane(measured=measured)
     _ = lane_zygote().versions
+    # pytest collects garbage ten times at the end of each grading: most of its time, if what was imported takes part.
+    gc.freeze()
 
 
-def course(*, flags: bool = False) -> Course:
-    """The course as shipped, with small limits. `flags`: breaking the rules costs no points, as a TA may choose."""
+def course(*, flags: bool = False, limits: LimitsTable | None = LIMITS) -> Course:
+    """The course as shipped, with small limits, or (None) its own. `flags`: breaking the rules costs no points, as a
+    TA may choose."""
     shipped = read_course(ROOT / "course.toml", frozenset(assignments()))
     policy = shipped.policy.model_copy(update={"violation": "flag"}) if flags else shipped.policy
-    return shipped.model_copy(update={"limits": LIMITS, "policy": policy})
+    return shipped.model_copy(update={"limits": limits or shipped.limits, "policy": policy})
 
 
-def graded(submission: Submission, *, flags: bool = False, only: tuple[str, ...] = ()) -> Graded:
+def _graded(submission: Submission, flags: bool, only: tuple[str, ...], limits: LimitsTable | None) -> Graded:
     """Grades the assignments that the submission holds a file of, or those of `only`."""
     present = only or tuple(name for file, name in FILES.items() if (submission.folder / file).exists())
-    return grade(Job(submission, course(flags=flags), present))
+    return grade(Job(submission, course(flags=flags, limits=limits), present))
 
 
-def traces() -> Traces:
-    """Run in the lane, while none of its workers lives."""
+def _traces() -> Traces:
     temporary = Path(tempfile.gettempdir())
     return Traces(
         level=lane_isolation().level,

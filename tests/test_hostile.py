@@ -1,10 +1,13 @@
 """Hostile submissions get zero points and leave nothing behind: `tests/submissions/hostile/<family>/<name>/`.
 
-The real judge decides, in a lane of its own. Lines in a member's file say what must come of it:
+The real judge decides, in a lane of its own, at the strongest isolation that this machine offers; where it is the
+sandbox that a family meets, once more at each weaker level that is meant to hold. Lines in a member's file say what
+must come of it:
 `# verdict: a, b` the verdicts that will do, `# expect: words` what the message must hold;
 `# policy: off` the rules about kernels cost nothing here, so that what they would stop meets the sandbox;
 `# residual: why` it earns points today, as the README says it may: the line goes when a defence takes them away;
-`# gap: why` another of the promises above is not kept yet: the same.
+`# gap: why` another of the promises above is not kept yet: the same;
+`# least: level, why` weaker levels do not promise to hold it, as the README says.
 """
 
 from __future__ import annotations
@@ -13,16 +16,13 @@ import csv
 import ctypes
 import hashlib
 import io
-import multiprocessing
 import os
 import re
 import shutil
 import socket
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, get_args
 
@@ -30,6 +30,7 @@ import pytest
 
 from grader.catalogue import ROOT
 from grader.grading import Graded, Job, grade_all
+from grader.judge.isolation import SEALED
 from grader.report.load import load_results
 from grader.report.pages import write_class
 from grader.result import AssignmentResult, Verdict, decisive
@@ -37,6 +38,7 @@ from grader.store import RESULT, keep
 from grader.submission import Submission, find_submissions
 from tests import hostile_lane
 from tests.graded import FILES, told
+from tests.hostile_lane import STRONGEST, TABLE, Lane
 
 HERE = Path(__file__).parent / "submissions" / "hostile"
 MEMBERS = sorted(path for family in HERE.iterdir() for path in family.iterdir() if path.is_dir())
@@ -44,14 +46,17 @@ HONEST = ROOT / "reference" / "silu.py"
 SOURCE_BYTES = 128 * 1024
 RESULT_BYTES = 256 * 1024
 LEAST_MEMBERS = 100
-# At this level and above, nothing that a submission makes outlives it.
-CONTAINED = 2
 SETTLE_SECONDS = 5.0
 # The key of replay/shared_memory_segment, and the numbers of shmctl(2).
 SEGMENT_KEY = 0x4B4D4831
 IPC_RMID = 0
 # What a browser or a terminal would act on, from the texts of the family "injection".
 ACTED_ON = ("<script>alert", "<img src=x", "\x1b", "\x9b", "\u202e", "\u2066", "\x00", "\ud800")
+# Families that are tried again at weaker levels: those that a cgroup helps against, and all that the sandbox does.
+BOUNDED = ("attacking_the_grader", "exhausting")
+CONFINED = (*BOUNDED, "network", "reading_the_answer", "wire_attacks", "forged_verdict")
+# Verdicts that come however little time there is.
+WAITED_FOR = {"time_limit", "policy_violation"}
 # Graded as one class, with an honest neighbour before and after each.
 IN_CLASS = (
     "early_done/replies_in_advance", "forged_verdict/exits_at_import", "forged_verdict/planted_conftest",
@@ -60,17 +65,9 @@ IN_CLASS = (
 )
 
 
-@pytest.fixture(scope="module")
-def lane() -> Iterator[ProcessPoolExecutor]:
-    """One lane for all members: what one of them does to it, the next one meets."""
-    # Workers of another user have to pass through it, as they do through /tmp.
-    with tempfile.TemporaryDirectory(prefix="kernelmark-test-") as temporary:
-        Path(temporary).chmod(0o711)
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(
-            1, mp_context=context, initializer=hostile_lane.start, initargs=(temporary,),
-        ) as pool:
-            yield pool
+@pytest.fixture(scope="module", autouse=True)
+def shared_places() -> Iterator[None]:
+    yield
     _clean_up()
 
 
@@ -97,17 +94,17 @@ def _contents(folder: Path) -> dict[str, str]:
             for path in sorted(folder.rglob("*"))}
 
 
-def _assert_nothing_left(lane: ProcessPoolExecutor, before: hostile_lane.Traces) -> None:
+def _assert_nothing_left(lane: Lane, before: hostile_lane.Traces) -> None:
     """Looks again while there is something, since tests beside this one leave traces of their own for a moment."""
     deadline = time.monotonic() + SETTLE_SECONDS
     while True:
-        after = lane.submit(hostile_lane.traces).result()
+        after = lane.traces()
         left = {
             "processes": Counter(after.processes) - Counter(before.processes),
             "files": after.files if len(after.files) > len(before.files) else [],
             "mounts": Counter(after.mounts) - Counter(before.mounts),
         }
-        if before.level >= CONTAINED:
+        if before.level >= hostile_lane.CONTAINED:
             left["marked"] = sorted({*after.marked} - {*before.marked})
             left["segments"] = sorted({*after.segments} - {*before.segments})
         if not any(left.values()) or time.monotonic() > deadline:
@@ -136,24 +133,63 @@ def _sources(folder: Path) -> dict[str, str]:
             for file, name in FILES.items() if (folder / file).is_file()}
 
 
+def _least(notes: str) -> int:
+    """The weakest level that promises to hold a member."""
+    return max([hostile_lane.CONTAINED, *(int(text.split(",")[0]) for text in _noted(notes, "least"))])
+
+
 def _parameter(folder: Path) -> Any:
     gaps = _noted("\n".join(_sources(folder).values()), "gap")
     marks = [pytest.mark.xfail(strict=True, reason=gaps[0])] if gaps else []
     return pytest.param(folder, id=f"{folder.parent.name}/{folder.name}", marks=marks)
 
 
+def _members(level: int, families: tuple[str, ...]) -> pytest.MarkDecorator:
+    """Runs a test with each member of these families that the level promises to hold."""
+    return pytest.mark.parametrize("folder", [
+        _parameter(folder) for folder in MEMBERS
+        if folder.parent.name in families and _least("\n".join(_sources(folder).values())) <= level])
+
+
+at_the_strongest = pytest.mark.parametrize("lane", [STRONGEST], indirect=True)
+Record = Callable[[str, object], None]
+
+
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("folder", [_parameter(folder) for folder in MEMBERS])
-def test_zero_points_and_nothing_left(folder: Path, lane: ProcessPoolExecutor, tmp_path: Path) -> None:
+@at_the_strongest
+@_members(SEALED, tuple(path.name for path in HERE.iterdir()))
+def test_zero_points_and_nothing_left(folder: Path, lane: Lane, tmp_path: Path, record_property: Record) -> None:
+    _assert_held(folder, lane, tmp_path, record_property)
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("lane", ["3"], indirect=True)
+@_members(3, BOUNDED)
+def test_the_same_without_a_cgroup(folder: Path, lane: Lane, tmp_path: Path, record_property: Record) -> None:
+    _assert_held(folder, lane, tmp_path, record_property)
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("lane", ["2"], indirect=True)
+@_members(2, CONFINED)
+def test_the_same_without_namespaces(folder: Path, lane: Lane, tmp_path: Path, record_property: Record) -> None:
+    _assert_held(folder, lane, tmp_path, record_property)
+
+
+def _assert_held(folder: Path, lane: Lane, tmp_path: Path, record_property: Record) -> None:
     sources = _sources(folder)
     notes = "\n".join(sources.values())
     if "gpu" in _noted(notes, "needs"):
         pytest.skip("needs a GPU")
+    if lane.isolation.level < _least(notes):
+        pytest.skip(f"holds from level {_least(notes)} on")
     rules = "off" not in _noted(notes, "policy")
+    limits = hostile_lane.BRIEF if {*_noted(notes, "verdict")} <= WAITED_FOR else hostile_lane.LIMITS
     contents = _contents(folder)
-    before = lane.submit(hostile_lane.traces).result()
-    graded = lane.submit(hostile_lane.graded, _alone(folder), flags=not rules).result()
+    before = lane.traces()
+    graded = lane.graded(_alone(folder), flags=not rules, limits=limits)
     assert graded.result is not None, graded.error
+    record_property(TABLE, lane.row("hostile", list(graded.result.assignments.values())))
     assert _contents(folder) == contents
     _assert_nothing_left(lane, before)
     _assert_tame(graded, tmp_path)
@@ -177,6 +213,7 @@ def test_the_corpus_is_large_and_says_what_must_come_of_each() -> None:
         for source in sources.values():
             assert source.startswith("#"), folder
             (verdicts,) = _noted(source, "verdict")
+            assert not any(not re.fullmatch(r"[34], .+", text) for text in _noted(source, "least")), folder
             assert set(verdicts.split(", ")) <= {*get_args(Verdict)} - {"accepted", "infrastructure_error"}, folder
 
 
@@ -259,16 +296,17 @@ INTAKE: dict[str, tuple[Callable[[Path, Path], object], Verdict, str]] = {
 }  # fmt: skip
 
 
+@at_the_strongest
 @pytest.mark.parametrize("kind", INTAKE)
-def test_odd_files_are_refused(kind: str, lane: ProcessPoolExecutor, tmp_path: Path) -> None:
+def test_odd_files_are_refused(kind: str, lane: Lane, tmp_path: Path) -> None:
     make, verdict, words = INTAKE[kind]
     outside, folder = tmp_path / "outside" / HONEST.name, tmp_path / "student"
     outside.parent.mkdir()
     folder.mkdir()
     shutil.copy(HONEST, outside)
     make(folder / HONEST.name, outside)
-    before = lane.submit(hostile_lane.traces).result()
-    graded = lane.submit(hostile_lane.graded, _alone(folder), only=("silu",)).result()
+    before = lane.traces()
+    graded = lane.graded(_alone(folder), only=("silu",))
     _assert_nothing_left(lane, before)
     assert graded.result is not None, graded.error
     result = graded.result.assignments["silu"]
@@ -286,7 +324,8 @@ NAMES = (
 )
 
 
-def test_odd_names_are_harmless(lane: ProcessPoolExecutor, tmp_path: Path) -> None:
+@at_the_strongest
+def test_odd_names_are_harmless(lane: Lane, tmp_path: Path) -> None:
     for name in NAMES:
         folder = tmp_path / "class" / name
         try:
@@ -300,7 +339,7 @@ def test_odd_names_are_harmless(lane: ProcessPoolExecutor, tmp_path: Path) -> No
     submissions = find_submissions(tmp_path / "class", FILES)
     assert len(submissions) == sum(1 for _ in (tmp_path / "class").iterdir()) > 3
     for one in submissions:
-        graded = lane.submit(hostile_lane.graded, one, only=("silu",)).result()
+        graded = lane.graded(one, only=("silu",))
         assert keep(graded, out, SOURCE_BYTES) == []
     loaded = load_results(out)
     assert len(loaded.entries) == len(submissions) and not loaded.failures

@@ -7,26 +7,51 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from grader.catalogue import ROOT
+from tests.hostile_lane import TABLE
+from tests.unprivileged import USER
 
-TESTS = ("tests/judge/test_isolation.py", "tests/judge/test_session.py")
-SECONDS = 280
+SECONDS = 400
+HOSTILE = "tests/test_hostile.py"
+FAMILIES = "attacking_the_grader or network or reading_the_answer or exhausting"
+# What is run, and how many tests must pass at least. Where no namespaces are to be had, "confined" is the strongest.
+RUNS: dict[str, tuple[tuple[str, ...], int]] = {
+    "the sandbox": (
+        ("tests/judge/test_isolation.py", "tests/judge/test_session.py", "tests/judge/test_defences.py"), 60),
+    "hostile, the strongest": (
+        (HOSTILE, "-k", f"nothing_left and ({FAMILIES})"), 100),
+    "hostile, confined": ((HOSTILE, "-k", f"without_namespaces and ({FAMILIES})"), 0),
+    "honest, the strongest": (("tests/test_levels.py", "-k", "strongest"), 15),
+}
 
 
-def test_the_sandbox_holds_for_a_user_without_privileges() -> None:
+@pytest.mark.timeout(SECONDS + 20)
+@pytest.mark.parametrize("run", RUNS)
+def test_it_holds_for_a_user_without_privileges(run: str, record_property: Callable[[str, object], None]) -> None:
     if os.geteuid() != 0:
         pytest.skip("these tests have just been run by a user without privileges")
-    command = [
-        str(shutil.which("unshare")), "--mount", "--propagation", "private", "--",
-        sys.executable, "-m", "tests.unprivileged",
-        sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *TESTS]
-    if subprocess.run([*command[:5], "true"], capture_output=True, check=False).returncode != 0:
+    tests, least = RUNS[run]
+    around = [str(shutil.which("unshare")), "--mount", "--propagation", "private", "--"]
+    if subprocess.run([*around, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("this container lets root make no mount namespace")
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+    with tempfile.TemporaryDirectory(prefix="kernelmark-test-") as folder:
+        os.chown(folder, USER, USER)
+        told = Path(folder) / "tests.xml"
+        done = subprocess.run(
+            [*around, sys.executable, "-m", "tests.unprivileged",
+             sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist",
+             "-o", "junit_family=xunit1", f"--junitxml={told}", *tests],
+            cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
+        assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+        for one in ElementTree.parse(told).iter("property"):
+            if one.get("name") == TABLE:
+                record_property(TABLE, one.get("value"))
     passed = re.search(r"(\d+) passed", done.stdout)
-    assert passed and int(passed[1]) >= 35, done.stdout[-2000:]
+    assert least <= int(passed[1] if passed else 0), done.stdout[-2000:]

@@ -155,7 +155,7 @@ def _offered(cuda: bool) -> tuple[wire.Layers, list[str]]:
             missing.append(f"no other user for workers: {closed} is closed to others (grade as a user without "
                            "privileges, or install Python and the checkout where all may read)")
         else:
-            uid = _spare_uid()
+            uid = spare_uid()
     return wire.Layers(
         namespaces=not trouble, uid=uid, landlock=version >= landlock.LEAST_ABI, seccomp=seccomp.available()), missing
 
@@ -173,7 +173,7 @@ def weaker(layers: wire.Layers) -> list[wire.Layers]:
 _lanes = itertools.count()
 
 
-def _spare_uid() -> int | None:
+def spare_uid() -> int | None:
     """A user that nobody is, another one for each zygote of each process; `nobody` where few users are mapped, None
     where there is no other."""
     mapped = sum(int(line.split()[2]) for line in Path("/proc/self/uid_map").read_text().splitlines())

@@ -6,6 +6,8 @@ Light to import, so that a new lane can have its zygote importing torch while it
 from __future__ import annotations
 
 import atexit
+import gc
+from dataclasses import replace
 from functools import cache
 
 from grader.judge import isolation
@@ -26,10 +28,17 @@ def start_lane(device: str = "cpu", measured: Isolation | None = None) -> None:
     processes.die_with_parent()
     processes.adopt_orphans()
     if measured is not None:
-        _isolations[device] = measured
+        layers = measured.layers
+        if layers.uid is not None:
+            # The processes of a user are counted together, and one lane's are nothing to another.
+            layers = layers.model_copy(update={"uid": isolation.spare_uid()})
+        _isolations[device] = replace(measured, layers=layers)
     lane_zygote(device)
     import torch
 
+    # pytest collects garbage after every run, ten times: what is imported by now never becomes any.
+    gc.collect()
+    gc.freeze()
     # A lane is one core: oracles that spread over all of them would slow the other lanes' workers.
     torch.set_num_threads(1)
 

@@ -73,7 +73,7 @@ class Watchdog:
         if root is None:
             return None
         found = _tree(self._root, self._limits.processes)
-        return self._too_many(found) or self._memory(root, found) or self._disk()
+        return self._too_many(found) or self._memory(root, found) or self._disk(found)
 
     def _too_many(self, found: dict[int, _Process]) -> Excess | None:
         tasks = sum(process.threads for process in found.values())
@@ -117,12 +117,12 @@ class Watchdog:
     def _beyond_given(self, found: dict[int, _Process]) -> int:
         return max(0, sum(process.shared for process in found.values()) - self.given_bytes)
 
-    def _disk(self) -> Excess | None:
+    def _disk(self, found: Iterable[int]) -> Excess | None:
         started = time.monotonic()
         if self._folder is None or started < self._next_folder:
             return None
         count = _Count(self._limits.file_mb * _MIB, self._entries)
-        excess = count.folder(self._folder)
+        excess = count.folder(self._folder) or count.nameless(found, self._folder)
         now = time.monotonic()
         self._next_folder = now + FOLDER_REST * (now - started)
         return Excess("disk", excess) if excess else None
@@ -153,6 +153,34 @@ class _Count:
         finally:
             os.close(descriptor)
 
+    def nameless(self, pids: Iterable[int], beside: Path) -> str | None:
+        """Counts what these processes hold open of the same file system and nobody finds by a name any more."""
+        try:
+            device = beside.stat().st_dev
+        except OSError:
+            return None
+        seen = set()
+        for pid in pids:
+            try:
+                numbers = os.listdir(f"/proc/{pid}/fd")
+            except OSError:
+                continue
+            for number in numbers:
+                try:
+                    about = Path(f"/proc/{pid}/fd/{number}").stat()
+                except OSError:
+                    continue
+                if about.st_nlink or about.st_dev != device or about.st_ino in seen or not stat.S_ISREG(about.st_mode):
+                    continue
+                seen.add(about.st_ino)
+                self.bytes += about.st_blocks * 512
+                if self.bytes > self._max_bytes:
+                    return self._too_large()
+        return None
+
+    def _too_large(self) -> str:
+        return f"{self.bytes / _MIB:,.1f} MiB or more in files, {self._max_bytes // _MIB:,} MiB allowed"
+
     def _entries(self, descriptor: int, depth: int) -> str | None:
         folders = []
         with os.scandir(descriptor) as listing:
@@ -170,8 +198,7 @@ class _Count:
                 # The larger: a file may have holes, or blocks beyond its end.
                 self.bytes += max(about.st_size, about.st_blocks * 512)
                 if self.bytes > self._max_bytes:
-                    return (f"{self.bytes / _MIB:,.1f} MiB or more in files, "
-                            f"{self._max_bytes // _MIB:,} MiB allowed")
+                    return self._too_large()
         for name in folders:
             if excess := self.folder(name, descriptor, depth + 1):
                 return excess

@@ -15,7 +15,7 @@ from pathlib import Path
 from grader.judge import wire
 
 _libc = ctypes.CDLL(None, use_errno=True)
-_PTRACE_SEIZE, _PTRACE_DETACH = 0x4206, 17
+_PTRACE_SEIZE = 0x4206
 _CLONE_NEWUSER = 0x10000000
 _IPC_PRIVATE, _IPC_RMID = 0, 0
 
@@ -56,11 +56,11 @@ def _see_others(request: wire.Probe) -> bool:
 
 
 def _trace_others(request: wire.Probe) -> bool:
-    for pid in _others():
-        if _libc.ptrace(_PTRACE_SEIZE, pid, None, None) == 0:
-            _libc.ptrace(_PTRACE_DETACH, pid, None, None)
-            return True
-    return False
+    # By a child that ends at once: a tracer's end is the one way to let go of what is not stopped.
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if any(_libc.ptrace(_PTRACE_SEIZE, pid, None, None) == 0 for pid in _others()) else 1)
+    return os.waitpid(child, 0)[1] == 0
 
 
 def _read_others(request: wire.Probe) -> bool:

@@ -1,6 +1,7 @@
 # Leaves folders 2,000 levels deep behind, so that whoever removes them runs out of stack or of path.
 # verdict: runtime_error
-# expect: levels
+# policy: off
+# expect: folders inside each other
 import errno
 import os
 
@@ -18,8 +19,8 @@ def attack():
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES):
                 raise
-            raise RuntimeError(f"refused: {errno.errorcode[error.errno]} after {level} levels") from None
-    raise RuntimeError(f"left {LEVELS} levels to be removed")
+            raise RuntimeError(f"refused: {errno.errorcode[error.errno]} with {level} folders inside each other") from None
+    raise RuntimeError(f"left {LEVELS} folders inside each other to be removed")
 
 
 @triton.jit

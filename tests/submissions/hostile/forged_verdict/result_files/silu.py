@@ -1,5 +1,6 @@
 # Writes results where a grader may look for them: in its own folder, above it, and in shared ones.
 # verdict: wrong_answer
+# policy: off
 import json
 import pathlib
 

@@ -1,5 +1,6 @@
 # Sends the messages that pass between judge and zygote.
 # verdict: runtime_error
+# policy: off
 # expect: protocol
 import io
 import os

@@ -1,5 +1,6 @@
 # Sends 60,000 opening brackets, for a parser that recurses.
 # verdict: runtime_error
+# policy: off
 # expect: protocol
 import io
 import os

@@ -1,5 +1,6 @@
 # Answers as often as the channel takes it.
 # verdict: runtime_error, time_limit
+# policy: off
 import io
 import os
 import stat

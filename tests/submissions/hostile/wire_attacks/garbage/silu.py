@@ -1,5 +1,6 @@
 # Sends bytes that are no text to the judge, then answers as if nothing had been.
 # verdict: runtime_error
+# policy: off
 # expect: protocol
 import io
 import os

@@ -1,5 +1,6 @@
 # Sends frames of up to a mebibyte.
 # verdict: runtime_error
+# policy: off
 # expect: protocol
 import io
 import os

@@ -1,5 +1,6 @@
 # Tells a failure of its own making: a text over the cap, a line that is none.
 # verdict: runtime_error
+# policy: off
 # expect: protocol
 import io
 import os

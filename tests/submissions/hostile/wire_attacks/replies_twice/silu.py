@@ -1,5 +1,6 @@
 # Answers twice: the second answer is there before the next question.
 # verdict: runtime_error
+# policy: off
 # expect: protocol
 import io
 import os

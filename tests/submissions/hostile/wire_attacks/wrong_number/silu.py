@@ -1,5 +1,6 @@
 # Answers with the numbers of other questions: those to come, negative, none.
 # verdict: runtime_error
+# policy: off
 # expect: protocol
 import io
 import os
