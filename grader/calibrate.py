@@ -67,7 +67,7 @@ def _timing(assignment: Assignment, index: int, course: Course, device: str) -> 
     cuda = device == "cuda"
     source = (catalogue.ROOT / "reference" / assignment.file).read_bytes()
     limits = wire.Limits(
-        memory_mb=course.limits.memory_mb, cuda=cuda, file_mb=course.limits.file_mb,
+        memory_mb=course.limits.memory_mb, cuda=cuda, file_mb=course.limits.cuda_file_mb,
         processes=course.limits.processes, cpu_seconds=int(SECONDS))
     session = Session(
         lane_zygote(device), assignment, source, limits, course.limits.max_programs, SECONDS,
@@ -75,7 +75,8 @@ def _timing(assignment: Assignment, index: int, course: Course, device: str) -> 
     try:
         lost = session.load()
         found = lost if lost is not None else speed.measure(
-            assignment, case, session, lane_baselines(device), course.threshold_of(assignment.name), cuda=cuda)
+            assignment, case, session, lane_baselines(device), course.threshold_of(assignment.name),
+            until=time.monotonic() + SECONDS, cuda=cuda)
     finally:
         session.close()
     if isinstance(found, Speed):

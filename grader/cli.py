@@ -33,7 +33,7 @@ def grade(
     out: Annotated[Path, typer.Option(help="Where results go; made if missing.")] = Path("results"),
     only: Annotated[str, typer.Option(help="Assignments to grade, e.g. silu,gemm. Default: all.")] = "",
     device: Annotated[str, typer.Option(
-        help="auto (for now the CPU), cpu, or cuda: answers judged on a GPU, speed not measured yet.")] = "auto",
+        help="auto (for now the CPU), cpu, or cuda: judged on a GPU, speed included.")] = "auto",
     jobs: Annotated[int, typer.Option(min=0, help="Submissions graded side by side; 0: one for each core.")] = 0,
     seed: Annotated[int | None, typer.Option(
         min=0, max=2**63 - 1, help="Repeat the inputs of a grading. Default: new ones, logged.")] = None,

@@ -64,6 +64,7 @@ class LimitsTable(_Table):
     memory_mb: Annotated[int, Field(ge=256, le=4_194_304, strict=True)] = 4096
     processes: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 64
     file_mb: Annotated[int, Field(ge=1, le=1_048_576, strict=True)] = 64
+    cuda_file_mb: Annotated[int, Field(ge=1, le=1_048_576, strict=True)] = 2048
     source_kb: Annotated[int, Field(ge=1, le=128, strict=True)] = 128
     max_programs: Annotated[int, Field(ge=1, le=10_000_000, strict=True)] = 16384
 

@@ -26,7 +26,7 @@ import torch
 from grader import catalogue, scoring
 from grader.assignment import Assignment
 from grader.course import Course
-from grader.judge.attempt import RECORD, SOURCE, expected_checks, speed_id
+from grader.judge.attempt import RECORD, SOURCE, SPEED_SECONDS, expected_checks, speed_id
 from grader.judge.explain import explain_assignment
 from grader.judge.isolation import Isolation
 from grader.judge.lane import lane_isolation, lane_zygote, start_lane
@@ -52,6 +52,7 @@ GUARD_SECONDS = 120
 DISABLE_AUTOLOAD = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
 NO_GPU = "graded without a GPU: speed is measured on one, never guessed"
 NOT_RIGHT = "speed counts once every case is right"
+COSTS_SPEED_ALONE = ("infrastructure", "time_out", "out_of_memory", "over_limit")
 # Faster than the roof by more than this is for a person to look at.
 IMPOSSIBLE = 1.05
 
@@ -97,7 +98,7 @@ def grade(job: Job) -> Graded:
         "-c", str(plugin.SUITE / "pytest.ini"), "--rootdir", str(plugin.SUITE), "-p", "pytest_timeout",
         "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:unraisableexception", "--capture=sys", "-v", "-ra",
         "--tb=short", "--no-header", "--color=no",
-        f"--timeout={job.course.limits.seconds(job.device)[1] + GUARD_SECONDS}",
+        f"--timeout={job.course.limits.seconds(job.device)[1] + GUARD_SECONDS + context.speed * SPEED_SECONDS}",
         "--submission", str(job.submission.folder),
     ]
     with _only_our_plugins(), contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
@@ -137,9 +138,9 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
     expected = expected_checks(assignment, job.device)
     evidence = context.evidence.get(assignment.name, {})
     checks = [evidence.get(check_id) or our_failure(check_id, "the check was not run") for check_id in expected]
-    # What a timed call got wrong counts as any answer; that a time could not be taken does not.
+    # What a timed call got wrong counts as any answer; that it takes too long, or a time could not be taken, does not.
     wrong = [check for case in assignment.timed if (check := evidence.get(speed_id(case))) is not None
-             and check.outcome == "failed" and check.detail and check.detail.kind != "infrastructure"]
+             and check.outcome == "failed" and check.detail and check.detail.kind not in COSTS_SPEED_ALONE]
     checks += wrong
     verdict = scoring.verdict_of(checks, expected)
     points = job.course.points_of(assignment.name)
@@ -177,8 +178,12 @@ def _performance(job: Job, context: Context, assignment: Assignment, verdict: Ve
     checks = [evidence.get(speed_id(case)) for case in assignment.timed]
     timings = [check.timing for check in checks if check is not None and check.timing is not None]
     if not timings or len(timings) < len(checks):
-        said = next((check.detail.message for check in checks if check is not None and check.detail), "not run")
-        return found.model_copy(update={"reason": f"speed could not be measured: {said}", "timings": timings})
+        details = [check.detail for check in checks if check is not None and check.detail]
+        said = details[0].message if details else "not run"
+        theirs = bool(details) and all(detail.kind != "infrastructure" for detail in details)
+        return found.model_copy(update={
+            "status": "measured" if theirs else "not_measured", "timings": timings,
+            "reason": f"no points for speed: {said}" if theirs else f"speed could not be measured: {said}"})
     return found.model_copy(update={
         "status": "measured", "reason": "", "points": scoring.performance_points(timings, threshold, points),
         "speedup": scoring.speedup(timings), "floor": threshold.floor, "target": threshold.target, "timings": timings})

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import torch
 
@@ -107,7 +109,7 @@ class Attempt:
             session = self._open()
             answer = session if isinstance(session, Lost) else session.call(case, inputs)
         except InfrastructureError:
-            self._session = None
+            self._drop_session()
             self._blocked = "not run: the grader had failed"
             raise
         if isinstance(answer, Lost):
@@ -144,11 +146,20 @@ class Attempt:
             return self._speed_result(case, "not_run", Detail(kind="exception", message=reason))
         assert self._baselines is not None
         session = self._open()
-        if not isinstance(session, Lost):
-            # Making inputs and checking answers is our time: each batch has the limit of a call, all of them this one.
-            session.deadline = time.monotonic() + SPEED_SECONDS
-        found = session if isinstance(session, Lost) else speed.measure(
-            self.assignment, case, session, self._baselines(), self._threshold, cuda=self._cuda)
+        found: speed.Speed | Lost | Wrong
+        if isinstance(session, Lost):
+            found = session
+        else:
+            # Making inputs and checking answers is our time: a batch has the limit of a call, and the case has ours.
+            session.deadline = math.inf
+            try:
+                found = speed.measure(
+                    self.assignment, case, session, self._baselines(), self._threshold,
+                    until=time.monotonic() + SPEED_SECONDS, cuda=self._cuda)
+            except BaseException:
+                # What was asked of it and not read would be taken for the next answer.
+                self._drop_session()
+                raise
         if isinstance(found, Lost):
             if found.fatal:
                 self._end_session()
@@ -202,11 +213,7 @@ class Attempt:
             return Lost("time_out", f"not called: the assignment's {limit} were used up by the cases before")
         assert self.source.content is not None
         session = Session(
-            self._zygote(), self.assignment, self.source.content,
-            wire.Limits(
-                memory_mb=self._limits.memory_mb, cuda=self._cuda, file_mb=self._limits.file_mb,
-                processes=self._limits.processes, cpu_seconds=int(2 * self._assignment_seconds) + 5),
-            self._limits.max_programs, self._call_seconds, self._deadline, self._cuda)
+            self._zygote(), self.assignment, self.source.content, self._worker_limits(), self._limits.max_programs, self._call_seconds, self._deadline, self._cuda)
         self._session = session
         lost = session.load()
         if lost is not None:
@@ -219,6 +226,19 @@ class Attempt:
         if self._session is not None:
             self._late.extend(self._session.close())
             self._session = None
+
+    def _worker_limits(self) -> wire.Limits:
+        timed = SPEED_SECONDS * len(self.assignment.timed) if self._cuda else 0
+        return wire.Limits(
+            memory_mb=self._limits.memory_mb, cuda=self._cuda, processes=self._limits.processes,
+            file_mb=self._limits.cuda_file_mb if self._cuda else self._limits.file_mb,
+            cpu_seconds=int(2 * self._assignment_seconds + timed) + 5)
+
+    def _drop_session(self) -> None:
+        """Ends a session that something of ours has failed in."""
+        with suppress(InfrastructureError):
+            self._end_session()
+        self._session = None
 
     def _inputs(self, case: Case) -> Inputs:
         """Fresh contents at every call, from a seed that no submission can know."""

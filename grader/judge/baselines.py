@@ -6,6 +6,7 @@ It runs our own code alone and needs no sandbox; no submission's worker ever sha
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 from grader.assignment import Assignment
 from grader.catalogue import baseline_source
@@ -51,12 +52,13 @@ class Baselines:
 
     @property
     def alive(self) -> bool:
-        return self._zygote.alive
+        return self._zygote.alive and (self._session is None or not self._session.over)
 
     def close(self) -> None:
         """Ends the worker and its zygote."""
-        if self._session is not None:
-            self._session.close()
+        with suppress(InfrastructureError):
+            if self._session is not None:
+                self._session.close()
         if self._clock is not None:
             self._clock.close()
         self._zygote.close()

@@ -58,8 +58,13 @@ class Clock:
         self._shown = not isinstance(reply, Lost)
         return reply if isinstance(reply, Lost) else None
 
-    def batch(self, slots: Sequence[int], which: int = 0, at_done: Callable[[], None] = lambda: None) -> Timed | Lost:
-        """Times one call on each of `slots`. `at_done` runs as soon as the worker says that it has finished."""
+    def batch(
+        self, slots: Sequence[int], which: int = 0, at_done: Callable[[], None] = lambda: None, *, record: bool = False
+    ) -> Timed | Lost:
+        """Times one call on each of `slots`. `at_done` runs as soon as the worker says that it has finished.
+
+        With `record`, which takes time, the reply tells what ran.
+        """
         self._number += 1
         number, seconds, waited, asked = self._number, 0.0, 0.0, time.perf_counter()
 
@@ -74,7 +79,8 @@ class Clock:
                 seconds, waited = time.perf_counter() - started, started - asked
                 at_done()
 
-        request = wire.Batch(seq=self._session.next_seq(), which=which, number=number, slots=list(slots))
+        request = wire.Batch(seq=self._session.next_seq(), which=which, number=number, slots=list(slots),
+            record=record)
         reply, _ = self._session.ask(request, [], meanwhile)
         if isinstance(reply, Lost):
             return reply

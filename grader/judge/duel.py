@@ -7,14 +7,16 @@ between their waking and the clock's start, which is measured too.
 
 from __future__ import annotations
 
+import secrets
 import statistics as middle
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from grader.assignment import Assignment, Case
 from grader.judge import wire
 from grader.judge.buffers import BufferError
-from grader.judge.clock import Clock, Timed
+from grader.judge.clock import Clock
 from grader.judge.ring import Ring, Wrong
 from grader.judge.session import Lost, Session
 from grader.judge.zygote import InfrastructureError
@@ -28,6 +30,12 @@ REPORTED_BATCHES = 7
 MOST_BLOCKS = 24
 # A batch need not be longer: slow kernels are timed on fewer slots.
 BATCH_SECONDS = 0.5
+# Who shows to be this much faster than when the slots were counted out gets all of them.
+FASTER = 4
+# How much longer than the baseline's worker a student's may take to be ready before it counts as time.
+READY_SECONDS = 0.001
+# Of the student's batches this share is recorded and not counted, which ones is nobody's to know.
+RECORDED = 0.2
 
 
 @dataclass
@@ -82,11 +90,17 @@ class Side:
         return None
 
 
+    def leave(self) -> None:
+        """Has the worker let go of every slot; one that does not answer is dead, and has."""
+        if not self.session.over:
+            self.session.ask(wire.Unmap(seq=self.session.next_seq()), [])
+
+
 def duel(
     assignment: Assignment, case: Case, student: Side, baseline: Side, slots: int, *, cuda: bool,
-    settled: Callable[[Estimate], bool] = lambda found: True,
+    until: float, settled: Callable[[Estimate], bool] = lambda found: True,
 ) -> Measured | Lost | Wrong:
-    """Measures until `settled` says that the interval leaves nothing open, or MOST_BLOCKS have run.
+    """Measures until `settled` says that the interval leaves nothing open, MOST_BLOCKS have run, or it is `until`.
 
     Returns what was measured, or how the student's side failed. Raises InfrastructureError if the baseline's does, or
     if there is no memory.
@@ -96,8 +110,11 @@ def duel(
     except BufferError as error:
         raise InfrastructureError(f"{case.name}: {error}") from None
     try:
-        return _Duel(student, baseline, ring, Measured(slots)).run(settled)
+        return _Duel(student, baseline, ring, Measured(slots), until).run(settled)
     finally:
+        # Memory may be given back only when nobody has it open.
+        for side in (student, baseline):
+            side.leave()
         ring.close()
 
 
@@ -107,7 +124,10 @@ class _Duel:
     baseline: Side
     ring: Ring
     found: Measured
+    until: float
     _exposed: list[float] = field(default_factory=list)
+    # Of the baseline's worker, from the request to the clock's start.
+    _ready: list[float] = field(default_factory=list)
 
     def run(self, settled: Callable[[Estimate], bool]) -> Measured | Lost | Wrong:
         for name in (STUDENT, BASELINE):
@@ -118,20 +138,10 @@ class _Duel:
         ours = self.baseline.join(self.ring, BASELINE)
         if ours is not None:
             raise InfrastructureError(f"the baseline failed: {ours.message}")
-        # The first calls compile and try configurations. They look like all the others, and are checked like them.
-        failed = self._student_batch()
+        planned = self.ring.count
+        failed = self._warm_up()
         if failed is not None:
             return failed
-        self._baseline_batch()
-        wrong = self.ring.check(BASELINE)
-        if wrong is not None:
-            raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what}")
-        failed = self._fit()
-        if failed is not None:
-            return failed
-        self.found.student.clear()
-        self.found.baseline.clear()
-        self._exposed.clear()
         while True:
             # Baseline, student, student, baseline: drift and the cost of going first cancel.
             self._baseline_batch()
@@ -141,36 +151,78 @@ class _Duel:
                     return failed
             self._baseline_batch()
             blocks = len(self.found.student) // 2
-            if blocks >= MOST_BLOCKS or (blocks >= FEWEST_RATIOS and settled(self.found.estimate)):
+            late = time.monotonic() > self.until
+            if blocks < FEWEST_RATIOS:
+                if late:
+                    raise InfrastructureError("the time for timed calls was used up before enough of them were made")
+                continue
+            if self.ring.count < planned and self._slowest() * self.ring.count * FASTER < BATCH_SECONDS:
+                # It was slow only while the slots were counted out.
+                self.ring.use(planned)
+                self._start_counting()
+                continue
+            if late or blocks >= MOST_BLOCKS or settled(self.found.estimate):
                 break
+        self.found.slots = self.ring.count
         self._beside()
-        trips = [self._timed(self.student, []) for _ in range(EMPTY_BATCHES)]
-        self.found.round_trip = middle.median(trip.seconds for trip in trips if isinstance(trip, Timed))
+        trips = []
+        for _ in range(EMPTY_BATCHES):
+            trip = self.student.clock.batch([])
+            if isinstance(trip, Lost):
+                return trip
+            trips.append(trip.seconds)
+        self.found.round_trip = middle.median(trips)
         self.found.exposed = middle.median(self._exposed)
         return self.found
 
-    def _fit(self) -> Lost | Wrong | None:
-        """Takes fewer slots where calls are slow. What compiling takes is not in it: so one more batch of each."""
-        if max(self.found.student + self.found.baseline) * self.ring.count <= BATCH_SECONDS:
-            return None
+    def _warm_up(self) -> Lost | Wrong | None:
+        """The first calls compile and try configurations; the next say how many slots a batch can have.
+
+        They look like all the others, and are checked like them.
+        """
+        planned = self.ring.count
         self.ring.use(1)
-        failed = self._student_batch()
-        if failed is not None:
-            return failed
-        self._baseline_batch()
+        for _ in range(2):
+            failed = self._student_batch(record=True)
+            if failed is not None:
+                return failed
+            self._baseline_batch()
+            wrong = self.ring.check(BASELINE)
+            if wrong is not None:
+                raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what}")
         slowest = max(self.found.student[-1], self.found.baseline[-1])
-        self.ring.use(max(1, min(self.found.slots, int(BATCH_SECONDS / slowest))))
-        self.found.slots = self.ring.count
+        self.ring.use(max(1, min(planned, int(BATCH_SECONDS / slowest))))
+        self._start_counting()
         return None
 
-    def _student_batch(self) -> Lost | Wrong | None:
+    def _start_counting(self) -> None:
+        self.found.student.clear()
+        self.found.baseline.clear()
+        self._exposed.clear()
+
+    def _slowest(self) -> float:
+        return max(middle.median(self.found.student), middle.median(self.found.baseline))
+
+    def _student_batch(self, *, record: bool = False) -> Lost | Wrong | None:
+        while secrets.randbelow(1000) < 1000 * RECORDED and not record:
+            failed = self._one_student_batch(record=True, count=False)
+            if failed is not None:
+                return failed
+        return self._one_student_batch(record=record, count=True)
+
+    def _one_student_batch(self, *, record: bool, count: bool) -> Lost | Wrong | None:
         with self.student.session.frozen():
             self.ring.fill(STUDENT)
-        timed = self._timed(self.student, range(self.ring.count), lambda: self.ring.sample(STUDENT))
+        timed = self.student.clock.batch(
+            range(self.ring.count), self.student.which, lambda: self.ring.sample(STUDENT), record=record)
         if isinstance(timed, Lost):
             return timed
-        self._exposed.append(timed.waited)
-        self.found.student.append(timed.seconds / self.ring.count)
+        # Inputs are in sight from waking on: who takes longer to be ready than our own worker does may be at work.
+        usual = middle.median(self._ready) if self._ready else timed.waited
+        ahead = max(0.0, timed.waited - usual - READY_SECONDS)
+        if count:
+            self._exposed.append(timed.waited)
+            self.found.student.append((timed.seconds + ahead) / self.ring.count)
         # Of each kind one is enough: what counts is which there are.
         self.found.operators += [use for use in timed.operators if use not in self.found.operators]
         self.found.kernels += [use for use in timed.kernels if use not in self.found.kernels]
@@ -180,9 +232,11 @@ class _Duel:
     def _baseline_batch(self) -> None:
         with self.student.session.frozen():
             self.ring.fill(BASELINE)
-            timed = self._timed(self.baseline, range(self.ring.count), lambda: self.ring.sample(BASELINE))
+            timed = self.baseline.clock.batch(
+                range(self.ring.count), self.baseline.which, lambda: self.ring.sample(BASELINE))
         if isinstance(timed, Lost):
             raise InfrastructureError(f"the baseline failed: {timed.message}")
+        self._ready.append(timed.waited)
         self.found.baseline.append(timed.seconds / self.ring.count)
 
     def _beside(self) -> None:
@@ -201,6 +255,3 @@ class _Duel:
                     return
             seconds.append(timed.seconds / self.ring.count)
         self.found.compiled = middle.median(seconds[1:])
-
-    def _timed(self, side: Side, slots: range | list[int], at_done: Callable[[], None] = lambda: None) -> Timed | Lost:
-        return side.clock.batch(slots, side.which, at_done)

@@ -69,6 +69,8 @@ def lane_baselines(device: str) -> Baselines:
     """
     baselines = _baselines.get(device)
     if baselines is None or not baselines.alive:
+        if baselines is not None:
+            baselines.close()
         _prepare()
         baselines = _baselines[device] = Baselines(cuda=device == "cuda")
     return baselines

@@ -27,6 +27,7 @@ from grader.judge.watchdog import Watchdog
 from grader.judge.zygote import InfrastructureError, Worker, Zygote
 from grader.result import FailureKind
 from grader.worker import processes
+from grader.worker.sandbox import CUDA_FILES, FILES
 
 SAMPLES = 4096
 # How often the worker is looked at while it is waited for: its memory, its processes, its folder.
@@ -104,7 +105,8 @@ class Session:
 
     def __post_init__(self) -> None:
         self.worker = self.zygote.spawn(self.limits)
-        self._watchdog = Watchdog(self.zygote.pid, self.worker.folder, self.limits)
+        self._watchdog = Watchdog(
+            self.zygote.pid, self.worker.folder, self.limits, entries=CUDA_FILES if self.cuda else FILES)
         self._printing = True
         self._next_watch = time.monotonic() + WATCH_SECONDS
 
@@ -216,7 +218,7 @@ class Session:
         return late
 
     def ask(
-        self, request: wire.Load | wire.Call | wire.Clock | wire.Map | wire.Batch, descriptors: list[int],
+        self, request: wire.Load | wire.Call | wire.Clock | wire.Map | wire.Unmap | wire.Batch, descriptors: list[int],
         meanwhile: Callable[[float], None] | None = None,
     ) -> tuple[wire.Message | Lost, float]:
         """Sends, then waits for the reply, the worker's death or the deadline, whichever comes first.
@@ -247,6 +249,8 @@ class Session:
             return self.lose(excess.kind, str(excess)), 0.0
         seconds = time.monotonic() - started
         self.worker.drain()
+        # One reply to each request: as many as the judge asks for.
+        self.worker.channel.renew()
         if isinstance(reply, wire.Failed):
             # A fault of the device leaves its context unusable, whatever the exception was.
             lasting = ("out_of_memory", "device_fault", "out_of_bounds") if self.cuda else ("out_of_memory",)
@@ -288,6 +292,11 @@ class Session:
                     raise _OverLimit(kind, excess.message)
             if now >= until:
                 return False
+
+    @property
+    def over(self) -> bool:
+        """Whether the worker has been ended: nothing can be asked of it any more."""
+        return self.worker.ended
 
     def lose(self, kind: FailureKind, message: str) -> Lost:
         self.worker.kill()

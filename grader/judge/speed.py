@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import statistics as middle
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 
@@ -18,6 +20,7 @@ from grader.judge.session import Lost, Session
 from grader.judge.zygote import InfrastructureError
 from grader.result import Interval, Timing
 from grader.statistics import Estimate, straddles
+from grader.worker import processes
 
 # A ring larger than this makes no batch more honest, only longer.
 RING_BYTES = 4 << 30
@@ -52,7 +55,9 @@ class Memory:
 
 def memory(cuda: bool) -> Memory:
     """Of this machine now."""
-    host = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    # Not what is free: a file cache is given up for whoever needs it.
+    fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+    host = int(fields["MemAvailable"].split()[0]) * 1024
     if not cuda:
         return Memory(host, None, 0)
     return Memory(host, torch.cuda.mem_get_info()[0], torch.cuda.get_device_properties(0).L2_cache_size)
@@ -82,14 +87,18 @@ def plan(assignment: Assignment, case: TimedCase, free: Memory) -> tuple[Case, i
 
 
 def measure(
-    assignment: Assignment, case: TimedCase, session: Session, baselines: Baselines, threshold: Threshold, *, cuda: bool
+    assignment: Assignment, case: TimedCase, session: Session, baselines: Baselines, threshold: Threshold, *,
+    until: float, cuda: bool,
 ) -> Speed | Lost | Wrong:
-    """Times a session's submission on a case, against the baseline. Raises InfrastructureError."""
+    """Times a session's submission on a case, against the baseline; `until` is when there is no time left for more
+    (time.monotonic). Raises InfrastructureError.
+    """
     one, slots = plan(assignment, case, memory(cuda))
     notes = []
     if one.name != case.name:
         notes.append(f"{case.name} does not fit into this device's memory: {one.name} instead.")
-    student, baseline = Side(session), baselines.side(assignment)
+    baseline = baselines.side(assignment)
+    student = Side(session)
 
     def settled(found: Estimate) -> bool:
         width = (found.high - found.low) / found.median
@@ -98,7 +107,7 @@ def measure(
     try:
         for _ in range(TRIES):
             before = _state(cuda)
-            found = duel(assignment, one, student, baseline, slots, cuda=cuda, settled=settled)
+            found = duel(assignment, one, student, baseline, slots, cuda=cuda, until=until, settled=settled)
             if not isinstance(found, Measured):
                 return found
             after = _state(cuda)
@@ -117,7 +126,7 @@ def measure(
 
 
 def _state(cuda: bool) -> health.Snapshot | None:
-    return health.take(health.uuid_of(), ours=[os.getpid()]) if cuda else None
+    return health.take(health.uuid_of(), ours={os.getpid(), *processes.descendants(os.getpid())}) if cuda else None
 
 
 def _timing(case: Case, found: Measured, notes: list[str], work: Work | None) -> Timing:
@@ -131,7 +140,7 @@ def _timing(case: Case, found: Measured, notes: list[str], work: Work | None) ->
     if work is None:
         return timing
     try:
-        fraction, name = roofs.share(work, student, roofs.roofs())
+        fraction, name = roofs.share(work, student, roofs.roofs(max_age=math.inf))
     except roofs.RoofsError as error:
         return timing.model_copy(update={"notes": [*notes, f"The machine's roofs could not be measured: {error}."]})
     return timing.model_copy(update={"roof": name, "roof_fraction": fraction, "roof_us": fraction * student * 1e6})

@@ -16,9 +16,8 @@ from typing import Literal
 
 from grader.judge import wire
 from grader.worker.processes import children
+from grader.worker.sandbox import FILES
 
-# Files and folders below the worker's.
-ENTRIES = 4096
 # Folders inside each other: every level is one open descriptor of the judge's.
 DEPTH = 64
 # A dear look is not repeated before this many times its own duration has passed: at the folder (16 ms for 4096 files),
@@ -57,7 +56,7 @@ class Watchdog:
     """
 
     def __init__(
-        self, root_pid: int, folder: Path | None, limits: wire.Limits, *, given_bytes: int = 0, entries: int = ENTRIES,
+        self, root_pid: int, folder: Path | None, limits: wire.Limits, *, given_bytes: int = 0, entries: int = FILES,
     ) -> None:
         self.given_bytes = given_bytes
         self._root = root_pid

@@ -115,13 +115,23 @@ class Map(Message):
     arguments: list[Argument]
 
 
+class Unmap(Message):
+    """Let go of every slot: their memory is about to be given back."""
+
+    op: Literal["unmap"] = "unmap"
+
+
 class Batch(Message):
-    """Wait for `number` in the page, call function number `which` once on each of these slots, write `number` back."""
+    """Wait for `number` in the page, call function number `which` once on each of these slots, write `number` back.
+
+    Only with `record` is what runs recorded, which takes time.
+    """
 
     op: Literal["batch"] = "batch"
     which: Annotated[int, Field(ge=0)] = 0
     number: Annotated[int, Field(ge=1)]
     slots: list[int]
+    record: bool = False
 
 
 class Probe(Message):
@@ -142,7 +152,7 @@ class Probe(Message):
     cuda: bool
 
 
-Request = Annotated[Load | Call | Clock | Map | Batch | Probe, Field(discriminator="op")]
+Request = Annotated[Load | Call | Clock | Map | Unmap | Batch | Probe, Field(discriminator="op")]
 
 
 # worker -> judge
@@ -295,7 +305,7 @@ class Reaped(Message):
 ZygoteRequest = Annotated[Spawn | Reap, Field(discriminator="op")]
 ZygoteReply = Annotated[Ready | Spawned | Reaped, Field(discriminator="op")]
 
-REQUEST: TypeAdapter[Load | Call | Clock | Map | Batch | Probe] = TypeAdapter(Request)
+REQUEST: TypeAdapter[Load | Call | Clock | Map | Unmap | Batch | Probe] = TypeAdapter(Request)
 ENTERED: TypeAdapter[Entered] = TypeAdapter(Entered)
 PROBED: TypeAdapter[Probed] = TypeAdapter(Probed)
 REPLY: TypeAdapter[Loaded | Done | Failed] = TypeAdapter(Reply)
@@ -327,7 +337,7 @@ class Channel:
 
     def __init__(self, sock: socket.socket, *, limit: int | None = None) -> None:
         self.sock = sock
-        self._left = limit
+        self._limit = self._left = limit
 
     def fileno(self) -> int:
         return self.sock.fileno()
@@ -335,13 +345,17 @@ class Channel:
     def close(self) -> None:
         self.sock.close()
 
+    def renew(self) -> None:
+        """Counts anew: the other side has kept to the protocol so far."""
+        self._left = self._limit
+
     def send(self, message: Message, descriptors: list[int] | None = None, *, seconds: float = 5) -> None:
         """Raises ChannelClosed if the other side is gone, ChannelTimeout if it does not read."""
         frame = message.model_dump_json().encode() + b"\n"
         if len(frame) > FRAME_BYTES:
             raise ChannelError(f"a frame of {len(frame)} bytes exceeds the cap of {FRAME_BYTES}")
-        self.sock.settimeout(seconds)
         try:
+            self.sock.settimeout(seconds)
             socket.send_fds(self.sock, [frame], descriptors or [])
         except TimeoutError:
             raise ChannelTimeout("the other side does not read") from None

@@ -76,9 +76,8 @@ class Zygote:
             path=surroundings.import_path(), readable=list(readable), devices=list(devices), layers=layers)
         around = bubblewrap.command((*readable, *surroundings.own_code()), devices) if layers.namespaces else []
         around = [*(cgroup.command() if cgroup else ()), *around]
-        log = (self._home / "zygote.log").open("wb")
         try:
-            with theirs, log:
+            with theirs, (self._home / "zygote.log").open("wb") as log:
                 # A program given on the command line has no folder of its own on the path; -I would drop PYTHONPATH.
                 self._process = subprocess.Popen(
                     [*around, sys.executable, "-I", "-B", "-c", _BOOT, settings.model_dump_json()],
@@ -87,6 +86,9 @@ class Zygote:
                 )
         except OSError as error:
             ours.close()
+            shutil.rmtree(self._home, ignore_errors=True)
+            if cgroup is not None:
+                cgroup.close()
             raise InfrastructureError(f"no zygote could be started: {error}") from None
         self._channel = wire.Channel(ours)
         _living.add(self._process.pid)
@@ -250,6 +252,10 @@ class Worker:
         text = self._tail.decode("utf-8", "replace")
         left_out = self.written - len(self._tail)
         return f"… {left_out} bytes left out\n{text}" if left_out else text
+
+    @property
+    def ended(self) -> bool:
+        return self._ended is not None
 
     def kill(self) -> wire.Reaped:
         """Kills the worker and all it started; idempotent. Afterwards nobody writes to its buffers."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from grader.assignment import Assignment
 from grader.course import Course
+from grader.judge import roofs
 from grader.judge.attempt import RECORD, SOURCE, Attempt
 from grader.judge.lane import lane_baselines, lane_zygote
 from grader.result import CheckResult, Detail
@@ -40,6 +42,10 @@ class Context:
         return read_source_file(self.folder, assignment.file, self.course.limits.source_kb * 1024)
 
     def attempt(self, assignment: Assignment) -> Attempt:
+        if self.device == "cuda":
+            # While no submission is at work: it could lower them.
+            with suppress(roofs.RoofsError):
+                roofs.roofs()
         return Attempt(
             lambda: lane_zygote(self.device), assignment, self.source(assignment), self.course, self.seed, self.device,
             lambda: lane_baselines(self.device))

@@ -51,10 +51,11 @@ class _Submission:
 
     def __init__(self, request: wire.Load, source: str) -> None:
         self.file = request.file
+        self._recorded = request.record
         self.recorder = Recorder(request.file, ours=(_argument, gpu.open_tensor))
         self.cuda = request.device == "cuda"
         if self.cuda:
-            gpu.start(self.recorder.kernel_launched)
+            gpu.start(self.recorder.kernel_launched if request.record else None)
         else:
             interpreter.configure(max_programs=request.max_programs, on_launch=self.recorder.kernel_launched)
         # inspect, and through it triton, finds the source of functions in linecache.
@@ -74,6 +75,17 @@ class _Submission:
         self.function = _find(module, request)
         # What an import computes knows none of the inputs; what it leaves behind is seen where it is used.
         self.recorder.take()
+
+    @contextlib.contextmanager
+    def recording(self, wanted: bool) -> Iterator[None]:
+        """Records what runs inside, or does not, whatever it does outside."""
+        if self._recorded and not wanted:
+            self.recorder.__exit__(None, None, None)
+        try:
+            yield
+        finally:
+            if self._recorded and not wanted:
+                self.recorder.__enter__()
 
     def call(self, arguments: list[Any]) -> None:
         self.function(*arguments)
@@ -101,16 +113,23 @@ def serve(channel: wire.Channel) -> None:
                     loaded.append(_Submission(request, _read_all(descriptors[0])))
                     reply = wire.Loaded(seq=request.seq)
                 case wire.Clock():
+                    if batches is not None:
+                        batches.drop()
                     batches = Batches(_map(descriptors[0]), cuda=loaded[0].cuda)
                     reply = _done(request, loaded[0])
                 case wire.Map():
                     assert batches is not None
                     batches.keep(request.slot, _arguments(request, descriptors))
                     reply = _done(request, loaded[0])
+                case wire.Unmap():
+                    if batches is not None:
+                        batches.drop()
+                    reply = _done(request, loaded[0])
                 case wire.Batch():
                     assert batches is not None
-                    batches.run(loaded[request.which].function, request.number, request.slots)
-                    reply = _done(request, loaded[request.which])
+                    chosen = loaded[request.which]
+                    batches.run(chosen.function, request.number, request.slots, chosen.recording(request.record))
+                    reply = _done(request, chosen)
                 case wire.Call():
                     loaded[0].call(_arguments(request, descriptors))
                     reply = _done(request, loaded[0])

@@ -23,6 +23,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.judge.wire import KernelUse, OperatorUse
 from grader.worker import audit
+from grader.worker.imports import Libraries
 
 MOST = 256
 NAME = 80
@@ -30,9 +31,15 @@ NAME = 80
 EXITS = ("numpy", "tolist", "__dlpack__", "untyped_storage", "storage")
 STARTERS = ("start_new_thread", "start_joinable_thread", "_start_new_thread", "_start_joinable_thread")
 
-# Ways to switch the recording of operators off; PyTorch itself uses them.
+# Ways to switch the recording of operators off, or to take its mode away; PyTorch itself uses them.
 SWITCHES: tuple[tuple[ModuleType, str], ...] = (
-    (_python_dispatch, "_disable_current_modes"), (torch._C, "_DisableTorchDispatch"),
+    *((_python_dispatch, name) for name in ("_disable_current_modes", "_pop_mode", "_pop_mode_temporarily")),
+    *((torch._C, name) for name in (
+        "_DisableTorchDispatch", "_pop_torch_dispatch_stack", "_push_on_torch_dispatch_stack", "_set_dispatch_mode",
+        "_unset_dispatch_mode", "_ExcludeDispatchKeyGuard", "_ForceDispatchKeyGuard", "_SetExcludeDispatchKeyGuard",
+        "_dispatch_tls_set_dispatch_key_excluded", "_dispatch_tls_set_dispatch_key_included",
+        "_AutoDispatchBelowAutograd", "_IncludeDispatchKeyGuard", "_PreserveDispatchKeyGuard",
+    )),
 )  # fmt: skip
 # Elements printed in one call. Printing for a look shows a few thousand at most; more is a way to read them.
 MOST_PRINTED = 16_384
@@ -43,8 +50,9 @@ def _functions(module: ModuleType) -> Iterator[FunctionType]:
         members = list(vars(one).values()) if isinstance(one, type) else [one]
         for member in members:
             inner = getattr(member, "__func__", member)
-            if isinstance(inner, FunctionType) and inner.__module__ == module.__name__:
+            while isinstance(inner, FunctionType) and inner.__module__ == module.__name__:
                 yield inner
+                inner = getattr(inner, "__wrapped__", None)
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -70,6 +78,15 @@ def _machinery() -> Iterator[CodeType]:
         if (module := sys.modules.get(name)) is not None:
             codes = (code for function in _functions(module) for code in _codes(function.__code__))
             yield from (code for code in codes if code.co_name in functions)
+
+
+def _is_of_torch(frame: FrameType) -> bool:
+    """Whether a frame runs code of PyTorch's, known by the very object: a module's name can be given to any code."""
+    name = str(frame.f_globals.get("__name__", ""))
+    module = sys.modules.get(name) if name.partition(".")[0] == "torch" else None
+    if module is None:
+        return False
+    return any(frame.f_code is code for function in _functions(module) for code in _codes(function.__code__))
 
 
 class Recorder:
@@ -100,12 +117,15 @@ class Recorder:
             self._patch(torch.Tensor, name, self._exit(name, getattr(torch.Tensor, name)))
         self._patch(torch.Tensor, "__repr__", self._printer(torch.Tensor.__repr__))
         for module, name in SWITCHES:
-            self._patch(module, name, self._switch(name, getattr(module, name)))
+            if hasattr(module, name):
+                self._patch(module, name, self._switch(name, getattr(module, name)))
         for module in (_thread, threading):
             for name in STARTERS:
                 if (start := getattr(module, name, None)) is not None:
                     self._patch(module, name, self._starter(start))
         audit.watch(self._file, self._count)
+        self._libraries = Libraries()
+        self._libraries.install()
         self._mode = _Mode(self._operator)
         self._mode.__enter__()  # type: ignore[no-untyped-call]
         return self
@@ -116,6 +136,7 @@ class Recorder:
         if self._mode is not None:
             self._mode.__exit__(kind, error, trace)  # type: ignore[no-untyped-call]
             self._mode = None
+        self._libraries.remove()
         while self._patched:
             target, name, old = self._patched.pop()
             if old is None:
@@ -186,8 +207,8 @@ class Recorder:
     def _switch(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         def switching(*args: Any, **kwargs: Any) -> Any:
             caller = sys._getframe(1)
-            if caller.f_code.co_filename == self._file:
-                self._count(name, caller.f_lineno)
+            if not _is_of_torch(caller) and (line := self._line(caller)):
+                self._count(name, line)
             return original(*args, **kwargs)
 
         return switching

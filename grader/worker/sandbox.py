@@ -14,7 +14,9 @@ from grader.judge import wire
 from grader.worker import landlock, namespaces, processes, seccomp
 
 OPEN_FILES = 256
-FILES = 4096
+# A GPU's compiler leaves some ten files a configuration that is tried.
+FILES, CUDA_FILES = 4096, 32_768
+CPU_GRACE_SECONDS = 5
 # Where bubblewrap has made an empty folder for it.
 PRIVATE_FOLDER = "/submission"
 # Beside the worker's own, in a namespace that counts for itself: bubblewrap and the zygote.
@@ -43,7 +45,8 @@ def enter(settings: wire.Settings, limits: wire.Limits, folder: Path, control: i
     _keep_only(control, output)
     if layers.namespaces:
         namespaces.new_mounts(
-            str(folder), megabytes=limits.file_mb, entries=FILES, uid=layers.uid, executable=cuda)
+            str(folder), megabytes=limits.file_mb, entries=CUDA_FILES if cuda else FILES, uid=layers.uid,
+            executable=cuda)
     elif layers.uid is not None:
         os.chown(folder, layers.uid, layers.uid)
     own_count = layers.namespaces or layers.uid is not None
@@ -55,7 +58,8 @@ def enter(settings: wire.Settings, limits: wire.Limits, folder: Path, control: i
         # With another user the kernel forgets both.
         processes.die_with_parent()
         processes.show()
-    namespaces.drop_capabilities()
+    if layers != wire.Layers():
+        namespaces.drop_capabilities()
     processes.gain_nothing_by_exec()
     work, cache = folder / "work", folder / "cache"
     work.mkdir()
@@ -101,7 +105,9 @@ def _limit(limits: wire.Limits, tasks: int) -> None:
     ):
         hard = resource.getrlimit(kind)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (value, value))
+        # Of processor time the first limit says by its signal what was used up; the second ends who ignores it.
+        more = CPU_GRACE_SECONDS if kind == resource.RLIMIT_CPU and hard == resource.RLIM_INFINITY else 0
+        resource.setrlimit(kind, (value, value + more))
 
 
 def _data() -> int:

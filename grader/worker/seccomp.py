@@ -73,6 +73,8 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "sethostname": (170, 161), "setdomainname": (171, 162), "settimeofday": (164, 170), "clock_settime": (227, 112),
     "adjtimex": (159, 171), "clock_adjtime": (305, 266), "sync": (162, 81), "syncfs": (306, 267),
     "_sysctl": (156, None),
+    # A timer may send SIGCONT, which wakes a process that the judge has stopped.
+    "timer_create": (222, 107),
     # Identity: it was settled before the filter came.
     "setuid": (105, 146), "setgid": (106, 144), "setreuid": (113, 145), "setregid": (114, 143), "setresuid": (117, 147),
     "setresgid": (119, 149), "setfsuid": (122, 151), "setfsgid": (123, 152), "setgroups": (116, 159),

@@ -73,11 +73,18 @@ def source(text: str) -> pytest.MarkDecorator:
 
 @source("def silu(x, out):\n    out.copy_(x)")
 def test_every_slot_of_a_batch_is_called_and_no_other(track: Track) -> None:
-    timed = track.clock.batch([0, 2])
+    timed = track.clock.batch([0, 2], record=True)
     assert isinstance(timed, Timed) and timed.seconds > 0
     assert [bool(unwritten(out.tensor).all()) for out in track.outputs] == [False, True, False]
     assert torch.equal(track.outputs[2].tensor, track.inputs[2].tensor)
     assert [use.name for use in timed.operators] == ["aten::copy_"] and timed.operators[0].count == 2
+
+
+@source("def silu(x, out):\n    out.copy_(x)")
+def test_recording_is_off_unless_asked_for(track: Track) -> None:
+    for wanted in (False, True, False):
+        timed = track.clock.batch([1], record=wanted)
+        assert isinstance(timed, Timed) and bool(timed.operators) == wanted
 
 
 @source("import time\ndef silu(x, out):\n    time.sleep(0.02)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Iterator
 
@@ -53,7 +54,8 @@ class Match:
                 lost = session.load()
                 assert lost is None, lost
                 sides.append(Side(session))
-            return duel(self._assignment, CASE, sides[0], sides[1], SLOTS, cuda=False)
+            return duel(
+                self._assignment, CASE, sides[0], sides[1], SLOTS, cuda=False, until=time.monotonic() + 60)
         finally:
             for session in sessions:
                 session.close()
@@ -162,6 +164,45 @@ def test_a_thread_that_computes_ahead_has_next_to_no_time_to(match: Match) -> No
     found = match(AHEAD, SLOW.format(seconds=0.010))
     # It may win some of the moment that it is left. With all the time between two batches it would win a factor of 10.
     assert isinstance(found, Measured) and found.estimate.median < 3, found
+
+
+# A thread that sees by the clock that everything had been stopped, and keeps the others waiting while it works.
+WORKS_FIRST = """
+import sys, threading, time, torch
+sys.setswitchinterval(5)
+def work():
+    last = time.perf_counter()
+    while True:
+        time.sleep(0.0002)
+        now = time.perf_counter()
+        if now - last > 0.002:
+            while time.perf_counter() < now + 0.06:
+                pass
+            now = time.perf_counter()
+        last = now
+threading.Thread(target=work, daemon=True).start()
+""" + HONEST
+
+
+def test_what_is_done_between_waking_and_ready_is_in_the_time(match: Match) -> None:
+    found = match(WORKS_FIRST)
+    assert isinstance(found, Measured), found
+    if statistics.median([found.exposed]) < 0.03:
+        pytest.skip("the thread did not get in the way on this machine")
+    assert statistics.median(found.student) * found.slots > found.exposed / 2 > statistics.median(found.baseline)
+
+
+def test_who_is_slow_while_slots_are_counted_out_gets_all_of_them(match: Match) -> None:
+    # The first two batches have one call each.
+    found = match("calls = 0\nimport time\n" + HONEST + (
+        "    global calls\n    calls += 1\n    time.sleep(0.4 if calls < 4 else 0.002)\n"))
+    assert isinstance(found, Measured) and found.slots == SLOTS, found
+
+
+def test_what_ran_is_recorded_in_calls_that_do_not_count(match: Match) -> None:
+    found = match(HONEST)
+    assert isinstance(found, Measured)
+    assert [use.name for use in found.operators][:1] == ["aten::silu"]
 
 
 def test_a_baseline_that_fails_is_a_failure_of_ours(match: Match) -> None:

@@ -637,7 +637,7 @@ DISHONEST: dict[str, str] = {
             importlib.import_module("to" + "rch")  # FLAG importlib.import_module("to" + "rch")
             sys.modules.get("torch")  # FLAG sys.modules.get
             os.__dict__["fork"]  # FLAG os.__dict__
-            vars(os)["fork"]  # FLAG vars(os)
+            vars(os)["fork"]  # FLAG os
             operator.attrgetter("nu" + "mpy")(x)  # FLAG operator.attrgetter("nu" + "mpy")
             operator.attrgetter("numpy")(x)  # FLAG operator.attrgetter("numpy")
             list(map(getattr, [x], ["numpy"]))  # FLAG getattr

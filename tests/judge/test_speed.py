@@ -61,8 +61,7 @@ def test_a_right_submission_is_timed(attempt: Attempt) -> None:
     assert timing is not None and timing.sizes == TIMED.sizes and timing.slots == FEWEST_SLOTS
     assert len(timing.ratios) >= 6
     assert timing.speedup.low <= timing.speedup.median <= timing.speedup.high
-    # An interpreted kernel takes a thousand times as long as PyTorch.
-    assert timing.student_us > timing.baseline_us > 0 and timing.speedup.median < 1
+    assert timing.student_us > 0 and timing.baseline_us > 0 and timing.speedup.median > 0
     assert timing.roof == "" and timing.compiled_us is None
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import _thread
+import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from grader.worker.imports import Libraries
 from grader.worker.recorder import MOST, Recorder
 
 FILE = "silu.py"
@@ -54,7 +57,6 @@ def recorded(body: str) -> set[tuple[str, int, int]]:
     ("x.half()", "aten::_to_copy"),
     ("x.clone()", "aten::clone"),
     ("x.sum().item()", "aten::_local_scalar_dense"),
-    ("eval('x @ x')", "aten::mm"),
     ("torch.Tensor.numpy(x)", "numpy"),
     ("x.numpy()", "numpy"),
     ("np.asarray(x)", "numpy"),
@@ -202,6 +204,8 @@ def test_a_call_costs_little() -> None:
     ("import pickle\npickle.loads(b'cos\\ngetpid\\n.')", "pickle.find_class"),
     ("import ctypes\n(ctypes.c_char * 4).from_address(x.data_ptr())", "ctypes.cdata"),
     ("from torch.utils import _python_dispatch as p\np._disable_current_modes()", "_disable_current_modes"),
+    ("C = torch.autograd.function._C\nC._push_on_torch_dispatch_stack(C._pop_torch_dispatch_stack(None))", "_pop_"),
+    ("import functools, io, os\nio.FileIO(os.dup(1)).close()", "open a descriptor"),
 ])
 def test_ways_past_the_record_are_in_it(body: str, name: str) -> None:
     assert any(found.startswith(name) and line == 3 for found, line, _ in recorded(body))
@@ -212,6 +216,10 @@ def test_ways_past_the_record_are_in_it(body: str, name: str) -> None:
     ("def g(): yield\ngetattr(g(), 'gi_' + 'frame')", ".gi_frame"),
     ("import sys\nsys._getframe()", "sys._getframe"),
     ("import gc\ngc.get_objects()", "gc.get_objects"),
+    ("pass\neval('x @ x')", "compile"),
+    ("import timeit\ntimeit.timeit('pass', number=1)", "compile"),
+    ("import string\nstring.Formatter().get_field('0.__code__', (run,), {})", ".__code__"),
+    ("def f(a: '1'): pass\n__import__('typing').get_type_hints(f)", "exec"),
 ])
 def test_insides_are_refused_and_recorded(body: str, name: str) -> None:
     run = student("def run(x):\n" + "".join(f"    {line}\n" for line in body.splitlines()))
@@ -221,10 +229,27 @@ def test_insides_are_refused_and_recorded(body: str, name: str) -> None:
     assert [(use.name, use.line) for use in recorder.take()[0]] == [(name, 3)]
 
 
+def test_a_switch_counts_through_the_library_and_not_where_pytorch_uses_it() -> None:
+    assert recorded("with torch.utils._python_dispatch.TorchDispatchMode(): pass") == set()
+    found = recorded("import contextlib\nwith contextlib.ExitStack() as stack: stack.enter_context("
+                     "torch.utils._python_dispatch._disable_current_modes())")
+    assert ("_disable_current_modes", 3, 1) in found
+
+
+def test_a_module_that_the_submission_wrote_is_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "written_by_itself.py").write_text("")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    run = student("import sys, importlib\ndef run(folder):\n    sys.path.insert(0, folder)\n"
+                  "    import json.tool\n    importlib.import_module('written_by_itself')\n")
+    with pytest.raises(ModuleNotFoundError, match="written_by_itself"):
+        uses(Recorder(FILE), run, str(tmp_path))
+    assert not any(isinstance(finder, Libraries) for finder in sys.meta_path)
+
+
 def test_honest_use_of_pythons_library_is_not_recorded() -> None:
     body = """import collections, dataclasses, inspect, logging, traceback
 collections.namedtuple('P', 'a b'), inspect.signature(run), logging.getLogger().debug('x')
-dataclasses.make_dataclass('D', ['a'])
+dataclasses.make_dataclass('D', ['a']), __import__('typing').Optional['torch.mm']
 try: 1 / 0
 except ZeroDivisionError as error: traceback.format_exc(), error.__traceback__.tb_lineno
 open('/dev/null').close()"""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
+from grader.judge.policy import modules
+
 
 def _words(text: str, prefix: str = "") -> frozenset[str]:
     return frozenset(prefix + word for word in text.split())
@@ -36,15 +38,43 @@ FloatTensor HalfTensor BFloat16Tensor IntTensor LongTensor BoolTensor OutOfMemor
 _assert _check
 """)
 # Attributes of torch, all of whose own attributes are free, and the few of them that are not.
-FREE_BELOW = ("torch.cuda", "torch.xpu", "torch.accelerator", "torch.backends", "torch.profiler", "torch.version",
-              "torch.autograd.profiler", "torch.autograd.Function", "torch.autograd.function", "torch.nn.Module",
-              "torch.nn.Parameter", "torch.amp", "torch.mps", "torch.random", "torch.types", "torch.utils._triton",
-              "torch.compiler.disable", "torch.compiler.is_compiling", "torch.autograd.set_detect_anomaly",
-              "torch.autograd.no_grad", "torch.autograd.grad_mode", "torch.library.wrap_triton")
-NOT_BELOW = ("torch.cuda.CUDAGraph", "torch.cuda.graph", "torch.cuda.graphs", "torch.cuda.make_graphed_callables",
-             "torch.cuda.cudart", "torch.cuda.comm", "torch.cuda.nccl", "torch.cuda.jiterator",
-             "torch.cuda._compile_kernel", "torch.cuda.CUDAPluggableAllocator",
-             "torch.cuda.memory.CUDAPluggableAllocator")
+TORCH_FREE_BELOW = (
+    "torch.cuda", "torch.xpu", "torch.accelerator", "torch.backends", "torch.profiler", "torch.version",
+    "torch.autograd.profiler", "torch.autograd.Function", "torch.autograd.function.Function",
+    "torch.autograd.function.FunctionCtx", "torch.autograd.function.once_differentiable", "torch.nn.Module",
+    "torch.nn.Parameter", "torch.amp", "torch.mps", "torch.random", "torch.types", "torch.utils._triton",
+    "torch.compiler.disable", "torch.compiler.is_compiling", "torch.autograd.set_detect_anomaly",
+    "torch.autograd.no_grad", "torch.autograd.grad_mode", "torch.library.wrap_triton",
+)  # fmt: skip
+TORCH_NOT_BELOW = (
+    "torch.cuda.CUDAGraph", "torch.cuda.graph", "torch.cuda.graphs", "torch.cuda.make_graphed_callables",
+    "torch.cuda.cudart", "torch.cuda.comm", "torch.cuda.nccl", "torch.cuda.jiterator", "torch.cuda._compile_kernel",
+    "torch.cuda.CUDAPluggableAllocator", "torch.cuda.memory.CUDAPluggableAllocator", "torch.mps.compile_shader",
+)  # fmt: skip
+# The names with an underscore that people use all the same; `torch._C` reaches everything.
+TORCH_PRIVATE = _words("_assert _check _triton _sleep _lazy_init")
+# What computes, and nothing else: free in a test that the file runs at import. Not so what loads, finds or runs text.
+TORCH_COMPUTING = _words("nn linalg special fft testing ops Tensor sparse distributions")
+TORCH_LOADING = _words("load save hub package serialization utils library fx export onnx overrides storage classes "
+                       "distributed multiprocessing monitor futures ao func from_file from_dlpack frombuffer")
+
+# What of Triton writes kernels, launches them and measures them. Not its interpreter, nor what compiles given text.
+TRITON_FREE = (
+    "triton.language", "triton.jit", "triton.autotune", "triton.heuristics", "triton.Config", "triton.cdiv",
+    "triton.next_power_of_2", "triton.constexpr_function", "triton.set_allocator", "triton.testing", "triton.knobs",
+    "triton.errors", "triton.TritonError", "triton.OutOfResources", "triton.InterpreterError", "triton.JITFunction",
+    "triton.KernelInterface", "triton.reinterpret", "triton.TensorWrapper", "triton.__version__", "triton.__file__",
+    "triton.tools",
+    "triton.experimental", "triton.compiler.errors", "triton.compiler.CompilationError",
+    "triton.compiler.CompiledKernel", "triton.runtime.driver", "triton.runtime.errors", "triton.runtime.OutOfResources",
+    "triton.runtime.InterpreterError", "triton.runtime.autotuner", "triton.runtime.Autotuner",
+    "triton.runtime.Heuristics", "triton.runtime.Config", "triton.runtime.JITFunction",
+    "triton.runtime.KernelInterface", "triton.runtime.jit.JITFunction", "triton.runtime.jit.KernelInterface",
+    "triton.runtime.jit.jit", "triton.runtime.reinterpret", "triton.runtime.TensorWrapper", "triton.profiler.start",
+    "triton.profiler.scope", "triton.profiler.finalize",
+)  # fmt: skip
+TRITON_NOT_BELOW = ("triton.tools.compile", "triton.tools.link", "triton.tools.build_extern", "triton.tools.disasm",
+                    "triton.runtime.driver.active.utils.load_binary", "triton.runtime.driver.active.launcher_cls")
 # Modules named on the way to something else; handing one on as a value hides what is used of it.
 MODULES = _words("""
 torch torch.nn torch.nn.functional torch.nn.modules torch.ops torch.ops.aten torch.autograd torch.utils torch.linalg
@@ -57,6 +87,12 @@ isnan isinf isfinite isscalar array arange zeros ones empty full zeros_like empt
 dtype finfo iinfo ndarray generic number integer floating signedinteger unsignedinteger inexact bool_ intp
 float16 float32 float64 half single double int8 int16 int32 int64 uint8 uint16 uint32 uint64 typing
 inf nan pi e newaxis __version__ errstate seterr
+""")
+# What of NumPy loads, maps memory or runs text; the other names compute.
+NUMPY_LOADING = _words("""
+load loads save savez savez_compressed fromfile tofile memmap loadtxt savetxt genfromtxt fromregex DataSource f2py
+ctypeslib distutils lib core compat rec char strings test from_dlpack frombuffer lookfor source info show_config
+deprecate exceptions dtypes matrixlib emath ma
 """)
 
 # Never the name of a method on what honest host code handles beside tensors.
@@ -79,39 +115,32 @@ scipy cupy cupyx numba jax jaxlib tensorflow sklearn xformers flash_attn liger_k
 triton_kernels cutlass cutlass_library tilelang bitsandbytes torchao torchvision torchaudio nvmath pycuda warp
 transformer_engine cuda mlx taichi tvm thrust deep_gemm sgl_kernel aiter onnxruntime keras tinygrad
 """)
-ESCAPING_MODULES = _words("""
-ctypes _ctypes cffi subprocess _posixsubprocess multiprocessing socket _socket pty cppyy pybind11 cython Cython
-pyximport marshal pickle _pickle dill cloudpickle shelve code codeop runpy pdb bdb pydoc mmap posix signal atexit
-grader reference assignments
-""")
-ESCAPING_NAMES = tuple(_words("""
-os.fork os.forkpty os.system os.popen os.posix_spawn os.posix_spawnp os.kill os.open os.fdopen os.read os.write os.pread
-os.pwrite os.preadv os.pwritev os.readv os.writev os.sendfile os.splice os.dup os.dup2 os.memfd_create
-sys._getframe sys._current_frames sys._current_exceptions sys.settrace sys.setprofile sys.call_tracing sys.meta_path
-sys.path_hooks gc.get_objects gc.get_referrers gc.get_referents inspect.currentframe inspect.stack inspect.trace
-inspect.getouterframes inspect.getinnerframes inspect.getclosurevars inspect.getmembers inspect.getattr_static
-threading.settrace threading.setprofile types.FunctionType types.LambdaType types.CodeType types.CellType
-types.new_class triton.runtime.interpreter unittest.mock pkgutil.resolve_name importlib.reload importlib.machinery
-importlib._bootstrap importlib._bootstrap_external importlib.util.spec_from_file_location
-importlib.util.module_from_spec importlib.util.spec_from_loader contextlib.redirect_stdout
-"""))
-# Modules that others hold under these names: torch.cuda.os.fork is os.fork.
-ROOTS = {name: name for name in ("torch", "os", "sys", "gc", "builtins", "inspect", "importlib", "ctypes", "pickle",
-                                 "subprocess", "numpy", "marshal", "mmap")} | {"np": "numpy"}
 # Attributes that lead from an object to the interpreter's insides, or from an address to an array.
 INSIDES = _words("""
-__mro__ mro __bases__ __base__ __subclasses__ __globals__ __code__ __closure__ __builtins__ __self__ __loader__ __spec__
-__getattribute__ cell_contents tb_frame f_back f_locals f_globals f_builtins f_code gi_frame gi_code cr_frame ag_frame
-__array_interface__ __array_struct__ __triton_builtin__ __torch_dispatch__ _disable_current_modes _DisableTorchDispatch
+__mro__ mro __bases__ __base__ __subclasses__ __globals__ __code__ __closure__ __builtins__ __self__ __func__
+__loader__ __spec__ __package__ __path__ __annotations__ __defaults__ __kwdefaults__ __dataclass_fields__
+__getattribute__ __reduce__ __reduce_ex__ __getstate__ __match_args__ cell_contents tb_frame f_back f_locals f_globals
+f_builtins f_code gi_frame gi_code cr_frame cr_code ag_frame ag_code __array_interface__ __array_struct__
+__triton_builtin__ __torch_dispatch__ _disable_current_modes _DisableTorchDispatch load_module
+exec_module create_module
 """)
+# Names of a file's own module that say how Python runs it, or finds what it imports.
+OF_MODULE = _words("__builtins__ __loader__ __spec__ __package__ __path__ __class__")
+# Attributes of a library's objects that lead to a file, to a module, or to the interpreter's arrays. A class of the
+# student's may have its own.
+OF_FILES = _words("open read_bytes write_bytes read_text write_text symlink_to hardlink_to fileno fdopen")
+LEADING = modules.LEADING | OF_FILES | {"_C", "handle"}
 # Methods that hand out a tensor's memory, whether they are called at once or kept.
 READING = _words("numpy __array__ __dlpack__")
-# Built-ins that find something by a name; as values, what they find cannot be read.
-FINDING = _words("getattr setattr delattr open vars", "builtins.")
-EVALUATING = frozenset({"exec", "eval", "compile", "__import__", "__builtins__", "breakpoint"})
+# What finds something by a name; as a value, what it finds cannot be read.
+FINDING = (_words("getattr setattr delattr open vars globals locals", "builtins.")
+           | _words("operator.attrgetter operator.methodcaller importlib.import_module"))
+EVALUATING = frozenset({"exec", "eval", "compile", "__import__", "__builtins__", "breakpoint", "help"})
 
 _COMPUTES = "Computing is the work of your own Triton kernels; outside them only allocation and views are free."
 _ESCAPES = "A submission needs nothing outside its own process, PyTorch's allocation and Triton."
+_OF_TORCH = "Of PyTorch, a kernel file needs what allocates, views and describes tensors, and torch.cuda."
+_OF_TRITON = "Of Triton, a kernel file needs its language, jit, autotune, Config, its settings and triton.testing."
 _NUMPY_COMPUTES = "NumPy may work out sizes; the answer is the work of your own Triton kernels."
 _READY_MADE = "A ready-made kernel is not your own."
 _COMPILES = "PyTorch's compilers write the kernel for you; it is to be your own."
@@ -121,14 +150,12 @@ MATMUL_COMPUTES = "A matrix product outside a kernel is computed by PyTorch."
 ONLY_COMPUTE = frozenset({_COMPUTES, _NUMPY_COMPUTES, _READY_MADE, _COMPILES, METHOD_COMPUTES, MATMUL_COMPUTES})
 
 
-def why_not(name: str, operators: Set[str]) -> str | None:
+def why_not(name: str, operators: Set[str], own: str = "") -> str | None:
     """Why host code may not use a fully dotted name (`torch.nn.functional.silu`), or None where it may.
 
-    `operators` are those the assignment allows beyond allocation and views.
+    `operators` are those the assignment allows beyond allocation and views, `own` is the name of the file's own module.
     """
-    parts = name.split(".")
-    if at := next((i for i in range(len(parts) - 1, 0, -1) if parts[i] in ROOTS), 0):
-        name = ".".join([ROOTS[parts[at]], *parts[at + 1:]])
+    name = modules.real_name(name)
     root, _, rest = name.partition(".")
     first = rest.partition(".")[0]
     if root == "builtins":
@@ -138,23 +165,27 @@ def why_not(name: str, operators: Set[str]) -> str | None:
     if root == "torch":
         return _why_not_torch(name, rest, operators)
     if root == "numpy":
-        free = not rest or first in NUMPY or name in MODULES
-        return None if free else _NUMPY_COMPUTES
+        return _why_not_numpy(name, rest)
     if root in ("operator", "_operator") and first in ("matmul", "imatmul"):
         return _COMPUTES
-    if root == "triton" and first == "ops":
-        return _READY_MADE
+    if root == "triton":
+        if first == "ops":
+            return _READY_MADE
+        private = any(part.startswith("_") and part not in ("__version__", "__file__") for part in rest.split("."))
+        free = not rest or name in modules.TRITON_MODULES or (
+            _below(name, TRITON_FREE) and not _below(name, TRITON_NOT_BELOW) and not private)
+        return None if free else _OF_TRITON
     if root in COMPUTING_MODULES:
         return f"`{root}` computes instead of your own Triton kernels."
-    if root in ESCAPING_MODULES or _below(name, ESCAPING_NAMES) or name.startswith(("os.exec", "os.spawn")):
-        return _ESCAPES
-    return None
+    return modules.why_not_module(name, own)
 
 
 def _why_not_torch(name: str, rest: str, operators: Set[str]) -> str | None:
     if not rest or name in MODULES:
         return None
     parts = rest.split(".")
+    if any(part.startswith("_") and not part.startswith("__") and part not in TORCH_PRIVATE for part in parts):
+        return _ESCAPES
     if parts[0] == "Tensor":
         if len(parts) > 1 and parts[1] in TENSOR_METHODS and COPY_NAMES.get(parts[1]) not in operators:
             return _COMPUTES
@@ -163,13 +194,24 @@ def _why_not_torch(name: str, rest: str, operators: Set[str]) -> str | None:
         return None
     if COPY_NAMES.get(parts[0]) in operators:
         return None
-    if _below(name, FREE_BELOW) and not _below(name, NOT_BELOW):
+    if _below(name, TORCH_FREE_BELOW) and not _below(name, TORCH_NOT_BELOW):
         return None
-    if parts[0] in ("jit", "compile", "_dynamo", "_inductor"):
+    if name in ("torch.compile", "torch.jit.script", "torch.jit.trace"):
         return _COMPILES
-    if parts[:2] == ["utils", "cpp_extension"] or parts[0] in ("_C", "multiprocessing", "hub", "distributed"):
+    if parts[0] in TORCH_COMPUTING or (len(parts) == 1 and parts[0] not in TORCH_LOADING):
+        return _COMPUTES
+    return _OF_TORCH
+
+
+def _why_not_numpy(name: str, rest: str) -> str | None:
+    parts = rest.split(".")
+    if not rest or parts[0] in NUMPY or name in MODULES or name == "numpy.testing":
+        return None
+    if any(part.startswith("_") for part in parts) or parts[0] in NUMPY_LOADING:
         return _ESCAPES
-    return _COMPUTES
+    if parts[0] == "testing" and not parts[1].startswith("assert_"):
+        return _ESCAPES
+    return _NUMPY_COMPUTES
 
 
 def _below(name: str, prefixes: tuple[str, ...]) -> bool:
@@ -182,10 +224,13 @@ def method_allowed(name: str, operators: Set[str]) -> bool:
 
 
 def may_set(name: str) -> bool:
-    """Whether a submission may assign to an attribute of a module: settings, not functions."""
-    root = name.partition(".")[0]
-    settings = ("torch.backends", "triton.knobs", "torch.nn.Module", "torch.autograd.Function")
-    return root not in ("torch", "triton", "numpy", "builtins", "sys", "os") or _below(name, settings)
+    """Whether a submission may assign to an attribute of a library: settings, not functions."""
+    return _below(name, ("torch.backends", "triton.knobs", "torch.nn.Module", "torch.autograd.Function"))
+
+
+def is_module(name: str) -> bool:
+    """Whether a dotted name is a module, which as a value would hide what is used of it."""
+    return name in MODULES or modules.is_module(name)
 
 
 # As a dispatch mode sees them. `lift_fresh` is the end of torch.tensor(...); `detach` and `alias` are views.

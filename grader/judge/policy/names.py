@@ -10,6 +10,8 @@ from grader.judge.policy.source import FunctionNode, bound_names, living, scope_
 
 MOST_MEANINGS = 8
 LONGEST_MEANING = 200
+# Rounds in which aliases of aliases are followed, against the order of the text.
+MOST_ROUNDS = 4
 # A name that may stand for more texts than people write is as good as put together at run time.
 MOST_TEXTS = 64
 
@@ -26,29 +28,41 @@ class Scope:
 
     def __init__(
         self, body: Sequence[ast.AST], parent: Scope | None = None, *, main_runs: bool = False,
-        parameters: Iterable[str] = (),
+        parameters: Iterable[str] | None = None,
     ) -> None:
         self.parent = parent
         self.main_runs = main_runs
-        self.bound = set(parameters)
+        self.is_function = parameters is not None
+        self.bound = set(parameters or ())
         self.lines: dict[str, int] = {}
         self.meanings: dict[str, set[str]] = {}
         self.units: dict[str, list[Unit]] = {}
         self.stars: set[str] = set()
         # Names, as host code or as kernel code, whose units have been reached.
         self.reached: set[tuple[str, bool]] = set()
+        self.settled = True
         nodes = scope_nodes(body, main_runs)
-        outside = {name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
+        self.outside = {name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
         for node in nodes:
             for name in bound_names(node):
-                if name not in outside:
+                if name not in self.outside:
                     self.bound.add(name)
                     self.lines[name] = getattr(node, "lineno", 0)
+        if parent is None:
+            # A function may bind names of the module too.
+            self.bound |= {name for one in body for node in ast.walk(one) if isinstance(node, ast.Global)
+                           for name in node.names}
         for node in nodes:
             self._import(node)
-        # Twice, since an alias may be bound in the text after what is made from it.
-        for node in [*nodes, *nodes]:
-            self._alias(node)
+        # Again and again, since an alias may be bound in the text after what is made from it.
+        aliases = [node for node in nodes if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr)]
+        for _ in range(MOST_ROUNDS):
+            before = self._known()
+            for node in aliases:
+                self._alias(node)
+            self.settled = self._known() == before
+            if self.settled:
+                break
         self._collect(nodes, living(body))
 
     def _import(self, node: ast.AST) -> None:
@@ -67,9 +81,17 @@ class Scope:
         self.bound.add(name)
         self.meanings.setdefault(name, set()).add(meaning)
 
+    def _known(self) -> int:
+        return sum(len(meanings) for meanings in self.meanings.values())
+
+    def stands_for(self, target: ast.expr, value: ast.expr) -> bool:
+        """Whether a name is known to stand for all that a value may be, so that its uses tell what is used."""
+        return (isinstance(target, ast.Name) and self.settled and target.id not in self.outside
+                and bool(found := self.dotted(value)) and found <= self.meanings.get(target.id, set()))
+
     def _alias(self, node: ast.AST) -> None:
         for target, value in assigned(node):
-            if isinstance(target, ast.Name):
+            if isinstance(target, ast.Name) and target.id not in self.outside:
                 for meaning in self.dotted(value):
                     # `a = a.b`, a thousand times over, must not make a thousand long names.
                     if len(self.meanings.get(target.id, ())) < MOST_MEANINGS and len(meaning) <= LONGEST_MEANING:

@@ -200,8 +200,8 @@ def running_children(node: ast.AST, main_runs: bool) -> list[ast.AST]:
 
 def sets_name(tree: ast.Module) -> bool:
     """Whether the file binds `__name__`, by which it could make its own main guard true."""
-    return any((isinstance(node, ast.Name) and node.id == "__name__" and not isinstance(node.ctx, ast.Load))
-               or (isinstance(node, ast.Constant) and node.value == "__name__") for node in ast.walk(tree))
+    return any("__name__" in bound_names(node) or (isinstance(node, ast.Constant) and node.value == "__name__")
+               for node in ast.walk(tree))
 
 
 def _never(test: ast.expr, main_runs: bool) -> bool:

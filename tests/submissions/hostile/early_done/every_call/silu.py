@@ -1,5 +1,6 @@
 # Says "done" in every call before the kernel runs.
 # verdict: runtime_error
+# policy: off
 # expect: protocol
 import io
 import os

@@ -1,5 +1,6 @@
 # Honest until the last case; there it says "done" itself, and then begins to work.
 # verdict: wrong_answer
+# policy: off
 import io
 import os
 import stat

@@ -1,5 +1,6 @@
 # Answers every call of the grading while the file is being imported; no call ever returns.
 # verdict: wrong_answer, runtime_error, time_limit
+# policy: off
 import io
 import os
 import stat

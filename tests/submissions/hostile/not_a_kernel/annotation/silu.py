@@ -1,6 +1,6 @@
 # So does the annotation of an argument.
 # verdict: policy_violation
-# residual: annotations are not read, and they run at import
+# expect: exec
 import torch
 import triton
 import triton.language as tl

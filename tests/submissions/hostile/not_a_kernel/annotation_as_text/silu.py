@@ -1,6 +1,6 @@
 # typing evaluates an annotation: the text switches the record off and computes.
 # verdict: policy_violation
-# residual: text that the library evaluates is not read, and a switch is counted only where the student's own line calls it
+# expect: typing.get_type_hints
 import typing
 
 import torch

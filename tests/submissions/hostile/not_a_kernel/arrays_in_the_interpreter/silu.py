@@ -1,6 +1,6 @@
 # Inside a kernel, a function takes the interpreter's NumPy array and computes with it.
 # verdict: policy_violation
-# residual: `x.handle` is read, `getattr(x, "handle")` is not
+# expect: getattr(x, "handle")
 import torch
 import triton
 import triton.language as tl

@@ -1,6 +1,6 @@
 # So do the bases and the keywords of a class.
 # verdict: policy_violation
-# residual: the bases of a class are read only where its name is used, and they run at import
+# expect: exec
 import torch
 import triton
 import triton.language as tl

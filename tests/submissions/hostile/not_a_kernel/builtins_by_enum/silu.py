@@ -1,6 +1,6 @@
 # Reaches exec by the name under which another module holds Python's built-in functions.
 # verdict: policy_violation
-# residual: a module that another one holds under a name of its own is not known
+# expect: enum.bltns.exec
 import enum
 
 import torch

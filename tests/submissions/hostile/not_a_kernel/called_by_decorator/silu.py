@@ -1,6 +1,6 @@
 # A function that nothing names is called by its decorator.
 # verdict: policy_violation
-# residual: a function that nothing names is not read, though a decorator may call it
+# expect: exec
 import torch
 import triton
 import triton.language as tl

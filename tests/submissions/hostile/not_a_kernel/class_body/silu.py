@@ -1,6 +1,6 @@
 # The body of a class that nobody uses runs all the same, at import: it runs text against the recorder.
 # verdict: policy_violation
-# residual: the body of a class is read only where its name is used, and it runs at import
+# expect: exec
 import torch
 import triton
 import triton.language as tl

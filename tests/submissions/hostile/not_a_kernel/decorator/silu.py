@@ -1,6 +1,6 @@
 # So does a decorator: this one puts the function in the place of the recorder's.
 # verdict: policy_violation
-# residual: a decorator is read only where the function's name is used, and it runs at import
+# expect: grader.worker.recorder
 import functools
 
 import torch

@@ -1,6 +1,6 @@
 # So does the default of an argument of a function that nobody calls.
 # verdict: policy_violation
-# residual: the defaults of a function are read only where its name is used, and they run at import
+# expect: exec
 import torch
 import triton
 import triton.language as tl

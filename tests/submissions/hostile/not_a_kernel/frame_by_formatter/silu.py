@@ -1,6 +1,6 @@
 # string.Formatter walks from an exception to the worker's frame, and from there to the recorder.
 # verdict: policy_violation
-# residual: attributes on a path of text are not read, and the library reaches the frame, not the student's own line
+# expect: string.Formatter
 import string
 
 import torch

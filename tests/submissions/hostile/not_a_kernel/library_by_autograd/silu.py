@@ -1,7 +1,7 @@
 # Reaches PyTorch's C module by the name under which torch.autograd.function holds it; the recorder's mode
 # is taken off the stack and put back.
 # verdict: policy_violation
-# residual: all names below torch.autograd.function are free, and taking a mode off is not recorded
+# expect: torch.autograd.function._C._pop_torch_dispatch_stack
 import torch
 import triton
 import triton.language as tl

@@ -1,6 +1,6 @@
 # Takes the recorder's mode off the stack of PyTorch, computes, and puts it back.
 # verdict: policy_violation
-# residual: names that a function of the library imports by text are not read, and taking a mode off is not recorded
+# expect: logging.config.BaseConfigurator
 import logging.config
 
 import torch

@@ -1,6 +1,6 @@
 # Writes a module into its folder and imports it: what stands there was never read.
 # verdict: policy_violation
-# residual: modules are imported from files that the submission wrote itself, and sys.path is free to be changed
+# expect: pathlib.Path("kernelmark_hostile.py").write_text
 import pathlib
 import sys
 

@@ -1,6 +1,6 @@
 # A resolver of logging imports the recorder's class by a text; its record loses the operators.
 # verdict: policy_violation
-# residual: names that a function of the library imports by text are not read
+# expect: logging.config.BaseConfigurator
 import logging.config
 
 import torch

@@ -1,6 +1,6 @@
 # timeit runs text; in it, PyTorch computes while the record of operators is switched off.
 # verdict: policy_violation
-# residual: text that the library runs is not read, and a switch is counted only where the student's own line calls it
+# expect: timeit.timeit
 import timeit
 
 import torch

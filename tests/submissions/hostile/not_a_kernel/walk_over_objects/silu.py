@@ -1,6 +1,6 @@
 # Text run by timeit walks over all objects and makes the recorder forget operators.
 # verdict: policy_violation
-# residual: audit events count only where the student's own line raises them, and text run by the library is not read
+# expect: timeit.timeit
 import timeit
 
 import torch

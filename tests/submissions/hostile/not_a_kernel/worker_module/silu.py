@@ -1,6 +1,6 @@
 # Takes the recorder's module from sys.modules and exchanges the function that counts operators.
 # verdict: policy_violation
-# residual: an attribute of a module of the grader may be assigned to, only names that are read are judged
+# expect: grader.worker.recorder.Recorder._count
 import sys
 
 import torch
