@@ -194,22 +194,6 @@ def test_a_full_disk_is_a_failure_of_ours_and_told(tmp_path: Path) -> None:
         subprocess.run(["umount", out], check=True)
 
 
-def test_a_failure_of_ours_never_replaces_a_grade(tmp_path: Path) -> None:
-    """A submission that ends our zygote, again and again, is graded by nobody; the grade it had stays."""
-    students, out = tmp_path / "class", tmp_path / "out"
-    alice = hand_in(students, "alice")
-    hand_in(students, "bob")
-    assert kernelmark("grade", students, "--out", out, "--only", "silu").returncode == 0
-    killer = "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n" + SILU
-    (alice / "silu.py").write_text(killer)
-    done = kernelmark("grade", students, "--out", out, "--only", "silu")
-    assert done.returncode == 3
-    assert "alice" in done.stderr and "the earlier result was kept" in done.stderr
-    assert {student: result.verdict for student, result in load(out).items()} == dict.fromkeys(
-        ["alice", "bob"], "accepted")
-    assert "result.failed.json" in os.listdir(out / "alice")
-
-
 DAEMONS = """
 import os, time
 for _ in range(3):
@@ -222,24 +206,47 @@ time.sleep(86_400)
 """
 
 
+def lose_a_zygote(students: Path, out: Path) -> tuple[int, str, set[int]]:
+    """Grades, and kills the zygote whose submission is at work on DAEMONS. Exit status, errors, all processes seen."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "grader.cli", "grade", students, "--out", out, "--only", "silu", "--jobs", "1"],
+        cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        seen: set[int] = set()
+        busy: list[int] = []
+
+        def daemons_run() -> bool:
+            seen.update(processes.descendants(process.pid))
+            busy[:] = [pid for pid in _zygotes(process.pid) if len(processes.descendants(pid)) >= 4]
+            return bool(busy)
+
+        eventually(daemons_run, SECONDS)
+        for pid in busy:
+            os.kill(pid, signal.SIGKILL)
+        _, errors = process.communicate(timeout=SECONDS)
+        return process.returncode, errors, seen
+
+
+def test_a_failure_of_ours_never_replaces_a_grade(tmp_path: Path) -> None:
+    students, out = tmp_path / "class", tmp_path / "out"
+    alice = hand_in(students, "alice")
+    hand_in(students, "bob")
+    assert kernelmark("grade", students, "--out", out, "--only", "silu").returncode == 0
+    (alice / "silu.py").write_text(DAEMONS + SILU)
+    status, errors, _ = lose_a_zygote(students, out)
+    assert status == 3
+    assert "alice" in errors and "the earlier result was kept" in errors
+    assert {student: result.verdict for student, result in load(out).items()} == dict.fromkeys(
+        ["alice", "bob"], "accepted")
+    assert "result.failed.json" in os.listdir(out / "alice")
+
+
 def test_nothing_outlives_a_lost_zygote(tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "mallory", DAEMONS + SILU)
     hand_in(tmp_path / "class", "zoe")
-    with subprocess.Popen(
-        [sys.executable, "-m", "grader.cli", "grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu",
-         "--jobs", "1"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        below: set[int] = set()
-
-        def daemons_run() -> bool:
-            below.update(processes.descendants(process.pid))
-            return any(len(processes.descendants(pid)) >= 4 for pid in _zygotes(process.pid))
-
-        eventually(daemons_run, SECONDS)
-        for pid in _zygotes(process.pid):
-            os.kill(pid, signal.SIGKILL)
-        assert process.wait(SECONDS) == 3
+    status, _, seen = lose_a_zygote(tmp_path / "class", tmp_path / "out")
+    assert status == 3
     assert load(tmp_path / "out")["zoe"].verdict == "accepted"
-    eventually(lambda: not [pid for pid in below if Path(f"/proc/{pid}").exists()])
+    eventually(lambda: not [pid for pid in seen if Path(f"/proc/{pid}").exists()])
 
 
 def _zygotes(root: int) -> list[int]:

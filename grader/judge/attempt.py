@@ -213,7 +213,8 @@ class Attempt:
             return Lost("time_out", f"not called: the assignment's {limit} were used up by the cases before")
         assert self.source.content is not None
         session = Session(
-            self._zygote(), self.assignment, self.source.content, self._worker_limits(), self._limits.max_programs, self._call_seconds, self._deadline, self._cuda)
+            self._zygote(), self.assignment, self.source.content, self._worker_limits(), self._limits.max_programs,
+            self._call_seconds, self._deadline, self._cuda)
         self._session = session
         lost = session.load()
         if lost is not None:

@@ -58,8 +58,7 @@ def enter(settings: wire.Settings, limits: wire.Limits, folder: Path, control: i
         # With another user the kernel forgets both.
         processes.die_with_parent()
         processes.show()
-    if layers != wire.Layers():
-        namespaces.drop_capabilities()
+    namespaces.drop_capabilities()
     processes.gain_nothing_by_exec()
     work, cache = folder / "work", folder / "cache"
     work.mkdir()
