@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from grader.judge import bubblewrap, cgroup, surroundings, wire
+from grader.judge import bubblewrap, cgroup, frames, surroundings, wire
 from grader.judge.zygote import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
 from grader.worker import landlock, seccomp
 
@@ -125,7 +125,7 @@ def probe(layers: wire.Layers, cuda: bool) -> tuple[frozenset[str], str]:
                     seq=1, secret=str(secret), target=str(target), course=surroundings.course_file(),
                     port=listener.getsockname()[1], socket=name, needed=surroundings.needed(), cuda=cuda))
                 answer = worker.channel.receive(wire.PROBED, seq=1, deadline=time.monotonic() + PROBE_SECONDS)
-            except wire.ChannelError as error:
+            except frames.ChannelError as error:
                 worker.kill()
                 raise InfrastructureError(f"the canary was lost: {error} {worker.output}".strip()) from None
             worker.kill()

@@ -20,7 +20,7 @@ from typing import Literal
 import torch
 
 from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
-from grader.judge import wire
+from grader.judge import frames, wire
 from grader.judge.buffers import BufferError, Shared, share
 from grader.judge.compare import poison_, same_bits
 from grader.judge.watchdog import Watchdog
@@ -238,12 +238,12 @@ class Session:
             while not self.look(deadline, seconds=WATCH_SECONDS):
                 pass
             reply = self.worker.channel.receive(wire.REPLY, seq=request.seq, deadline=time.monotonic())
-        except wire.ChannelTimeout:
+        except frames.ChannelTimeout:
             limit = f"{self.call_seconds:g} s" if self.deadline > deadline else "the assignment's time"
             return self.lose("time_out", f"no answer within {limit}"), self.call_seconds
-        except wire.ChannelClosed:
+        except frames.ChannelClosed:
             return self._died(), 0.0
-        except wire.ChannelError as error:
+        except frames.ChannelError as error:
             return self.lose("protocol", f"the worker broke the protocol: {error}"), 0.0
         except _OverLimit as excess:
             return self.lose(excess.kind, str(excess)), 0.0
@@ -265,7 +265,7 @@ class Session:
     def look(self, deadline: float, *, seconds: float = 0) -> bool:
         """Whether there is a reply to read, after waiting for one up to `seconds`. Keeps the worker's output flowing.
 
-        Raises wire.ChannelClosed for a dead worker, wire.ChannelTimeout past the deadline, _OverLimit for one that
+        Raises frames.ChannelClosed for a dead worker, frames.ChannelTimeout past the deadline, _OverLimit for one that
         takes more than it may.
         """
         control, output, pidfd = self.worker.descriptors()
@@ -280,10 +280,10 @@ class Session:
             if control in ready:
                 return True
             if pidfd in ready:
-                raise wire.ChannelClosed("the worker is dead")
+                raise frames.ChannelClosed("the worker is dead")
             now = time.monotonic()
             if now >= deadline:
-                raise wire.ChannelTimeout("no answer before the deadline")
+                raise frames.ChannelTimeout("no answer before the deadline")
             if now >= self._next_watch:
                 self._next_watch = now + WATCH_SECONDS
                 excess = self._watchdog.check()

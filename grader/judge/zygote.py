@@ -14,7 +14,7 @@ import time
 from functools import cached_property
 from pathlib import Path
 
-from grader.judge import bubblewrap, surroundings, wire
+from grader.judge import bubblewrap, frames, surroundings, wire
 from grader.judge.cgroup import Cgroup
 from grader.worker import processes
 
@@ -63,7 +63,7 @@ class Zygote:
         # Workers of another user pass through it to folders of their own.
         self._home.chmod(0o711)
         self.pid = 0
-        ours, theirs = wire.socket_pair()
+        ours, theirs = frames.socket_pair()
         environment = {name: os.environ[name] for name in _KEEP if name in os.environ}
         # One thread each: threads of a pool do not survive a fork, and a lane is one core.
         environment |= {"LANG": "C.UTF-8", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "HOME": str(self._home)}
@@ -90,7 +90,7 @@ class Zygote:
             if cgroup is not None:
                 cgroup.close()
             raise InfrastructureError(f"no zygote could be started: {error}") from None
-        self._channel = wire.Channel(ours)
+        self._channel = frames.Channel(ours)
         _living.add(self._process.pid)
 
     @cached_property
@@ -100,7 +100,7 @@ class Zygote:
         try:
             ready = self._channel.receive(
                 wire.ZYGOTE_REPLY, seq=0, deadline=time.monotonic() + START_SECONDS, descriptors=came)
-        except wire.ChannelError as error:
+        except frames.ChannelError as error:
             raise self._lost("the zygote did not start", error) from None
         assert isinstance(ready, wire.Ready)
         self.pid = _pid_of(came.pop())
@@ -112,7 +112,7 @@ class Zygote:
         if self._cgroup is not None:
             self._cgroup.bound(OWN_MB + limits.cuda * CUDA_MB + limits.memory_mb, OWN_TASKS + limits.processes)
             self._oom_kills = self._cgroup.oom_kills()
-        ours, theirs = wire.socket_pair()
+        ours, theirs = frames.socket_pair()
         read, write = os.pipe2(os.O_CLOEXEC)
         try:
             came: list[int] = []
@@ -128,7 +128,7 @@ class Zygote:
         worker = Worker(self, came.pop(), ours, read, None if self._layers.namespaces else self._home / str(reply.seq))
         try:
             worker.channel.receive(wire.ENTERED, seq=0, deadline=time.monotonic() + REPLY_SECONDS)
-        except wire.ChannelError as error:
+        except frames.ChannelError as error:
             worker.kill()
             raise InfrastructureError(f"a worker did not get into its sandbox: {error}\n{worker.output}") from None
         return worker
@@ -192,7 +192,7 @@ class Zygote:
             self._channel.send(request, descriptors)
             return self._channel.receive(
                 wire.ZYGOTE_REPLY, seq=request.seq, deadline=time.monotonic() + REPLY_SECONDS, descriptors=came)
-        except wire.ChannelError as error:
+        except frames.ChannelError as error:
             raise self._lost("the zygote was lost", error) from None
 
     def _lost(self, what: str, error: Exception) -> InfrastructureError:
@@ -208,7 +208,7 @@ class Worker:
     """A forked worker: its control channel, its output, and its end."""
 
     # Enough for an honest assignment's replies; a worker that says more is flooding.
-    REPLY_BYTES = wire.TOTAL_BYTES
+    REPLY_BYTES = frames.TOTAL_BYTES
     KEEP_OUTPUT = 20_000
 
     def __init__(
@@ -216,7 +216,7 @@ class Worker:
     ) -> None:
         # Where it can be looked into from here: a file system of its own bounds itself.
         self.folder = folder
-        self.channel = wire.Channel(control, limit=self.REPLY_BYTES)
+        self.channel = frames.Channel(control, limit=self.REPLY_BYTES)
         self.written = 0
         self._zygote = zygote
         self._output = output

@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from grader.judge import wire
+from grader.judge import frames, wire
 from grader.worker import gpu, interpreter
 from grader.worker.batches import Batches
 from grader.worker.recorder import Recorder
@@ -96,14 +96,14 @@ class _Submission:
         arguments.clear()
 
 
-def serve(channel: wire.Channel) -> None:
+def serve(channel: frames.Channel) -> None:
     """Answers requests until the judge hangs up."""
     loaded: list[_Submission] = []
     batches: Batches | None = None
     while True:
         try:
             request, descriptors = channel.receive_with_descriptors(wire.REQUEST)
-        except wire.ChannelClosed:
+        except frames.ChannelClosed:
             return
         reply: wire.Message
         try:

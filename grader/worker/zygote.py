@@ -20,7 +20,7 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.judge import wire
+from grader.judge import frames, wire
 from grader.worker import canary, namespaces, processes, sandbox
 
 REAP_SECONDS = 5.0
@@ -50,7 +50,7 @@ def main(settings: wire.Settings) -> None:
     processes.hide()
     # bubblewrap tells where it was started.
     os.environ.pop("PWD", None)
-    channel = wire.Channel(socket.socket(fileno=settings.control))
+    channel = frames.Channel(socket.socket(fileno=settings.control))
     torch, triton, numpy = ("", "", "") if settings.bare else _import(settings.interpret)
     gc.collect()
     # Collections in a worker then leave the imported modules' pages shared.
@@ -62,7 +62,7 @@ def main(settings: wire.Settings) -> None:
     while True:
         try:
             request, descriptors = channel.receive_with_descriptors(wire.ZYGOTE_REQUEST)
-        except wire.ChannelClosed:
+        except frames.ChannelClosed:
             break
         if isinstance(request, wire.Spawn):
             folder = _folder(settings, request.seq)
@@ -105,7 +105,7 @@ def _import(interpret: bool) -> tuple[str, str, str]:
     return torch.__version__, triton.__version__, numpy.__version__
 
 
-def _send_with_pidfd(channel: wire.Channel, message: wire.Message, pid: int) -> None:
+def _send_with_pidfd(channel: frames.Channel, message: wire.Message, pid: int) -> None:
     descriptor = os.pidfd_open(pid)
     try:
         channel.send(message, [descriptor])
@@ -141,7 +141,7 @@ def _fork(settings: wire.Settings, request: wire.Spawn, folder: Path, control: i
             traceback.print_exc()
             sys.stderr.flush()
             raise
-        channel = wire.Channel(socket.socket(fileno=3))
+        channel = frames.Channel(socket.socket(fileno=3))
         channel.send(wire.Entered(seq=0))
         if settings.bare:
             probe, _ = channel.receive_with_descriptors(wire.REQUEST)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from pydantic import TypeAdapter, ValidationError
 
-from grader.judge import wire
+from grader.judge import frames, wire
 from tests.fuzz.harness import ODD_JSON, bounded, mutated, no_descriptor_left, open_descriptors, within
 
 SECONDS = 1.0
@@ -68,7 +68,7 @@ def with_odd_values(draw: st.DrawFn) -> bytes:
 @st.composite
 def near_the_cap(draw: st.DrawFn) -> bytes:
     """A frame of nearly the greatest length: padded between tokens, or by a text."""
-    length = wire.FRAME_BYTES + draw(st.integers(-2, 2))
+    length = frames.FRAME_BYTES + draw(st.integers(-2, 2))
     start, end = draw(st.sampled_from([
         (b'{"op":"loaded","seq":7', b"}\n"), (b'{"op":"failed","seq":7,"failure":"exception","message":"', b'"}\n'),
         (b'{"op":"', b'","seq":7}\n'), (b'{"op":"loaded","seq":', b"}\n")]))
@@ -98,8 +98,8 @@ def parsed(name: str, frame: bytes, seq: int | None) -> wire.Message | None:
     """The frame as one of a shape's messages; None if it is refused, in the only way there is."""
     try:
         with within(SECONDS):
-            message: wire.Message = wire.Channel.parse(SHAPES[name][0], frame, seq)
-    except wire.ChannelError as error:
+            message: wire.Message = frames.Channel.parse(SHAPES[name][0], frame, seq)
+    except frames.ChannelError as error:
         assert str(error)
         return None
     assert type(message) in MODELS[name]
@@ -128,12 +128,12 @@ def test_every_real_message_arrives_as_it_was_sent(message: wire.Message) -> Non
 @given(FRAMES, st.integers(0, MANY_DESCRIPTORS))
 def test_no_descriptor_is_taken_from_a_worker(frame: bytes, count: int) -> None:
     with no_descriptor_left():
-        left, right = wire.socket_pair()
+        left, right = frames.socket_pair()
         with left, right, Path(os.devnull).open("rb") as device:
-            judge = wire.Channel(left, limit=wire.TOTAL_BYTES)
+            judge = frames.Channel(left, limit=frames.TOTAL_BYTES)
             socket.send_fds(right, [frame or b"x"], [device.fileno()] * count)
             before = open_descriptors()
-            with contextlib.suppress(wire.ChannelError):
+            with contextlib.suppress(frames.ChannelError):
                 judge.receive(wire.REPLY, seq=SEQ, deadline=time.monotonic() + SECONDS)
             assert open_descriptors() == before
 
@@ -141,12 +141,12 @@ def test_no_descriptor_is_taken_from_a_worker(frame: bytes, count: int) -> None:
 class HostilePeer(RuleBasedStateMachine):
     """A judge's channel and a peer that does what it likes: frames come out in order, or as ChannelErrors."""
 
-    LIMIT = 4 * wire.FRAME_BYTES
+    LIMIT = 4 * frames.FRAME_BYTES
 
     def __init__(self) -> None:
         super().__init__()
-        left, self.peer = wire.socket_pair()
-        self.judge = wire.Channel(left, limit=self.LIMIT)
+        left, self.peer = frames.socket_pair()
+        self.judge = frames.Channel(left, limit=self.LIMIT)
         self.peer.settimeout(0)
         self.waiting: list[bytes] = []
         self.received = 0
@@ -181,7 +181,7 @@ class HostilePeer(RuleBasedStateMachine):
 
     @rule(message=st.sampled_from([wire.Loaded(seq=SEQ), wire.Failed(seq=1, failure="exception", message="x" * 9000)]))
     def send(self, message: wire.Message) -> None:
-        with contextlib.suppress(wire.ChannelError):
+        with contextlib.suppress(frames.ChannelError):
             self.judge.send(message, seconds=0.001)
 
     @rule(seq=st.sampled_from([SEQ, SEQ, None]))
@@ -189,16 +189,16 @@ class HostilePeer(RuleBasedStateMachine):
         frame = self.waiting.pop(0) if self.waiting else None
         expected: object = None
         if frame is not None:
-            self.received += min(len(frame), wire.FRAME_BYTES + 1)
-            if frame and len(frame) <= wire.FRAME_BYTES and self.received <= self.LIMIT:
+            self.received += min(len(frame), frames.FRAME_BYTES + 1)
+            if frame and len(frame) <= frames.FRAME_BYTES and self.received <= self.LIMIT:
                 expected = parsed("reply", frame, seq)
         note(f"{len(frame or b'')} bytes expected, {expected!r:.100}")
         try:
             with within(SECONDS):
                 message: object = self.judge.receive(wire.REPLY, seq=seq, deadline=time.monotonic())
-        except wire.ChannelTimeout:
+        except frames.ChannelTimeout:
             assert frame is None and not self.gone
-        except wire.ChannelError:
+        except frames.ChannelError:
             assert frame is not None or self.gone
             assert expected is None
         else:

@@ -27,7 +27,7 @@ from pydantic import ConfigDict
 
 from grader.assignment import Assignment, Case
 from grader.catalogue import assignments
-from grader.judge import bubblewrap, buffers, cgroup, isolation, lane, session, wire
+from grader.judge import bubblewrap, buffers, cgroup, frames, isolation, lane, session, wire
 from grader.judge import zygote as judges_zygote
 from grader.judge.session import Answer, Lost, Session
 from grader.judge.watchdog import Watchdog
@@ -89,7 +89,7 @@ def carry_out(own: Zygote, limits: wire.Limits = LIMITS) -> str:
         worker.channel.send(PROBE)
         answer = worker.channel.receive(wire.PROBED, seq=1, deadline=time.monotonic() + SECONDS)
         return answer.managed[0]
-    except wire.ChannelClosed:
+    except frames.ChannelClosed:
         return "lost"
     finally:
         worker.kill()
@@ -666,36 +666,36 @@ def _loosened(strictness: str, frame: bytes) -> bool:
 
 @pytest.mark.parametrize(("frame", "strictness"), FRAMES.values(), ids=FRAMES)
 def test_a_frame_has_exactly_its_shape(frame: bytes, strictness: str) -> None:
-    with pytest.raises(wire.ChannelError):
-        wire.Channel.parse(wire.REPLY, frame, 1)
+    with pytest.raises(frames.ChannelError):
+        frames.Channel.parse(wire.REPLY, frame, 1)
     assert _loosened(strictness, frame)
 
 
 def test_an_answer_given_in_advance_is_no_answer() -> None:
     frame = b'{"op":"done","seq":1,"operators":[],"kernels":[]}\n'
-    with pytest.raises(wire.ChannelError, match="sequence"):
-        wire.Channel.parse(wire.REPLY, frame, 2)
-    assert wire.Channel.parse(wire.REPLY, frame, None)
+    with pytest.raises(frames.ChannelError, match="sequence"):
+        frames.Channel.parse(wire.REPLY, frame, 2)
+    assert frames.Channel.parse(wire.REPLY, frame, None)
 
 
 @pytest.mark.parametrize("capped", [True, False])
 def test_frames_and_their_sum_are_bounded(capped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     small = b'{"op":"done","seq":1,"operators":[],"kernels":[]}\n'
-    large = b" " * (wire.FRAME_BYTES + 1 - len(small)) + small
+    large = b" " * (frames.FRAME_BYTES + 1 - len(small)) + small
     if not capped:
-        monkeypatch.setattr(wire, "FRAME_BYTES", 1 << 20)
-    assert _passes(large, wire.TOTAL_BYTES, 1) != capped
+        monkeypatch.setattr(frames, "FRAME_BYTES", 1 << 20)
+    assert _passes(large, frames.TOTAL_BYTES, 1) != capped
     assert _passes(small, len(small) if capped else None, 2) != capped
 
 
 def _passes(frame: bytes, limit: int | None, times: int) -> bool:
-    judge, worker = wire.socket_pair()
+    judge, worker = frames.socket_pair()
     with judge, worker:
-        channel = wire.Channel(judge, limit=limit)
+        channel = frames.Channel(judge, limit=limit)
         try:
             for _ in range(times):
                 worker.send(frame)
                 channel.receive(wire.REPLY, seq=1, deadline=time.monotonic() + 1)
-        except wire.ChannelError:
+        except frames.ChannelError:
             return False
     return True

@@ -8,22 +8,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.judge import wire
+from grader.judge import frames, wire
 
 SOON = 0.2
 
 
 @pytest.fixture
-def pair() -> Iterator[tuple[wire.Channel, wire.Channel]]:
-    left, right = wire.socket_pair()
+def pair() -> Iterator[tuple[frames.Channel, frames.Channel]]:
+    left, right = frames.socket_pair()
     with left, right:
-        yield wire.Channel(left, limit=wire.TOTAL_BYTES), wire.Channel(right)
+        yield frames.Channel(left, limit=frames.TOTAL_BYTES), frames.Channel(right)
 
 
-Pair = tuple[wire.Channel, wire.Channel]
+Pair = tuple[frames.Channel, frames.Channel]
 
 
-def receive(channel: wire.Channel, seq: int = 1) -> wire.Message:
+def receive(channel: frames.Channel, seq: int = 1) -> wire.Message:
     return channel.receive(wire.REPLY, seq=seq, deadline=time.monotonic() + SOON)
 
 
@@ -56,7 +56,7 @@ BAD_FRAMES = {
     "deep": b"[" * 60_000 + b"\n",
     "not UTF-8": b'{"op":"\xff"}\n',
     "pickle": b"\x80\x04\x95\n",
-    "giant": b'{"op":"failed","seq":1,"failure":"exception","message":"' + b"x" * wire.FRAME_BYTES + b'"}\n',
+    "giant": b'{"op":"failed","seq":1,"failure":"exception","message":"' + b"x" * frames.FRAME_BYTES + b'"}\n',
     "text over its cap": b'{"op":"failed","seq":1,"failure":"exception","message":"' + b"x" * 20_001 + b'"}\n',
     "infrastructure by a worker's word": b'{"op":"failed","seq":1,"failure":"infrastructure","message":""}\n',
 }
@@ -66,24 +66,24 @@ BAD_FRAMES = {
 def test_bad_frames_are_refused(pair: Pair, frame: bytes) -> None:
     judge, worker = pair
     worker.sock.send(frame)
-    with pytest.raises(wire.ChannelError):
+    with pytest.raises(frames.ChannelError):
         receive(judge)
 
 
 def test_silence_and_hanging_up_are_told_apart(pair: Pair) -> None:
     judge, worker = pair
-    with pytest.raises(wire.ChannelTimeout):
+    with pytest.raises(frames.ChannelTimeout):
         receive(judge)
     worker.close()
-    with pytest.raises(wire.ChannelClosed):
+    with pytest.raises(frames.ChannelClosed):
         receive(judge)
 
 
 def test_the_total_is_capped(pair: Pair) -> None:
     judge, worker = pair
     text = "x" * 20_000
-    with pytest.raises(wire.ChannelError, match="cap"):
-        for seq in range(1 + wire.TOTAL_BYTES // len(text)):
+    with pytest.raises(frames.ChannelError, match="cap"):
+        for seq in range(1 + frames.TOTAL_BYTES // len(text)):
             worker.send(wire.Failed(seq=seq, failure="exception", message=text))
             receive(judge, seq)
 
@@ -103,7 +103,7 @@ def test_descriptors_from_a_worker_are_dropped(pair: Pair) -> None:
 @given(st.one_of(st.binary(max_size=300), st.text(max_size=200).map(str.encode)))
 def test_any_bytes_parse_or_are_refused(frame: bytes) -> None:
     try:
-        message = wire.Channel.parse(wire.REPLY, frame, None)
-    except wire.ChannelError:
+        message = frames.Channel.parse(wire.REPLY, frame, None)
+    except frames.ChannelError:
         return
     assert isinstance(message, wire.Loaded | wire.Done | wire.Failed)

@@ -1,4 +1,4 @@
-"""A whole grading with speed in it. Without a GPU nobody is graded so: here it is switched on, with cases of its own."""
+"""A whole grading with speed in it. Without a GPU nobody is graded so: here it is switched on, on cases of its own."""
 
 from __future__ import annotations
 
