@@ -7,25 +7,31 @@ import io
 from collections.abc import Sequence
 
 from grader.report.load import Entry
+from grader.report.speed import measured
 from grader.report.text import points
+from grader.result import AssignmentResult
 from grader.text import clean
 
 # A spreadsheet takes a text that starts so for a formula; full-width signs count as the plain ones.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 NAME_BYTES = 400
+SPEED_COLUMNS = ("speedup", "speed_points")
 
 
 def gradebook(entries: Sequence[Entry]) -> str:
     """CSV text: student, score, max_score, measured_max, then points and verdict of each assignment.
 
     Every text is quoted, so that no other delimiter can split it; numbers are not. A failure of the grader leaves
-    blank what it could not judge, and the total with it: a blank is asked about, a zero is believed.
+    blank what it could not judge, and the total with it: a blank is asked about, a zero is believed. An assignment
+    whose speed was measured for anyone has two columns more: the ratio to the baseline's speed, and its points.
     """
     names = list(dict.fromkeys(name for entry in entries for name in entry.result.assignments))
+    timed = {name for entry in entries for name, a in entry.result.assignments.items() if measured(a)}
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(["student", "score", "max_score", "measured_max",
-                     *(cell(f"{name}_{what}") for name in names for what in ("points", "verdict"))])
+                     *(cell(f"{name}_{what}") for name in names
+                       for what in ("points", "verdict", *(SPEED_COLUMNS if name in timed else ())))])
     for entry in entries:
         result = entry.result
         unjudged = any(a.verdict == "infrastructure_error" for a in result.assignments.values())
@@ -34,12 +40,21 @@ def gradebook(entries: Sequence[Entry]) -> str:
         for name in names:
             assignment = result.assignments.get(name)
             if assignment is None:
-                row += ["", ""]
+                row += ["", "", *(("", "") if name in timed else ())]
             else:
                 failed = assignment.verdict == "infrastructure_error"
                 row += ["" if failed else number(assignment.score), assignment.verdict]
+                row += _speed(assignment) if name in timed else []
         writer.writerow(row)
     return sheet.getvalue()
+
+
+def _speed(assignment: AssignmentResult) -> list[str | float]:
+    """Ratio, to four significant digits, and points; blanks if it was not measured."""
+    found = assignment.performance.speedup
+    if found is None or not measured(assignment):
+        return ["", ""]
+    return [float(f"{found.median:.4g}"), number(assignment.performance.points)]
 
 
 def cell(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from grader.report import charts, error_map, findings, tally, text
+from grader.report import charts, error_map, findings, speed, tally, text
 from grader.report.gradebook import gradebook
 from grader.report.load import Entry, Failure, load_results
 from grader.result import AssignmentResult, CheckResult, Result
@@ -27,6 +27,10 @@ MOST_ROWS = 60
 # A map narrower than this shows a row of squares, and no pattern.
 LEAST_SIDE = 4
 MOST_CASES = 3
+SPEED_HELPERS: tuple[Callable[..., Any], ...] = (
+    speed.measured, speed.how_fast, speed.why_points, speed.how_far, speed.share, speed.percent, speed.bar,
+    speed.impossible, speed.teraflops, speed.overhead, speed.rungs, speed.sample_rows, speed.thresholds, speed.won,
+)
 
 
 def write_student(result: Result, folder: Path) -> Path:
@@ -108,8 +112,10 @@ def _environment() -> Environment:
         "asset": lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8")),
         "status": findings.status, "measured_max": findings.measured_max, "check_status": findings.CHECK_STATUS,
         "verdict_words": findings.VERDICT_WORDS, "headline": findings.headline, "not_measured": findings.not_measured,
-        "ladder": charts.ladder, "distribution": charts.distribution, "palette": error_map.PALETTE,
-        "grouped": grouped, "label": findings.label, "mapped": mapped, "link": link,
+        "ladder": charts.ladder, "strip": charts.strip, "distribution": charts.distribution,
+        "palette": error_map.PALETTE,
+        **{helper.__name__: helper for helper in SPEED_HELPERS},
+        "grouped": grouped, "label": findings.label, "sentence": findings.sentence, "mapped": mapped, "link": link,
         "most_rows": MOST_ROWS, "most_findings": findings.MOST_FINDINGS,
     }
     environment.globals.update(helpers)

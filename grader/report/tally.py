@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
+from grader.report.charts import Row
 from grader.report.findings import CHECK_STATUS, FAILED, PARTLY, PASSED, UNMEASURED, Status, label, measured_max, status
 from grader.report.load import Entry
-from grader.report.text import points
+from grader.report.speed import measured, thresholds
+from grader.report.text import figure, points
 
 MOST = 3
 STATUSES = (PASSED, PARTLY, FAILED, UNMEASURED)
@@ -26,6 +28,21 @@ class Tally:
     count: Counter[str] = field(default_factory=Counter)
     checks: Counter[str] = field(default_factory=Counter)
     hints: Counter[str] = field(default_factory=Counter)
+    ratios: list[float] = field(default_factory=list)
+    lines: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def row(self) -> Row:
+        """The class's ratios, sorted, for the strip."""
+        return Row("", sorted(self.ratios))
+
+    @property
+    def speed(self) -> str:
+        """What the ratios come to, in a sentence."""
+        many = f"{len(self.ratios)} kernels" if len(self.ratios) > 1 else "one kernel"
+        text = f"Speed of {many}: the median is {figure(median(self.ratios))} times the baseline's"
+        return f"{text}, from {figure(min(self.ratios))} to {figure(max(self.ratios))}." if len(self.ratios) > 1 \
+            else f"{text}."
 
     @property
     def counts(self) -> list[tuple[Status, int]]:
@@ -52,6 +69,10 @@ def tallies(entries: Sequence[Entry]) -> list[Tally]:
             if state is UNMEASURED:
                 continue
             tally.scores.append(assignment.score)
+            speedup = assignment.performance.speedup
+            if measured(assignment) and speedup is not None:
+                tally.ratios.append(speedup.median)
+                tally.lines = tally.lines or thresholds(assignment.performance)
             failed = [c for c in assignment.correctness.checks if CHECK_STATUS[c.outcome] is FAILED]
             tally.checks.update({label(check) for check in failed})
             tally.hints.update({hint for hint in (assignment.hint, *(c.detail.hint for c in failed if c.detail))

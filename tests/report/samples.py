@@ -12,13 +12,13 @@ from grader.result import (
     Environment,
     ErrorMap,
     Flag,
-    Interval,
     Performance,
     Place,
     Result,
     Verdict,
     Worst,
 )
+from tests.report import speeds
 
 KERNELS = {
     "silu": ("SiLU", "silu(x, out)", "out[i, j] = x[i, j] / (1 + exp(−x[i, j]))"),
@@ -32,6 +32,7 @@ KERNELS = {
 }
 SIZES = ((1, 1), (1, 7), (5, 9), (32, 32), (61, 128), (127, 131), (257, 64))
 NO_GPU = "This machine has no GPU. Grade the same submission on one, and these points are added."
+NOT_RIGHT = "speed counts once every case is right"
 
 SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 ANSI = "\x1b[31mred\x1b[0m \x1b]0;title\x07and \x00 \x1b[2J plain"
@@ -102,7 +103,7 @@ def failed(name: str, sizes: tuple[int, int] = (5, 9)) -> CheckResult:
 
 
 def assignment(name: str, verdict: Verdict = "accepted", *, score: float | None = None,
-               speedup: Interval | None = None) -> AssignmentResult:
+               speed: Performance | None = None) -> AssignmentResult:
     """One kernel with the checks that its verdict calls for: 60 points for being right, 40 for speed."""
     title, signature, formula = KERNELS[name]
     checks = [passed(sizes) for sizes in SIZES]
@@ -116,14 +117,16 @@ def assignment(name: str, verdict: Verdict = "accepted", *, score: float | None 
     elif verdict != "accepted":
         checks, message, hint = _stopped(name, verdict)
     right = verdict == "accepted"
-    speed = Performance(max_points=40, reason=NO_GPU)
-    if speedup and right:
-        speed = Performance(status="measured", points=28, max_points=40, speedup=speedup, baseline="PyTorch eager")
+    if speed is None:
+        speed = Performance(max_points=40, reason=NO_GPU)
+    elif not right:
+        speed = Performance(status="measured", max_points=40, reason=NOT_RIGHT)
     won = (60.0 if right else 0.0) if score is None else score
     return AssignmentResult(
         title=title, signature=signature, formula=formula, verdict=verdict, score=won + speed.points, max_score=100,
         message=message, hint=hint, correctness=Correctness(points=won, max_points=60, checks=checks),
-        performance=speed, source_sha256="ab" * 32, seconds=1.7)
+        performance=speed, flags=[speeds.ABOVE] if name == "transpose" and speed.timings else [],
+        source_sha256="ab" * 32, seconds=1.7)
 
 
 def _stopped(name: str, verdict: Verdict) -> tuple[list[CheckResult], str, str]:
@@ -154,8 +157,8 @@ def _stopped(name: str, verdict: Verdict) -> tuple[list[CheckResult], str, str]:
 
 def result(student: str, verdicts: dict[str, Verdict] | None = None, *, speed: bool = False) -> Result:
     """A whole submission; kernels not named in `verdicts` are right."""
-    ratio = Interval(median=1.32, low=1.21, high=1.45) if speed else None
-    kernels = {name: assignment(name, (verdicts or {}).get(name, "accepted"), speedup=ratio) for name in KERNELS}
+    kernels = {name: assignment(name, (verdicts or {}).get(name, "accepted"),
+                                speed=speeds.performance(name) if speed else None) for name in KERNELS}
     judged = [a for a in kernels.values() if a.verdict != "infrastructure_error"]
     return Result(
         schema="kernelmark/result/v1", student=student, score=sum(a.score for a in judged), max_score=600,

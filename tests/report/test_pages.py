@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import io
+import json
 import os
 import re
 import struct
@@ -15,15 +16,16 @@ from pathlib import Path
 import pytest
 
 from grader.report import Entry, Failure, load_results, write_all, write_class, write_student
-from grader.report.charts import COLOURS, distribution, ladder
+from grader.report.charts import COLOURS, Row, Rung, distribution, ladder, strip
 from grader.report.error_map import picture
 from grader.report.findings import findings, headline, not_measured
 from grader.report.gradebook import cell, gradebook
 from grader.report.pages import class_page, link, mapped, student_page
+from grader.report.speed import why_points
 from grader.report.text import figure, points, seconds
 from grader.result import ErrorMap, Interval, Result, Verdict
 from grader.text import clean
-from tests.report import samples
+from tests.report import samples, speeds
 
 STUDENT_BYTES = 1_000_000
 CLASS_BYTES = 1_500_000
@@ -158,9 +160,49 @@ def test_student_page_says_what_matters() -> None:
 
 
 def test_measured_speed_is_drawn() -> None:
-    page = student_page(samples.result("A", speed=True))
-    assert page.count('class="chart"') == len(samples.KERNELS)
-    assert "62 % of what this machine can do" in page
+    result = samples.result("A", {"silu": "wrong_answer"}, speed=True)
+    page = student_page(result)
+    # A ladder and the samples of each kernel that is right.
+    assert page.count('class="chart"') == 2 * (len(samples.KERNELS) - 1)
+    text = " ".join(Elements(page).text)
+    for said in (
+        "0.989 times the speed of torch.mm(a, b, out=out) (0.987 to 0.991, over 3 cases).",
+        "All 40 points: a ratio of 0.9 or more earns them.",
+        "677 of 680 TFLOP/s", "139 %", "looks impossible", "This is flagged for a person to look at",
+        "Speed: 0 of 40 points. Speed counts once every case is right.",
+    ):
+        assert said in text, said
+    assert page.count('class="light above"') == 1
+
+
+def test_a_slow_kernel_is_told_what_the_next_point_takes() -> None:
+    speed = speeds.performance("rmsnorm_vector", faster=1.0)
+    kernel = samples.assignment("rmsnorm_vector", speed=speed)
+    assert 0 < speed.points < speed.max_points
+    assert re.match(r"[\d.]+ of 40 points: none at a ratio of 0.2, all at 0.9; the next point comes at about 0\.4",
+                    why_points(kernel))
+    slower = speeds.performance("rmsnorm_vector", faster=0.2)
+    said = why_points(samples.assignment("rmsnorm_vector", speed=slower))
+    assert said.startswith("None of 40 points: they begin above a ratio of 0.2; the first point comes at about 0.21")
+
+
+def test_speed_is_in_the_gradebook_where_it_was_measured() -> None:
+    rows = list(csv.reader(gradebook([Entry("a", samples.result("A", speed=True)), Entry("b", samples.result("B"))])
+                           .splitlines()))
+    column = rows[0].index("gemm_speedup")
+    assert rows[0][column + 1] == "gemm_speed_points"
+    assert [row[column : column + 2] for row in rows[1:]] == [["0.9888", "40"], ["", ""]]
+    assert "gemm_speedup" not in gradebook([Entry("b", samples.result("B"))])
+
+
+def test_a_result_of_before_speed_was_measured_still_loads(tmp_path: Path) -> None:
+    data = json.loads(samples.result("A").model_dump_json(by_alias=True))
+    for kernel in data["assignments"].values():
+        kernel["performance"] |= {"student_us": None, "baseline_us": None, "roof_fraction": None}
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "result.json").write_text(json.dumps(data))
+    loaded = load_results(tmp_path)
+    assert not loaded.failures and loaded.entries[0].result.student == "A"
 
 
 def test_hostile_text_stays_text() -> None:
@@ -313,9 +355,12 @@ def test_no_cells_no_picture(cells: list[str]) -> None:
 
 def test_charts_follow_the_theme_and_keep_their_ids_apart() -> None:
     first = distribution([0, 60, 60, 59.9], 60, "points-a", "A <b>")
-    second = ladder(Interval(median=1.3, low=1.2, high=1.4), "speed-a", "B", "eager & co")
+    second = ladder([Rung("you", 1.3), Rung("eager & co", 1.0)], Interval(median=1.3, low=1.2, high=1.4), (0.2, 0.9),
+                    "speed-a", "B")
+    third = strip([Row("8x8 & co", [1.2, 1.3, 1.25], Interval(median=1.25, low=1.2, high=1.3))], {"floor": 0.2},
+                  "samples-a", "C")
     assert "<title id=\"points-a-title\">A &lt;b&gt;</title>" in first and "1 with 0 to 6, 3 with 54 to 60" in first
-    for chart in (first, second):
+    for chart in (first, second, third):
         assert "<text" in chart and "var(--" in chart and "<metadata" not in chart and "xlink:" not in chart
         assert not any(colour in chart for colour in COLOURS)
         assert set(re.findall(r"url\(#([^)]*)\)", chart)) <= set(re.findall(r'id="([^"]*)"', chart))

@@ -1,0 +1,177 @@
+"""Measured speed in a person's words: how fast, how many points and why, how near to what the machine can do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from statistics import geometric_mean
+
+from grader.report.charts import Row, Rung
+from grader.report.text import figure, points
+from grader.result import AssignmentResult, Interval, Performance, Timing
+
+# A submission this far above the measured roof is for a person to look at.
+IMPOSSIBLE = 1.05
+# The speed-of-light bar has room beyond the roof, so that what is above it can be seen to be.
+BAR_TOP = 1.2
+ROOF_WORDS = {
+    "device copy": "a device copy of the same bytes",
+    "matrix product": "this GPU's best matrix product",
+    "host to device": "a copy from pinned host memory to the device",
+}
+
+
+def measured(assignment: AssignmentResult) -> bool:
+    """Whether there is a speed to draw."""
+    speed = assignment.performance
+    return speed.status == "measured" and speed.speedup is not None and _positive(
+        speed.speedup.low, speed.speedup.median, speed.speedup.high)
+
+
+def how_fast(performance: Performance) -> str:
+    """`0.97 times the speed of the baseline (0.96 to 0.98)`, with the number of cases if there are several."""
+    found = performance.speedup
+    if found is None:
+        return ""
+    over = f", over {len(performance.timings)} cases" if len(performance.timings) > 1 else ""
+    name = performance.baseline or "the baseline"
+    return f"{figure(found.median)} times the speed of {name} ({figure(found.low)} to {figure(found.high)}{over})."
+
+
+def why_points(assignment: AssignmentResult) -> str:
+    """How many points, between which ratios they are won, and what ratio gives the next one."""
+    speed = assignment.performance
+    most, found = points(speed.max_points), speed.speedup
+    if not speed.max_points:
+        return "Speed earns no points in this course."
+    got = f"{points(speed.points)} of {most} points"
+    if assignment.verdict != "accepted":
+        return f"{got}: speed counts only in a kernel that is right."
+    if speed.floor is None or speed.target is None or found is None:
+        return f"{got}."
+    if speed.points >= speed.max_points:
+        said = f"All {most} points: a ratio of {figure(speed.target)} or more earns them."
+    elif speed.points <= 0:
+        said = f"None of {most} points: they begin above a ratio of {figure(speed.floor)}{_next(speed)}."
+    else:
+        said = f"{got}: none at a ratio of {figure(speed.floor)}, all at {figure(speed.target)}{_next(speed)}."
+    crossed = [name for name, ratio in (("floor", speed.floor), ("target", speed.target))
+               if found.low < ratio <= found.high]
+    return said + (f" The interval reaches across the {' and the '.join(crossed)}, and the doubt counts for you."
+                   if crossed else "")
+
+
+def next_ratio(performance: Performance) -> float | None:
+    """About the ratio that earns one point more; None if there is none to win, or it is reached already."""
+    if performance.floor is None or performance.target is None or performance.points >= performance.max_points:
+        return None
+    wanted = min(math.floor(performance.points) + 1, performance.max_points)
+    ratio = performance.floor + (performance.target - performance.floor) * wanted / performance.max_points
+    return ratio if performance.speedup is None or ratio > performance.speedup.median else None
+
+
+def _next(performance: Performance) -> str:
+    ratio = next_ratio(performance)
+    if ratio is None:
+        return ""
+    # With one case the ratio can be told as a time, which is what a student measures.
+    times = [t for t in performance.timings if _positive(t.baseline_us)]
+    took = f", {figure(times[0].baseline_us / ratio)} µs a call" if len(performance.timings) == len(times) == 1 else ""
+    return f"; the {'next' if performance.points > 0 else 'first'} point comes at about {figure(ratio)}{took}"
+
+
+def how_far(performance: Performance) -> str:
+    """How near to the machine's roofs the timed cases come, a sentence for each roof."""
+    said = []
+    for roof in dict.fromkeys(t.roof for t in performance.timings if share(t) is not None):
+        shares = sorted((value, t.case) for t in performance.timings if t.roof == roof
+                        if (value := share(t)) is not None)
+        text = percent(shares[0][0])
+        if len(shares) > 1:
+            text = f"{text} ({shares[0][1]}) to {percent(shares[-1][0])} ({shares[-1][1]})"
+        said.append(f"It runs at {text} of the speed of {ROOF_WORDS.get(roof, 'what this machine can do at best')}.")
+    return " ".join(said)
+
+
+def share(timing: Timing) -> float | None:
+    """The share of the roof, if it is known."""
+    known = timing.roof_fraction
+    return known if known is not None and _positive(known) else None
+
+
+def percent(value: float) -> str:
+    """`94 %`, and two digits below ten: `1.2 %`."""
+    return f"{100 * value:.0f} %" if value >= 0.0995 else f"{100 * value:.2g} %"
+
+
+def bar(timing: Timing) -> float:
+    """The length of the speed-of-light bar, in per cent of a track that ends at BAR_TOP."""
+    return round(min(share(timing) or 0.0, BAR_TOP) / BAR_TOP * 100, 1)
+
+
+def impossible(assignment: AssignmentResult) -> list[Timing]:
+    """The cases faster than the machine's roof by more than the roof may be off."""
+    return [t for t in assignment.performance.timings if (share(t) or 0) > IMPOSSIBLE]
+
+
+def teraflops(timing: Timing) -> str:
+    """`604 of 680 TFLOP/s` for a matrix product whose roof is known, else nothing."""
+    sizes = [timing.sizes.get(name) for name in "MNK"]
+    if timing.roof != "matrix product" or None in sizes or timing.roof_us is None:
+        return ""
+    if not _positive(timing.student_us, timing.roof_us):
+        return ""
+    # Two operations for a multiply-add; per µs, a million of them are a TFLOP/s.
+    work = 2 * math.prod(size for size in sizes if size is not None) / 1e6
+    return f"{figure(work / timing.student_us)} of {figure(work / timing.roof_us)} TFLOP/s"
+
+
+def overhead(timing: Timing) -> str:
+    """The share of a batch of the student's that the clock itself took."""
+    batch = timing.slots * timing.student_us
+    return percent(timing.round_trip_us / batch) if _positive(batch, timing.round_trip_us) else "–"
+
+
+def rungs(performance: Performance) -> list[Rung]:
+    """What the ladder compares, the fastest first."""
+    if performance.speedup is None:
+        return []
+    compiled = [t.baseline_us / t.compiled_us for t in performance.timings
+                if t.compiled_us is not None and _positive(t.baseline_us, t.compiled_us)]
+    found = [Rung("you", performance.speedup.median), Rung("baseline", 1.0)]
+    if compiled:
+        found.append(Rung("compiled", geometric_mean(compiled)))
+    found += [Rung(name, ratio) for name, ratio in (("target", performance.target), ("floor", performance.floor))
+              if ratio is not None and _positive(ratio)]
+    return sorted(found, key=lambda rung: -rung.ratio)
+
+
+def sample_rows(performance: Performance) -> list[Row]:
+    """The ratio of every block of every timed case, with the case's interval."""
+    return [Row(t.case, usable(t.ratios), t.speedup) for t in performance.timings
+            if usable(t.ratios) and _interval(t.speedup)]
+
+
+def thresholds(performance: Performance) -> dict[str, float]:
+    """The lines across the samples."""
+    named = {"floor": performance.floor, "target": performance.target, "baseline": 1.0}
+    return {name: ratio for name, ratio in named.items() if ratio is not None and _positive(ratio)}
+
+
+def won(performance: Performance) -> float:
+    """The share of the points for speed, in per cent."""
+    return round(100 * min(max(performance.points / performance.max_points, 0), 1), 1)
+
+
+def usable(ratios: Iterable[float]) -> list[float]:
+    """Those ratios that a logarithmic axis can show."""
+    return [ratio for ratio in ratios if _positive(ratio)]
+
+
+def _interval(found: Interval) -> bool:
+    return _positive(found.low, found.median, found.high)
+
+
+def _positive(*values: float) -> bool:
+    # Written so that NaN fails.
+    return all(0 < value < math.inf for value in values)
