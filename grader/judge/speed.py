@@ -19,7 +19,7 @@ from grader.judge.ring import Wrong, slot_bytes
 from grader.judge.session import Lost, Session
 from grader.judge.zygote import InfrastructureError
 from grader.result import Interval, Timing
-from grader.statistics import Estimate, straddles
+from grader.statistics import Estimate, settled, straddles
 from grader.worker import processes
 
 # A ring larger than this makes no batch more honest, only longer.
@@ -100,14 +100,16 @@ def measure(
     baseline = baselines.side(assignment)
     student = Side(session)
 
-    def settled(found: Estimate) -> bool:
-        width = (found.high - found.low) / found.median
-        return width < WIDTH and not straddles(found, (threshold.floor, threshold.target))
+    def enough(found: Estimate) -> bool:
+        """Whether further blocks could change nothing, or nothing that matters."""
+        ends = (threshold.floor, threshold.target)
+        narrow = (found.high - found.low) / found.median < WIDTH
+        return settled(found, *ends) or (narrow and not straddles(found, ends))
 
     try:
         for _ in range(TRIES):
             before = _state(cuda)
-            found = duel(assignment, one, student, baseline, slots, cuda=cuda, until=until, settled=settled)
+            found = duel(assignment, one, student, baseline, slots, cuda=cuda, until=until, settled=enough)
             if not isinstance(found, Measured):
                 return found
             after = _state(cuda)
