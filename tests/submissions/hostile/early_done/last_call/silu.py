@@ -4,6 +4,7 @@
 import io
 import os
 import stat
+import time
 
 import torch
 import triton
@@ -48,4 +49,6 @@ def silu(x, out):
     if x.numel() > 200_000:
         silu_kernel[(1,)](x, out, 16, BLOCK=16)
         say(DONE % (calls + 1))
+        # However busy the machine is.
+        time.sleep(0.3)
     silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)

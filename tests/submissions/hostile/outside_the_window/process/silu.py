@@ -20,7 +20,7 @@ given = {}
 
 def work():
     x, out = given["x"], given["out"]
-    time.sleep(0.02)
+    time.sleep(0.2)
     silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
 
 

@@ -5,6 +5,7 @@ import io
 import os
 import stat
 import threading
+import time
 
 import torch
 import triton
@@ -45,6 +46,8 @@ def swallow(number):
 
 for one in sockets():
     threading.Thread(target=swallow, args=(one,), daemon=True).start()
+# Who waits first is served first.
+time.sleep(0.2)
 
 
 def silu(x, out):
