@@ -41,17 +41,19 @@ class Batches:
             if isinstance(argument, torch.Tensor) and argument.is_cuda:
                 gpu.close_tensor(argument)
 
+    def wake(self) -> None:
+        """The device's switch to this process's context takes some work to happen: before the clock starts."""
+        if self._touched is not None:
+            self._touched.add_(1)
+            _synchronize()
+
     def run(
         self, function: Callable[..., Any], number: int, slots: Sequence[int], recording: AbstractContextManager[object]
     ) -> None:
         """Calls `function` on the slots between the judge's "go" and our "done", inside `recording`."""
         words = self._words
         chosen = [self._slots[slot] for slot in slots]
-        if self._touched is not None:
-            # The device's switch to this process's context, which takes some work to happen, is over before the clock
-            # starts.
-            self._touched.add_(1)
-            _synchronize()
+        self.wake()
         with recording:
             words[wire.READY] = number
             while words[wire.GO] != number:

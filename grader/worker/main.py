@@ -52,7 +52,7 @@ class _Submission:
     def __init__(self, request: wire.Load, source: str) -> None:
         self.file = request.file
         self._recorded = request.record
-        self.recorder = Recorder(request.file, ours=(_argument, gpu.open_tensor))
+        self.recorder = Recorder(request.file, ours=(_argument, gpu.open_tensor, Batches.wake))
         self.cuda = request.device == "cuda"
         if self.cuda:
             gpu.start(self.recorder.kernel_launched if request.record else None)

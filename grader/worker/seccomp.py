@@ -95,9 +95,8 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "mknod": (133, None), "mknodat": (259, 33), "link": (86, None), "linkat": (265, 37), "inotify_init": (253, None),
     "inotify_init1": (294, 26), "inotify_add_watch": (254, 27), "fanotify_init": (300, 262),
     "fanotify_mark": (301, 263),
-    # The network, other families and addresses of AF_UNIX included.
-    "socket": (41, 198), "bind": (49, 200), "listen": (50, 201), "accept": (43, 202), "accept4": (288, 242),
-    "connect": (42, 203),
+    # The network, other families and addresses of AF_UNIX included; see also EXAMINED.
+    "accept": (43, 202), "accept4": (288, 242), "connect": (42, 203),
 }
 
 # Programs to run; a GPU's compiler needs them, Triton's interpreter does not.
@@ -105,7 +104,8 @@ EXEC: dict[str, tuple[int, int | None]] = {"execve": (59, 221), "execveat": (322
 
 EXAMINED: dict[str, tuple[int, int | None]] = {
     "ioctl": (16, 29), "fcntl": (72, 25), "prctl": (157, 167), "clone": (56, 220), "clone3": (435, 435),
-    "socketpair": (53, 199), "personality": (135, 92), "mmap": (9, 222),
+    "socket": (41, 198), "socketpair": (53, 199), "bind": (49, 200), "listen": (50, 201), "personality": (135, 92),
+    "mmap": (9, 222),
     "kill": (62, 129), "tgkill": (234, 131), "tkill": (200, 130), "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240), "prlimit64": (302, 261), "sched_setparam": (142, 118),
     "sched_setscheduler": (144, 119), "sched_setattr": (314, 274), "sched_setaffinity": (203, 122),
@@ -214,9 +214,15 @@ def _block(number: int, body: list[Instruction]) -> list[Instruction]:
 
 def _rules(pid: int, allow_exec: bool) -> dict[str, list[Instruction]]:
     """What is asked of the arguments of each call in EXAMINED; what gets to the end is allowed."""
-    # A GPU's driver makes both. Both hold memory that belongs to no process's limit: in a socket's buffers, and in
-    # pages that all mappings have left.
-    socketpair, mmap = ([], []) if allow_exec else ([_DENIED], _forbid(3, *_SHARED_ANONYMOUS, mask=_MAPPING))
+    # A GPU's driver makes all three. CUDA does not start without a listening socket, to which it offers descriptors of
+    # its own; nobody can connect. Pairs, and pages that all mappings have left, hold memory that belongs to no
+    # process's limit.
+    sockets, mmap = ([], []) if allow_exec else ([_DENIED], _forbid(3, *_SHARED_ANONYMOUS, mask=_MAPPING))
+    # A datagram socket could send to any address, and needs no connect for it.
+    streams = [
+        *sockets, *_require(0, socket.AF_UNIX),
+        *_require(1, socket.SOCK_STREAM, socket.SOCK_SEQPACKET,
+                  mask=_WORD & ~(socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK))]
     # A group (0 or negative) is refused too: it is the worker's own only if somebody called setsid first. tkill knows
     # no process but a thread: the first one's number is the process's.
     own = _require(0, pid)
@@ -233,11 +239,7 @@ def _rules(pid: int, allow_exec: bool) -> dict[str, list[Instruction]]:
         "clone": _forbid_bits(0, sum(_CLONE.values())),
         # Its flags lie in memory, which a filter cannot read. glibc falls back to clone.
         "clone3": [_UNKNOWN],
-        # A datagram socket could send to any address, and needs no connect for it.
-        "socketpair": [
-            *socketpair, *_require(0, socket.AF_UNIX),
-            *_require(1, socket.SOCK_STREAM, socket.SOCK_SEQPACKET,
-                      mask=_WORD & ~(socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK))],
+        "socket": streams, "socketpair": streams, "bind": sockets, "listen": sockets,
         "mmap": mmap,
         "personality": _require(0, _PERSONALITY_QUERY),
         "setpriority": [*_require(0, _PRIO_PROCESS), *_require(1, 0, pid)],

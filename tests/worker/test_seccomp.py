@@ -139,6 +139,10 @@ ARGUMENTS = [
     ("socketpair", (socket.AF_UNIX, DGRAM, 0), EPERM), ("socketpair", (socket.AF_UNIX, RAW, 0), EPERM),
     ("socketpair", (socket.AF_UNIX, DGRAM | socket.SOCK_CLOEXEC, 0), EPERM),
     ("socketpair", (socket.AF_INET, STREAM, 0), EPERM), ("socketpair", (socket.AF_UNIX, DGRAM | HIGH, 0), EPERM),
+    ("socket", (socket.AF_UNIX, SEQPACKET | socket.SOCK_CLOEXEC, 0), ALLOW),
+    ("socket", (socket.AF_UNIX, DGRAM, 0), EPERM), ("socket", (socket.AF_INET, STREAM, 0), EPERM),
+    ("socket", (socket.AF_INET, DGRAM, 0), EPERM), ("socket", (socket.AF_NETLINK, RAW, 0), EPERM),
+    ("bind", (3, 0, 0), ALLOW), ("listen", (3, 1), ALLOW),
     ("personality", (0xFFFF_FFFF,), ALLOW), ("personality", (0,), EPERM), ("personality", (0x8,), EPERM),
     # PR_SET_NAME, PR_SET_NO_NEW_PRIVS; PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SCHED_CORE.
     *[("prctl", (option, 1), ALLOW) for option in (15, 38)], *[("prctl", (option, 1), EPERM) for option in (1, 4, 62)],
@@ -160,6 +164,8 @@ ARGUMENTS = [
 ]
 # Where no GPU's driver is at work, more is refused.
 WITHOUT_A_GPU = [
+    ("socket", (socket.AF_UNIX, STREAM, 0), EPERM), ("socket", (socket.AF_UNIX, SEQPACKET, 0), EPERM),
+    ("bind", (3, 0, 0), EPERM), ("listen", (3, 1), EPERM),
     ("socketpair", (socket.AF_UNIX, STREAM, 0), EPERM), ("socketpair", (socket.AF_UNIX, SEQPACKET, 0), EPERM),
     ("mmap", (0, 4096, 3, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), ALLOW),
     ("mmap", (0, 4096, 3, mmap.MAP_SHARED), ALLOW),
