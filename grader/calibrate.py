@@ -8,10 +8,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import torch
+
 from grader import catalogue, scoring
 from grader.assignment import Assignment
 from grader.course import Course, Threshold
 from grader.judge import speed, wire
+from grader.judge.buffers import BufferError
+from grader.judge.device import memory
 from grader.judge.lane import lane_baselines, lane_zygote
 from grader.judge.session import Lost, Session
 from grader.judge.speed import Speed
@@ -73,10 +77,13 @@ def _timing(assignment: Assignment, index: int, course: Course, device: str) -> 
         lane_zygote(device), assignment, source, limits, course.limits.max_programs, SECONDS,
         time.monotonic() + SECONDS, cuda)
     try:
+        free = memory(cuda)
         lost = session.load()
         found = lost if lost is not None else speed.measure(
-            assignment, case, session, lane_baselines(device), course.threshold_of(assignment.name),
+            assignment, case, session, lane_baselines(device), course.threshold_of(assignment.name), free=free,
             until=time.monotonic() + SECONDS, cuda=cuda)
+    except (BufferError, torch.OutOfMemoryError) as error:
+        raise InfrastructureError(f"{case.name}: {error}") from None
     finally:
         session.close()
     if isinstance(found, Speed):

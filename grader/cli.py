@@ -33,7 +33,8 @@ def grade(
     out: Annotated[Path, typer.Option(help="Where results go; made if missing.")] = Path("results"),
     only: Annotated[str, typer.Option(help="Assignments to grade, e.g. silu,gemm. Default: all.")] = "",
     device: Annotated[str, typer.Option(
-        help="auto (for now the CPU), cpu, or cuda: judged on a GPU, speed included.")] = "auto",
+        help="cpu, cuda (judged on a GPU, speed included), or auto: cuda where there is one.")] = "auto",
+    speed: Annotated[bool, typer.Option(help="Measure speed on a GPU; without it answers alone are judged.")] = True,
     jobs: Annotated[int, typer.Option(min=0, help="Submissions graded side by side; 0: one for each core.")] = 0,
     seed: Annotated[int | None, typer.Option(
         min=0, max=2**63 - 1, help="Repeat the inputs of a grading. Default: new ones, logged.")] = None,
@@ -63,9 +64,10 @@ def grade(
         names = [name for name in only.replace(" ", "").split(",") if name]
         own = ["--course", str(course.absolute())] if course != catalogue.ROOT / "course.toml" else []
         own += ["--allow-degraded"] if allow_degraded else []
+        own += [] if speed else ["--no-speed"]
         plan = run.plan(
-            students, rules, out=out, only=names, device=device, jobs=jobs, seed=seed, minimum=min_isolation,
-            allow_degraded=allow_degraded, options=own)
+            students, rules, out=out, only=names, device=device, jobs=jobs, seed=seed, speed=speed,
+            minimum=min_isolation, allow_degraded=allow_degraded, options=own)
     except run.PlanError as error:
         _usage(str(error))
     raise typer.Exit(INFRASTRUCTURE_ERROR if run.grade_class(plan, console, errors) else 0)

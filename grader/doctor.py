@@ -72,7 +72,7 @@ def _device() -> Finding:
         if importlib.util.find_spec("cuda") is None:
             return Finding("device", f"{torch.cuda.get_device_name()}, which needs cuda-bindings to be used", False,
                            remedy="pip install cuda-bindings")
-        return Finding("device", f"{torch.cuda.get_device_name()}: answers are judged on it, speed not yet")
+        return Finding("device", f"{torch.cuda.get_device_name()}: answers are judged on it, speed included")
     return Finding("device", "no GPU: correctness is graded in full, speed is not measured")
 
 

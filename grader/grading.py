@@ -51,6 +51,7 @@ GUARD_SECONDS = 120
 
 DISABLE_AUTOLOAD = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
 NO_GPU = "graded without a GPU: speed is measured on one, never guessed"
+NOT_ASKED = "graded without speed (--no-speed)"
 NOT_RIGHT = "speed counts once every case is right"
 COSTS_SPEED_ALONE = ("infrastructure", "time_out", "out_of_memory", "over_limit")
 # Faster than the roof by more than this is for a person to look at.
@@ -59,12 +60,13 @@ IMPOSSIBLE = 1.05
 
 @dataclass(frozen=True)
 class Job:
-    """All that grading one submission takes. Every input follows from `seed`."""
+    """All that grading one submission takes. Every input follows from `seed`. Without a GPU `speed` is not measured."""
 
     submission: Submission
     course: Course
     only: tuple[str, ...] = ()
     device: str = "cpu"
+    speed: bool = True
     seed: int = field(default_factory=draw_seed)
     command: str = ""
 
@@ -84,7 +86,7 @@ def grade(job: Job) -> Graded:
     started = time.monotonic()
     context = Context(
         folder=job.submission.folder, assignments=select(catalogue.assignments(), job.only), course=job.course,
-        device=job.device, seed=plugin.seed_bytes(job.seed))
+        device=job.device, seed=plugin.seed_bytes(job.seed), asked_for_speed=job.speed)
 
     class Given:
         @pytest.hookimpl(tryfirst=True)
@@ -167,8 +169,8 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
 def _performance(job: Job, context: Context, assignment: Assignment, verdict: Verdict) -> Performance:
     points, threshold = job.course.points_of(assignment.name), job.course.threshold_of(assignment.name)
     found = Performance(
-        reason=NO_GPU, max_points=points.performance, baseline=assignment.baseline.name,
-        compiled=assignment.baseline.compiled)
+        reason=NO_GPU if job.device == "cpu" else NOT_ASKED, max_points=points.performance,
+        baseline=assignment.baseline.name, compiled=assignment.baseline.compiled)
     if not context.speed:
         return found
     if verdict != "accepted":

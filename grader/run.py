@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import shlex
 import signal
@@ -49,7 +50,8 @@ class Plan:
 
 def plan(
     submissions: list[Submission], course: Course, *, out: Path, only: Sequence[str], device: str, jobs: int,
-    seed: int | None, minimum: int | None = None, allow_degraded: bool = False, options: Sequence[str] = (),
+    seed: int | None, speed: bool = True, minimum: int | None = None, allow_degraded: bool = False,
+    options: Sequence[str] = (),
 ) -> Plan:
     """Checks everything that can be known before a student's code runs. Raises PlanError.
 
@@ -62,12 +64,11 @@ def plan(
         raise PlanError(f"--only: {error}") from None
     if device not in DEVICES:
         raise PlanError(f"--device: {device!r}; one of {', '.join(DEVICES)} expected")
+    trouble = no_gpu()
     if device == "auto":
-        # Until a GPU is used for what only it can do, measure speed, the interpreter is the better judge: it names the
-        # line and the tensor of a stray access, and takes a tenth of the time.
-        device = "cpu"
-    elif device == "cuda" and not torch.cuda.is_available():
-        raise PlanError("--device cuda: torch sees no CUDA device; a GPU and a CUDA build of torch expected")
+        device = "cpu" if trouble else "cuda"
+    elif device == "cuda" and trouble:
+        raise PlanError(f"--device cuda: {trouble}")
     _check_writable(out)
     measured = _isolation(device, course.isolation.minimum if minimum is None else minimum, allow_degraded)
     # On a GPU one after another: a neighbour would be in the way of its memory and its clock.
@@ -78,9 +79,18 @@ def plan(
         command = ["kernelmark", "grade", str(submission.folder.absolute()), "--device", device, "--seed", str(number),
                    *(["--only", ",".join(only)] if only else []), *options]
         planned.append(Job(
-            submission, course, chosen if only else (), device, number,
+            submission, course, chosen if only else (), device, speed, number,
             os.fsencode(shlex.join(command)).decode("utf-8", "replace")))
     return Plan(planned, lanes, out, course, measured)
+
+
+def no_gpu() -> str:
+    """Why this machine's GPU cannot be graded on; "" if it can."""
+    if not torch.cuda.is_available():
+        return "torch sees no CUDA device; a GPU and a CUDA build of torch expected"
+    if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.bindings") is None:
+        return "cuda-bindings is not installed (pip install cuda-bindings)"
+    return ""
 
 
 def _isolation(device: str, minimum: int, allow_degraded: bool) -> Isolation:

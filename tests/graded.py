@@ -13,12 +13,12 @@ from grader.submission import find_submissions
 FILES = {a.file: name for name, a in assignments().items()}
 
 
-def results(folder: Path, limits: LimitsTable, device: str = "cpu") -> dict[str, AssignmentResult]:
+def results(folder: Path, limits: LimitsTable, device: str = "cpu", speed: bool = False) -> dict[str, AssignmentResult]:
     """The results of the assignments that `folder` holds a file of, by name."""
     present = tuple(name for file, name in FILES.items() if (folder / file).exists())
     course = read_course(ROOT / "course.toml", frozenset(assignments())).model_copy(update={"limits": limits})
     (submission,) = find_submissions(folder, FILES)
-    graded = grade(Job(submission, course, present, device))
+    graded = grade(Job(submission, course, present, device, speed))
     assert graded.result is not None, graded.error
     return graded.result.assignments
 

@@ -13,8 +13,9 @@ import torch
 from grader.assignment import Assignment, Case, Input, Inputs, TimedCase
 from grader.catalogue import right_answer
 from grader.course import Course
-from grader.judge import policy, speed, wire
+from grader.judge import device, policy, speed, wire
 from grader.judge.baselines import Baselines
+from grader.judge.buffers import BufferError
 from grader.judge.compare import compare, error_map
 from grader.judge.explain import explain_case, explain_failure
 from grader.judge.ring import Wrong
@@ -104,6 +105,12 @@ class Attempt:
         """Calls the function on fresh inputs and compares its answer with the oracle's."""
         if self._blocked:
             return self._case_result(case, "not_run", Detail(kind="exception", message=self._blocked))
+        try:
+            return self._check(case)
+        except (BufferError, torch.OutOfMemoryError) as error:
+            return self._case_lost(case, self._short_of_memory(error))
+
+    def _check(self, case: Case) -> CheckResult:
         inputs = self._inputs(case)
         try:
             session = self._open()
@@ -113,17 +120,35 @@ class Attempt:
             self._blocked = "not run: the grader had failed"
             raise
         if isinstance(answer, Lost):
-            if answer.fatal:
-                self._end_session()
-            self._time_outs += answer.kind == "time_out"
-            if answer.kind in ("not_attempted", "out_of_memory"):
-                self._blocked = f"not run: {answer.message}"
-            elif self._time_outs == MOST_TIME_OUTS and self._strict:
-                self._blocked = f"not run: {MOST_TIME_OUTS} cases had run out of time"
-            return self._case_result(case, "failed", self._lost_detail(answer))
+            return self._case_lost(case, answer)
         self._answered = True
         self._violations.update(policy.judge_record(answer.operators, answer.kernels, self.assignment))
         return self._compare(case, inputs, answer)
+
+    def _case_lost(self, case: Case, lost: Lost) -> CheckResult:
+        if lost.fatal:
+            self._end_session()
+        self._time_outs += lost.kind == "time_out"
+        if lost.kind in ("not_attempted", "out_of_memory"):
+            self._blocked = f"not run: {lost.message}"
+        elif self._time_outs == MOST_TIME_OUTS and self._strict:
+            self._blocked = f"not run: {MOST_TIME_OUTS} cases had run out of time"
+        return self._case_result(case, "failed", self._lost_detail(lost))
+
+    def _short_of_memory(self, error: Exception) -> Lost:
+        """Whose doing it is that the judge finds no memory shows when the submission is gone. Raises
+        InfrastructureError if it is not the submission's."""
+        if self._session is not None and self._cuda:
+            before = device.memory(cuda=True)
+            self._session.lose("out_of_memory", "")
+            after = device.memory(cuda=True)
+            if device.hoarded(before, after):
+                assert before.device is not None and after.device is not None
+                held = (after.device - before.device) / 2**30
+                return Lost("out_of_memory", f"the submission held {held:.0f} GiB of device memory, and left none for "
+                                             "its own inputs and outputs")
+        self._drop_session()
+        raise InfrastructureError(str(error)) from None
 
     def record(self) -> CheckResult:
         """Judges what ran: the dispatched operators and the launched kernels of every answered call."""
@@ -154,8 +179,10 @@ class Attempt:
             session.deadline = math.inf
             try:
                 found = speed.measure(
-                    self.assignment, case, session, self._baselines(), self._threshold,
+                    self.assignment, case, session, self._baselines(), self._threshold, free=self._free,
                     until=time.monotonic() + SPEED_SECONDS, cuda=self._cuda)
+            except (BufferError, torch.OutOfMemoryError) as error:
+                found = self._short_of_memory(error)
             except BaseException:
                 # What was asked of it and not read would be taken for the next answer.
                 self._drop_session()
@@ -208,6 +235,7 @@ class Attempt:
         now = time.monotonic()
         if self._deadline is None:
             self._deadline = now + self._assignment_seconds
+            self._free = device.memory(self._cuda)
         if now >= self._deadline:
             limit = f"{self._assignment_seconds:g} s"
             return Lost("time_out", f"not called: the assignment's {limit} were used up by the cases before")

@@ -27,11 +27,13 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 class Timed:
     """A batch that came to its end: seconds between "go" and "done", and the record of what ran.
 
-    `waited` are the seconds between the request and "go", in which the worker got ready.
+    `waited` are the seconds between the request and "go", in which the worker got ready; `looked` those that the look
+    at its answers took, from "done" on.
     """
 
     seconds: float
     waited: float
+    looked: float
     operators: list[wire.OperatorUse]
     kernels: list[wire.KernelUse]
 
@@ -66,18 +68,19 @@ class Clock:
         With `record`, which takes time, the reply tells what ran.
         """
         self._number += 1
-        number, seconds, waited, asked = self._number, 0.0, 0.0, time.perf_counter()
+        number, seconds, waited, looked, asked = self._number, 0.0, 0.0, 0.0, time.perf_counter()
 
         def meanwhile(deadline: float) -> None:
-            nonlocal seconds, waited
+            nonlocal seconds, waited, looked
             words = self._words
             if not self._await(wire.READY, number, deadline):
                 return
             started = time.perf_counter()
             words[wire.GO] = number
             if self._await(wire.DONE, number, deadline):
-                seconds, waited = time.perf_counter() - started, started - asked
+                done = time.perf_counter()
                 at_done()
+                seconds, waited, looked = done - started, started - asked, time.perf_counter() - done
 
         request = wire.Batch(seq=self._session.next_seq(), which=which, number=number, slots=list(slots),
             record=record)
@@ -87,7 +90,7 @@ class Clock:
         assert isinstance(reply, wire.Done)
         if not seconds:
             return self._session.lose("protocol", "the worker answered without waiting for the clock")
-        return Timed(seconds, waited, reply.operators, reply.kernels)
+        return Timed(seconds, waited, looked, reply.operators, reply.kernels)
 
     def close(self) -> None:
         if self._descriptor >= 0:

@@ -14,9 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from grader.assignment import Assignment, Case
-from grader.judge import wire
-from grader.judge.buffers import BufferError
-from grader.judge.clock import Clock
+from grader.judge import device, wire
+from grader.judge.clock import Clock, Timed
 from grader.judge.ring import Ring, Wrong
 from grader.judge.session import Lost, Session
 from grader.judge.zygote import InfrastructureError
@@ -34,6 +33,8 @@ BATCH_SECONDS = 0.5
 FASTER = 4
 # How much longer than the baseline's worker a student's may take to be ready before it counts as time.
 READY_SECONDS = 0.001
+# How long work may go on that a submission has left on the device.
+QUIET_SECONDS = 1.0
 # Of the student's batches this share is recorded and not counted, which ones is nobody's to know.
 RECORDED = 0.2
 
@@ -89,7 +90,6 @@ class Side:
                 return reply
         return None
 
-
     def leave(self) -> None:
         """Has the worker let go of every slot; one that does not answer is dead, and has."""
         if not self.session.over:
@@ -102,15 +102,12 @@ def duel(
 ) -> Measured | Lost | Wrong:
     """Measures until `settled` says that the interval leaves nothing open, MOST_BLOCKS have run, or it is `until`.
 
-    Returns what was measured, or how the student's side failed. Raises InfrastructureError if the baseline's does, or
-    if there is no memory.
+    Returns what was measured, or how the student's side failed. Raises InfrastructureError if the baseline's does,
+    BufferError or torch.OutOfMemoryError if there is no memory.
     """
+    ring = Ring(assignment, case, slots, (STUDENT, BASELINE), cuda=cuda)
     try:
-        ring = Ring(assignment, case, slots, (STUDENT, BASELINE), cuda=cuda)
-    except BufferError as error:
-        raise InfrastructureError(f"{case.name}: {error}") from None
-    try:
-        return _Duel(student, baseline, ring, Measured(slots), until).run(settled)
+        return _Duel(student, baseline, ring, Measured(slots), until, cuda).run(settled)
     finally:
         # Memory may be given back only when nobody has it open.
         for side in (student, baseline):
@@ -125,9 +122,11 @@ class _Duel:
     ring: Ring
     found: Measured
     until: float
+    cuda: bool
     _exposed: list[float] = field(default_factory=list)
-    # Of the baseline's worker, from the request to the clock's start.
+    # Of the baseline's worker, which is honest: from the request to the clock's start, and the look at its answers.
     _ready: list[float] = field(default_factory=list)
+    _looked: list[float] = field(default_factory=list)
 
     def run(self, settled: Callable[[Estimate], bool]) -> Measured | Lost | Wrong:
         for name in (STUDENT, BASELINE):
@@ -144,12 +143,10 @@ class _Duel:
             return failed
         while True:
             # Baseline, student, student, baseline: drift and the cost of going first cancel.
-            self._baseline_batch()
-            for _ in range(2):
-                failed = self._student_batch()
+            for batch in (self._baseline_batch, self._student_batch, self._student_batch, self._baseline_batch):
+                failed = batch()
                 if failed is not None:
                     return failed
-            self._baseline_batch()
             blocks = len(self.found.student) // 2
             late = time.monotonic() > self.until
             if blocks < FEWEST_RATIOS:
@@ -183,10 +180,9 @@ class _Duel:
         planned = self.ring.count
         self.ring.use(1)
         for _ in range(2):
-            failed = self._student_batch(record=True)
+            failed = self._student_batch(record=True) or self._baseline_batch()
             if failed is not None:
                 return failed
-            self._baseline_batch()
             wrong = self.ring.check(BASELINE)
             if wrong is not None:
                 raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what}")
@@ -212,6 +208,9 @@ class _Duel:
 
     def _one_student_batch(self, *, record: bool, count: bool) -> Lost | Wrong | None:
         with self.student.session.frozen():
+            busy = self._busy()
+            if busy is not None:
+                return busy
             self.ring.fill(STUDENT)
         timed = self.student.clock.batch(
             range(self.ring.count), self.student.which, lambda: self.ring.sample(STUDENT), record=record)
@@ -222,22 +221,46 @@ class _Duel:
         ahead = max(0.0, timed.waited - usual - READY_SECONDS)
         if count:
             self._exposed.append(timed.waited)
-            self.found.student.append((timed.seconds + ahead) / self.ring.count)
+            self.found.student.append((self._seconds(timed) + ahead) / self.ring.count)
         # Of each kind one is enough: what counts is which there are.
         self.found.operators += [use for use in timed.operators if use not in self.found.operators]
         self.found.kernels += [use for use in timed.kernels if use not in self.found.kernels]
         with self.student.session.frozen():
             return self.ring.check(STUDENT)
 
-    def _baseline_batch(self) -> None:
+    def _seconds(self, timed: Timed) -> float:
+        """The time of a batch. What the look at the answers takes longer than usual is in it: work that was still on
+        the device when the worker said "done" had to end first, or be waited for a turn long.
+        """
+        usual = middle.median(self._looked) if self._looked else timed.looked
+        return timed.seconds + max(0.0, timed.looked - usual)
+
+    def _busy(self) -> Lost | None:
+        """Waits until nothing runs on the device: what the submission left there would look at inputs before the
+        clock starts, or slow the baseline down. Call it while the submission is frozen, so that nothing is added."""
+        if not self.cuda or device.quiet(QUIET_SECONDS):
+            return None
+        lost = self.student.session.lose(
+            "late_write", "Work of the submission was still running on the GPU, long after its function had returned.")
+        # Who it was shows when the submission is gone.
+        if device.quiet(QUIET_SECONDS):
+            return lost
+        raise InfrastructureError("another program keeps the GPU busy")
+
+    def _baseline_batch(self) -> Lost | None:
         with self.student.session.frozen():
+            busy = self._busy()
+            if busy is not None:
+                return busy
             self.ring.fill(BASELINE)
             timed = self.baseline.clock.batch(
                 range(self.ring.count), self.baseline.which, lambda: self.ring.sample(BASELINE))
         if isinstance(timed, Lost):
             raise InfrastructureError(f"the baseline failed: {timed.message}")
         self._ready.append(timed.waited)
-        self.found.baseline.append(timed.seconds / self.ring.count)
+        self._looked.append(timed.looked)
+        self.found.baseline.append(self._seconds(timed) / self.ring.count)
+        return None
 
     def _beside(self) -> None:
         """Times what is reported and not graded: where it fails, it is left out."""

@@ -56,7 +56,7 @@ class Ring:
         self._scalars: list[Inputs] = [{} for _ in range(count)]
         self._inputs: list[dict[str, Shared]] = []
         self._outputs: dict[str, list[Shared]] = {side: [] for side in sides}
-        self._sampled: list[tuple[Tensor, Tensor]] = []
+        self._samples: dict[str, _Samples] = {}
         # Where inputs are changed in place there is nothing to draw again: the answers are kept instead.
         self._expected: list[tuple[Tensor, Tensor | None]] = []
         try:
@@ -69,6 +69,8 @@ class Ring:
                         inputs[parameter.name] = share(shape_of(parameter, case), parameter.dtype, cuda=on_device)
                 for outputs in self._outputs.values():
                     outputs.append(share(shape_of(assignment.output, case), assignment.output.dtype, cuda=cuda))
+            for side, shared in self._outputs.items():
+                self._samples[side] = _Samples([one.tensor.view(-1) for one in shared], cuda)
         except BaseException:
             self.close()
             raise
@@ -114,6 +116,7 @@ class Ring:
             else:
                 renew(self._given(slot), torch.Generator().manual_seed(self._seed(slot)))
             poison_(self._outputs[side][slot].tensor)
+        self._samples[side].choose()
         if renew is not None:
             self._expected = [self._answer(self._given(slot)) for slot in range(self.count)]
         if self._cuda:
@@ -124,27 +127,20 @@ class Ring:
         return {**{name: shared.tensor for name, shared in self._inputs[slot].items()}, **self._scalars[slot]}
 
     def sample(self, side: str) -> None:
-        """Keeps what stands at secret places of the outputs now; `check` compares. The last slots come first, since a
-        batch ends with them."""
-        self._sampled = []
-        for shared in reversed(self._outputs[side][: self.count]):
-            flat = shared.tensor.view(-1)
-            places = torch.randint(flat.numel(), (min(SAMPLES, flat.numel()),), device=flat.device)
-            self._sampled.append((places, flat[places]))
-        self._sampled.reverse()
+        """Keeps what stands at secret places of the outputs now; `check` compares."""
+        self._samples[side].take()
 
     def check(self, side: str) -> Wrong | None:
         """The first thing wrong with what the last batch left in the outputs of `side`, and with the inputs."""
         for slot in range(self.count):
+            if not self._samples[side].still(slot):
+                return Wrong("late", slot)
             wrong = self._check(slot, self._outputs[side][slot].tensor)
             if wrong is not None:
                 return wrong
         return None
 
     def _check(self, slot: int, output: Tensor) -> Wrong | None:
-        places, sampled = self._sampled[slot]
-        if not same_bits(output.view(-1)[places], sampled):
-            return Wrong("late", slot)
         if self._expected:
             comparison = compare(output, *self._expected[slot])
             return None if comparison.passed else Wrong("values", slot, comparison)
@@ -208,4 +204,45 @@ class Ring:
                 shared.close()
         self._inputs.clear()
         self._outputs.clear()
+        self._samples.clear()
+
+
+class _Samples:
+    """Of each output what stood at secret places when it was looked at. On a device the look is one launch, recorded
+    beforehand as a graph: between launches the device would turn to whoever else has work, for milliseconds."""
+
+    def __init__(self, outputs: list[Tensor], cuda: bool) -> None:
+        self._outputs = outputs
+        # Seeded by nobody: torch's own generator starts from a number that everybody knows.
+        self._generator = torch.Generator("cuda" if cuda else "cpu").manual_seed(secrets.randbits(63))
+        self._places = [
+            torch.zeros(min(SAMPLES, flat.numel()), dtype=torch.int64, device=flat.device) for flat in outputs]
+        self._taken = [flat[places] for flat, places in zip(outputs, self._places, strict=True)]
+        self._graph: torch.cuda.CUDAGraph | None = None
+        if cuda:
+            torch.cuda.synchronize()
+            self._graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self._graph):
+                self._take()
+
+    def choose(self) -> None:
+        """Other places."""
+        for flat, places in zip(self._outputs, self._places, strict=True):
+            places.random_(flat.numel(), generator=self._generator)
+
+    def take(self) -> None:
+        if self._graph is None:
+            self._take()
+        else:
+            self._graph.replay()
+            torch.cuda.synchronize()
+
+    def still(self, number: int) -> bool:
+        """Whether output `number` holds the same at those places as when it was looked at."""
+        return same_bits(self._outputs[number][self._places[number]], self._taken[number])
+
+    def _take(self) -> None:
+        # The last come first, since a batch ends with them.
+        for flat, places, taken in reversed(list(zip(self._outputs, self._places, self._taken, strict=True))):
+            torch.index_select(flat, 0, places, out=taken)
 

@@ -24,7 +24,7 @@ from grader.judge import frames, wire
 from grader.judge.buffers import BufferError, Shared, share
 from grader.judge.compare import poison_, same_bits
 from grader.judge.watchdog import Watchdog
-from grader.judge.zygote import InfrastructureError, Worker, Zygote
+from grader.judge.zygote import Worker, Zygote
 from grader.result import FailureKind
 from grader.worker import processes
 from grader.worker.sandbox import CUDA_FILES, FILES
@@ -132,7 +132,10 @@ class Session:
         return reply if isinstance(reply, Lost) else None
 
     def call(self, case: Case, inputs: Inputs) -> Answer | Lost:
-        """Calls the function once on fresh shared memory: a copy of `inputs`, and an output full of NaN."""
+        """Calls the function once on fresh shared memory: a copy of `inputs`, and an output full of NaN.
+
+        Raises BufferError and torch.OutOfMemoryError if there is no memory.
+        """
         shared: dict[str, Shared] = {}
         descriptors: list[int] = []
         arguments: list[wire.Argument] = []
@@ -153,8 +156,8 @@ class Session:
                 arguments.append(tensor.argument(descriptors))
             if self.cuda:
                 torch.cuda.synchronize()
-        except (BufferError, torch.OutOfMemoryError) as error:
-            raise InfrastructureError(f"case {case.name}: {error}") from None
+        except BufferError as error:
+            raise BufferError(f"case {case.name}: {error}") from None
         output = shared[self.assignment.output.name].tensor
         positions = _secret_positions(output.numel()).to(output.device)
         reply, seconds = self.ask(wire.Call(seq=self.next_seq(), arguments=arguments), descriptors)

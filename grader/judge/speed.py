@@ -6,14 +6,12 @@ import math
 import os
 import statistics as middle
 from dataclasses import dataclass
-from pathlib import Path
-
-import torch
 
 from grader.assignment import Assignment, Case, Input, TimedCase, Work
 from grader.course import Threshold
 from grader.judge import health, roofs, wire
 from grader.judge.baselines import Baselines
+from grader.judge.device import Memory
 from grader.judge.duel import Measured, Side, duel
 from grader.judge.ring import Wrong, slot_bytes
 from grader.judge.session import Lost, Session
@@ -44,25 +42,6 @@ class Speed:
     kernels: list[wire.KernelUse]
 
 
-@dataclass(frozen=True)
-class Memory:
-    """Free bytes on the host and on the device (None: there is none), and the size of the last cache before memory."""
-
-    host: int
-    device: int | None
-    cache: int
-
-
-def memory(cuda: bool) -> Memory:
-    """Of this machine now."""
-    # Not what is free: a file cache is given up for whoever needs it.
-    fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
-    host = int(fields["MemAvailable"].split()[0]) * 1024
-    if not cuda:
-        return Memory(host, None, 0)
-    return Memory(host, torch.cuda.mem_get_info()[0], torch.cuda.get_device_properties(0).L2_cache_size)
-
-
 def plan(assignment: Assignment, case: TimedCase, free: Memory) -> tuple[Case, int]:
     """The largest of the case and its smaller siblings whose ring fits, and how many slots it gets.
 
@@ -88,12 +67,15 @@ def plan(assignment: Assignment, case: TimedCase, free: Memory) -> tuple[Case, i
 
 def measure(
     assignment: Assignment, case: TimedCase, session: Session, baselines: Baselines, threshold: Threshold, *,
-    until: float, cuda: bool,
+    free: Memory, until: float, cuda: bool,
 ) -> Speed | Lost | Wrong:
-    """Times a session's submission on a case, against the baseline; `until` is when there is no time left for more
-    (time.monotonic). Raises InfrastructureError.
+    """Times a session's submission on a case, against the baseline.
+
+    `free` is the memory that there was before the submission had any: it does not choose its own case by holding some.
+    `until` is when there is no time left for more (time.monotonic). Raises InfrastructureError, BufferError and
+    torch.OutOfMemoryError.
     """
-    one, slots = plan(assignment, case, memory(cuda))
+    one, slots = plan(assignment, case, free)
     notes = []
     if one.name != case.name:
         notes.append(f"{case.name} does not fit into this device's memory: {one.name} instead.")

@@ -30,19 +30,20 @@ class Context:
     course: Course
     device: str
     seed: bytes
+    asked_for_speed: bool
     evidence: Evidence = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def speed(self) -> bool:
         """Whether speed is measured: an interpreter's says nothing."""
-        return self.device == "cuda"
+        return self.asked_for_speed and self.device == "cuda"
 
     def source(self, assignment: Assignment) -> Source:
         return read_source_file(self.folder, assignment.file, self.course.limits.source_kb * 1024)
 
     def attempt(self, assignment: Assignment) -> Attempt:
-        if self.device == "cuda":
+        if self.speed:
             # While no submission is at work: it could lower them.
             with suppress(roofs.RoofsError):
                 roofs.roofs()

@@ -13,8 +13,9 @@ from grader.course import read_course
 from grader.judge import speed
 from grader.judge.attempt import Attempt
 from grader.judge.baselines import Baselines
+from grader.judge.device import Memory
 from grader.judge.ring import slot_bytes
-from grader.judge.speed import FEWEST_SLOTS, MOST_SLOTS, Memory, plan
+from grader.judge.speed import FEWEST_SLOTS, MOST_SLOTS, plan
 from grader.judge.zygote import InfrastructureError, Zygote
 from grader.submission import Source
 
