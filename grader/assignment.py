@@ -119,8 +119,8 @@ class Assignment(_Frozen):
     `torch.Generator` it is given. `tolerance(inputs, expected)` returns the absolute error allowed for each element
     (float64, broadcastable to `expected`, itself float64); None means that every bit must match.
     `operators` are the dispatched operators that a submission may use beyond allocation and views.
-    `rows(inputs, first, last)` returns the inputs that give rows first to last - 1 of the output, so that large answers
-    can be compared in parts; None where the whole output takes the whole inputs.
+    `rows(inputs, index)` returns the inputs that give the rows `index` of the output (a slice, or a tensor of their
+    numbers), so that large answers can be compared in parts; None where the whole output takes the whole inputs.
     `spot_check(inputs, output, generator)` is for answers whose oracle costs much more than they do: the largest error
     that it finds over the error allowed, so at most 1 passes, and infinite for NaN. It draws what it looks at from the
     judge's own generator once the answer is there; None where the oracle is cheap enough.
@@ -141,7 +141,7 @@ class Assignment(_Frozen):
     tolerance: Callable[[Inputs, Any], Any] | None = None
     mistakes: tuple[Mistake, ...] = ()
     operators: frozenset[str] = frozenset()
-    rows: Callable[[Inputs, int, int], Inputs] | None = None
+    rows: Callable[[Inputs, Any], Inputs] | None = None
     renew: Callable[[Inputs, Any], None] | None = None
     spot_check: Callable[[Inputs, Any, Any], float] | None = None
     timed: tuple[TimedCase, ...] = ()

@@ -74,8 +74,8 @@ def work(sizes: Mapping[str, int]) -> Work:
     return Work(bytes=4 * sizes["rows"], host_bytes=4 * sizes["rows"])
 
 
-def rows(inputs: Inputs, first: int, last: int) -> Inputs:
-    return {"matrix": inputs["matrix"][first:last]}
+def rows(inputs: Inputs, index: slice | Tensor) -> Inputs:
+    return {"matrix": inputs["matrix"][index]}
 
 
 def _first_row(matrix: Tensor) -> Tensor | None:

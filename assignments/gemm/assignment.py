@@ -178,8 +178,8 @@ def work(sizes: Mapping[str, int]) -> Work:
     return Work(bytes=2 * (m * k + k * n + m * n), flop=2 * m * n * k)
 
 
-def rows(inputs: Inputs, first: int, last: int) -> Inputs:
-    return {**inputs, "a": inputs["a"][first:last]}
+def rows(inputs: Inputs, index: slice | Tensor) -> Inputs:
+    return {**inputs, "a": inputs["a"][index]}
 
 
 def _turned(x: Tensor, step: int) -> Tensor | None:

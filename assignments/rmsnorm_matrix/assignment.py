@@ -74,8 +74,8 @@ def work(sizes: Mapping[str, int]) -> Work:
     return Work(bytes=8 * sizes["rows"] * sizes["cols"] + 4 * sizes["cols"])
 
 
-def rows(inputs: Inputs, first: int, last: int) -> Inputs:
-    return {**inputs, "x": inputs["x"][first:last]}
+def rows(inputs: Inputs, index: slice | Tensor) -> Inputs:
+    return {**inputs, "x": inputs["x"][index]}
 
 
 def _answer(x: Tensor, weight: Tensor, divisor: Tensor) -> Tensor:

@@ -70,8 +70,8 @@ def work(sizes: Mapping[str, int]) -> Work:
     return Work(bytes=8 * sizes["M"] * sizes["N"])
 
 
-def rows(inputs: Inputs, first: int, last: int) -> Inputs:
-    return {"x": inputs["x"][first:last]}
+def rows(inputs: Inputs, index: slice | Tensor) -> Inputs:
+    return {"x": inputs["x"][index]}
 
 
 def _gelu(x: Tensor) -> Tensor:

@@ -49,9 +49,9 @@ def work(sizes: Mapping[str, int]) -> Work:
     return Work(bytes=8 * sizes["M"] * sizes["N"])
 
 
-def rows(inputs: Inputs, first: int, last: int) -> Inputs:
+def rows(inputs: Inputs, index: slice | Tensor) -> Inputs:
     """Rows of out are columns of x."""
-    return {"x": inputs["x"][:, first:last]}
+    return {"x": inputs["x"][:, index]}
 
 
 def _reshaped(x: Tensor) -> Tensor | None:

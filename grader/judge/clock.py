@@ -1,7 +1,8 @@
 """The clock of timed calls: the judge's own, started and stopped through words of a page that judge and worker share.
 
-A batch is a number of calls, each on arguments of its own. The worker says READY and waits without sleeping; the judge
-reads its clock, says GO, waits without sleeping for DONE, and reads its clock again. No message, no system call and no
+A batch is a number of calls, each on arguments of its own. The worker says MARKS when nothing is left to prepare; the
+judge puts the inputs in place and says SET; the worker wakes its device and says READY. Now the judge reads its clock,
+says GO, waits for DONE, and reads its clock again. Neither sleeps while it waits: no message, no system call and no
 time of the worker's lies between. What the two sides take to see each other's word is measured by batches of no calls.
 """
 
@@ -27,8 +28,8 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 class Timed:
     """A batch that came to its end: seconds between "go" and "done", and the record of what ran.
 
-    `waited` are the seconds between the request and "go", in which the worker got ready; `looked` those that the look
-    at its answers took, from "done" on.
+    `waited` are the seconds from the inputs being in sight to "go"; `looked` those that the look at the answers took,
+    from "done" on.
     """
 
     seconds: float
@@ -61,26 +62,38 @@ class Clock:
         return reply if isinstance(reply, Lost) else None
 
     def batch(
-        self, slots: Sequence[int], which: int = 0, at_done: Callable[[], None] = lambda: None, *, record: bool = False
+        self, slots: Sequence[int], which: int = 0, at_done: Callable[[], None] = lambda: None, *,
+        prepare: Callable[[], float] = time.perf_counter, record: bool = False,
     ) -> Timed | Lost:
-        """Times one call on each of `slots`. `at_done` runs as soon as the worker says that it has finished.
+        """Times one call on each of `slots`.
 
-        With `record`, which takes time, the reply tells what ran.
+        `prepare` puts the inputs in place once the worker needs nothing but them, and returns when they came in sight
+        (time.perf_counter); it may raise Refused. `at_done` runs as soon as the worker says that it has
+        finished. With `record`, which takes time, the reply tells what ran.
         """
         self._number += 1
-        number, seconds, waited, looked, asked = self._number, 0.0, 0.0, 0.0, time.perf_counter()
+        number, seconds, waited, looked = self._number, 0.0, 0.0, 0.0
 
-        def meanwhile(deadline: float) -> None:
+        def meanwhile(deadline: float) -> float:
             nonlocal seconds, waited, looked
             words = self._words
+            if not self._await(wire.MARKS, number, deadline):
+                return 0
+            asked = time.monotonic()
+            prepared = prepare()
+            # Our time, not the worker's.
+            ours = time.monotonic() - asked
+            words[wire.SET] = number
+            deadline += ours
             if not self._await(wire.READY, number, deadline):
-                return
+                return ours
             started = time.perf_counter()
             words[wire.GO] = number
             if self._await(wire.DONE, number, deadline):
                 done = time.perf_counter()
                 at_done()
-                seconds, waited, looked = done - started, started - asked, time.perf_counter() - done
+                seconds, waited, looked = done - started, started - prepared, time.perf_counter() - done
+            return ours
 
         request = wire.Batch(seq=self._session.next_seq(), which=which, number=number, slots=list(slots),
             record=record)

@@ -1,12 +1,14 @@
 """Student against baseline: batches of both in turn, every answer of the student's checked, the ratio and its interval.
 
 Both sides are workers that know nothing of each other; neither runs while the other is timed. New contents are written
-while the student's processes are stopped, so that what a thread of theirs could compute ahead is bounded by the moment
-between their waking and the clock's start, which is measured too.
+while the student's processes are stopped and the device is idle, so that what could be computed ahead is bounded by the
+moment between their waking and the clock's start, which is measured too. Both sides are treated alike in all that takes
+time.
 """
 
 from __future__ import annotations
 
+import math
 import secrets
 import statistics as middle
 import time
@@ -17,7 +19,7 @@ from grader.assignment import Assignment, Case
 from grader.judge import device, wire
 from grader.judge.clock import Clock, Timed
 from grader.judge.ring import Ring, Wrong
-from grader.judge.session import Lost, Session
+from grader.judge.session import Lost, Refused, Session
 from grader.judge.zygote import InfrastructureError
 from grader.statistics import FEWEST_RATIOS, Estimate, abba_ratios, estimate
 
@@ -25,14 +27,16 @@ STUDENT, BASELINE = "student", "baseline"
 # Batches of no calls: what the clock itself takes.
 EMPTY_BATCHES = 15
 # Of what is reported beside the baseline.
-REPORTED_BATCHES = 7
+REPORTED_BATCHES = 3
 MOST_BLOCKS = 24
-# A batch need not be longer: slow kernels are timed on fewer slots.
-BATCH_SECONDS = 0.5
-# Who shows to be this much faster than when the slots were counted out gets all of them.
+# Beginning and ending a batch takes a tenth of a millisecond, more or less: a batch should be long against that, where
+# there are slots enough. Slow kernels are timed on few slots.
+BATCH_SECONDS = 4e-3
+LONGEST_SECONDS = 0.5
+# Who shows to be this much faster than when the slots were counted out gets more of them.
 FASTER = 4
 # How much longer than the baseline's worker a student's may take to be ready before it counts as time.
-READY_SECONDS = 0.001
+READY_SECONDS = 50e-6
 # How long work may go on that a submission has left on the device.
 QUIET_SECONDS = 1.0
 # Of the student's batches this share is recorded and not counted, which ones is nobody's to know.
@@ -97,17 +101,18 @@ class Side:
 
 
 def duel(
-    assignment: Assignment, case: Case, student: Side, baseline: Side, slots: int, *, cuda: bool,
+    assignment: Assignment, case: Case, student: Side, baseline: Side, slots: int, *, least: int = 1, cuda: bool,
     until: float, settled: Callable[[Estimate], bool] = lambda found: True,
 ) -> Measured | Lost | Wrong:
     """Measures until `settled` says that the interval leaves nothing open, MOST_BLOCKS have run, or it is `until`.
 
+    There are `slots`; of fast kernels at least `least` of them have part in a batch.
     Returns what was measured, or how the student's side failed. Raises InfrastructureError if the baseline's does,
     BufferError or torch.OutOfMemoryError if there is no memory.
     """
     ring = Ring(assignment, case, slots, (STUDENT, BASELINE), cuda=cuda)
     try:
-        return _Duel(student, baseline, ring, Measured(slots), until, cuda).run(settled)
+        return _Duel(student, baseline, ring, Measured(slots), least, until, cuda).run(settled)
     finally:
         # Memory may be given back only when nobody has it open.
         for side in (student, baseline):
@@ -121,23 +126,24 @@ class _Duel:
     baseline: Side
     ring: Ring
     found: Measured
+    least: int
     until: float
     cuda: bool
     _exposed: list[float] = field(default_factory=list)
+    _planned: int = 0
     # Of the baseline's worker, which is honest: from the request to the clock's start, and the look at its answers.
     _ready: list[float] = field(default_factory=list)
     _looked: list[float] = field(default_factory=list)
 
     def run(self, settled: Callable[[Estimate], bool]) -> Measured | Lost | Wrong:
-        for name in (STUDENT, BASELINE):
-            self.ring.fill(name)
+        self.ring.fill(BASELINE)
         lost = self.student.join(self.ring, STUDENT)
         if lost is not None:
             return lost
         ours = self.baseline.join(self.ring, BASELINE)
         if ours is not None:
             raise InfrastructureError(f"the baseline failed: {ours.message}")
-        planned = self.ring.count
+        self._planned = self.ring.count
         failed = self._warm_up()
         if failed is not None:
             return failed
@@ -153,10 +159,10 @@ class _Duel:
                 if late:
                     raise InfrastructureError("the time for timed calls was used up before enough of them were made")
                 continue
-            if self.ring.count < planned and self._slowest() * self.ring.count * FASTER < BATCH_SECONDS:
+            count = self._slots()
+            if count >= FASTER * self.ring.count:
                 # It was slow only while the slots were counted out.
-                self.ring.use(planned)
-                self._start_counting()
+                self._start_counting(count)
                 continue
             if late or blocks >= MOST_BLOCKS or settled(self.found.estimate):
                 break
@@ -177,7 +183,6 @@ class _Duel:
 
         They look like all the others, and are checked like them.
         """
-        planned = self.ring.count
         self.ring.use(1)
         for _ in range(2):
             failed = self._student_batch(record=True) or self._baseline_batch()
@@ -186,18 +191,21 @@ class _Duel:
             wrong = self.ring.check(BASELINE)
             if wrong is not None:
                 raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what}")
-        slowest = max(self.found.student[-1], self.found.baseline[-1])
-        self.ring.use(max(1, min(planned, int(BATCH_SECONDS / slowest))))
-        self._start_counting()
+        self._start_counting(self._slots())
         return None
 
-    def _start_counting(self) -> None:
+    def _slots(self) -> int:
+        """How many slots a batch should have, going by the times so far."""
+        student, baseline = self.found.student[-2:], self.found.baseline[-2:]
+        fastest, slowest = sorted((min(student), min(baseline)))
+        wanted = max(self.least, math.ceil(BATCH_SECONDS / fastest))
+        return max(1, min(self._planned, wanted, int(LONGEST_SECONDS / slowest)))
+
+    def _start_counting(self, slots: int) -> None:
+        self.ring.use(slots)
         self.found.student.clear()
         self.found.baseline.clear()
         self._exposed.clear()
-
-    def _slowest(self) -> float:
-        return max(middle.median(self.found.student), middle.median(self.found.baseline))
 
     def _student_batch(self, *, record: bool = False) -> Lost | Wrong | None:
         while secrets.randbelow(1000) < 1000 * RECORDED and not record:
@@ -207,60 +215,78 @@ class _Duel:
         return self._one_student_batch(record=record, count=True)
 
     def _one_student_batch(self, *, record: bool, count: bool) -> Lost | Wrong | None:
-        with self.student.session.frozen():
-            busy = self._busy()
-            if busy is not None:
-                return busy
-            self.ring.fill(STUDENT)
+        session = self.student.session
+
+        def prepare() -> float:
+            with session.frozen():
+                self._await_quiet()
+                self.ring.fill(STUDENT)
+            return session.woken
+
         timed = self.student.clock.batch(
-            range(self.ring.count), self.student.which, lambda: self.ring.sample(STUDENT), record=record)
+            range(self.ring.count), self.student.which, lambda: self.ring.sample(STUDENT), prepare=prepare,
+            record=record)
         if isinstance(timed, Lost):
             return timed
-        # Inputs are in sight from waking on: who takes longer to be ready than our own worker does may be at work.
-        usual = middle.median(self._ready) if self._ready else timed.waited
-        ahead = max(0.0, timed.waited - usual - READY_SECONDS)
         if count:
             self._exposed.append(timed.waited)
-            self.found.student.append((self._seconds(timed) + ahead) / self.ring.count)
+            self.found.student.append(self._seconds(timed) / self.ring.count)
         # Of each kind one is enough: what counts is which there are.
         self.found.operators += [use for use in timed.operators if use not in self.found.operators]
         self.found.kernels += [use for use in timed.kernels if use not in self.found.kernels]
-        with self.student.session.frozen():
+        with session.frozen():
             return self.ring.check(STUDENT)
-
-    def _seconds(self, timed: Timed) -> float:
-        """The time of a batch. What the look at the answers takes longer than usual is in it: work that was still on
-        the device when the worker said "done" had to end first, or be waited for a turn long.
-        """
-        usual = middle.median(self._looked) if self._looked else timed.looked
-        return timed.seconds + max(0.0, timed.looked - usual)
-
-    def _busy(self) -> Lost | None:
-        """Waits until nothing runs on the device: what the submission left there would look at inputs before the
-        clock starts, or slow the baseline down. Call it while the submission is frozen, so that nothing is added."""
-        if not self.cuda or device.quiet(QUIET_SECONDS):
-            return None
-        lost = self.student.session.lose(
-            "late_write", "Work of the submission was still running on the GPU, long after its function had returned.")
-        # Who it was shows when the submission is gone.
-        if device.quiet(QUIET_SECONDS):
-            return lost
-        raise InfrastructureError("another program keeps the GPU busy")
 
     def _baseline_batch(self) -> Lost | None:
         with self.student.session.frozen():
-            busy = self._busy()
-            if busy is not None:
-                return busy
-            self.ring.fill(BASELINE)
-            timed = self.baseline.clock.batch(
-                range(self.ring.count), self.baseline.which, lambda: self.ring.sample(BASELINE))
+            try:
+                self._await_quiet()
+            except Refused as refused:
+                return refused.lost
+            timed = self._timed_baseline(self.baseline.which)
         if isinstance(timed, Lost):
             raise InfrastructureError(f"the baseline failed: {timed.message}")
         self._ready.append(timed.waited)
         self._looked.append(timed.looked)
         self.found.baseline.append(self._seconds(timed) / self.ring.count)
         return None
+
+    def _timed_baseline(self, which: int) -> Timed | Lost:
+        session = self.baseline.session
+
+        def prepare() -> float:
+            # It could be trusted not to look; but whoever has been stopped starts more slowly.
+            with session.frozen():
+                self.ring.refill(BASELINE)
+            return session.woken
+
+        return self.baseline.clock.batch(
+            range(self.ring.count), which, lambda: self.ring.sample(BASELINE), prepare=prepare)
+
+    def _seconds(self, timed: Timed) -> float:
+        """The time of a batch.
+
+        What it took longer than usual to be ready is in it: inputs are in sight from waking on, and whoever takes
+        longer may be at work on them. So is what the look at the answers took longer: work that was still on the device
+        when the worker said "done" had to end first, or was waited for, a turn long. What is usual the baseline's
+        worker shows.
+        """
+        ready = middle.median(self._ready) if self._ready else timed.waited
+        looked = middle.median(self._looked) if self._looked else timed.looked
+        return timed.seconds + max(0.0, timed.waited - ready - READY_SECONDS) + max(0.0, timed.looked - looked)
+
+    def _await_quiet(self) -> None:
+        """Waits until nothing runs on the device: what the submission left there would look at inputs before the
+        clock starts, or slow the baseline down. Call it while the submission is frozen, so that nothing is added.
+        Raises Refused if it goes on."""
+        if not self.cuda or device.quiet(QUIET_SECONDS):
+            return
+        lost = self.student.session.lose(
+            "late_write", "Work of the submission was still running on the GPU, long after its function had returned.")
+        # Who it was shows when the submission is gone.
+        if device.quiet(QUIET_SECONDS):
+            raise Refused(lost)
+        raise InfrastructureError("another program keeps the GPU busy")
 
     def _beside(self) -> None:
         """Times what is reported and not graded: where it fails, it is left out."""
@@ -269,12 +295,10 @@ class _Duel:
             return
         seconds = []
         # The first compiles.
-        for _ in range(1 + REPORTED_BATCHES):
+        for number in range(1 + REPORTED_BATCHES):
             with self.student.session.frozen():
-                self.ring.fill(BASELINE)
-                timed = self.baseline.clock.batch(
-                    range(self.ring.count), which, lambda: self.ring.sample(BASELINE))
-                if isinstance(timed, Lost) or self.ring.check(BASELINE) is not None:
+                timed = self._timed_baseline(which)
+                if isinstance(timed, Lost) or (number == 0 and self.ring.check(BASELINE) is not None):
                     return
             seconds.append(timed.seconds / self.ring.count)
         self.found.compiled = middle.median(seconds[1:])

@@ -64,6 +64,14 @@ class Answer:
     printed: str
 
 
+class Refused(Exception):
+    """The judge has ended a worker while it was waited for, and `lost` tells why."""
+
+    def __init__(self, lost: Lost) -> None:
+        super().__init__(lost.message)
+        self.lost = lost
+
+
 class _OverLimit(Exception):
     """The worker takes more than it may."""
 
@@ -98,6 +106,7 @@ class Session:
     deadline: float
     cuda: bool = False
     worker: Worker = field(init=False)
+    woken: float = field(init=False, default=0.0)
     _seq: int = 0
     _kept: list[_Kept] = field(default_factory=list)
     _shared: list[Shared] = field(default_factory=list)
@@ -179,7 +188,8 @@ class Session:
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """No thread of the submission runs on a processor meanwhile. What runs on a GPU goes on."""
+        """No thread of the submission runs on a processor meanwhile; `woken` then tells when they were let go (by
+        time.perf_counter). What runs on a GPU goes on."""
         stopped: set[int] = set()
         try:
             while new := self._tree() - stopped:
@@ -190,6 +200,7 @@ class Session:
                 _await_stop(pid)
             yield
         finally:
+            self.woken = time.perf_counter()
             for pid in stopped:
                 _signal(pid, signal.SIGCONT)
 
@@ -222,12 +233,12 @@ class Session:
 
     def ask(
         self, request: wire.Load | wire.Call | wire.Clock | wire.Map | wire.Unmap | wire.Batch, descriptors: list[int],
-        meanwhile: Callable[[float], None] | None = None,
+        meanwhile: Callable[[float], float] | None = None,
     ) -> tuple[wire.Message | Lost, float]:
         """Sends, then waits for the reply, the worker's death or the deadline, whichever comes first.
 
-        Returns the reply and the seconds it took. `meanwhile(deadline)` runs before the wait; it may raise what `look`
-        does.
+        Returns the reply and the seconds it took. `meanwhile(deadline)` runs before the wait, and returns by how many
+        seconds it puts the deadline off; it may raise what `look` does, and Refused.
         """
         now = time.monotonic()
         deadline = min(now + self.call_seconds, self.deadline)
@@ -237,7 +248,7 @@ class Session:
             self.worker.channel.send(request, descriptors)
             started = time.monotonic()
             if meanwhile is not None:
-                meanwhile(deadline)
+                deadline += meanwhile(deadline)
             while not self.look(deadline, seconds=WATCH_SECONDS):
                 pass
             reply = self.worker.channel.receive(wire.REPLY, seq=request.seq, deadline=time.monotonic())
@@ -246,6 +257,8 @@ class Session:
             return self.lose("time_out", f"no answer within {limit}"), self.call_seconds
         except frames.ChannelClosed:
             return self._died(), 0.0
+        except Refused as refused:
+            return refused.lost, 0.0
         except frames.ChannelError as error:
             return self.lose("protocol", f"the worker broke the protocol: {error}"), 0.0
         except _OverLimit as excess:

@@ -20,8 +20,10 @@ from grader.result import Interval, Timing
 from grader.statistics import Estimate, settled, straddles
 from grader.worker import processes
 
-# A ring larger than this makes no batch more honest, only longer.
-RING_BYTES = 4 << 30
+# On the fastest devices as much is moved in the time that a batch should take (`duel.BATCH_SECONDS`).
+RING_BYTES = 16 << 30
+# Host memory takes longer to fill.
+HOST_RING_BYTES = 4 << 30
 FEWEST_SLOTS, MOST_SLOTS = 4, 64
 # The ring passes through the device's last cache this many times over.
 CACHES = 3
@@ -42,8 +44,9 @@ class Speed:
     kernels: list[wire.KernelUse]
 
 
-def plan(assignment: Assignment, case: TimedCase, free: Memory) -> tuple[Case, int]:
-    """The largest of the case and its smaller siblings whose ring fits, and how many slots it gets.
+def plan(assignment: Assignment, case: TimedCase, free: Memory) -> tuple[Case, int, int]:
+    """The largest of the case and its smaller siblings whose ring fits; how many slots there have to be for a cache to
+    be no help, and how many it gets.
 
     Raises InfrastructureError if none fits.
     """
@@ -55,13 +58,13 @@ def plan(assignment: Assignment, case: TimedCase, free: Memory) -> tuple[Case, i
         # Both sides have outputs of their own.
         output = slot_bytes(assignment, one, only={assignment.output.name})
         least = max(FEWEST_SLOTS, -(-CACHES * free.cache // whole))
-        room = [MOST_SLOTS, max(least, RING_BYTES // whole)]
+        room = [MOST_SLOTS, max(least, (HOST_RING_BYTES if on_host else RING_BYTES) // whole)]
         if host:
             room.append(int(MEMORY_SHARE * free.host) // (host + output * (free.device is None)))
         if free.device is not None:
             room.append(int(MEMORY_SHARE * free.device) // (device + output))
         if min(room) >= min(least, MOST_SLOTS):
-            return one, min(room)
+            return one, min(least, MOST_SLOTS), min(room)
     raise InfrastructureError(f"{case.name}: no size of it fits into the memory that is free")
 
 
@@ -75,7 +78,7 @@ def measure(
     `until` is when there is no time left for more (time.monotonic). Raises InfrastructureError, BufferError and
     torch.OutOfMemoryError.
     """
-    one, slots = plan(assignment, case, free)
+    one, least, slots = plan(assignment, case, free)
     notes = []
     if one.name != case.name:
         notes.append(f"{case.name} does not fit into this device's memory: {one.name} instead.")
@@ -91,7 +94,8 @@ def measure(
     try:
         for _ in range(TRIES):
             before = _state(cuda)
-            found = duel(assignment, one, student, baseline, slots, cuda=cuda, until=until, settled=enough)
+            found = duel(assignment, one, student, baseline, slots, least=least, cuda=cuda, until=until,
+                         settled=enough)
             if not isinstance(found, Measured):
                 return found
             after = _state(cuda)

@@ -17,8 +17,9 @@ class Message(BaseModel):
     seq: int
 
 
-# The words of the clock's page, 64 bits each: the worker is ready for a batch, may begin it, and has finished it.
-READY, GO, DONE = 0, 8, 16
+# The words of the clock's page, 64 bits each, a cache line apart: the worker is at its marks for a batch, the inputs
+# are set, the worker is ready, may go, is done.
+MARKS, SET, READY, GO, DONE = 0, 8, 16, 24, 32
 PAGE_BYTES = 4096
 
 

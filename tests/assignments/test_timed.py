@@ -158,12 +158,14 @@ def test_answers_in_parts_are_the_answer(assignment: Assignment) -> None:
         assert assignment.name == "rmsnorm_vector"
         return
     for first in range(0, whole.shape[0], PARTS):
-        last = min(first + PARTS, whole.shape[0])
-        some = assignment.rows(inputs, first, last)
+        index = slice(first, min(first + PARTS, whole.shape[0]))
+        for chosen in (index, torch.arange(whole.shape[0])[index].flip(0)):
+            some = assignment.rows(inputs, chosen)
+            torch.testing.assert_close(right_answer(assignment, some), whole[chosen], rtol=1e-12, atol=1e-15)
+        some = assignment.rows(inputs, index)
         part = right_answer(assignment, some)
-        torch.testing.assert_close(part, whole[first:last], rtol=1e-12, atol=1e-15)
         if assignment.tolerance is not None:
-            allowed = assignment.tolerance(inputs, whole)[first:last]
+            allowed = assignment.tolerance(inputs, whole)[index]
             torch.testing.assert_close(assignment.tolerance(some, part), allowed, rtol=1e-6, atol=0)
 
 

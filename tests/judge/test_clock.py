@@ -133,7 +133,7 @@ page = [int(line.split('-')[0], 16) for line in open('/proc/self/maps') if 'memf
 def silu(x, out):
     words = (ctypes.c_int64 * 512).from_address(
         [int(line.split('-')[0], 16) for line in open('/proc/self/maps') if 'memfd:clock' in line][0])
-    words[16] = words[8]
+    words[32] = words[24]
     time.sleep(0.5)
     out.copy_(x)
 """

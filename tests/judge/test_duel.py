@@ -55,7 +55,7 @@ class Match:
                 assert lost is None, lost
                 sides.append(Side(session))
             return duel(
-                self._assignment, CASE, sides[0], sides[1], SLOTS, cuda=False, until=time.monotonic() + 60)
+                self._assignment, CASE, sides[0], sides[1], SLOTS, least=SLOTS, cuda=False, until=time.monotonic() + 60)
         finally:
             for session in sessions:
                 session.close()
@@ -123,7 +123,7 @@ def silu(x, out):
     if calls % 4 == 0:
         page = [int(line.split('-')[0], 16) for line in open('/proc/self/maps') if 'memfd:clock' in line][0]
         words = (ctypes.c_int64 * 512).from_address(page)
-        words[16] = words[8]
+        words[32] = words[24]
         time.sleep(0.01)
     torch.ops.aten.silu.out(x, out=out)
 """
@@ -166,20 +166,22 @@ def test_a_thread_that_computes_ahead_has_next_to_no_time_to(match: Match) -> No
     assert isinstance(found, Measured) and found.estimate.median < 3, found
 
 
-# A thread that sees by the clock that everything had been stopped, and keeps the others waiting while it works.
+# A thread that sees in the page when a batch is about to begin, and keeps the others waiting while it works.
 WORKS_FIRST = """
-import sys, threading, time, torch
-sys.setswitchinterval(5)
+import ctypes, sys, threading, time, torch
+sys.setswitchinterval(1e-5)
 def work():
-    last = time.perf_counter()
+    words, last = None, 0
     while True:
-        time.sleep(0.0002)
-        now = time.perf_counter()
-        if now - last > 0.002:
-            while time.perf_counter() < now + 0.06:
+        if words is None:
+            page = [int(line.split('-')[0], 16) for line in open('/proc/self/maps') if 'memfd:clock' in line]
+            words = (ctypes.c_int64 * 512).from_address(page[0]) if page else time.sleep(0.001)
+        elif words[0] != last:
+            sys.setswitchinterval(5)
+            last, end = words[0], time.perf_counter() + 0.06
+            while time.perf_counter() < end:
                 pass
-            now = time.perf_counter()
-        last = now
+            sys.setswitchinterval(1e-5)
 threading.Thread(target=work, daemon=True).start()
 """ + HONEST
 

@@ -1,0 +1,65 @@
+"""What the judge sees of its own device: how much memory is free, and whether anybody else is at work on it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+# Contexts take turns on a GPU, some 2.4 ms each on an H200: where another has work, every launch of ours waits for the
+# end of a turn. Alone a launch and its synchronization take some 0.02 ms.
+BUSY_SECONDS = 0.3e-3
+LOOKS = 4
+# Between two looks, so that whoever else has work gets its turn.
+PAUSE_SECONDS = 0.4e-3
+# More than a context and what an honest submission's scratch tensors take.
+HELD_SHARE = 0.25
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Free bytes on the host and on the device (None: there is none), and the size of the last cache before memory."""
+
+    host: int
+    device: int | None
+    cache: int
+
+
+def memory(cuda: bool) -> Memory:
+    """Of this machine now."""
+    # Not what is free: a file cache is given up for whoever needs it.
+    fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+    host = int(fields["MemAvailable"].split()[0]) * 1024
+    if not cuda:
+        return Memory(host, None, 0)
+    # What torch keeps for later is free.
+    torch.cuda.empty_cache()
+    return Memory(host, torch.cuda.mem_get_info()[0], torch.cuda.get_device_properties(0).L2_cache_size)
+
+
+def hoarded(before: Memory, after: Memory) -> bool:
+    """Whether what became free on the device between two looks is more than an honest worker holds."""
+    assert before.device is not None and after.device is not None
+    return after.device - before.device > HELD_SHARE * torch.cuda.get_device_properties(0).total_memory
+
+
+def quiet(seconds: float) -> bool:
+    """Waits until no other context is at work on the device; False if one still is after `seconds`."""
+    touched = torch.zeros(1, device="cuda")
+    torch.cuda.synchronize()
+    deadline = time.monotonic() + seconds
+    while True:
+        waited = []
+        for _ in range(LOOKS):
+            time.sleep(PAUSE_SECONDS)
+            started = time.perf_counter()
+            touched.add_(1)
+            torch.cuda.synchronize()
+            waited.append(time.perf_counter() - started)
+        # The shortest: what waits for the host, and not for the device, does so now and then.
+        if min(waited) < BUSY_SECONDS:
+            return True
+        if time.monotonic() > deadline:
+            return False
