@@ -166,32 +166,20 @@ def test_a_thread_that_computes_ahead_has_next_to_no_time_to(match: Match) -> No
     assert isinstance(found, Measured) and found.estimate.median < 3, found
 
 
-# A thread that sees in the page when a batch is about to begin, and keeps the others waiting while it works.
+# Puts itself into the moment in which inputs are in sight and the clock has not been started.
 WORKS_FIRST = """
-import ctypes, sys, threading, time, torch
-sys.setswitchinterval(1e-5)
-def work():
-    words, last = None, 0
-    while True:
-        if words is None:
-            page = [int(line.split('-')[0], 16) for line in open('/proc/self/maps') if 'memfd:clock' in line]
-            words = (ctypes.c_int64 * 512).from_address(page[0]) if page else time.sleep(0.001)
-        elif words[0] != last:
-            sys.setswitchinterval(5)
-            last, end = words[0], time.perf_counter() + 0.06
-            while time.perf_counter() < end:
-                pass
-            sys.setswitchinterval(1e-5)
-threading.Thread(target=work, daemon=True).start()
+import sys, time, torch
+def wake(batches):
+    time.sleep(0.06)
+sys.modules['grader.worker.batches'].Batches.wake = wake
 """ + HONEST
 
 
 def test_what_is_done_between_waking_and_ready_is_in_the_time(match: Match) -> None:
     found = match(WORKS_FIRST)
     assert isinstance(found, Measured), found
-    if statistics.median([found.exposed]) < 0.03:
-        pytest.skip("the thread did not get in the way on this machine")
-    assert statistics.median(found.student) * found.slots > found.exposed / 2 > statistics.median(found.baseline)
+    assert found.exposed >= 0.06 and statistics.median(found.student) * found.slots >= 0.05
+    assert statistics.median(found.baseline) * found.slots < 0.05
 
 
 def test_who_is_slow_while_slots_are_counted_out_gets_all_of_them(match: Match) -> None:
