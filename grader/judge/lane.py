@@ -34,13 +34,17 @@ def start_lane(device: str = "cpu", measured: Isolation | None = None) -> None:
             layers = layers.model_copy(update={"uid": isolation.spare_uid()})
         _isolations[device] = replace(measured, layers=layers)
     lane_zygote(device)
+    if device == "cuda":
+        # It takes seconds to start, and is wanted later.
+        lane_baselines(device)
     import torch
 
     # pytest collects garbage after every run, ten times: what is imported by now never becomes any.
     gc.collect()
     gc.freeze()
-    # A lane is one core: oracles that spread over all of them would slow the other lanes' workers.
-    torch.set_num_threads(1)
+    if device == "cpu":
+        # A lane is one core: oracles that spread over all of them would slow the other lanes' workers.
+        torch.set_num_threads(1)
 
 
 def lane_isolation(device: str = "cpu") -> Isolation:

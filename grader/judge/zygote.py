@@ -65,11 +65,12 @@ class Zygote:
         self.pid = 0
         ours, theirs = frames.socket_pair()
         environment = {name: os.environ[name] for name in _KEEP if name in os.environ}
-        # One thread each: threads of a pool do not survive a fork, and a lane is one core.
-        environment |= {"LANG": "C.UTF-8", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "HOME": str(self._home)}
+        # Threads that are there already do not survive a fork.
+        environment |= {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "HOME": str(self._home)}
         if interpret:
-            # Interpreted kernels run on CPU tensors: a GPU that is there must not change what a submission sees.
-            environment["CUDA_VISIBLE_DEVICES"] = ""
+            # A lane is one core. Interpreted kernels run on CPU tensors: a GPU that is there must not change what a
+            # submission sees.
+            environment |= {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
         readable, devices = surroundings.readable(not interpret), () if interpret else surroundings.devices()
         settings = wire.Settings(
             control=theirs.fileno(), interpret=interpret, bare=bare, home=str(self._home),

@@ -93,8 +93,8 @@ def _import(interpret: bool) -> tuple[str, str, str]:
     # Imported here, so that no worker pays for it.
     from grader.worker import main as _main  # noqa: F401
 
-    torch.set_num_threads(1)
     if interpret:
+        torch.set_num_threads(1)
         # What nothing has written holds anything, by luck the answer. Here torch.empty always holds NaN (of integers:
         # the largest), so that a grade repeats. On a GPU the fill would cost time that is measured.
         torch.set_deterministic_debug_mode("warn")

@@ -1,0 +1,155 @@
+"""Does a grade repeat? The speed of our reference, measured again and again, by thresholds far off and near.
+
+    .venv/bin/python -m benchmarks.repeatability [--runs 50] [--only silu] [--hog]
+
+Every run is a worker of its own and a whole duel for each timed case, as in a grading. "near" has the target just where
+the reference's ratio lies, "edge" has it lie between two percents of the points; "again" is the edge once more, with
+the share before known, as when a submission is graded again into the same folder. `--hog` adds processes that keep
+every core busy, and one that computes on the GPU. Prints tables in Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+import triton
+
+from grader import catalogue, scoring
+from grader.assignment import Assignment
+from grader.course import Course, Threshold, read_course
+from grader.judge import speed, wire
+from grader.judge.device import memory
+from grader.judge.health import take, uuid_of
+from grader.judge.lane import close_lane, lane_baselines, lane_isolation, lane_zygote
+from grader.judge.session import Session
+from grader.judge.zygote import InfrastructureError
+from grader.result import Timing
+from grader.statistics import Estimate, combine, points_share
+
+LIMITS = wire.Limits(memory_mb=4096, cuda=True, file_mb=2048, processes=64, cpu_seconds=600)
+SECONDS = 60.0
+# Of the target, in the course's own tables too.
+FLOOR_SHARE = 0.3
+TRIALS = 3
+
+CPU_HOG = "while True: pass"
+GPU_HOG = """
+import time, torch
+a = torch.randn(2048, 2048, device="cuda")
+while True:
+    for _ in range(20):
+        a @ a
+    torch.cuda.synchronize()
+    time.sleep(0.2)
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="spread of ratio and points over many gradings of the same code")
+    parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--only", default="silu")
+    parser.add_argument("--hog", action="store_true", help="with every core and the GPU in use by others")
+    options = parser.parse_args()
+    course = read_course(catalogue.ROOT / "course.toml", frozenset(catalogue.assignments()))
+    state = take(uuid_of())
+    print(f"{torch.cuda.get_device_name()}, SM {state.sm_mhz} MHz, {state.celsius} °C, "
+          f"{len(os.sched_getaffinity(0))} cores, torch {torch.__version__}, triton {triton.__version__}, "
+          f"Python {platform.python_version()}, isolation {lane_isolation('cuda')}; "
+          f"{'every core and the GPU in use by others' if options.hog else 'nothing else at work'}\n")
+    print("| submission | thresholds | runs | not measured | ratio | standard deviation | lowest to highest | blocks a case "
+          "| seconds a run | points of 40 |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    with _hogs(options.hog):
+        for name in options.only.split(","):
+            _assignment(catalogue.assignments()[name], course, options.runs)
+    close_lane()
+
+
+def _assignment(assignment: Assignment, course: Course, runs: int) -> None:
+    usual = course.threshold_of(assignment.name)
+    first = [found for found in (_timings(assignment, course, usual) for _ in range(TRIALS)) if found]
+    ratio = statistics.median(_estimate(timings).median for timings in first)
+    near = Threshold(floor=FLOOR_SHARE * ratio, target=ratio)
+    # The share is then 90.5 steps of 100.
+    edge = Threshold(floor=FLOOR_SHARE * ratio, target=ratio * (FLOOR_SHARE + (1 - FLOOR_SHARE) / 0.905))
+    points = course.points_of(assignment.name)
+    for kind, threshold in (("the course's", usual), ("near", near), ("edge", edge)):
+        started, found, failed = time.monotonic(), list[list[Timing]](), 0
+        for _ in range(runs):
+            timings = _timings(assignment, course, threshold)
+            found += [timings] if timings else []
+            failed += not timings
+        seconds = (time.monotonic() - started) / runs
+        given = [scoring.performance_points(timings, threshold, points) for timings in found]
+        _row(assignment.name, kind, found, failed, seconds, given)
+        if kind == "edge":
+            previous, kept = None, []
+            for timings in found:
+                previous = points_share(_estimate(timings), threshold.floor, threshold.target, previous=previous)
+                kept.append(round(previous * points.performance, 2))
+            _row(assignment.name, "again", found, failed, seconds, kept)
+
+
+def _row(name: str, kind: str, found: list[list[Timing]], failed: int, seconds: float, given: list[float]) -> None:
+    ratios = [_estimate(timings).median for timings in found]
+    middle = statistics.median(ratios)
+    blocks = statistics.mean(len(timing.ratios) for timings in found for timing in timings)
+    counted = ", ".join(f"{value:g} in {count}" for value, count in Counter(given).most_common())
+    print(f"| reference {name} | {kind} | {len(found) + failed} | {failed} | {middle:.4f} "
+          f"| {statistics.stdev(ratios) / middle:.2%} | {min(ratios):.4f} to {max(ratios):.4f} | {blocks:.1f} "
+          f"| {seconds:.1f} | {counted} |", flush=True)
+
+
+def _estimate(timings: list[Timing]) -> Estimate:
+    return combine([timing.ratios for timing in timings])
+
+
+def _timings(assignment: Assignment, course: Course, threshold: Threshold) -> list[Timing] | None:
+    """One grading's timed cases; None if the machine was found unfit, which costs nobody points."""
+    source = (catalogue.ROOT / "reference" / assignment.file).read_bytes()
+    free = memory(cuda=True)
+    session = Session(
+        lane_zygote("cuda"), assignment, source, LIMITS, course.limits.max_programs, SECONDS, math.inf, cuda=True)
+    timings = []
+    try:
+        lost = session.load()
+        assert lost is None, lost
+        for case in assignment.timed:
+            found = speed.measure(
+                assignment, case, session, lane_baselines("cuda"), threshold, free=free,
+                until=time.monotonic() + SECONDS, cuda=True)
+            assert isinstance(found, speed.Speed), found
+            timings.append(found.timing)
+    except InfrastructureError:
+        return None
+    finally:
+        session.close()
+    return timings
+
+
+@contextmanager
+def _hogs(wanted: bool) -> Iterator[None]:
+    count = len(os.sched_getaffinity(0))
+    programs = [*[CPU_HOG] * count, GPU_HOG] if wanted else []
+    started = [subprocess.Popen([sys.executable, "-c", program]) for program in programs]
+    try:
+        yield
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+if __name__ == "__main__":
+    main()

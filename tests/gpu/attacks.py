@@ -1,0 +1,208 @@
+"""Submissions that attack the clock on a GPU, each in the place of the worker's own code: no policy stands before them.
+
+What each may gain at the most is the residual risk that the README states; `benchmarks/clock_attacks.py` measures it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+from grader.catalogue import ROOT, assignments
+from grader.judge import wire
+from grader.judge.device import memory
+from grader.judge.duel import Measured, Side, duel
+from grader.judge.lane import lane_baselines, lane_zygote
+from grader.judge.ring import Wrong
+from grader.judge.session import Lost, Session
+from grader.judge.speed import plan
+
+HONEST = (ROOT / "reference/silu.py").read_text()
+LIMITS = wire.Limits(memory_mb=4096, cuda=True, file_mb=256, processes=64, cpu_seconds=300)
+CALL_SECONDS = 20.0
+SECONDS = 60.0
+
+# The worker's side of a batch, to be changed by whoever stands in its place.
+RUN = """
+import sys
+batches = sys.modules['grader.worker.batches']
+
+def run(self, function, number, slots, recording):
+    words = self._words
+    chosen = [self._slots[slot] for slot in slots]
+    with recording:
+        words[{marks}] = number
+        while words[{set}] != number:
+            pass
+        {at_set}
+        words[{ready}] = number
+        while words[{go}] != number:
+            pass
+        {at_go}
+        words[{done}] = number
+    torch.cuda.synchronize()
+
+batches.Batches.run = run
+"""
+
+
+def in_its_place(at_set: str = "self.wake()", at_go: str = "", before: str = "") -> str:
+    """The honest kernel, with a worker's part of the submission's own."""
+    lines = {"at_set": at_set, "at_go": at_go or "[function(*a) for a in chosen]; torch.cuda.synchronize()"}
+    words = {"marks": wire.MARKS, "set": wire.SET, "ready": wire.READY, "go": wire.GO, "done": wire.DONE}
+    return HONEST + before + RUN.format(**lines, **words)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """`ends`: ways in which it may be found out, of "late", "values", "late_write"; empty if it must only gain nothing.
+
+    `gain`: what its speed may be over the honest one's, where it is measured.
+    """
+
+    source: str
+    ends: tuple[str, ...] = ()
+    gain: float = 1.1
+
+
+CACHE = """
+kept = {{}}
+_silu = silu
+
+def silu(x, out):
+    key = {key}
+    if key in kept:
+        out.copy_(kept[key])
+        return
+    _silu(x, out)
+    kept[key] = out.clone()
+"""
+GRAPH = """
+graph = None
+_silu = silu
+
+def silu(x, out):
+    global graph
+    if graph is None:
+        _silu(x, out)
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            _silu(x, out)
+    graph.replay()
+"""
+COUNTED = """
+calls = 0
+_silu = silu
+
+def silu(x, out):
+    global calls
+    calls += 1
+    {what}
+"""
+SPINS = """
+@triton.jit
+def spin_kernel(flag_ptr):
+    while tl.load(flag_ptr, volatile=True) == 0:
+        pass
+
+started = False
+_silu = silu
+
+def silu(x, out):
+    global started, flag, side
+    _silu(x, out)
+    if not started:
+        started = True
+        flag = torch.zeros(1, dtype=torch.int32, device=x.device)
+        side = torch.cuda.Stream()
+        torch.cuda.current_stream().synchronize()
+        with torch.cuda.stream(side):
+            spin_kernel[(1,)](flag)
+"""
+SIDE = """
+side = None
+_silu = silu
+
+def silu(x, out):
+    global side
+    side = side or torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        torch.cuda._sleep({cycles})
+    _silu(x, out)
+"""
+L2 = """
+_silu = silu
+pinned = False
+
+def silu(x, out):
+    global pinned
+    if not pinned:
+        from cuda.bindings import runtime
+        pinned = True
+        runtime.cudaDeviceSetLimit(runtime.cudaLimit.cudaLimitPersistingL2CacheSize, 32 << 20)
+        value = runtime.cudaLaunchAttributeValue()
+        window = runtime.cudaAccessPolicyWindow()
+        window.base_ptr, window.num_bytes, window.hitRatio = x.data_ptr(), 32 << 20, 1.0
+        window.hitProp = runtime.cudaAccessProperty.cudaAccessPropertyPersisting
+        window.missProp = runtime.cudaAccessProperty.cudaAccessPropertyStreaming
+        value.accessPolicyWindow = window
+        runtime.cudaStreamSetAttribute(
+            torch.cuda.current_stream().cuda_stream,
+            runtime.cudaStreamAttrID.cudaLaunchAttributeAccessPolicyWindow, value)
+    _silu(x, out)
+"""
+# The sleep is for the main stream alone to be waited for.
+UNJOINED = "[function(*a) for a in chosen]; torch.cuda.current_stream().synchronize()"
+
+ATTACKS = {
+    "done when all is launched": Attack(in_its_place(at_go="[function(*a) for a in chosen]"), ("late",)),
+    "done before anything is launched": Attack(
+        in_its_place(at_go=f"words[{wire.DONE}] = number; [function(*a) for a in chosen]"),
+        ("late", "values")),
+    "all launched before the clock starts": Attack(
+        in_its_place("[function(*a) for a in chosen]", "torch.cuda.synchronize()"), gain=1.25),
+    "four launched before the clock starts": Attack(
+        in_its_place("[function(*a) for a in chosen[:4]]", "[function(*a) for a in chosen[4:]]; "
+                     "torch.cuda.synchronize()"), gain=1.25),
+    "a kernel left running, to see inputs first": Attack(
+        in_its_place(at_go=UNJOINED, before=SPINS), ("late_write",)),
+    "a side stream at work for ever": Attack(
+        in_its_place(at_go=UNJOINED, before=SIDE.format(cycles=10**13)), ("late_write",)),
+    "a side stream at work while the baseline is timed": Attack(
+        in_its_place(at_go=UNJOINED, before=SIDE.format(cycles=3 * 10**6))),
+    "a graph of the first call replayed": Attack(HONEST + GRAPH, ("values",)),
+    "answers kept by address": Attack(HONEST + CACHE.format(key="x.data_ptr()"), ("values",)),
+    "answers kept by shape": Attack(HONEST + CACHE.format(key="x.shape"), ("values",)),
+    "answers kept by a print of the contents": Attack(HONEST + CACHE.format(key="tuple(x[0, :4].tolist())")),
+    "nothing done from the fortieth call on": Attack(
+        HONEST + COUNTED.format(what="_silu(x, out) if calls < 40 else None"), ("values",)),
+    "one row in a hundred left out from the fortieth call on": Attack(
+        HONEST + COUNTED.format(what="n = x.shape[0] // 100 * 99 if calls > 40 else x.shape[0]\n    "
+                                     "_silu(x[:n], out[:n])\n    out[n:] = 0"), ("values",)),
+    "part of the cache kept for one input": Attack(HONEST + L2),
+}
+
+
+def measured(source: str) -> Measured | Lost | Wrong:
+    """The speed of a SiLU, at the size that is graded, against the lane's baseline."""
+    assignment = assignments()["silu"]
+    one, least, slots = plan(assignment, assignment.timed[0], memory(cuda=True))
+    session = Session(
+        lane_zygote("cuda"), assignment, source.encode(), LIMITS, 1 << 20, CALL_SECONDS, math.inf, cuda=True)
+    side = Side(session)
+    try:
+        lost = session.load()
+        if lost is not None:
+            return lost
+        return duel(assignment, one, side, lane_baselines("cuda").side(assignment), slots, least=least, cuda=True,
+                    until=time.monotonic() + SECONDS)
+    finally:
+        session.close()
+        side.clock.close()
+
+
+def ended(found: Measured | Lost | Wrong) -> str:
+    """In a word: how it was found out, or "measured"."""
+    return "measured" if isinstance(found, Measured) else found.what if isinstance(found, Wrong) else found.kind

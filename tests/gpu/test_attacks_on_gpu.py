@@ -1,0 +1,108 @@
+"""What a submission can do to the clock on a GPU, with the worker's own code in its hands: found out, or hardly a gain.
+
+Gains are compared with the honest kernel's in the same run; the limits leave room for a noisy machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from grader.assignment import Case
+from grader.catalogue import ROOT, assignments
+from grader.course import LimitsTable
+from grader.judge.duel import Measured
+from grader.judge.lane import close_lane, lane_zygote
+from grader.judge.session import Answer, Session
+from tests.gpu.attacks import ATTACKS, HONEST, LIMITS, Attack, ended, measured
+from tests.graded import results, told
+
+pytestmark = pytest.mark.gpu
+
+GRADING = LimitsTable(cuda_call_seconds=20, cuda_assignment_seconds=120)
+
+
+@pytest.fixture(scope="module")
+def honest() -> Iterator[float]:
+    """The ratio of the honest kernel to the baseline."""
+    found = measured(HONEST)
+    assert isinstance(found, Measured), found
+    yield found.estimate.median
+    close_lane()
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_an_attack_on_the_clock_gains_next_to_nothing(attack: Attack, honest: float) -> None:
+    found = measured(attack.source)
+    if isinstance(found, Measured):
+        gain = found.estimate.median / honest
+        print(f"gain {gain:.3f}, in sight for {found.exposed * 1e6:.0f} µs")
+        assert gain < attack.gain and "late_write" not in attack.ends and "values" not in attack.ends
+    else:
+        assert ended(found) in attack.ends, found
+    again = measured(HONEST)
+    assert isinstance(again, Measured) and 0.8 < again.estimate.median / honest < 1.25, "the lane is not what it was"
+
+
+HOARDS = HONEST + """
+held = []
+_silu = silu
+
+def silu(x, out):
+    if not held:
+        free = torch.cuda.mem_get_info()[0]
+        held.append(torch.empty(int(free * 0.999), dtype=torch.uint8, device=x.device))
+    _silu(x, out)
+"""
+
+
+def test_who_takes_all_device_memory_is_told_so_and_the_next_is_graded(tmp_path: Path) -> None:
+    (tmp_path / "silu.py").write_text(HOARDS.replace("torch.cuda.mem_get_info()[0]", str(
+        torch.cuda.mem_get_info()[0])).replace("0.999", "0.99"))
+    result = results(tmp_path, GRADING, "cuda")["silu"]
+    assert result.verdict == "memory_limit", told(result)
+    assert results(ROOT / "examples/class/alice", GRADING, "cuda")["silu"].verdict == "accepted"
+
+
+PATTERN = 0x5EC2E7
+GIB = 1 << 30
+LEAVES = """
+import torch
+def silu(x, out):
+    blocks = [torch.full((1 << 28,), {pattern}, dtype=torch.int32, device='cuda') for _ in range({blocks})]
+    out.copy_(x)
+    out.view(-1)[0] = float(sum(int(b[-1]) == {pattern} for b in blocks))
+"""
+LOOKS = """
+import torch
+def silu(x, out):
+    found = 0
+    blocks = [torch.empty(1 << 28, dtype=torch.int32, device='cuda') for _ in range({blocks})]
+    for block in blocks:
+        found += int((block == {pattern}).sum())
+    out.copy_(x)
+    out.view(-1)[0] = float(found)
+"""
+
+
+def _first_element(source: str) -> float:
+    session = Session(
+        lane_zygote("cuda"), assignments()["silu"], source.encode(), LIMITS, 1 << 20, 60.0, math.inf, cuda=True)
+    try:
+        assert session.load() is None
+        answer = session.call(Case(name="5x9", sizes={"M": 5, "N": 9}), {"x": torch.zeros(5, 9, device="cuda")})
+        assert isinstance(answer, Answer), answer
+        return float(answer.output[0, 0])
+    finally:
+        session.close()
+
+
+def test_what_one_submission_leaves_in_device_memory_the_next_does_not_find() -> None:
+    torch.cuda.empty_cache()
+    blocks = int(torch.cuda.mem_get_info()[0] * 0.9) // GIB
+    assert _first_element(LEAVES.format(pattern=PATTERN, blocks=blocks)) == blocks
+    assert _first_element(LOOKS.format(pattern=PATTERN, blocks=blocks)) == 0
