@@ -31,12 +31,14 @@ REPORTED_BATCHES = 3
 MOST_BLOCKS = 24
 # Beginning and ending a batch takes a tenth of a millisecond, more or less: a batch should be long against that, where
 # there are slots enough. Slow kernels are timed on few slots.
-BATCH_SECONDS = 4e-3
+BATCH_SECONDS = 6e-3
 LONGEST_SECONDS = 0.5
 # Who shows to be this much faster than when the slots were counted out gets more of them.
 FASTER = 4
-# How much longer than the baseline's worker a student's may take to be ready before it counts as time.
-READY_SECONDS = 50e-6
+# How much longer than the baseline's worker a student's may take to be ready before it counts as time: mostly, and in a
+# single batch. It has been stopped for longer, and a processor that was left alone is slow to come back.
+READY_SECONDS = 150e-6
+READY_ONCE_SECONDS = 500e-6
 # How long work may go on that a submission has left on the device.
 QUIET_SECONDS = 1.0
 # Of the student's batches this share is recorded and not counted, which ones is nobody's to know.
@@ -130,6 +132,8 @@ class _Duel:
     until: float
     cuda: bool
     _exposed: list[float] = field(default_factory=list)
+    # Seconds of each of the student's batches, but for what it was mostly too late to be ready.
+    _batches: list[float] = field(default_factory=list)
     _planned: int = 0
     # Of the baseline's worker, which is honest: from the request to the clock's start, and the look at its answers.
     _ready: list[float] = field(default_factory=list)
@@ -206,6 +210,7 @@ class _Duel:
         self.found.student.clear()
         self.found.baseline.clear()
         self._exposed.clear()
+        self._batches.clear()
 
     def _student_batch(self, *, record: bool = False) -> Lost | Wrong | None:
         while secrets.randbelow(1000) < 1000 * RECORDED and not record:
@@ -230,7 +235,10 @@ class _Duel:
             return timed
         if count:
             self._exposed.append(timed.waited)
-            self.found.student.append(self._seconds(timed) / self.ring.count)
+            self._batches.append(self._seconds(timed))
+            usual = middle.median(self._ready) if self._ready else timed.waited
+            late = max(0.0, middle.median(self._exposed) - usual - READY_SECONDS)
+            self.found.student = [(seconds + late) / self.ring.count for seconds in self._batches]
         # Of each kind one is enough: what counts is which there are.
         self.found.operators += [use for use in timed.operators if use not in self.found.operators]
         self.found.kernels += [use for use in timed.kernels if use not in self.found.kernels]
@@ -273,7 +281,7 @@ class _Duel:
         """
         ready = middle.median(self._ready) if self._ready else timed.waited
         looked = middle.median(self._looked) if self._looked else timed.looked
-        return timed.seconds + max(0.0, timed.waited - ready - READY_SECONDS) + max(0.0, timed.looked - looked)
+        return timed.seconds + max(0.0, timed.waited - ready - READY_ONCE_SECONDS) + max(0.0, timed.looked - looked)
 
     def _await_quiet(self) -> None:
         """Waits until nothing runs on the device: what the submission left there would look at inputs before the

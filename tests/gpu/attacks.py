@@ -41,7 +41,6 @@ def run(self, function, number, slots, recording):
             pass
         {at_go}
         words[{done}] = number
-    torch.cuda.synchronize()
 
 batches.Batches.run = run
 """
@@ -142,7 +141,7 @@ def silu(x, out):
         from cuda.bindings import runtime
         pinned = True
         runtime.cudaDeviceSetLimit(runtime.cudaLimit.cudaLimitPersistingL2CacheSize, 32 << 20)
-        value = runtime.cudaLaunchAttributeValue()
+        value = runtime.cudaStreamAttrValue()
         window = runtime.cudaAccessPolicyWindow()
         window.base_ptr, window.num_bytes, window.hitRatio = x.data_ptr(), 32 << 20, 1.0
         window.hitProp = runtime.cudaAccessProperty.cudaAccessPropertyPersisting
