@@ -11,7 +11,9 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-AMPERE, HOPPER = 8, 9
+AMPERE = 8
+# Bytes of shared memory that a program can have on Hopper's large chips, and that the descriptors' tiles take.
+HOPPER_SHARED = 227 * 1024
 # Programs of a persistent grid without a GPU: few, so that each takes several tiles.
 CPU_MULTIPROCESSORS = 4
 
@@ -45,7 +47,7 @@ def descriptor_kernel(a_desc, b_desc, out_desc, M, N, K, TILE_M: tl.constexpr, T
             a = a_desc.load([tile_m * TILE_M, step * TILE_K])
             b = b_desc.load([step * TILE_K, tile_n * TILE_N])
             acc = tl.dot(a, b, acc)
-        # In two halves, the tile on its way out takes half the shared memory: two programs fit on a multiprocessor.
+        # In two halves, the tile on its way out takes half the shared memory: a stage more for a and b.
         left, right = tl.split(tl.permute(tl.reshape(acc, (TILE_M, 2, TILE_N // 2)), (0, 2, 1)))
         out_desc.store([tile_m * TILE_M, tile_n * TILE_N], left.to(tl.float16))
         out_desc.store([tile_m * TILE_M, tile_n * TILE_N + TILE_N // 2], right.to(tl.float16))
@@ -72,11 +74,11 @@ def pointer_kernel(a_ptr, b_ptr, out_ptr, M, N, K, TILE_M: tl.constexpr, TILE_N:
 def gemm(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> None:
     """a: (M, K), b: (K, N), out: (M, N), all float16 and contiguous."""
     (M, K), N = a.shape, b.shape[1]
-    generation, multiprocessors = _machine(a.device)
+    generation, multiprocessors, shared = _machine(a.device)
     # Enough large tiles to occupy a large GPU.
     large = triton.cdiv(M, 128) * triton.cdiv(N, 128) >= 128
     # Rows of a multiple of 16 bytes are what a descriptor can describe. Without a GPU, any size will do to see it work.
-    if (large or not a.is_cuda) and generation >= HOPPER and K % 8 == 0 and N % 8 == 0:
+    if (large or not a.is_cuda) and shared >= HOPPER_SHARED and K % 8 == 0 and N % 8 == 0:
         _by_descriptor(a, b, out, M, N, K, multiprocessors)
         return
     if generation < AMPERE:
@@ -97,23 +99,24 @@ def gemm(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> None:
 
 
 @cache
-def _machine(device: torch.device) -> tuple[int, int]:
-    """Generation and number of multiprocessors; the interpreter can do what Hopper can."""
+def _machine(device: torch.device) -> tuple[int, int, int]:
+    """Generation, number of multiprocessors, shared memory of a program; the interpreter can do what Hopper can."""
     if device.type == "cpu":
-        return HOPPER, CPU_MULTIPROCESSORS
+        return AMPERE, CPU_MULTIPROCESSORS, HOPPER_SHARED
     properties = torch.cuda.get_device_properties(device)
-    return properties.major, properties.multi_processor_count
+    # Before Hopper there are no descriptors in hardware, and less shared memory.
+    return properties.major, properties.multi_processor_count, properties.shared_memory_per_block_optin
 
 
 def _by_descriptor(
     a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, M: int, N: int, K: int, multiprocessors: int
 ) -> None:
-    tile, tile_k = 128, 64
-    tiles = triton.cdiv(M, tile) * triton.cdiv(N, tile)
-    # Two programs on a multiprocessor: one computes while the other stores.
-    descriptor_kernel[(min(tiles, 2 * multiprocessors),)](
-        TensorDescriptor.from_tensor(a, [tile, tile_k]),
-        TensorDescriptor.from_tensor(b, [tile_k, tile]),
-        TensorDescriptor.from_tensor(out, [tile, tile // 2]),
-        M, N, K, TILE_M=tile, TILE_N=tile, TILE_K=tile_k, GROUP=8, num_warps=4, num_stages=3,
+    # 48 KiB of a and b for each of four stages, and half a tile of out: all the shared memory there is.
+    tile_m, tile_n, tile_k = 128, 256 if a.is_cuda else 128, 64
+    tiles = triton.cdiv(M, tile_m) * triton.cdiv(N, tile_n)
+    descriptor_kernel[(min(tiles, multiprocessors),)](
+        TensorDescriptor.from_tensor(a, [tile_m, tile_k]),
+        TensorDescriptor.from_tensor(b, [tile_k, tile_n]),
+        TensorDescriptor.from_tensor(out, [tile_m, tile_n // 2]),
+        M, N, K, TILE_M=tile_m, TILE_N=tile_n, TILE_K=tile_k, GROUP=8, num_warps=8, num_stages=4,
     )  # fmt: skip

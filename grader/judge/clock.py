@@ -63,13 +63,14 @@ class Clock:
 
     def batch(
         self, slots: Sequence[int], which: int = 0, at_done: Callable[[], None] = lambda: None, *,
-        prepare: Callable[[], float] = time.perf_counter, record: bool = False,
+        prepare: Callable[[], float] = time.perf_counter, warm: Sequence[int] = (), record: bool = False,
     ) -> Timed | Lost:
         """Times one call on each of `slots`.
 
         `prepare` puts the inputs in place once the worker needs nothing but them, and returns when they came in sight
-        (time.perf_counter); it may raise Refused. `at_done` runs as soon as the worker says that it has
-        finished. With `record`, which takes time, the reply tells what ran.
+        (time.perf_counter); it may raise Refused. `at_done` runs as soon as the worker says that it has finished. One
+        call on each of the slots `warm` is made while the worker gets ready. With `record`, which takes time, the reply
+        tells what ran.
         """
         self._number += 1
         number, seconds, waited, looked = self._number, 0.0, 0.0, 0.0
@@ -96,7 +97,7 @@ class Clock:
             return ours
 
         request = wire.Batch(seq=self._session.next_seq(), which=which, number=number, slots=list(slots),
-            record=record)
+            warm=list(warm), record=record)
         reply, _ = self._session.ask(request, [], meanwhile)
         if isinstance(reply, Lost):
             return reply

@@ -39,6 +39,10 @@ FASTER = 4
 # single batch. It has been stopped for longer, and a processor that was left alone is slow to come back.
 READY_SECONDS = 150e-6
 READY_ONCE_SECONDS = 500e-6
+# Calls before a batch, which leave the processor's caches as they are in the middle of it: so many, or as many as fit
+# into this time, since inputs are in sight meanwhile.
+MOST_WARM = 3
+WARM_SECONDS = 150e-6
 # How long work may go on that a submission has left on the device.
 QUIET_SECONDS = 1.0
 # Of the student's batches this share is recorded and not counted, which ones is nobody's to know.
@@ -112,7 +116,8 @@ def duel(
     Returns what was measured, or how the student's side failed. Raises InfrastructureError if the baseline's does,
     BufferError or torch.OutOfMemoryError if there is no memory.
     """
-    ring = Ring(assignment, case, slots, (STUDENT, BASELINE), cuda=cuda)
+    # One more, for calls that only warm up.
+    ring = Ring(assignment, case, slots + 1, (STUDENT, BASELINE), cuda=cuda)
     try:
         return _Duel(student, baseline, ring, Measured(slots), least, until, cuda).run(settled)
     finally:
@@ -132,9 +137,13 @@ class _Duel:
     until: float
     cuda: bool
     _exposed: list[float] = field(default_factory=list)
+    _late: list[float] = field(default_factory=list)
     # Seconds of each of the student's batches, but for what it was mostly too late to be ready.
     _batches: list[float] = field(default_factory=list)
     _planned: int = 0
+    # The slot for calls before a batch, once for each of them.
+    _spare: int = 0
+    _warm: list[int] = field(default_factory=list)
     # Of the baseline's worker, which is honest: from the request to the clock's start, and the look at its answers.
     _ready: list[float] = field(default_factory=list)
     _looked: list[float] = field(default_factory=list)
@@ -147,7 +156,7 @@ class _Duel:
         ours = self.baseline.join(self.ring, BASELINE)
         if ours is not None:
             raise InfrastructureError(f"the baseline failed: {ours.message}")
-        self._planned = self.ring.count
+        self._spare = self._planned = self.ring.count - 1
         failed = self._warm_up()
         if failed is not None:
             return failed
@@ -195,6 +204,11 @@ class _Duel:
             wrong = self.ring.check(BASELINE)
             if wrong is not None:
                 raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what}")
+        # One more of each: what a single call takes is mostly its beginning and end.
+        self._start_counting(self._slots())
+        failed = self._student_batch(record=True) or self._baseline_batch()
+        if failed is not None:
+            return failed
         self._start_counting(self._slots())
         return None
 
@@ -206,11 +220,14 @@ class _Duel:
         return max(1, min(self._planned, wanted, int(LONGEST_SECONDS / slowest)))
 
     def _start_counting(self, slots: int) -> None:
+        fastest = min(self.found.student[-1], self.found.baseline[-1])
+        self._warm = [self._spare] * min(MOST_WARM, int(WARM_SECONDS / fastest))
         self.ring.use(slots)
         self.found.student.clear()
         self.found.baseline.clear()
         self._exposed.clear()
         self._batches.clear()
+        self._late.clear()
 
     def _student_batch(self, *, record: bool = False) -> Lost | Wrong | None:
         while secrets.randbelow(1000) < 1000 * RECORDED and not record:
@@ -230,15 +247,15 @@ class _Duel:
 
         timed = self.student.clock.batch(
             range(self.ring.count), self.student.which, lambda: self.ring.sample(STUDENT), prepare=prepare,
-            record=record)
+            warm=self._warm, record=record)
         if isinstance(timed, Lost):
             return timed
         if count:
             self._exposed.append(timed.waited)
+            self._late.append(self._lateness(timed))
             self._batches.append(self._seconds(timed))
-            usual = middle.median(self._ready) if self._ready else timed.waited
-            late = max(0.0, middle.median(self._exposed) - usual - READY_SECONDS)
-            self.found.student = [(seconds + late) / self.ring.count for seconds in self._batches]
+            mostly = max(0.0, middle.median(self._late) - READY_SECONDS)
+            self.found.student = [(seconds + mostly) / self.ring.count for seconds in self._batches]
         # Of each kind one is enough: what counts is which there are.
         self.found.operators += [use for use in timed.operators if use not in self.found.operators]
         self.found.kernels += [use for use in timed.kernels if use not in self.found.kernels]
@@ -254,7 +271,7 @@ class _Duel:
             timed = self._timed_baseline(self.baseline.which)
         if isinstance(timed, Lost):
             raise InfrastructureError(f"the baseline failed: {timed.message}")
-        self._ready.append(timed.waited)
+        self._ready.append(self._own_time(timed))
         self._looked.append(timed.looked)
         self.found.baseline.append(self._seconds(timed) / self.ring.count)
         return None
@@ -269,7 +286,7 @@ class _Duel:
             return session.woken
 
         return self.baseline.clock.batch(
-            range(self.ring.count), which, lambda: self.ring.sample(BASELINE), prepare=prepare)
+            range(self.ring.count), which, lambda: self.ring.sample(BASELINE), prepare=prepare, warm=self._warm)
 
     def _seconds(self, timed: Timed) -> float:
         """The time of a batch.
@@ -279,9 +296,18 @@ class _Duel:
         when the worker said "done" had to end first, or was waited for, a turn long. What is usual the baseline's
         worker shows.
         """
-        ready = middle.median(self._ready) if self._ready else timed.waited
         looked = middle.median(self._looked) if self._looked else timed.looked
-        return timed.seconds + max(0.0, timed.waited - ready - READY_ONCE_SECONDS) + max(0.0, timed.looked - looked)
+        once = max(0.0, self._lateness(timed) - READY_ONCE_SECONDS)
+        return timed.seconds + once + max(0.0, timed.looked - looked)
+
+    def _lateness(self, timed: Timed) -> float:
+        """Seconds that a worker took longer than the baseline's mostly does to be ready."""
+        own = self._own_time(timed)
+        return own - middle.median(self._ready) if self._ready else 0.0
+
+    def _own_time(self, timed: Timed) -> float:
+        """What getting ready took beside the calls to warm up."""
+        return timed.waited - len(self._warm) * timed.seconds / self.ring.count
 
     def _await_quiet(self) -> None:
         """Waits until nothing runs on the device: what the submission left there would look at inputs before the

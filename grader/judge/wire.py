@@ -112,13 +112,15 @@ class Unmap(Message):
 class Batch(Message):
     """Wait for `number` in the page, call function number `which` once on each of these slots, write `number` back.
 
-    Only with `record` is what runs recorded, which takes time.
+    The function is called on the slots `warm` too, before the worker is ready. Only with `record` is what runs
+    recorded, which takes time.
     """
 
     op: Literal["batch"] = "batch"
     which: Annotated[int, Field(ge=0)] = 0
     number: Annotated[int, Field(ge=1)]
     slots: list[int]
+    warm: list[int] = []
     record: bool = False
 
 

@@ -6,7 +6,7 @@ The judge owns the time. What this side does is to be ready, to wait without sle
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -48,16 +48,20 @@ class Batches:
             _synchronize()
 
     def run(
-        self, function: Callable[..., Any], number: int, slots: Sequence[int], recording: AbstractContextManager[object]
+        self, function: Callable[..., Any], request: wire.Batch, recording: AbstractContextManager[object]
     ) -> None:
         """Calls `function` on the slots between the judge's "go" and our "done", inside `recording`."""
-        words = self._words
-        chosen = [self._slots[slot] for slot in slots]
+        words, number = self._words, request.number
+        chosen = [self._slots[slot] for slot in request.slots]
+        warm = [self._slots[slot] for slot in request.warm]
         with recording:
             # All that takes time and needs no inputs is done by now.
             words[wire.MARKS] = number
             while words[wire.SET] != number:
                 pass
+            # Whoever has been stopped finds the processor's caches cold.
+            for arguments in warm:
+                function(*arguments)
             self.wake()
             words[wire.READY] = number
             while words[wire.GO] != number:

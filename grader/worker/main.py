@@ -128,7 +128,7 @@ def serve(channel: frames.Channel) -> None:
                 case wire.Batch():
                     assert batches is not None
                     chosen = loaded[request.which]
-                    batches.run(chosen.function, request.number, request.slots, chosen.recording(request.record))
+                    batches.run(chosen.function, request, chosen.recording(request.record))
                     reply = _done(request, chosen)
                 case wire.Call():
                     loaded[0].call(_arguments(request, descriptors))
