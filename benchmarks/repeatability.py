@@ -3,8 +3,8 @@
     .venv/bin/python -m benchmarks.repeatability [--runs 50] [--only silu] [--hog none|cpu|gpu]
 
 Every run is a worker of its own and a whole duel for each timed case, as in a grading. "near" has the target just where
-the reference's ratio lies, "edge" has it lie between two percents of the points; "again" is the edge once more, with
-the share before known, as when a submission is graded again into the same folder. `--hog` has other programs at work,
+the reference's ratio lies; by "edge" the same times lie between two percents of the points, and "again" is the edge
+with the share before known, as when a submission is graded again into the same folder. `--hog` has other programs at work,
 on every core or on the GPU. Prints a table in Markdown.
 """
 
@@ -25,7 +25,7 @@ from contextlib import contextmanager
 import torch
 import triton
 
-from grader import catalogue, scoring
+from grader import catalogue
 from grader.assignment import Assignment
 from grader.course import Course, Threshold, read_course
 from grader.judge import speed, wire
@@ -87,21 +87,22 @@ def _assignment(assignment: Assignment, course: Course, runs: int) -> None:
     # The share is then 90.5 steps of 100.
     edge = Threshold(floor=FLOOR_SHARE * ratio, target=ratio * (FLOOR_SHARE + (1 - FLOOR_SHARE) / 0.905))
     points = course.points_of(assignment.name)
-    for kind, threshold in (("the course's", usual), ("near", near), ("edge", edge)):
+    for measured, threshold in (("the course's", usual), ("near", near)):
         started, found, failed = time.monotonic(), list[list[Timing]](), 0
         for _ in range(runs):
             timings = _timings(assignment, course, threshold)
             found += [timings] if timings else []
             failed += not timings
         seconds = (time.monotonic() - started) / runs
-        given = [scoring.performance_points(timings, threshold, points) for timings in found]
-        _row(assignment.name, kind, found, failed, seconds, given)
-        if kind == "edge":
+        for kind, given in ((measured, threshold), *((("edge", edge),) if threshold is near else ())):
+            shares = [points_share(_estimate(timings), given.floor, given.target) for timings in found]
+            _row(assignment.name, kind, found, failed, seconds, [round(s * points.performance, 2) for s in shares])
+        if threshold is near:
             previous, kept = None, []
             for timings in found:
-                previous = points_share(_estimate(timings), threshold.floor, threshold.target, previous=previous)
+                previous = points_share(_estimate(timings), edge.floor, edge.target, previous=previous)
                 kept.append(round(previous * points.performance, 2))
-            _row(assignment.name, "again", found, failed, seconds, kept)
+            _row(assignment.name, "edge, again", found, failed, seconds, kept)
 
 
 def _row(name: str, kind: str, found: list[list[Timing]], failed: int, seconds: float, given: list[float]) -> None:
