@@ -82,7 +82,8 @@ def _one_submission(device: str) -> Iterator[tuple[str, float]]:
         graded = grade(job)
         total = time.perf_counter() - started
     assert graded.result is not None, graded.error
-    assert all(result.verdict == "accepted" for result in graded.result.assignments.values()), graded.log
+    for result in graded.result.assignments.values():
+        assert result.verdict == "accepted" and (device == "cpu" or result.performance.status == "measured"), graded.log
     yield "the same again (warm)", total
     for name, seconds in spent.items():
         if seconds:
@@ -118,10 +119,12 @@ def _clocked() -> Iterator[dict[str, float]]:
     spent = {name: 0.0 for *_, name in steps}
     kept = [(owner, method, getattr(owner, method)) for owner, method, _ in steps]
     for owner, method, name in steps:
-        def clocked(*args: object, _inner: object = getattr(owner, method), _name: str = name) -> object:
+        def clocked(
+            *args: object, _inner: object = getattr(owner, method), _name: str = name, **named: object
+        ) -> object:
             started = time.perf_counter()
             try:
-                return _inner(*args)  # type: ignore[operator]
+                return _inner(*args, **named)  # type: ignore[operator]
             finally:
                 spent[_name] += time.perf_counter() - started
         setattr(owner, method, clocked)

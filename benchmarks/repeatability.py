@@ -1,11 +1,11 @@
 """Does a grade repeat? The speed of our reference, measured again and again, by thresholds far off and near.
 
-    .venv/bin/python -m benchmarks.repeatability [--runs 50] [--only silu] [--hog none|cpu|gpu]
+    .venv/bin/python -m benchmarks.repeatability [--runs 50] [--only silu] [--cases 1] [--hog none|cpu|gpu]
 
 Every run is a worker of its own and a whole duel for each timed case, as in a grading. "near" has the target just where
 the reference's ratio lies; by "edge" the same times lie between two percents of the points, and "again" is the edge
-with the share before known, as when a submission is graded again into the same folder. `--hog` has other programs at work,
-on every core or on the GPU. Prints a table in Markdown.
+with the share before known, as when a submission is graded again into the same folder. `--hog` has other programs at
+work, on every core or on the GPU; `--cases` leaves timed cases out. Prints a table in Markdown.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="spread of ratio and points over many gradings of the same code")
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--only", default="silu")
+    parser.add_argument("--cases", type=int, default=2)
     parser.add_argument("--hog", choices=HOGS, default="none", help="what else is at work")
     options = parser.parse_args()
     course = read_course(catalogue.ROOT / "course.toml", frozenset(catalogue.assignments()))
@@ -75,7 +76,8 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|---|---|")
     with _hogs(options.hog):
         for name in options.only.split(","):
-            _assignment(catalogue.assignments()[name], course, options.runs)
+            found = catalogue.assignments()[name]
+            _assignment(found.model_copy(update={"timed": found.timed[: options.cases]}), course, options.runs)
     close_lane()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -77,8 +78,14 @@ def grade(
 def calibrate(
     only: Annotated[str, typer.Option(help="Assignments to measure, e.g. silu,gemm. Default: all.")] = "",
     course: Annotated[Path, typer.Option(help="Limits to measure under.")] = catalogue.ROOT / "course.toml",
+    stages: Annotated[bool, typer.Option(help="Measure the stages that the course teaches, too.")] = True,
+    out: Annotated[Path | None, typer.Option(
+        help="The file to write. Default: calibration/<device>.json, where grading looks for it.")] = None,
 ) -> None:
-    """Measure the reference kernels and the baselines on this machine's GPU, and propose thresholds for course.toml."""
+    """Measure the reference kernels, the stages of the course and the baselines on this machine's GPU.
+
+    Writes what they reach, for the ladder in students' reports, and proposes thresholds for course.toml.
+    """
     try:
         found = catalogue.assignments()
         rules = read_course(course, frozenset(found))
@@ -92,20 +99,45 @@ def calibrate(
     if not torch.cuda.is_available():
         _usage("calibrate: torch sees no CUDA device; a GPU and a CUDA build of torch expected")
     from grader import calibrate as measuring
+    from grader import calibration
     from grader.judge.zygote import InfrastructureError
 
-    measured = []
+    path = out or calibration.FOLDER / f"{calibration.slug(torch.cuda.get_device_name())}.json"
     try:
-        for one in measuring.calibrate(names or list(found), rules):
+        # Told now, not after an hour of measuring.
+        earlier = calibration.prepare(path)
+    except calibration.CalibrationError as error:
+        _usage(str(error))
+    words = ["kernelmark", "calibrate", *(["--only", ",".join(names)] if names else []),
+             *(["--course", str(course)] if course != catalogue.ROOT / "course.toml" else []),
+             *([] if stages else ["--no-stages"])]
+    measured: list[measuring.Found] = []
+    failed = False
+    try:
+        for one in measuring.calibrate(names or list(found), rules, stages=stages):
+            if isinstance(one, measuring.Trouble):
+                failed = True
+                errors.print(f"kernelmark: {one.message}", markup=False)
+                continue
             measured.append(one)
+            who = one.assignment if one.rung.name == calibration.REFERENCE else f"{one.assignment} {one.rung.name}"
             for timing in one.timings:
                 roof = "" if timing.roof_fraction is None else f", {timing.roof_fraction:.0%} of {timing.roof}"
-                console.print(f"{one.name} {timing.case}: {timing.student_us:.1f} µs against {timing.baseline_us:.1f}, "
+                console.print(f"{who} {timing.case}: {timing.student_us:.1f} µs against {timing.baseline_us:.1f}, "
                               f"ratio {timing.speedup.median:.3g}{roof}", markup=False, soft_wrap=True)
     except InfrastructureError as error:
         errors.print(f"kernelmark: {error}", markup=False)
         raise typer.Exit(INFRASTRUCTURE_ERROR) from None
     console.print(f"\n{measuring.table(measured)}", markup=False, soft_wrap=True)
+    if measured:
+        new = measuring.gathered(measured, "cuda", shlex.join(words))
+        try:
+            calibration.write(calibration.joined(earlier, new) if earlier else new, path)
+        except calibration.CalibrationError as error:
+            _usage(str(error))
+        console.print(f"{path}: {len(measured)} rungs measured", markup=False, soft_wrap=True)
+    if failed:
+        raise typer.Exit(INFRASTRUCTURE_ERROR)
 
 
 @app.command()

@@ -14,7 +14,7 @@ import os
 import platform
 import time
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -23,8 +23,9 @@ from importlib import metadata
 import pytest
 import torch
 
-from grader import catalogue, scoring
+from grader import calibration, catalogue, scoring
 from grader.assignment import Assignment
+from grader.calibration import Calibration
 from grader.course import Course
 from grader.judge.attempt import RECORD, SOURCE, SPEED_SECONDS, expected_checks, speed_id
 from grader.judge.explain import explain_assignment
@@ -38,6 +39,7 @@ from grader.result import (
     Flag,
     Performance,
     Result,
+    Rung,
     Timing,
     Verdict,
 )
@@ -60,7 +62,10 @@ IMPOSSIBLE = 1.05
 
 @dataclass(frozen=True)
 class Job:
-    """All that grading one submission takes. Every input follows from `seed`. Without a GPU `speed` is not measured."""
+    """All that grading one submission takes. Every input follows from `seed`. Without a GPU `speed` is not measured.
+
+    `earlier` are the shares of the points for speed of an earlier grading, by assignment.
+    """
 
     submission: Submission
     course: Course
@@ -69,6 +74,8 @@ class Job:
     speed: bool = True
     seed: int = field(default_factory=draw_seed)
     command: str = ""
+    calibrations: tuple[Calibration, ...] = ()
+    earlier: Mapping[str, scoring.Earlier] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -153,7 +160,6 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
     flags = [Flag(what="policy", evidence=check.detail.message, place=check.detail.place)
              for check in checks if check.detail is not None and check.detail.kind in ("policy", "no_kernel")]
     flags += [_too_fast(timing) for timing in performance.timings if (timing.roof_fraction or 0) > IMPOSSIBLE]
-    content = context.source(assignment).content
     return AssignmentResult(
         title=assignment.title, signature=assignment.signature, formula=assignment.formula,
         verdict=verdict, score=round(earned + performance.points, 2), max_score=points.correctness + points.performance,
@@ -161,9 +167,14 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
         correctness=Correctness(points=earned, max_points=points.correctness, checks=checks),
         performance=performance,
         flags=flags,
-        source_sha256=hashlib.sha256(content).hexdigest() if content is not None else "",
+        source_sha256=_digest(context, assignment),
         seconds=round(context.seconds.get(assignment.name, 0), 3),
     )
+
+
+def _digest(context: Context, assignment: Assignment) -> str:
+    content = context.source(assignment).content
+    return hashlib.sha256(content).hexdigest() if content is not None else ""
 
 
 def _performance(job: Job, context: Context, assignment: Assignment, verdict: Verdict) -> Performance:
@@ -173,6 +184,7 @@ def _performance(job: Job, context: Context, assignment: Assignment, verdict: Ve
         baseline=assignment.baseline.name, compiled=assignment.baseline.compiled)
     if not context.speed:
         return found
+    found = found.model_copy(update={"ladder": _ladder(job, assignment)})
     if verdict != "accepted":
         # Nothing was missed: a wrong answer's speed is worth nothing.
         return found.model_copy(update={"status": "measured", "reason": NOT_RIGHT})
@@ -186,9 +198,23 @@ def _performance(job: Job, context: Context, assignment: Assignment, verdict: Ve
         return found.model_copy(update={
             "status": "measured" if theirs else "not_measured", "timings": timings,
             "reason": f"no points for speed: {said}" if theirs else f"speed could not be measured: {said}"})
-    return found.model_copy(update={
-        "status": "measured", "reason": "", "points": scoring.performance_points(timings, threshold, points),
-        "speedup": scoring.speedup(timings), "floor": threshold.floor, "target": threshold.target, "timings": timings})
+    fresh = scoring.performance_points(timings, threshold, points)
+    found = found.model_copy(update={
+        "status": "measured", "reason": "", "points": fresh, "speedup": scoring.speedup(timings),
+        "floor": threshold.floor, "target": threshold.target, "timings": timings})
+    previous = scoring.previous_share(
+        job.earlier.get(assignment.name), scoring.contest(_digest(context, assignment), _device_name(job), found))
+    kept = scoring.performance_points(timings, threshold, points, previous)
+    if kept == fresh:
+        return found
+    note = (f"The same file was measured before and keeps its {kept:g} points: this time it came to {fresh:g}, which "
+            "is no clear difference.")
+    return found.model_copy(update={"points": kept, "notes": [note]})
+
+
+def _ladder(job: Job, assignment: Assignment) -> list[Rung]:
+    found = calibration.find(_device_name(job), job.calibrations)
+    return [] if found is None else found.rungs(assignment.name)
 
 
 def _too_fast(timing: Timing) -> Flag:
@@ -198,10 +224,14 @@ def _too_fast(timing: Timing) -> Flag:
         f"{timing.roof_us:.1f} µs for what must be moved and computed: {timing.roof_fraction:.0%} of the roof"))
 
 
+def _device_name(job: Job) -> str:
+    return torch.cuda.get_device_name() if job.device == "cuda" else "cpu"
+
+
 def _environment(job: Job, versions: Ready) -> Environment:
     level = lane_isolation(job.device)
     return Environment(
-        device=torch.cuda.get_device_name() if job.device == "cuda" else "cpu",
+        device=_device_name(job),
         python=versions.python, torch=versions.torch, triton=versions.triton, numpy=versions.numpy,
         platform=platform.platform(), isolation=str(level), isolation_reasons=list(level.reasons),
         isolation_missing=list(level.missing),

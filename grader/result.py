@@ -172,6 +172,14 @@ class Correctness(Record):
     checks: list[CheckResult] = []
 
 
+class Rung(Record):
+    """A kernel of the course's own, as it was measured earlier on a device of the same name."""
+
+    name: str
+    title: str = Field(default="", description="what it teaches")
+    ratio: float = Field(description="baseline ÷ kernel, the geometric mean over the timed cases")
+
+
 class Performance(Record):
     """Speed. `speedup` is the geometric mean over the timed cases, with the interval of that."""
 
@@ -185,6 +193,8 @@ class Performance(Record):
     timings: list[Timing] = []
     baseline: str = ""
     compiled: str = Field(default="", description="what is reported beside the baseline")
+    notes: list[str] = Field(default=[], description="how the points came about, beyond the rule")
+    ladder: list[Rung] = Field(default=[], description="the stages of the course; empty if this device has none")
 
 
 class Flag(Record):

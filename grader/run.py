@@ -18,7 +18,8 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from grader import catalogue, store
+from grader import calibration, catalogue, store
+from grader.calibration import Calibration, CalibrationError
 from grader.course import Course
 from grader.grading import Graded, Job, grade_all
 from grader.judge import isolation
@@ -70,6 +71,7 @@ def plan(
     elif device == "cuda" and trouble:
         raise PlanError(f"--device cuda: {trouble}")
     _check_writable(out)
+    calibrations = _calibrations() if device == "cuda" and speed else ()
     measured = _isolation(device, course.isolation.minimum if minimum is None else minimum, allow_degraded)
     # On a GPU one after another: a neighbour would be in the way of its memory and its clock.
     lanes = 1 if device == "cuda" else min(jobs or len(os.sched_getaffinity(0)), len(submissions))
@@ -80,7 +82,8 @@ def plan(
                    *(["--only", ",".join(only)] if only else []), *options]
         planned.append(Job(
             submission, course, chosen if only else (), device, speed, number,
-            os.fsencode(shlex.join(command)).decode("utf-8", "replace")))
+            os.fsencode(shlex.join(command)).decode("utf-8", "replace"), calibrations,
+            store.earlier(out, submission) if speed else {}))
     return Plan(planned, lanes, out, course, measured)
 
 
@@ -91,6 +94,14 @@ def no_gpu() -> str:
     if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.bindings") is None:
         return "cuda-bindings is not installed (pip install cuda-bindings)"
     return ""
+
+
+def _calibrations() -> tuple[Calibration, ...]:
+    """All of them: this process has nothing to do with the device, whose name a lane asks for."""
+    try:
+        return calibration.read_folder(calibration.FOLDER)
+    except CalibrationError as error:
+        raise PlanError(str(error)) from None
 
 
 def _isolation(device: str, minimum: int, allow_degraded: bool) -> Isolation:

@@ -3,10 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from grader import statistics
 from grader.course import AssignmentPoints, Course, Threshold
-from grader.result import CheckResult, Interval, Performance, Timing, Verdict, decisive
+from grader.result import CheckResult, Interval, Performance, Result, Timing, Verdict, decisive
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What a share of the points for speed was measured with. `cases` are names with sizes."""
+
+    source_sha256: str
+    device: str
+    baseline: str
+    floor: float
+    target: float
+    cases: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """The share of the points for speed, 0 to 1, that was given in a contest."""
+
+    contest: Contest
+    share: float
 
 
 def verdict_of(checks: Sequence[CheckResult], expected: Sequence[str]) -> Verdict:
@@ -42,11 +63,44 @@ def speedup(timings: Sequence[Timing]) -> Interval:
     return Interval(median=found.median, low=found.low, high=found.high)
 
 
-def performance_points(timings: Sequence[Timing], threshold: Threshold, points: AssignmentPoints) -> float:
+def performance_points(
+    timings: Sequence[Timing], threshold: Threshold, points: AssignmentPoints, previous: float | None = None
+) -> float:
     """Linear from `threshold.floor` to `threshold.target` in whole percents, with the benefit of the doubt: of the
-    steps that the interval straddles the highest."""
+    steps that the interval straddles the highest. The share `previous` is kept unless the interval has left it."""
     found = statistics.combine([timing.ratios for timing in timings])
-    return round(points.performance * statistics.points_share(found, threshold.floor, threshold.target), 2)
+    share = statistics.points_share(found, threshold.floor, threshold.target, previous=previous)
+    return round(points.performance * share, 2)
+
+
+def contest(source_sha256: str, device: str, performance: Performance) -> Contest | None:
+    """What `performance` was measured with; None if it was not measured whole."""
+    floor, target = performance.floor, performance.target
+    if performance.status != "measured" or performance.speedup is None or floor is None or target is None:
+        return None
+    cases = tuple((timing.case, tuple(sorted(timing.sizes.items()))) for timing in performance.timings)
+    return Contest(source_sha256, device, performance.baseline, floor, target, cases) if source_sha256 else None
+
+
+def earlier_shares(result: Result) -> dict[str, Earlier]:
+    """By assignment, the shares of the points for speed that were given to what was right and measured."""
+    found = {}
+    for name, one in result.assignments.items():
+        speed = one.performance
+        held = contest(one.source_sha256, result.environment.device, speed)
+        if held is None or one.verdict != "accepted" or not speed.max_points > 0:
+            continue
+        share = speed.points / speed.max_points
+        # Written so that NaN fails.
+        if 0 <= share <= 1:
+            # Points are rounded, steps are what was given.
+            found[name] = Earlier(held, round(share * statistics.STEPS) / statistics.STEPS)
+    return found
+
+
+def previous_share(earlier: Earlier | None, now: Contest | None) -> float | None:
+    """The share that the same contest ended with before."""
+    return earlier.share if earlier is not None and now is not None and earlier.contest == now else None
 
 
 def measured_max(points: AssignmentPoints, performance: Performance) -> float:

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from grader.grading import Graded
 from grader.report.pages import write_student
-from grader.result import Result
+from grader.result import SCHEMA, Result
+from grader.scoring import Earlier, earlier_shares
 from grader.submission import Submission, read_source_file
 
 RESULT = "result.json"
@@ -49,13 +50,37 @@ def keep(graded: Graded, out: Path, source_bytes: int) -> list[str]:
     return lines
 
 
-def _stored(folder: Path) -> Result | None:
-    """The result of an earlier grading in which nothing of ours failed."""
+def earlier(out: Path, submission: Submission) -> dict[str, Earlier]:
+    """The shares of the points for speed that an earlier grading into `out` gave, by assignment.
+
+    What cannot be read, is of another version or another student's says nothing, and neither does what lies in the
+    submission's own folder, where the student could have put it.
+    """
+    folder = out / submission.slug
     try:
-        stored = Result.model_validate_json((folder / RESULT).read_bytes())
+        if folder.resolve().is_relative_to(submission.folder.resolve()):
+            return {}
+    except (OSError, RuntimeError):
+        return {}
+    found = _read(folder)
+    if found is None or found.schema_ != SCHEMA or found.student != submission.student:
+        return {}
+    return earlier_shares(found)
+
+
+def _read(folder: Path) -> Result | None:
+    try:
+        return Result.model_validate_json((folder / RESULT).read_bytes())
     except (OSError, ValidationError):
         return None
-    return None if any(a.verdict == "infrastructure_error" for a in stored.assignments.values()) else stored
+
+
+def _stored(folder: Path) -> Result | None:
+    """The result of an earlier grading in which nothing of ours failed."""
+    stored = _read(folder)
+    if stored is None or any(a.verdict == "infrastructure_error" for a in stored.assignments.values()):
+        return None
+    return stored
 
 
 def _joined(stored: Result, result: Result, submission: Submission, source_bytes: int) -> Result:

@@ -1,10 +1,22 @@
 """Points come from positive evidence for each expected check, and from nothing else."""
 
+from dataclasses import replace
+
 import pytest
 
 from grader.course import Course, PointsTable, Policy, Threshold
-from grader.result import CheckResult, Detail, FailureKind, Interval, Outcome, Stage, Timing
-from grader.scoring import correctness_points, performance_points, speedup, verdict_of
+from grader.result import CheckResult, Detail, FailureKind, Interval, Outcome, Performance, Stage, Timing
+from grader.scoring import (
+    Earlier,
+    contest,
+    correctness_points,
+    earlier_shares,
+    performance_points,
+    previous_share,
+    speedup,
+    verdict_of,
+)
+from tests.report import samples
 
 EXPECTED = ("source", "case-1x1", "case-5x9", "record")
 CASES = EXPECTED[1:3]
@@ -96,3 +108,70 @@ def test_an_interval_across_a_step_gets_the_higher_points() -> None:
     noisy = timing(0.69, 0.70, 0.71, 0.69, 0.70, 0.71, 0.70)
     points = performance_points([noisy], Threshold(floor=0.2, target=1.2), Course().points_of("x"))
     assert 40 * 0.50 <= points <= 40 * 0.51 and points > 40 * 0.495
+
+
+THRESHOLD, ONE = Threshold(floor=0.2, target=1.2), Interval(median=1, low=1, high=1)
+SPEED = Performance(status="measured", max_points=40, points=20.4, speedup=ONE, floor=0.2, target=1.2, baseline="eager",
+                    timings=[timing(*[0.7] * 6)])
+HELD = contest("ab", "H200", SPEED)
+
+
+@pytest.mark.parametrize(("ratio", "previous", "points"), [
+    (0.70, None, 20), (0.70, 0.50, 20), (0.70, 0.51, 20.4), (0.70, 0.49, 19.6),
+    # The interval has clearly left what was given before.
+    (0.70, 0.52, 20), (0.70, 0.48, 20), (0.70, 0.0, 20), (0.70, 1.0, 20), (5, 0.5, 40), (0.1, 0.5, 0),
+])
+def test_the_share_given_before_is_kept_unless_the_interval_has_left_it(
+    ratio: float, previous: float | None, points: float
+) -> None:
+    steady = [timing(*[ratio] * 6)]
+    assert performance_points(steady, THRESHOLD, Course().points_of("x"), previous) == pytest.approx(points)
+
+
+def test_the_same_contest_gives_what_it_gave_before() -> None:
+    assert HELD is not None
+    earlier = Earlier(HELD, 0.51)
+    # Other times, the same contest.
+    again = SPEED.model_copy(update={"timings": [timing(*[0.69] * 9)], "points": 0, "max_points": 10})
+    assert previous_share(earlier, contest("ab", "H200", again)) == 0.51
+    assert previous_share(None, HELD) is None and previous_share(earlier, None) is None
+
+
+@pytest.mark.parametrize("changed", [
+    {"floor": 0.3}, {"target": 1.1}, {"baseline": "other"}, {"timings": []},
+    {"timings": [timing(0.7).model_copy(update={"case": "y"})]},
+    {"timings": [timing(0.7).model_copy(update={"sizes": {"M": 4}})]},
+    {"timings": [timing(0.7), timing(0.7)]},
+    {"status": "not_measured"}, {"speedup": None}, {"floor": None},
+], ids=str)
+def test_another_contest_starts_anew(changed: dict[str, object]) -> None:
+    assert HELD is not None
+    assert previous_share(Earlier(HELD, 0.51), contest("ab", "H200", SPEED.model_copy(update=changed))) is None
+
+
+def test_another_source_or_device_is_another_contest_and_no_source_is_none() -> None:
+    assert HELD is not None
+    for now in (contest("cd", "H200", SPEED), contest("ab", "H100", SPEED)):
+        assert now is not None and previous_share(Earlier(HELD, 0.51), now) is None
+    assert contest("", "H200", SPEED) is None
+    assert replace(HELD, source_sha256="cd") == contest("cd", "H200", SPEED)
+
+
+def test_shares_given_earlier_are_those_of_what_was_right_and_measured() -> None:
+    result = samples.result("Ada", {"gemm": "wrong_answer"}, speed=True)
+    result.assignments["silu"].performance = SPEED
+    result.assignments["transpose"].performance = Performance(max_points=40)
+    for name, points, most in (("copy_first_column", 50.0, 40.0), ("rmsnorm_vector", float("nan"), 40.0),
+                               ("rmsnorm_matrix", 0.0, 0.0)):
+        result.assignments[name].performance = SPEED.model_copy(update={"points": points, "max_points": most})
+    found = earlier_shares(result)
+    assert list(found) == ["silu"] and found["silu"].share == 0.51
+    assert found["silu"].contest == contest("ab" * 32, "NVIDIA H200", SPEED)
+
+
+def test_points_that_were_rounded_give_the_whole_step() -> None:
+    result = samples.result("Ada", speed=True)
+    for step in range(101):
+        points = round(7 * step / 100, 2)
+        result.assignments["silu"].performance = SPEED.model_copy(update={"points": points, "max_points": 7})
+        assert earlier_shares(result)["silu"].share == step / 100

@@ -13,6 +13,7 @@ from grader.catalogue import baseline_source
 from grader.judge import wire
 from grader.judge.clock import Clock
 from grader.judge.duel import Side
+from grader.judge.history import History
 from grader.judge.session import Lost, Session
 from grader.judge.zygote import InfrastructureError, Zygote
 
@@ -25,9 +26,11 @@ FUNCTIONS = ("eager", "compiled")
 
 
 class Baselines:
-    """Every assignment's baselines on one device. Each is loaded when first asked for."""
+    """Every assignment's baselines on one device. Each is loaded when first asked for. `history` is how fast they were.
+    """
 
     def __init__(self, *, cuda: bool) -> None:
+        self.history = History()
         self._cuda = cuda
         self._zygote = Zygote(interpret=not cuda, layers=wire.Layers())
         self._session: Session | None = None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from grader.assignment import Assignment, Case, Input, TimedCase, Work
 from grader.course import Threshold
-from grader.judge import health, roofs, wire
+from grader.judge import health, history, roofs, wire
 from grader.judge.baselines import Baselines
 from grader.judge.device import Memory
 from grader.judge.duel import Measured, Side, duel
@@ -31,7 +31,7 @@ CACHES = 3
 MEMORY_SHARE = 0.4
 # An interval this narrow, which leaves no threshold open, needs no further blocks.
 WIDTH = 0.01
-# An unfit machine gets so many further tries.
+# So many tries an unfit machine gets, or a baseline slower than before.
 TRIES = 3
 
 
@@ -99,14 +99,20 @@ def measure(
             if not isinstance(found, Measured):
                 return found
             after = _state(cuda)
-            unfit = after is not None and health.unfit(after)
+            key, took = history.Key(assignment.name, one.name, found.slots), history.figure(found.baseline)
+            # An interpreter's times are too noisy to tell.
+            odd = baselines.history.odd(key, took.seconds) if cuda else None
+            unfit = (health.unfit(after) if after is not None else None) or odd
             if not unfit:
                 break
             notes.append(f"Measured again: {unfit}")
         else:
+            if unfit == odd:
+                baselines.history.record(key, took)
             raise InfrastructureError(f"{case.name}: the machine is not fit to measure on: {unfit}")
     finally:
         student.clock.close()
+    baselines.history.record(key, took)
     if before is not None and after is not None:
         notes += health.describe(before, after)
     work = assignment.work(one.sizes) if assignment.work and cuda else None

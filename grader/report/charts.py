@@ -32,7 +32,7 @@ BINS = 10
 WIDTH = 4.8
 # A marker of its own for each, so that no colour is needed to tell them apart.
 MARKERS = {"you": ("D", ACCENT), "baseline": ("s", MUTED), "compiled": ("^", MUTED), "target": ("|", INK),
-           "floor": ("|", INK)}
+           "floor": ("|", INK), "reference": ("v", MUTED)}
 DASHES = {"floor": ":", "target": "--", "baseline": "-"}
 # Noise of a tenth of a percent should look small: the axis never shows less than this around the dots.
 LEAST_ROOM = 1.03
@@ -95,7 +95,9 @@ def ladder(rungs: Sequence[Rung], speedup: Interval, span: tuple[float, float] |
             if rung.name == "you":
                 axes.plot([speedup.low, speedup.high], [row, row], color=ACCENT, linewidth=8, alpha=0.35,
                           solid_capstyle="butt")
-            axes.plot([rung.ratio], [row], marker=marker, color=colour, markersize=8, markeredgecolor=PAPER)
+            # A stroke has nothing but its edge.
+            edge = colour if marker == "|" else PAPER
+            axes.plot([rung.ratio], [row], marker=marker, color=colour, markersize=8, markeredgecolor=edge)
             _beside(axes, row, f"{rung.ratio:.3g}×", INK if rung.name == "you" else MUTED)
         axes.set(xscale="log", xlim=(low, high), ylim=(len(rungs) - 0.5, -0.5))
         _ticks(axes, low, high, [rung.name for rung in rungs])

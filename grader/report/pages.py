@@ -12,7 +12,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from grader.report import charts, error_map, findings, speed, tally, text
+from grader.report import charts, error_map, findings, speed, stages, tally, text
 from grader.report.gradebook import gradebook
 from grader.report.load import Entry, Failure, load_results
 from grader.result import AssignmentResult, CheckResult, Result
@@ -29,7 +29,8 @@ LEAST_SIDE = 4
 MOST_CASES = 3
 SPEED_HELPERS: tuple[Callable[..., Any], ...] = (
     speed.measured, speed.how_fast, speed.why_points, speed.how_far, speed.share, speed.percent, speed.bar,
-    speed.impossible, speed.teraflops, speed.overhead, speed.rungs, speed.sample_rows, speed.thresholds, speed.won,
+    speed.impossible, speed.teraflops, speed.overhead, speed.sample_rows, speed.thresholds, speed.won, stages.rungs,
+    stages.course_rungs, stages.standing,
 )
 
 

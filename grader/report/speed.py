@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from statistics import geometric_mean
 
-from grader.report.charts import Row, Rung
+from grader.report.charts import Row
 from grader.report.text import figure, points
 from grader.result import AssignmentResult, Interval, Performance, Timing
 
@@ -24,7 +23,7 @@ ROOF_WORDS = {
 def measured(assignment: AssignmentResult) -> bool:
     """Whether there is a speed to draw."""
     speed = assignment.performance
-    return speed.status == "measured" and speed.speedup is not None and _positive(
+    return speed.status == "measured" and speed.speedup is not None and positive(
         speed.speedup.low, speed.speedup.median, speed.speedup.high)
 
 
@@ -75,7 +74,7 @@ def _next(performance: Performance) -> str:
     if ratio is None:
         return ""
     # With one case the ratio can be told as a time, which is what a student measures.
-    times = [t for t in performance.timings if _positive(t.baseline_us)]
+    times = [t for t in performance.timings if positive(t.baseline_us)]
     took = f", {figure(times[0].baseline_us / ratio)} µs a call" if len(performance.timings) == len(times) == 1 else ""
     return f"; the {'next' if performance.points > 0 else 'first'} point comes at about {figure(ratio)}{took}"
 
@@ -96,7 +95,7 @@ def how_far(performance: Performance) -> str:
 def share(timing: Timing) -> float | None:
     """The share of the roof, if it is known."""
     known = timing.roof_fraction
-    return known if known is not None and _positive(known) else None
+    return known if known is not None and positive(known) else None
 
 
 def percent(value: float) -> str:
@@ -119,7 +118,7 @@ def teraflops(timing: Timing) -> str:
     sizes = [timing.sizes.get(name) for name in "MNK"]
     if timing.roof != "matrix product" or None in sizes or timing.roof_us is None:
         return ""
-    if not _positive(timing.student_us, timing.roof_us):
+    if not positive(timing.student_us, timing.roof_us):
         return ""
     # Two operations for a multiply-add; per µs, a million of them are a TFLOP/s.
     work = 2 * math.prod(size for size in sizes if size is not None) / 1e6
@@ -129,21 +128,7 @@ def teraflops(timing: Timing) -> str:
 def overhead(timing: Timing) -> str:
     """The share of a batch of the student's that the clock itself took."""
     batch = timing.slots * timing.student_us
-    return percent(timing.round_trip_us / batch) if _positive(batch, timing.round_trip_us) else "–"
-
-
-def rungs(performance: Performance) -> list[Rung]:
-    """What the ladder compares, the fastest first."""
-    if performance.speedup is None:
-        return []
-    compiled = [t.baseline_us / t.compiled_us for t in performance.timings
-                if t.compiled_us is not None and _positive(t.baseline_us, t.compiled_us)]
-    found = [Rung("you", performance.speedup.median), Rung("baseline", 1.0)]
-    if compiled:
-        found.append(Rung("compiled", geometric_mean(compiled)))
-    found += [Rung(name, ratio) for name, ratio in (("target", performance.target), ("floor", performance.floor))
-              if ratio is not None and _positive(ratio)]
-    return sorted(found, key=lambda rung: -rung.ratio)
+    return percent(timing.round_trip_us / batch) if positive(batch, timing.round_trip_us) else "–"
 
 
 def sample_rows(performance: Performance) -> list[Row]:
@@ -155,7 +140,7 @@ def sample_rows(performance: Performance) -> list[Row]:
 def thresholds(performance: Performance) -> dict[str, float]:
     """The lines across the samples."""
     named = {"floor": performance.floor, "target": performance.target, "baseline": 1.0}
-    return {name: ratio for name, ratio in named.items() if ratio is not None and _positive(ratio)}
+    return {name: ratio for name, ratio in named.items() if ratio is not None and positive(ratio)}
 
 
 def won(performance: Performance) -> float:
@@ -165,13 +150,14 @@ def won(performance: Performance) -> float:
 
 def usable(ratios: Iterable[float]) -> list[float]:
     """Those ratios that a logarithmic axis can show."""
-    return [ratio for ratio in ratios if _positive(ratio)]
+    return [ratio for ratio in ratios if positive(ratio)]
 
 
 def _interval(found: Interval) -> bool:
-    return _positive(found.low, found.median, found.high)
+    return positive(found.low, found.median, found.high)
 
 
-def _positive(*values: float) -> bool:
+def positive(*values: float) -> bool:
+    """Whether a logarithmic axis can show all of them."""
     # Written so that NaN fails.
     return all(0 < value < math.inf for value in values)

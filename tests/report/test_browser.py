@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from grader.report import write_all
-from tests.report import samples
+from tests.report import samples, speeds
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page, Request
@@ -73,6 +73,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = {"typical": samples.typical(), "every": samples.every_verdict(), "hostile": samples.hostile(),
             "fast": samples.result("Fast Fiona", {"gemm": "wrong_answer"}, speed=True),
             **dict(samples.class_of(STUDENTS - 4))}
+    made["fast"].assignments["transpose"].performance.ladder = speeds.LADDER
     for name, result in made.items():
         (folder / name).mkdir()
         (folder / name / "result.json").write_text(result.model_dump_json(by_alias=True), encoding="utf-8")
@@ -159,6 +160,23 @@ def test_hostile_text_is_shown_and_does_nothing(visit: Callable[..., Page]) -> N
     assert page.locator("h1").inner_text() == samples.SCRIPT
     assert page.locator("script").count() == 1
     assert page.locator("img[onerror]").count() == 0
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_texts_of_a_ladder_do_not_meet(visit: Callable[..., Page], scheme: Literal["light", "dark"]) -> None:
+    page = visit("fast", scheme)
+    chart = page.locator("#kernel-transpose svg.chart").first
+    boxes = chart.locator("text").evaluate_all(
+        "(texts) => texts.map((t) => [t.textContent, t.getBoundingClientRect()]).map(([s, b]) => "
+        "[s, b.left, b.right, b.top, b.bottom])")
+    assert {"you", "baseline", "compiled", "target", "floor", *(rung.name for rung in speeds.LADDER)} <= {
+        text for text, *_ in boxes}
+    # A line's box has room above and below its letters.
+    assert [(a[0], b[0]) for number, a in enumerate(boxes) for b in boxes[:number]
+            if a[1] < b[2] and b[1] < a[2] and a[3] + 2 < b[4] and b[3] + 2 < a[4]] == []
+    whole = chart.bounding_box()
+    assert whole is not None
+    assert all(whole["x"] <= left and right <= whole["x"] + whole["width"] for _, left, right, *_ in boxes)
 
 
 def test_sorting_by_click(visit: Callable[..., Page]) -> None:
