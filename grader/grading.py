@@ -28,6 +28,7 @@ from grader.assignment import Assignment
 from grader.calibration import Calibration
 from grader.course import Course
 from grader.judge.attempt import RECORD, SOURCE, SPEED_SECONDS, expected_checks, speed_id
+from grader.judge.device import sane
 from grader.judge.explain import explain_assignment
 from grader.judge.isolation import Isolation
 from grader.judge.lane import lane_isolation, lane_zygote, start_lane
@@ -252,6 +253,14 @@ def grade_all(jobs: Iterable[Job], lanes: int, measured: Isolation | None = None
                 yield Graded(job.submission, None, error="the grading process died, twice")
 
 
+def grade_in_lane(job: Job) -> Graded:
+    """Grades in a process of its own, which ends where its GPU does not answer any more: another one grades again."""
+    graded = grade(job)
+    if job.device == "cuda" and not sane():
+        os._exit(1)
+    return graded
+
+
 def _pool(waiting: deque[Job], lanes: int, measured: Isolation | None) -> Generator[Graded, None, list[Job]]:
     """Takes jobs from `waiting` and runs them in one pool. Returns those that were in flight when the pool broke."""
     flying: dict[Future[Graded], Job] = {}
@@ -263,7 +272,7 @@ def _pool(waiting: deque[Job], lanes: int, measured: Isolation | None) -> Genera
         while waiting or flying:
             while waiting and len(flying) < lanes:
                 job = waiting.popleft()
-                flying[pool.submit(grade, job)] = job
+                flying[pool.submit(grade_in_lane, job)] = job
             for future in wait(flying, return_when=FIRST_COMPLETED).done:
                 try:
                     graded = future.result()

@@ -45,6 +45,15 @@ def hoarded(before: Memory, after: Memory) -> bool:
     return after.device - before.device > HELD_SHARE * torch.cuda.get_device_properties(0).total_memory
 
 
+def sane() -> bool:
+    """Whether a kernel of the judge's own still answers rightly. After some faults of a device no context of a process
+    ever does again."""
+    try:
+        return int(torch.arange(1024, device="cuda").sum()) == 1023 * 512
+    except RuntimeError:
+        return False
+
+
 def quiet(seconds: float) -> bool:
     """Waits until no other context is at work on the device; False if one still is after `seconds`."""
     touched = torch.zeros(1, device="cuda")

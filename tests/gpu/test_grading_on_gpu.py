@@ -57,6 +57,13 @@ def source(body: str = STORE, before: str = "pass", after: str = "pass") -> str:
     return KERNEL.format(parameters="", body=body, before=before, after=after)
 
 
+SPINS = """
+
+@triton.jit
+def spin_kernel(flag_ptr):
+    while tl.load(flag_ptr, volatile=True) == 0:
+        pass
+"""
 # What is wrong, the verdict, and words that the message or hint must hold.
 FAULTS = {
     "illegal access": (
@@ -79,6 +86,13 @@ FAULTS = {
         source("j = tl.arange(0, 1000)\n    " + STORE), "runtime_error", "power of 2"),
     "torch did it": (source(after="torch.nn.functional.silu(x, out=out) if 0 else out.copy_(x * torch.sigmoid(x))"),
                      "policy_violation", "sigmoid"),
+    "a failed assertion": (
+        source("tl.device_assert(v > 1e9, 'too small')\n    " + STORE).replace(
+            "@triton.jit", "@triton.jit(debug=True)"), "runtime_error", "device-side assert"),
+    "a kernel left running on another stream": (
+        source(after="\n    with torch.cuda.stream(torch.cuda.Stream()):\n"
+                     "        spin_kernel[(1,)](torch.zeros(1, dtype=torch.int32, device='cuda'))") + SPINS,
+        "time_limit", "no answer within"),
     "a stream never joined": (
         source(before="torch.cuda.set_stream(torch.cuda.Stream())\n    torch.cuda._sleep(1)"), "accepted", ""),
 }

@@ -16,7 +16,7 @@ def silu(x, out):
     kernel[(triton.cdiv(n, 1024),)](x, out, n, BLOCK=1024)
 
 
-x = torch.randn(8, 8)
+x = torch.randn(8, 8, device="cuda")
 out = torch.empty_like(x)
 silu(x, out)
 print("ok", torch.allclose(out, torch.nn.functional.silu(x), atol=1e-5))
