@@ -120,6 +120,9 @@ def calibrate(
                 errors.print(f"kernelmark: {one.message}", markup=False)
                 continue
             measured.append(one)
+            # After each, so that who interrupts it loses nothing.
+            new = measuring.gathered(measured, "cuda", shlex.join(words))
+            calibration.write(calibration.joined(earlier, new) if earlier else new, path)
             who = one.assignment if one.rung.name == calibration.REFERENCE else f"{one.assignment} {one.rung.name}"
             for timing in one.timings:
                 roof = "" if timing.roof_fraction is None else f", {timing.roof_fraction:.0%} of {timing.roof}"
@@ -128,14 +131,10 @@ def calibrate(
     except InfrastructureError as error:
         errors.print(f"kernelmark: {error}", markup=False)
         raise typer.Exit(INFRASTRUCTURE_ERROR) from None
+    except calibration.CalibrationError as error:
+        _usage(str(error))
     console.print(f"\n{measuring.table(measured)}", markup=False, soft_wrap=True)
-    if measured:
-        new = measuring.gathered(measured, "cuda", shlex.join(words))
-        try:
-            calibration.write(calibration.joined(earlier, new) if earlier else new, path)
-        except calibration.CalibrationError as error:
-            _usage(str(error))
-        console.print(f"{path}: {len(measured)} rungs measured", markup=False, soft_wrap=True)
+    console.print(f"{path}: {len(measured)} rungs measured", markup=False, soft_wrap=True)
     if failed:
         raise typer.Exit(INFRASTRUCTURE_ERROR)
 

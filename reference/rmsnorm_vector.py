@@ -84,7 +84,7 @@ def rmsnorm_vector(x: torch.Tensor, weight: torch.Tensor, eps: float, out: torch
     """x, weight, out: (N,) float32, contiguous."""
     n = x.numel()
     if x.is_cuda:
-        programs, parts, arrivals = _meeting_place(x.device, torch.cuda.current_stream(x.device).cuda_stream)
+        programs, parts, arrivals, overlap = _meeting_place(x.device, torch.cuda.current_stream(x.device).cuda_stream)
         if n <= programs * MAX_HELD:
             block = max(triton.next_power_of_2(triton.cdiv(n, programs)), MIN_HELD)
             # Cooperative: started only if all programs can be resident.
@@ -93,26 +93,31 @@ def rmsnorm_vector(x: torch.Tensor, weight: torch.Tensor, eps: float, out: torch
                 launch_cooperative_grid=True,
             )
             return
-    _two_launches(x, weight, eps, out, n)
+    else:
+        parts, overlap = torch.empty(MAX_PARTS, dtype=torch.float32), False
+    _two_launches(x, weight, eps, out, n, parts, overlap)
 
 
 @cache
-def _meeting_place(device: torch.device, stream: int) -> tuple[int, torch.Tensor, torch.Tensor]:
-    """A program for each multiprocessor, room for their sums, and a count of arrivals, kept from call to call.
+def _meeting_place(device: torch.device, stream: int) -> tuple[int, torch.Tensor, torch.Tensor, bool]:
+    """A program for each multiprocessor, room for sums, a count of arrivals, and whether a launch can begin while the
+    one before ends (programmatic dependent launch, which Hopper brought). Kept from call to call: asking takes longer
+    than a launch.
 
     Calls on one stream follow each other; on another stream they may overlap, and need a place of their own.
     """
-    programs = min(torch.cuda.get_device_properties(device).multi_processor_count, MAX_PARTS)
-    return programs, torch.empty(programs, device=device), torch.zeros(1, device=device, dtype=torch.int64)
+    properties = torch.cuda.get_device_properties(device)
+    programs = min(properties.multi_processor_count, MAX_PARTS)
+    arrivals = torch.zeros(1, device=device, dtype=torch.int64)
+    return programs, torch.empty(MAX_PARTS, device=device), arrivals, properties.major >= HOPPER
 
 
-def _two_launches(x: torch.Tensor, weight: torch.Tensor, eps: float, out: torch.Tensor, n: int) -> None:
+def _two_launches(
+    x: torch.Tensor, weight: torch.Tensor, eps: float, out: torch.Tensor, n: int, sums: torch.Tensor, overlap: bool
+) -> None:
     blocks = triton.cdiv(n, SUM_BLOCK)
     rounds = triton.cdiv(blocks, MAX_PARTS)
     parts = triton.cdiv(blocks, rounds)
-    sums = torch.empty(parts, device=x.device, dtype=torch.float32)
-    # Programmatic dependent launch, which Hopper brought.
-    overlap = x.is_cuda and torch.cuda.get_device_capability(x.device)[0] >= HOPPER
     sum_of_squares_kernel[(parts,)](x, sums, n, rounds, BLOCK=SUM_BLOCK, OVERLAP=overlap, num_warps=16)
     scale_kernel[(triton.cdiv(n, SCALE_BLOCK),)](
         x, weight, sums, out, n, eps, parts, PARTS=triton.next_power_of_2(parts), BLOCK=SCALE_BLOCK, OVERLAP=overlap,

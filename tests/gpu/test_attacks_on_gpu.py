@@ -44,8 +44,11 @@ def test_an_attack_on_the_clock_gains_next_to_nothing(attack: Attack, honest: fl
         assert gain < attack.gain and "late_write" not in attack.ends and "values" not in attack.ends
     else:
         assert ended(found) in attack.ends, found
+
+
+def test_after_all_of_them_the_lane_is_what_it_was(honest: float) -> None:
     again = measured(HONEST)
-    assert isinstance(again, Measured) and 0.8 < again.estimate.median / honest < 1.25, "the lane is not what it was"
+    assert isinstance(again, Measured) and 0.8 < again.estimate.median / honest < 1.25
 
 
 HOARDS = HONEST + """
