@@ -254,11 +254,10 @@ def grade_all(jobs: Iterable[Job], lanes: int, measured: Isolation | None = None
 
 
 def grade_in_lane(job: Job) -> Graded:
-    """Grades in a process of its own, which ends where its GPU does not answer any more: another one grades again."""
-    graded = grade(job)
+    """Grades in a process of its own. It ends where its GPU does not answer any more: another one takes its place."""
     if job.device == "cuda" and not sane():
         os._exit(1)
-    return graded
+    return grade(job)
 
 
 def _pool(waiting: deque[Job], lanes: int, measured: Isolation | None) -> Generator[Graded, None, list[Job]]:

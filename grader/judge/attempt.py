@@ -148,6 +148,7 @@ class Attempt:
                 return Lost("out_of_memory", f"the submission held {held:.0f} GiB of device memory, and left none for "
                                              "its own inputs and outputs")
         self._drop_session()
+        self._blocked = "not run: the grader had failed"
         raise InfrastructureError(str(error)) from None
 
     def record(self) -> CheckResult:

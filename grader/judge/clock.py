@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from grader.judge import wire
-from grader.judge.session import Lost, Session
+from grader.judge.session import Lost, Refused, Session
 
 # How often the page is read between two looks at whether the worker is still alive: about a tenth of a millisecond.
 READS = 1500
@@ -81,7 +81,14 @@ class Clock:
             if not self._await(wire.MARKS, number, deadline):
                 return 0
             asked = time.monotonic()
-            prepared = prepare()
+            try:
+                prepared = prepare()
+            except Refused:
+                raise
+            except BaseException:
+                # There will be no batch, and the worker is to wait for the next.
+                words[wire.SET] = -number
+                raise
             # Our time, not the worker's.
             ours = time.monotonic() - asked
             words[wire.SET] = number

@@ -1,9 +1,9 @@
 """Student against baseline: batches of both in turn, every answer of the student's checked, the ratio and its interval.
 
 Both sides are workers that know nothing of each other; neither runs while the other is timed. New contents are written
-while the student's processes are stopped and the device is idle, so that what could be computed ahead is bounded by the
-moment between their waking and the clock's start, which is measured too. Both sides are treated alike in all that takes
-time.
+while the student's processes are stopped and nothing computes on the device, so that what could be computed ahead is
+bounded by the moment between their waking and the clock's start, which is measured too, and counts beyond a share of
+the batch. Both sides are treated alike in all that takes time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from grader.assignment import Assignment, Case
-from grader.judge import device, wire
+from grader.judge import device, health, wire
 from grader.judge.clock import Clock, Timed
 from grader.judge.ring import Ring, Wrong
 from grader.judge.session import Lost, Refused, Session
@@ -35,17 +35,20 @@ BATCH_SECONDS = 6e-3
 LONGEST_SECONDS = 0.5
 # Who shows to be this much faster than when the slots were counted out gets more of them.
 FASTER = 4
-# How much longer than the baseline's worker a student's may take to be ready before it counts as time: mostly, and in a
-# single batch. It has been stopped for longer, and a processor that was left alone is slow to come back.
+# How much longer than the baseline's worker mostly does a worker may take to be ready before it counts as time: mostly,
+# and in a single batch. A processor that was left alone is slow to come back. In short batches less is free, else all
+# of their work could be done before the clock starts.
 READY_SECONDS = 150e-6
 READY_ONCE_SECONDS = 500e-6
+READY_SHARE = 0.15
 # Calls before a batch, which leave the processor's caches as they are in the middle of it: so many, or as many as fit
-# into this time, since inputs are in sight meanwhile.
+# into this time and are few beside the batch, since inputs are in sight meanwhile.
 MOST_WARM = 3
 WARM_SECONDS = 150e-6
+WARM_SHARE = 20
 # How long work may go on that a submission has left on the device.
 QUIET_SECONDS = 1.0
-# Of the student's batches this share is recorded and not counted, which ones is nobody's to know.
+# Of the student's batches this share, drawn by the judge, is recorded and not counted.
 RECORDED = 0.2
 
 
@@ -136,17 +139,13 @@ class _Duel:
     least: int
     until: float
     cuda: bool
-    _exposed: list[float] = field(default_factory=list)
-    _late: list[float] = field(default_factory=list)
-    # Seconds of each of the student's batches, but for what it was mostly too late to be ready.
-    _batches: list[float] = field(default_factory=list)
+    # The batches since counting began.
+    _student: list[Timed] = field(default_factory=list)
+    _baseline: list[Timed] = field(default_factory=list)
+    # Slots that there are, and that a batch has; the one after those, once for each call that only warms up.
     _planned: int = 0
-    # The slot for calls before a batch, once for each of them.
-    _spare: int = 0
+    _count: int = 1
     _warm: list[int] = field(default_factory=list)
-    # Of the baseline's worker, which is honest: from the request to the clock's start, and the look at its answers.
-    _ready: list[float] = field(default_factory=list)
-    _looked: list[float] = field(default_factory=list)
 
     def run(self, settled: Callable[[Estimate], bool]) -> Measured | Lost | Wrong:
         self.ring.fill(BASELINE)
@@ -156,7 +155,7 @@ class _Duel:
         ours = self.baseline.join(self.ring, BASELINE)
         if ours is not None:
             raise InfrastructureError(f"the baseline failed: {ours.message}")
-        self._spare = self._planned = self.ring.count - 1
+        self._planned = self.ring.count - 1
         failed = self._warm_up()
         if failed is not None:
             return failed
@@ -173,13 +172,13 @@ class _Duel:
                     raise InfrastructureError("the time for timed calls was used up before enough of them were made")
                 continue
             count = self._slots()
-            if count >= FASTER * self.ring.count:
+            if not late and count >= FASTER * self._count:
                 # It was slow only while the slots were counted out.
                 self._start_counting(count)
                 continue
             if late or blocks >= MOST_BLOCKS or settled(self.found.estimate):
                 break
-        self.found.slots = self.ring.count
+        self.found.slots = self._count
         self._beside()
         trips = []
         for _ in range(EMPTY_BATCHES):
@@ -188,7 +187,7 @@ class _Duel:
                 return trip
             trips.append(trip.seconds)
         self.found.round_trip = middle.median(trips)
-        self.found.exposed = middle.median(self._exposed)
+        self.found.exposed = middle.median(timed.waited for timed in self._student)
         return self.found
 
     def _warm_up(self) -> Lost | Wrong | None:
@@ -221,13 +220,12 @@ class _Duel:
 
     def _start_counting(self, slots: int) -> None:
         fastest = min(self.found.student[-1], self.found.baseline[-1])
-        self._warm = [self._spare] * min(MOST_WARM, int(WARM_SECONDS / fastest))
-        self.ring.use(slots)
-        self.found.student.clear()
-        self.found.baseline.clear()
-        self._exposed.clear()
-        self._batches.clear()
-        self._late.clear()
+        self._count = slots
+        self._warm = [slots] * min(MOST_WARM, int(WARM_SECONDS / fastest), slots // WARM_SHARE)
+        self.ring.use(slots + bool(self._warm))
+        self._student.clear()
+        self._baseline.clear()
+        self._tell()
 
     def _student_batch(self, *, record: bool = False) -> Lost | Wrong | None:
         while secrets.randbelow(1000) < 1000 * RECORDED and not record:
@@ -243,19 +241,17 @@ class _Duel:
             with session.frozen():
                 self._await_quiet()
                 self.ring.fill(STUDENT)
+                self._await_quiet()
             return session.woken
 
         timed = self.student.clock.batch(
-            range(self.ring.count), self.student.which, lambda: self.ring.sample(STUDENT), prepare=prepare,
+            range(self._count), self.student.which, lambda: self.ring.sample(STUDENT), prepare=prepare,
             warm=self._warm, record=record)
         if isinstance(timed, Lost):
             return timed
         if count:
-            self._exposed.append(timed.waited)
-            self._late.append(self._lateness(timed))
-            self._batches.append(self._seconds(timed))
-            mostly = max(0.0, middle.median(self._late) - READY_SECONDS)
-            self.found.student = [(seconds + mostly) / self.ring.count for seconds in self._batches]
+            self._student.append(timed)
+            self._tell()
         # Of each kind one is enough: what counts is which there are.
         self.found.operators += [use for use in timed.operators if use not in self.found.operators]
         self.found.kernels += [use for use in timed.kernels if use not in self.found.kernels]
@@ -271,9 +267,8 @@ class _Duel:
             timed = self._timed_baseline(self.baseline.which)
         if isinstance(timed, Lost):
             raise InfrastructureError(f"the baseline failed: {timed.message}")
-        self._ready.append(self._own_time(timed))
-        self._looked.append(timed.looked)
-        self.found.baseline.append(self._seconds(timed) / self.ring.count)
+        self._baseline.append(timed)
+        self._tell()
         return None
 
     def _timed_baseline(self, which: int) -> Timed | Lost:
@@ -282,39 +277,53 @@ class _Duel:
         def prepare() -> float:
             # It could be trusted not to look; but whoever has been stopped starts more slowly.
             with session.frozen():
-                self.ring.refill(BASELINE)
+                self.ring.fill(BASELINE)
             return session.woken
 
         return self.baseline.clock.batch(
-            range(self.ring.count), which, lambda: self.ring.sample(BASELINE), prepare=prepare, warm=self._warm)
+            range(self._count), which, lambda: self.ring.sample(BASELINE), prepare=prepare, warm=self._warm)
 
-    def _seconds(self, timed: Timed) -> float:
-        """The time of a batch.
+    def _tell(self) -> None:
+        """Seconds a call in each batch, of both sides by the same rule.
 
         What it took longer than usual to be ready is in it: inputs are in sight from waking on, and whoever takes
         longer may be at work on them. So is what the look at the answers took longer: work that was still on the device
         when the worker said "done" had to end first, or was waited for, a turn long. What is usual the baseline's
         worker shows.
         """
-        looked = middle.median(self._looked) if self._looked else timed.looked
-        once = max(0.0, self._lateness(timed) - READY_ONCE_SECONDS)
-        return timed.seconds + once + max(0.0, timed.looked - looked)
+        reference = self._baseline or self._student
+        if not reference:
+            self.found.student, self.found.baseline = [], []
+            return
+        usual = middle.median(map(self._ready, reference))
+        looked = middle.median(timed.looked for timed in reference)
 
-    def _lateness(self, timed: Timed) -> float:
-        """Seconds that a worker took longer than the baseline's mostly does to be ready."""
-        own = self._own_time(timed)
-        return own - middle.median(self._ready) if self._ready else 0.0
+        def seconds(batches: list[Timed]) -> list[float]:
+            if not batches:
+                return []
+            free = min(usual + READY_SECONDS, READY_SHARE * middle.median(timed.seconds for timed in batches))
+            mostly = max(0.0, middle.median(map(self._ready, batches)) - free)
+            found = []
+            for timed in batches:
+                once = min(usual + READY_ONCE_SECONDS, READY_SHARE * timed.seconds)
+                late = max(mostly, self._ready(timed) - once)
+                found.append((timed.seconds + late + max(0.0, timed.looked - looked)) / self._count)
+            return found
 
-    def _own_time(self, timed: Timed) -> float:
+        self.found.student, self.found.baseline = seconds(self._student), seconds(self._baseline)
+
+    def _ready(self, timed: Timed) -> float:
         """What getting ready took beside the calls to warm up."""
-        return timed.waited - len(self._warm) * timed.seconds / self.ring.count
+        return timed.waited - len(self._warm) * timed.seconds / self._count
 
     def _await_quiet(self) -> None:
-        """Waits until nothing runs on the device: what the submission left there would look at inputs before the
+        """Waits until nothing computes on the device: what the submission left there would look at inputs before the
         clock starts, or slow the baseline down. Call it while the submission is frozen, so that nothing is added.
         Raises Refused if it goes on."""
         if not self.cuda or device.quiet(QUIET_SECONDS):
             return
+        if unfit := health.unfit(device.state()):
+            raise InfrastructureError(unfit)
         lost = self.student.session.lose(
             "late_write", "Work of the submission was still running on the GPU, long after its function had returned.")
         # Who it was shows when the submission is gone.
@@ -334,5 +343,5 @@ class _Duel:
                 timed = self._timed_baseline(which)
                 if isinstance(timed, Lost) or (number == 0 and self.ring.check(BASELINE) is not None):
                     return
-            seconds.append(timed.seconds / self.ring.count)
+            seconds.append(timed.seconds / self._count)
         self.found.compiled = middle.median(seconds[1:])

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 # A baseline that takes this share longer than before is not the one that the others were measured against.
 SLOWER = 0.10
+# With fewer figures than these, the first might be the one that is wrong.
+FEWEST = 3
 # Nor is it, where its batches scatter more than that, before it takes so many times their scatter longer.
 SPREADS = 4.0
 # The latest figures count: over a long class a machine may warm up.
@@ -54,9 +56,10 @@ def figure(batches: Sequence[float]) -> Figure:
 
 
 class History:
-    """The latest figures of each baseline, one for each measurement."""
+    """The latest figures of each baseline, one for each measurement. Fewer than `fewest` tell nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, fewest: int = FEWEST) -> None:
+        self._fewest = fewest
         self._figures: dict[tuple[str, str, int], deque[Figure]] = defaultdict(lambda: deque(maxlen=RECENT))
 
     def odd(self, key: Key, seconds: float) -> str | None:
@@ -66,8 +69,8 @@ class History:
         It is compared with the median of the latest figures, the lower one of two: a single bad figure among three or
         more decides nothing. Being faster is never odd.
         """
-        figures = self._figures.get(_place(key))
-        if not figures:
+        figures = self._figures.get(_place(key), ())
+        if len(figures) < self._fewest:
             return None
         usual = middle.median_low(figure.seconds for figure in figures)
         spread = middle.median_low(figure.spread for figure in figures)

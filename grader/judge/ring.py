@@ -63,7 +63,8 @@ class Ring:
         self._case_rows = shape_of(assignment.output, case)[0]
         # Of large answers, rows are looked at: which ones, and private copies of the inputs that they come from.
         large = torch.Size(shape_of(assignment.output, case)).numel() > LARGE
-        self._sampled = assignment.rows is not None and assignment.spot_check is None and large
+        on_host = any(isinstance(p, Input) and p.place == "host" for p in assignment.parameters)
+        self._sampled = assignment.rows is not None and assignment.spot_check is None and large and not on_host
         self._watched: dict[int, tuple[Tensor, Inputs]] = {}
         self._generator = torch.Generator("cuda" if cuda else "cpu").manual_seed(secrets.randbits(63))
         # Where inputs are changed in place there is nothing to draw again: the answers are kept instead.
@@ -132,14 +133,6 @@ class Ring:
             self._expected = [self._answer(self._given(slot)) for slot in range(self.count)]
         self.poison(side)
 
-    def refill(self, side: str) -> None:
-        """As `fill`, for a worker of our own that need not be kept from knowing its inputs: they stay, unless the
-        host's caches would tell old ones from new."""
-        if self._assignment.renew is not None:
-            self.fill(side)
-        else:
-            self.poison(side)
-
     def poison(self, side: str) -> None:
         """Outputs of `side` full of poison, and other places to look at."""
         # After all inputs, so that the device's cache holds the same for either side.
@@ -193,8 +186,8 @@ class Ring:
     def _sampled_rows_are_right(self, slot: int, output: Tensor) -> bool:
         """Whether ROWS secret rows of an output are right, its inputs for them unchanged, and all of it written.
 
-        Who leaves out a share p of all rows of n outputs gets by with probability (1 − p)^(n·ROWS): of 100 outputs, as
-        many as a case has at the least, 0.1 % of the rows with 1e-11.
+        Who leaves out a share p of all rows of n outputs gets by with probability (1 − p)^(n·ROWS): with 0.1 % of the
+        rows in one of 20 where a dozen batches have one slot each, in one of 1e30 where they have thirty.
         """
         assert self._assignment.rows is not None
         index, inputs = self._watched[slot]

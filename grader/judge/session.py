@@ -33,6 +33,8 @@ SAMPLES = 4096
 # How often the worker is looked at while it is waited for: its memory, its processes, its folder.
 WATCH_SECONDS = 0.2
 STOP_SECONDS = 0.05
+# How long a worker may take to give up what it was asked for.
+ABANDON_SECONDS = 2.0
 # What is printed is read at once, so that nobody waits for room, and only its end is kept.
 MOST_PRINTED = 64 << 20
 # A process that exits closes its descriptors a moment before it is dead.
@@ -248,7 +250,18 @@ class Session:
             self.worker.channel.send(request, descriptors)
             started = time.monotonic()
             if meanwhile is not None:
-                deadline += meanwhile(deadline)
+                try:
+                    deadline += meanwhile(deadline)
+                except (frames.ChannelError, _OverLimit, Refused):
+                    raise
+                except BaseException:
+                    # A failure of ours: its answer is not to be taken for the next one's.
+                    patience = time.monotonic() + ABANDON_SECONDS
+                    with suppress(frames.ChannelError, _OverLimit):
+                        while not self.look(patience, seconds=WATCH_SECONDS):
+                            pass
+                        self.worker.channel.receive(wire.REPLY, seq=request.seq, deadline=time.monotonic())
+                    raise
             while not self.look(deadline, seconds=WATCH_SECONDS):
                 pass
             reply = self.worker.channel.receive(wire.REPLY, seq=request.seq, deadline=time.monotonic())

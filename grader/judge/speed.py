@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 import statistics as middle
 from dataclasses import dataclass
 
 from grader.assignment import Assignment, Case, Input, TimedCase, Work
 from grader.course import Threshold
-from grader.judge import health, history, roofs, wire
+from grader.judge import device, health, history, roofs, wire
 from grader.judge.baselines import Baselines
 from grader.judge.device import Memory
 from grader.judge.duel import Measured, Side, duel
@@ -18,13 +17,12 @@ from grader.judge.session import Lost, Session
 from grader.judge.zygote import InfrastructureError
 from grader.result import Interval, Timing
 from grader.statistics import Estimate, settled, straddles
-from grader.worker import processes
 
 # On the fastest devices as much is moved in the time that a batch should take (`duel.BATCH_SECONDS`).
 RING_BYTES = 16 << 30
 # Host memory takes longer to fill.
 HOST_RING_BYTES = 4 << 30
-FEWEST_SLOTS, MOST_SLOTS = 4, 64
+FEWEST_SLOTS, MOST_SLOTS = 4, 128
 # The ring passes through the device's last cache this many times over.
 CACHES = 3
 # Of the memory that is free, host's or device's; comparing needs room beside it.
@@ -54,15 +52,16 @@ def plan(assignment: Assignment, case: TimedCase, free: Memory) -> tuple[Case, i
     for one in case.siblings():
         whole = slot_bytes(assignment, one)
         host = whole if free.device is None else slot_bytes(assignment, one, only=on_host)
-        device = 0 if free.device is None else whole - host
+        on_device = 0 if free.device is None else whole - host
         # Both sides have outputs of their own.
         output = slot_bytes(assignment, one, only={assignment.output.name})
         least = max(FEWEST_SLOTS, -(-CACHES * free.cache // whole))
         room = [MOST_SLOTS, max(least, (HOST_RING_BYTES if on_host else RING_BYTES) // whole)]
         if host:
-            room.append(int(MEMORY_SHARE * free.host) // (host + output * (free.device is None)))
+            room.append(int(MEMORY_SHARE * free.host) // (host + output * (free.device is None)) - 1)
         if free.device is not None:
-            room.append(int(MEMORY_SHARE * free.device) // (device + output))
+            # One slot more is for warming up.
+            room.append(int(MEMORY_SHARE * free.device) // (on_device + output) - 1)
         if min(room) >= min(least, MOST_SLOTS):
             return one, min(least, MOST_SLOTS), min(room)
     raise InfrastructureError(f"{case.name}: no size of it fits into the memory that is free")
@@ -93,12 +92,12 @@ def measure(
 
     try:
         for _ in range(TRIES):
-            before = _state(cuda)
+            before = device.state() if cuda else None
             found = duel(assignment, one, student, baseline, slots, least=least, cuda=cuda, until=until,
                          settled=enough)
             if not isinstance(found, Measured):
                 return found
-            after = _state(cuda)
+            after = device.state() if cuda else None
             key, took = history.Key(assignment.name, one.name, found.slots), history.figure(found.baseline)
             # An interpreter's times are too noisy to tell.
             odd = baselines.history.odd(key, took.seconds) if cuda else None
@@ -117,10 +116,6 @@ def measure(
         notes += health.describe(before, after)
     work = assignment.work(one.sizes) if assignment.work and cuda else None
     return Speed(_timing(one, found, notes, work), found.operators, found.kernels)
-
-
-def _state(cuda: bool) -> health.Snapshot | None:
-    return health.take(health.uuid_of(), ours={os.getpid(), *processes.descendants(os.getpid())}) if cuda else None
 
 
 def _timing(case: Case, found: Measured, notes: list[str], work: Work | None) -> Timing:

@@ -18,7 +18,7 @@ class Message(BaseModel):
 
 
 # The words of the clock's page, 64 bits each, a cache line apart: the worker is at its marks for a batch, the inputs
-# are set, the worker is ready, may go, is done.
+# are set (its number made negative: there will be none), the worker is ready, may go, is done.
 MARKS, SET, READY, GO, DONE = 0, 8, 16, 24, 32
 PAGE_BYTES = 4096
 

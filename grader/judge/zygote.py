@@ -25,6 +25,8 @@ REPLY_SECONDS = 15.0
 OWN_MB = 384
 CUDA_MB = 1536
 OWN_TASKS = 64
+# Of a library's pool on the host, of the processes and threads that a worker may have.
+MOST_THREADS = 16
 
 # What a worker's programs may need to find libraries and a device; everything else of the environment stays outside.
 _KEEP = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
@@ -74,7 +76,7 @@ class Zygote:
         else:
             # The judge waits for the clock without sleeping. Threads that outnumber the cores left wait for each other,
             # for milliseconds.
-            environment["OMP_NUM_THREADS"] = str(max(1, len(os.sched_getaffinity(0)) // 2))
+            environment["OMP_NUM_THREADS"] = str(min(MOST_THREADS, max(1, len(os.sched_getaffinity(0)) // 2)))
         readable, devices = surroundings.readable(not interpret), () if interpret else surroundings.devices()
         settings = wire.Settings(
             control=theirs.fileno(), interpret=interpret, bare=bare, home=str(self._home),

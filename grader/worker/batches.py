@@ -57,8 +57,9 @@ class Batches:
         with recording:
             # All that takes time and needs no inputs is done by now.
             words[wire.MARKS] = number
-            while words[wire.SET] != number:
-                pass
+            while (word := words[wire.SET]) != number:
+                if word == -number:
+                    return
             # Whoever has been stopped finds the processor's caches cold.
             for arguments in warm:
                 function(*arguments)

@@ -19,6 +19,8 @@ from grader.judge.session import Lost, Session
 from grader.judge.speed import plan
 
 HONEST = (ROOT / "reference/silu.py").read_text()
+VECTOR = (ROOT / "reference/rmsnorm_vector.py").read_text()
+COLUMN = (ROOT / "reference/copy_first_column.py").read_text()
 LIMITS = wire.Limits(memory_mb=4096, cuda=True, file_mb=256, processes=64, cpu_seconds=300)
 CALL_SECONDS = 20.0
 SECONDS = 60.0
@@ -30,7 +32,8 @@ batches = sys.modules['grader.worker.batches']
 
 def run(self, function, request, recording):
     words, number = self._words, request.number
-    chosen = [self._slots[slot] for slot in request.slots]
+    # What is to warm up is checked too: it is done with the rest.
+    chosen = [self._slots[slot] for slot in [*request.slots, *set(request.warm)]]
     with recording:
         words[{marks}] = number
         while words[{set}] != number:
@@ -46,23 +49,27 @@ batches.Batches.run = run
 """
 
 
-def in_its_place(at_set: str = "self.wake()", at_go: str = "", before: str = "") -> str:
+def in_its_place(
+    at_set: str = "self.wake()", at_go: str = "", before: str = "", honest: str = HONEST
+) -> str:
     """The honest kernel, with a worker's part of the submission's own."""
     lines = {"at_set": at_set, "at_go": at_go or "[function(*a) for a in chosen]; torch.cuda.synchronize()"}
     words = {"marks": wire.MARKS, "set": wire.SET, "ready": wire.READY, "go": wire.GO, "done": wire.DONE}
-    return HONEST + before + RUN.format(**lines, **words)
+    return honest + before + RUN.format(**lines, **words)
 
 
 @dataclass(frozen=True)
 class Attack:
     """`ends`: ways in which it may be found out, of "late", "values", "late_write"; empty if it must only gain nothing.
 
-    `gain`: what its speed may be over the honest one's, where it is measured.
+    `gain`: what its speed may be over that of `against`, where it is measured, with room for a noisy machine.
     """
 
     source: str
     ends: tuple[str, ...] = ()
     gain: float = 1.1
+    assignment: str = "silu"
+    against: str = HONEST
 
 
 CACHE = """
@@ -157,6 +164,22 @@ def silu(x, out):
 # The sleep is for the main stream alone to be waited for.
 UNJOINED = "[function(*a) for a in chosen]; torch.cuda.current_stream().synchronize()"
 
+# Launches that are recorded once leave no time on the host. They win as much with the clock running.
+GRAPH_OF_ALL = """
+        graphs = self.__dict__.setdefault('graphs', {})
+        if len(chosen) not in graphs:
+            for a in chosen[:1]:
+                _two_launches(*a, a[0].numel(), torch.empty(256, device='cuda'), False)
+            torch.cuda.synchronize()
+            graphs[len(chosen)] = torch.cuda.CUDAGraph()
+            parts = [torch.empty(256, device='cuda') for _ in chosen]
+            with torch.cuda.graph(graphs[len(chosen)]):
+                for a, sums in zip(chosen, parts):
+                    _two_launches(*a, a[0].numel(), sums, False)
+            self.__dict__.setdefault('kept', []).append(parts)
+        graphs[len(chosen)].replay()
+"""
+
 ATTACKS = {
     "done when all is launched": Attack(in_its_place(at_go="[function(*a) for a in chosen]"), ("late",)),
     "done before anything is launched": Attack(
@@ -167,6 +190,13 @@ ATTACKS = {
     "four launched before the clock starts": Attack(
         in_its_place("[function(*a) for a in chosen[:4]]", "[function(*a) for a in chosen[4:]]; "
                      "torch.cuda.synchronize()"), gain=1.25),
+    # Short calls: all of them fit into the moment before the clock starts.
+    "all of 2^20 elements' calls as a graph, before the clock starts": Attack(
+        in_its_place(GRAPH_OF_ALL, "torch.cuda.synchronize()", honest=VECTOR), gain=1.4, assignment="rmsnorm_vector",
+        against=in_its_place(at_go=GRAPH_OF_ALL + "        torch.cuda.synchronize()", honest=VECTOR)),
+    "all columns copied before the clock starts": Attack(
+        in_its_place("[function(*a) for a in chosen]; torch.cuda.synchronize()", "pass", honest=COLUMN), gain=1.4,
+        assignment="copy_first_column", against=COLUMN),
     "a kernel left running, to see inputs first": Attack(
         in_its_place(at_go=UNJOINED, before=SPINS), ("late_write",)),
     # Its own waking may wait for it.
@@ -187,9 +217,9 @@ ATTACKS = {
 }
 
 
-def measured(source: str) -> Measured | Lost | Wrong:
-    """The speed of a SiLU, at the size that is graded, against the lane's baseline."""
-    assignment = assignments()["silu"]
+def measured(source: str, name: str = "silu") -> Measured | Lost | Wrong:
+    """The speed of a submission, in the first case that is timed, against the lane's baseline."""
+    assignment = assignments()[name]
     one, least, slots = plan(assignment, assignment.timed[0], memory(cuda=True))
     session = Session(
         lane_zygote("cuda"), assignment, source.encode(), LIMITS, 1 << 20, CALL_SECONDS, math.inf, cuda=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,29 +27,35 @@ pytestmark = pytest.mark.gpu
 GRADING = LimitsTable(cuda_call_seconds=20, cuda_assignment_seconds=120)
 
 
-@pytest.fixture(scope="module")
-def honest() -> Iterator[float]:
-    """The ratio of the honest kernel to the baseline."""
-    found = measured(HONEST)
+@cache
+def ratio(source: str, assignment: str = "silu") -> float:
+    """To the baseline, of what an attack is compared with."""
+    found = measured(source, assignment)
     assert isinstance(found, Measured), found
-    yield found.estimate.median
+    return found.estimate.median
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _lane() -> Iterator[None]:
+    yield
     close_lane()
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_an_attack_on_the_clock_gains_next_to_nothing(attack: Attack, honest: float) -> None:
-    found = measured(attack.source)
+def test_an_attack_on_the_clock_gains_next_to_nothing(attack: Attack) -> None:
+    usual = ratio(attack.against, attack.assignment)
+    found = measured(attack.source, attack.assignment)
     if isinstance(found, Measured):
-        gain = found.estimate.median / honest
+        gain = found.estimate.median / usual
         print(f"gain {gain:.3f}, in sight for {found.exposed * 1e6:.0f} µs")
         assert gain < attack.gain and "late_write" not in attack.ends and "values" not in attack.ends
     else:
         assert ended(found) in attack.ends, found
 
 
-def test_after_all_of_them_the_lane_is_what_it_was(honest: float) -> None:
+def test_after_all_of_them_the_lane_is_what_it_was() -> None:
     again = measured(HONEST)
-    assert isinstance(again, Measured) and 0.8 < again.estimate.median / honest < 1.25
+    assert isinstance(again, Measured) and 0.8 < again.estimate.median / ratio(HONEST) < 1.25
 
 
 HOARDS = HONEST + """

@@ -17,7 +17,7 @@ from grader.judge.baselines import Baselines
 from grader.judge.device import Memory
 from grader.judge.duel import Measured
 from grader.judge.health import Snapshot
-from grader.judge.history import RECENT, Figure, History, Key, figure
+from grader.judge.history import FEWEST, RECENT, Figure, History, Key, figure
 from grader.judge.session import Lost, Session
 from grader.judge.zygote import InfrastructureError
 from grader.result import Timing
@@ -27,7 +27,7 @@ CALM = Snapshot(reasons=(), neighbours=())
 
 
 def known(*seconds: float, spread: float = 0.0) -> History:
-    history = History()
+    history = History(fewest=1)
     for one in seconds:
         history.record(KEY, Figure(one, spread))
     return history
@@ -41,7 +41,15 @@ def test_without_an_earlier_figure_nothing_is_odd() -> None:
         assert history.odd(other, 1.0) is None
 
 
-def test_one_earlier_figure_is_enough_and_both_are_told() -> None:
+def test_with_few_figures_the_first_may_be_the_wrong_one() -> None:
+    history = History()
+    for _ in range(FEWEST):
+        assert history.odd(KEY, 1.0) is None
+        history.record(KEY, Figure(100e-6, 0.0))
+    assert history.odd(KEY, 123e-6) is not None
+
+
+def test_both_figures_are_told() -> None:
     history = known(100e-6)
     assert history.odd(KEY, 109.9e-6) is None
     assert history.odd(KEY, 123e-6) == (
@@ -132,7 +140,7 @@ class Known:
     """A lane's baselines as far as a measurement without its duel asks for them."""
 
     def __init__(self) -> None:
-        self.history = History()
+        self.history = History(fewest=1)
 
     def side(self, assignment: Assignment) -> None:
         return None
@@ -165,7 +173,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     """What needs a GPU stands aside: the duel and the reading of the device's state."""
     one = Bench([])
     monkeypatch.setattr(speed, "duel", one.duel)
-    monkeypatch.setattr(speed, "_state", lambda cuda: one.state if cuda else None)
+    monkeypatch.setattr("grader.judge.device.state", lambda: one.state)
     yield one
 
 
