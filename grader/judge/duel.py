@@ -197,12 +197,9 @@ class _Duel:
         """
         self.ring.use(1)
         for _ in range(2):
-            failed = self._student_batch(record=True) or self._baseline_batch()
+            failed = self._student_batch(record=True) or self._baseline_batch(check=True)
             if failed is not None:
                 return failed
-            wrong = self.ring.check(BASELINE)
-            if wrong is not None:
-                raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what}")
         # One more of each: what a single call takes is mostly its beginning and end.
         self._start_counting(self._slots())
         failed = self._student_batch(record=True) or self._baseline_batch()
@@ -258,13 +255,17 @@ class _Duel:
         with session.frozen():
             return self.ring.check(STUDENT)
 
-    def _baseline_batch(self) -> Lost | None:
+    def _baseline_batch(self, *, check: bool = False) -> Lost | None:
+        # The student's processes, which have the inputs in sight, stay stopped until the answers have been looked at.
         with self.student.session.frozen():
             try:
                 self._await_quiet()
             except Refused as refused:
                 return refused.lost
             timed = self._timed_baseline(self.baseline.which)
+            wrong = self.ring.check(BASELINE) if check and isinstance(timed, Timed) else None
+            if wrong is not None:
+                raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what}")
         if isinstance(timed, Lost):
             raise InfrastructureError(f"the baseline failed: {timed.message}")
         self._baseline.append(timed)

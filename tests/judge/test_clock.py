@@ -15,7 +15,7 @@ from grader.judge import wire
 from grader.judge.buffers import HostTensor
 from grader.judge.clock import Clock, Timed
 from grader.judge.compare import poison_, unwritten
-from grader.judge.session import Lost, Session
+from grader.judge.session import Lost, Refused, Session
 from grader.judge.zygote import Zygote
 
 LIMITS = wire.Limits(memory_mb=512, file_mb=8, processes=32, cpu_seconds=60)
@@ -124,6 +124,29 @@ def test_a_worker_that_is_lost_in_a_batch_is_told_as_elsewhere(
         assert isinstance(lost, Lost) and lost.kind == kind
     finally:
         track.close()
+
+
+@source("def silu(x, out):\n    out.copy_(x)")
+def test_where_no_inputs_come_there_is_no_batch_and_the_worker_waits_for_the_next(track: Track) -> None:
+    def fails() -> float:
+        raise MemoryError("ours")
+
+    for _ in range(3):
+        with pytest.raises(MemoryError, match="ours"):
+            track.clock.batch([0], prepare=fails)
+        assert bool(unwritten(track.outputs[0].tensor).all())
+    assert isinstance(track.clock.batch([0]), Timed) and not track.session.over
+    assert torch.equal(track.outputs[0].tensor, track.inputs[0].tensor)
+
+
+@source("def silu(x, out):\n    out.copy_(x)")
+def test_who_is_refused_a_batch_is_told_why(track: Track) -> None:
+    def refuses() -> float:
+        raise Refused(track.session.lose("late_write", "still at work"))
+
+    lost = track.clock.batch([0], prepare=refuses)
+    assert isinstance(lost, Lost) and (lost.kind, lost.message) == ("late_write", "still at work")
+    assert track.session.over
 
 
 # A submission that has found the page among its memory maps says "done" before it has done anything.

@@ -40,8 +40,8 @@ def other() -> Iterator[Zygote]:
 class Match:
     """A student's source against a baseline's."""
 
-    def __init__(self, zygotes: tuple[Zygote, Zygote], assignment: Assignment) -> None:
-        self._zygotes, self._assignment = zygotes, assignment
+    def __init__(self, zygotes: tuple[Zygote, Zygote], assignment: Assignment, slots: int = SLOTS) -> None:
+        self._zygotes, self._assignment, self._slots = zygotes, assignment, slots
 
     def __call__(self, student: str, baseline: str = HONEST) -> Measured | Lost | Wrong:
         sides = []
@@ -55,7 +55,8 @@ class Match:
                 assert lost is None, lost
                 sides.append(Side(session))
             return duel(
-                self._assignment, CASE, sides[0], sides[1], SLOTS, least=SLOTS, cuda=False, until=time.monotonic() + 60)
+                self._assignment, CASE, sides[0], sides[1], self._slots, least=self._slots, cuda=False,
+                until=time.monotonic() + 60)
         finally:
             for session in sessions:
                 session.close()
@@ -180,6 +181,71 @@ def test_what_is_done_between_waking_and_ready_is_in_the_time(match: Match) -> N
     assert isinstance(found, Measured), found
     assert found.exposed >= 0.06 and statistics.median(found.student) * found.slots >= 0.05
     assert statistics.median(found.baseline) * found.slots < 0.05
+
+
+# The worker's part of a batch in the submission's own hands: everything is done before the clock starts.
+ALL_BEFORE = HONEST + """
+import sys
+def run(self, function, request, recording):
+    words, number = self._words, request.number
+    with recording:
+        words[{marks}] = number
+        while words[{set}] != number:
+            pass
+        for slot in [*request.slots, *{also}]:
+            time.sleep({seconds})
+            function(*self._slots[slot])
+        words[{ready}] = number
+        while words[{go}] != number:
+            pass
+        words[{done}] = number
+import time
+sys.modules['grader.worker.batches'].Batches.run = run
+"""
+WORDS = {"marks": wire.MARKS, "set": wire.SET, "ready": wire.READY, "go": wire.GO, "done": wire.DONE}
+
+
+@pytest.mark.parametrize("seconds", [0.002, 0.02])
+def test_who_does_all_before_the_clock_starts_gains_a_share_at_most(match: Match, seconds: float) -> None:
+    found = match(ALL_BEFORE.format(seconds=seconds, also="[]", **WORDS), SLOW.format(seconds=seconds))
+    # By the clock alone it would be thousands of times as fast.
+    assert isinstance(found, Measured) and found.estimate.median < 2, found
+
+
+def test_calls_that_warm_up_are_checked_like_all(
+    zygote: Zygote, other: Zygote, silu: Assignment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Only short calls are warmed up for, and here none is.
+    monkeypatch.setattr("grader.judge.duel.WARM_SECONDS", 1.0)
+    many = Match((zygote, other), silu, 24)
+    for source in (HONEST, ALL_BEFORE.format(seconds=0, also="set(request.warm)", **WORDS)):
+        found = many(source)
+        assert isinstance(found, Measured) and found.slots == 24, found
+    skipped = many(ALL_BEFORE.format(seconds=0, also="[]", **WORDS))
+    assert isinstance(skipped, Wrong) and (skipped.what, skipped.slot) == ("values", 24), skipped
+
+
+# Writes over its inputs as soon as its answer is given, for whoever comes next.
+SPOILS = """
+import threading, time, torch
+seen = {}
+def work():
+    while True:
+        time.sleep(0.0005)
+        for x in list(seen.values()):
+            x.fill_(3.0)
+def silu(x, out):
+    torch.ops.aten.silu.out(x, out=out)
+    seen[x.data_ptr()] = x
+    if len(seen) == 1 and threading.active_count() == 1:
+        threading.Thread(target=work, daemon=True).start()
+"""
+
+
+def test_who_spoils_inputs_harms_itself_alone(match: Match) -> None:
+    found = match(SPOILS)
+    # The baseline's answers stay right: that they are wrong would be a failure of ours.
+    assert isinstance(found, Wrong | Measured), found
 
 
 def test_who_is_slow_while_slots_are_counted_out_gets_all_of_them(match: Match) -> None:
