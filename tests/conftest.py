@@ -16,10 +16,16 @@ from tests.hostile_lane import TABLE, Lane
 COLUMNS = ("honest", "full points", "flagged", "hostile", "with points")
 
 
-@pytest.fixture(scope="session")
-def zygote() -> Iterator[Zygote]:
-    yield lane_zygote()
+@pytest.fixture(scope="session", autouse=True)
+def _lane_of_this_process() -> Iterator[None]:
+    yield
     close_lane()
+
+
+@pytest.fixture
+def zygote() -> Zygote:
+    """That of this process's lane; a test before may have closed the lane."""
+    return lane_zygote()
 
 
 @pytest.fixture(scope="module")
