@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import torch
 
@@ -178,9 +179,12 @@ class Attempt:
         else:
             # Making inputs and checking answers is our time: a batch has the limit of a call, and the case has ours.
             session.deadline = math.inf
+            free = self._free
+            if free.device is not None:
+                free = replace(free, device=free.device - session.device_bytes)
             try:
                 found = speed.measure(
-                    self.assignment, case, session, self._baselines(), self._threshold, free=self._free,
+                    self.assignment, case, session, self._baselines(), self._threshold, free=free,
                     until=time.monotonic() + SPEED_SECONDS, cuda=self._cuda)
             except (BufferError, torch.OutOfMemoryError) as error:
                 found = self._short_of_memory(error)

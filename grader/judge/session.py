@@ -323,6 +323,12 @@ class Session:
                 return False
 
     @property
+    def device_bytes(self) -> int:
+        """Device memory of the answered calls: kept to the end, to see whether anything is written later."""
+        tensors = [*(shared.tensor for shared in self._shared), *(kept.answer for kept in self._kept)]
+        return sum(tensor.nbytes for tensor in tensors if tensor.is_cuda)
+
+    @property
     def over(self) -> bool:
         """Whether the worker has been ended: nothing can be asked of it any more."""
         return self.worker.ended
