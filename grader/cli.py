@@ -96,8 +96,10 @@ def calibrate(
         _usage(f"--only: {unknown[0]!r} is no assignment; one of {', '.join(found)} expected")
     import torch
 
-    if not torch.cuda.is_available():
-        _usage("calibrate: torch sees no CUDA device; a GPU and a CUDA build of torch expected")
+    from grader.judge.device import no_gpu
+
+    if trouble := no_gpu():
+        _usage(f"calibrate: {trouble}")
     from grader import calibrate as measuring
     from grader import calibration
     from grader.judge.zygote import InfrastructureError

@@ -36,7 +36,7 @@ class Finding:
 
 def findings() -> list[Finding]:
     """Looks at everything; starts one zygote and one worker to see that they run."""
-    return [_python(), *_packages(), _numpy(), _device(), _worker(), *_isolation(), _browser()]
+    return [_python(), *_packages(), _numpy(), *_device(), _worker(), *_isolation(), _browser()]
 
 
 def _python() -> Finding:
@@ -65,15 +65,20 @@ def _numpy() -> Finding:
         ok, False, "" if ok else "pip install 'numpy>=2,<2.4'")
 
 
-def _device() -> Finding:
+def _device() -> list[Finding]:
     import torch
 
-    if torch.cuda.is_available():
-        if importlib.util.find_spec("cuda") is None:
-            return Finding("device", f"{torch.cuda.get_device_name()}, which needs cuda-bindings to be used", False,
-                           remedy="pip install cuda-bindings")
-        return Finding("device", f"{torch.cuda.get_device_name()}: answers are judged on it, speed included")
-    return Finding("device", "no GPU: correctness is graded in full, speed is not measured")
+    from grader.judge.device import no_gpu, state
+
+    if not torch.cuda.is_available():
+        return [Finding("device", "no GPU: correctness is graded in full, speed is not measured")]
+    name = torch.cuda.get_device_name()
+    if trouble := no_gpu():
+        return [Finding("device", f"{name}: {trouble}", False, remedy="pip install cuda-bindings")]
+    found = [Finding("device", f"{name}: answers are judged on it, speed included")]
+    if unwatched := state().unavailable:
+        found.append(Finding("its clocks", f"not watched: {unwatched}", False, remedy="pip install nvidia-ml-py"))
+    return found
 
 
 def _worker() -> Finding:
@@ -101,7 +106,9 @@ def _worker() -> Finding:
 
 def _isolation() -> list[Finding]:
     """What workers are kept from, by trying it; then what is missing, and what would add it."""
-    measured = isolation.measure(cuda=False)
+    from grader.judge.device import no_gpu
+
+    measured = isolation.measure(cuda=not no_gpu())
     found = [Finding("isolation", f"level {measured}: {measured.summary}", measured.level >= isolation.ADVISED)]
     return found + [Finding("", text, measured.level >= isolation.ADVISED) for text in measured.missing]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import os
 import shlex
 import signal
@@ -14,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -23,6 +21,7 @@ from grader.calibration import Calibration, CalibrationError
 from grader.course import Course
 from grader.grading import Graded, Job, grade_all
 from grader.judge import isolation
+from grader.judge.device import no_gpu
 from grader.judge.isolation import Isolation
 from grader.judge.zygote import InfrastructureError
 from grader.report.load import Failure, load_results
@@ -85,15 +84,6 @@ def plan(
             os.fsencode(shlex.join(command)).decode("utf-8", "replace"), calibrations,
             store.earlier(out, submission) if speed else {}))
     return Plan(planned, lanes, out, course, measured)
-
-
-def no_gpu() -> str:
-    """Why this machine's GPU cannot be graded on; "" if it can."""
-    if not torch.cuda.is_available():
-        return "torch sees no CUDA device; a GPU and a CUDA build of torch expected"
-    if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.bindings") is None:
-        return "cuda-bindings is not installed (pip install cuda-bindings)"
-    return ""
 
 
 def _calibrations() -> tuple[Calibration, ...]:

@@ -103,7 +103,7 @@ def test_a_stage_that_fails_is_told_and_the_others_are_measured(
 @pytest.mark.usefixtures("_small")
 def test_the_command_writes_its_file_and_adds_to_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # No GPU here: the command measures on the CPU instead.
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr("grader.judge.device.no_gpu", lambda: "")
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Test GPU 1")
     monkeypatch.setattr(calibration, "FOLDER", tmp_path)
     measure, gather = calibrate.calibrate, calibrate.gathered

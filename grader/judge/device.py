@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import os
 import time
@@ -23,6 +24,15 @@ LOOKS = 4
 PAUSE_SECONDS = 0.4e-3
 # More than a context and what an honest submission's scratch tensors take.
 HELD_SHARE = 0.25
+
+
+def no_gpu() -> str:
+    """Why nothing can be graded on a GPU here; "" if it can."""
+    if not torch.cuda.is_available():
+        return "torch sees no CUDA device; a GPU and a CUDA build of torch expected"
+    if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.bindings") is None:
+        return "cuda-bindings is not installed (pip install cuda-bindings)"
+    return ""
 
 
 @dataclass(frozen=True)

@@ -36,11 +36,11 @@ LONGEST_SECONDS = 0.5
 # Who shows to be this much faster than when the slots were counted out gets more of them.
 FASTER = 4
 # How much longer than the baseline's worker mostly does a worker may take to be ready before it counts as time: mostly,
-# and in a single batch. A processor that was left alone is slow to come back. In short batches less is free, else all
-# of their work could be done before the clock starts.
+# and in a single batch. A processor that was left alone is slow to come back. Of short batches no more than this share
+# is free, else all of their work could be done before the clock starts.
 READY_SECONDS = 150e-6
 READY_ONCE_SECONDS = 500e-6
-READY_SHARE = 0.15
+READY_SHARE = 0.5
 # Calls before a batch, which leave the processor's caches as they are in the middle of it: so many, or as many as fit
 # into this time and are few beside the batch, since inputs are in sight meanwhile.
 MOST_WARM = 3
@@ -285,12 +285,13 @@ class _Duel:
             range(self._count), which, lambda: self.ring.sample(BASELINE), prepare=prepare, warm=self._warm)
 
     def _tell(self) -> None:
-        """Seconds a call in each batch, of both sides by the same rule.
+        """Seconds a call in each batch.
 
         What it took longer than usual to be ready is in it: inputs are in sight from waking on, and whoever takes
         longer may be at work on them. So is what the look at the answers took longer: work that was still on the device
         when the worker said "done" had to end first, or was waited for, a turn long. What is usual the baseline's
-        worker shows.
+        worker shows. The baseline, which does nothing of the kind, is charged by the same rule, but for no more than
+        the student mostly is: so short batches of an honest one are compared with short batches.
         """
         reference = self._baseline or self._student
         if not reference:
@@ -299,19 +300,22 @@ class _Duel:
         usual = middle.median(map(self._ready, reference))
         looked = middle.median(timed.looked for timed in reference)
 
-        def seconds(batches: list[Timed]) -> list[float]:
+        def mostly(batches: list[Timed]) -> float:
             if not batches:
-                return []
+                return 0.0
             free = min(usual + READY_SECONDS, READY_SHARE * middle.median(timed.seconds for timed in batches))
-            mostly = max(0.0, middle.median(map(self._ready, batches)) - free)
-            found = []
+            return max(0.0, middle.median(map(self._ready, batches)) - free)
+
+        def seconds(batches: list[Timed], most: float) -> list[float]:
+            found, charged = [], mostly(batches)
             for timed in batches:
                 once = min(usual + READY_ONCE_SECONDS, READY_SHARE * timed.seconds)
-                late = max(mostly, self._ready(timed) - once)
+                late = min(most, max(charged, self._ready(timed) - once))
                 found.append((timed.seconds + late + max(0.0, timed.looked - looked)) / self._count)
             return found
 
-        self.found.student, self.found.baseline = seconds(self._student), seconds(self._baseline)
+        self.found.student = seconds(self._student, math.inf)
+        self.found.baseline = seconds(self._baseline, mostly(self._student))
 
     def _ready(self, timed: Timed) -> float:
         """What getting ready took beside the calls to warm up."""

@@ -192,10 +192,10 @@ ATTACKS = {
                      "torch.cuda.synchronize()"), gain=1.25),
     # Short calls: all of them fit into the moment before the clock starts.
     "all of 2^20 elements' calls as a graph, before the clock starts": Attack(
-        in_its_place(GRAPH_OF_ALL, "torch.cuda.synchronize()", honest=VECTOR), gain=1.4, assignment="rmsnorm_vector",
+        in_its_place(GRAPH_OF_ALL, "torch.cuda.synchronize()", honest=VECTOR), gain=1.6, assignment="rmsnorm_vector",
         against=in_its_place(at_go=GRAPH_OF_ALL + "        torch.cuda.synchronize()", honest=VECTOR)),
     "all columns copied before the clock starts": Attack(
-        in_its_place("[function(*a) for a in chosen]; torch.cuda.synchronize()", "pass", honest=COLUMN), gain=1.4,
+        in_its_place("[function(*a) for a in chosen]; torch.cuda.synchronize()", "pass", honest=COLUMN), gain=1.8,
         assignment="copy_first_column", against=COLUMN),
     "a kernel left running, to see inputs first": Attack(
         in_its_place(at_go=UNJOINED, before=SPINS), ("late_write",)),
