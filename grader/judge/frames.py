@@ -107,11 +107,12 @@ class Channel:
 
     def _read(self, max_descriptors: int = 0) -> tuple[bytes, list[int]]:
         try:
-            if max_descriptors:
-                frame, descriptors, flags, _ = socket.recv_fds(self.sock, FRAME_BYTES + 1, max_descriptors)
-            else:
-                frame, _, flags, _ = self.sock.recvmsg(FRAME_BYTES + 1)
-                descriptors = []
+            try:
+                frame, descriptors, flags = self._next(max_descriptors)
+            except ConnectionResetError:
+                # The other side hung up with something of ours unread, which is told once; what it had said before
+                # is there all the same.
+                frame, descriptors, flags = self._next(max_descriptors)
         except OSError as error:
             raise ChannelClosed(str(error)) from None
         if not frame:
@@ -122,6 +123,13 @@ class Channel:
             _close(descriptors)
             raise ChannelError("frame or total size over the cap")
         return frame, descriptors
+
+    def _next(self, max_descriptors: int) -> tuple[bytes, list[int], int]:
+        if max_descriptors:
+            frame, descriptors, flags, _ = socket.recv_fds(self.sock, FRAME_BYTES + 1, max_descriptors)
+            return frame, descriptors, flags
+        frame, _, flags, _ = self.sock.recvmsg(FRAME_BYTES + 1)
+        return frame, [], flags
 
     @staticmethod
     def parse(shape: TypeAdapter[M], frame: bytes, seq: int | None) -> M:

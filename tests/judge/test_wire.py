@@ -107,3 +107,16 @@ def test_any_bytes_parse_or_are_refused(frame: bytes) -> None:
     except frames.ChannelError:
         return
     assert isinstance(message, wire.Loaded | wire.Done | wire.Failed)
+
+
+def test_what_was_said_before_hanging_up_is_read_though_something_was_left_unread() -> None:
+    ours, theirs = frames.socket_pair()
+    judge, worker = frames.Channel(ours), frames.Channel(theirs)
+    worker.send(wire.Loaded(seq=7))
+    # Unread on the other side: the kernel then tells of a reset before it gives what lies in the queue.
+    judge.send(wire.Unmap(seq=8))
+    worker.close()
+    assert judge.receive(wire.REPLY, seq=7, deadline=time.monotonic() + 1) == wire.Loaded(seq=7)
+    with pytest.raises(frames.ChannelClosed):
+        judge.receive(wire.REPLY, seq=8, deadline=time.monotonic() + 1)
+    judge.close()
