@@ -125,8 +125,16 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
     if plan.isolation.level < isolation.ADVISED:
         errors.print(f"kernelmark: isolation level {plan.isolation} only: {'; '.join(plan.isolation.missing)}; "
                      "grade nobody's code that you do not trust", markup=False)
-    # As Ctrl-C: what is graded is kept, and the class page is written.
-    signal.signal(signal.SIGTERM, _interrupt)
+    interrupted = False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal interrupted
+        interrupted = True
+        raise KeyboardInterrupt
+
+    # What is graded is kept, and the class page is written.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, interrupt)
     try:
         with _progress(plan, console) as tell:
             for graded in grade_all(plan.jobs, plan.lanes, plan.isolation):
@@ -135,13 +143,12 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
                 for line in trouble:
                     errors.print(f"kernelmark: {line}", markup=False)
                 failures.extend(Failure(graded.submission.slug, line) for line in trouble)
+                if interrupted:
+                    # Raised in a finalizer, where Python drops it.
+                    raise KeyboardInterrupt
     finally:
         _write_class(plan, failures, console, errors, time.monotonic() - started)
     return len(failures)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _write_class(
