@@ -276,9 +276,11 @@ class _Duel:
         session = self.baseline.session
 
         def prepare() -> float:
-            # It could be trusted not to look; but whoever has been stopped starts more slowly.
+            # It could be trusted not to look, and leaves nothing behind; but what goes before a batch is in its time.
             with session.frozen():
                 self.ring.fill(BASELINE)
+                if self.cuda:
+                    device.quiet(QUIET_SECONDS)
             return session.woken
 
         return self.baseline.clock.batch(

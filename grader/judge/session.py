@@ -258,9 +258,10 @@ class Session:
                     # A failure of ours: its answer is not to be taken for the next one's.
                     patience = time.monotonic() + ABANDON_SECONDS
                     with suppress(frames.ChannelError, _OverLimit):
-                        while not self.look(patience, seconds=WATCH_SECONDS):
+                        while not self.over and not self.look(patience, seconds=WATCH_SECONDS):
                             pass
-                        self.worker.channel.receive(wire.REPLY, seq=request.seq, deadline=time.monotonic())
+                        if not self.over:
+                            self.worker.channel.receive(wire.REPLY, seq=request.seq, deadline=time.monotonic())
                     raise
             while not self.look(deadline, seconds=WATCH_SECONDS):
                 pass

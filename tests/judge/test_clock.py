@@ -16,7 +16,7 @@ from grader.judge.buffers import HostTensor
 from grader.judge.clock import Clock, Timed
 from grader.judge.compare import poison_, unwritten
 from grader.judge.session import Lost, Refused, Session
-from grader.judge.zygote import Zygote
+from grader.judge.zygote import InfrastructureError, Zygote
 
 LIMITS = wire.Limits(memory_mb=512, file_mb=8, processes=32, cpu_seconds=60)
 SHAPE = (64, 64)
@@ -147,6 +147,16 @@ def test_who_is_refused_a_batch_is_told_why(track: Track) -> None:
     lost = track.clock.batch([0], prepare=refuses)
     assert isinstance(lost, Lost) and (lost.kind, lost.message) == ("late_write", "still at work")
     assert track.session.over
+
+
+@source("def silu(x, out):\n    out.copy_(x)")
+def test_a_failure_of_ours_after_the_worker_was_ended_is_told_as_such(track: Track) -> None:
+    def fails() -> float:
+        track.session.lose("late_write", "still at work")
+        raise InfrastructureError("and another program is, too")
+
+    with pytest.raises(InfrastructureError, match="another program"):
+        track.clock.batch([0], prepare=fails)
 
 
 # A submission that has found the page among its memory maps says "done" before it has done anything.
