@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import importlib
 import math
 import re
 import time
@@ -18,16 +17,16 @@ import torch
 
 from grader import calibration, catalogue, scoring
 from grader.assignment import Assignment
-from grader.calibration import REFERENCE, Calibration, CaseRatio, MeasuredRung
+from grader.calibration import Calibration, CaseRatio, MeasuredRung
 from grader.course import Course, Threshold
-from grader.judge import speed, wire
+from grader.judge import health, speed, wire
 from grader.judge.buffers import BufferError
 from grader.judge.device import memory
 from grader.judge.lane import lane_baselines, lane_zygote
 from grader.judge.session import Lost, Session
 from grader.judge.speed import Speed
 from grader.judge.zygote import InfrastructureError
-from grader.result import Timing
+from grader.result import REFERENCE, Timing
 
 # Full marks at this share of what our reference reaches: a good kernel, not only the best one.
 TARGET_SHARE = 0.7
@@ -110,7 +109,7 @@ def gathered(found: Sequence[Found], device: str, command: str) -> Calibration:
     versions = lane_zygote(device).versions
     return Calibration(
         schema=calibration.SCHEMA, device=torch.cuda.get_device_name() if device == "cuda" else device,
-        driver=_driver() if device == "cuda" else "", torch=versions.torch, triton=versions.triton,
+        driver=health.driver_version() if device == "cuda" else "", torch=versions.torch, triton=versions.triton,
         kernelmark=metadata.version("kernelmark"), command=command, assignments=assignments,
         measured_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"))
 
@@ -167,21 +166,6 @@ def _timing(
         return found.timing
     what = found.message if isinstance(found, Lost) else f"a timed call's {dataclasses.asdict(found)['what']} is wrong"
     raise InfrastructureError(f"{who}: {what}")
-
-
-def _driver() -> str:
-    """The version of NVIDIA's driver; "" if nvidia-ml-py is missing or does not say."""
-    try:
-        nvml = importlib.import_module("pynvml")
-    except ImportError:
-        return ""
-    try:
-        nvml.nvmlInit()
-        version = nvml.nvmlSystemGetDriverVersion()
-    except nvml.NVMLError:
-        return ""
-    # Older bindings give bytes.
-    return version.decode() if isinstance(version, bytes) else str(version)
 
 
 def _round(value: float) -> float:

@@ -16,8 +16,6 @@ from grader.result import Interval, Record, Rung
 
 SCHEMA: Final = "kernelmark/calibration/v1"
 FOLDER = Path(__file__).resolve().parent.parent / "calibration"
-REFERENCE = "reference"
-"""The name of our finished kernel among an assignment's rungs."""
 
 EXPECTED = "a file as `kernelmark calibrate` writes it expected"
 

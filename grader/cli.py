@@ -103,6 +103,7 @@ def calibrate(
     from grader import calibrate as measuring
     from grader import calibration
     from grader.judge.zygote import InfrastructureError
+    from grader.result import REFERENCE
 
     path = out or calibration.FOLDER / f"{calibration.slug(torch.cuda.get_device_name())}.json"
     try:
@@ -125,7 +126,7 @@ def calibrate(
             # After each, so that who interrupts it loses nothing.
             new = measuring.gathered(measured, "cuda", shlex.join(words))
             calibration.write(calibration.joined(earlier, new) if earlier else new, path)
-            who = one.assignment if one.rung.name == calibration.REFERENCE else f"{one.assignment} {one.rung.name}"
+            who = one.assignment if one.rung.name == REFERENCE else f"{one.assignment} {one.rung.name}"
             for timing in one.timings:
                 roof = "" if timing.roof_fraction is None else f", {timing.roof_fraction:.0%} of {timing.roof}"
                 console.print(f"{who} {timing.case}: {timing.student_us:.1f} µs against {timing.baseline_us:.1f}, "

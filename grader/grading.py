@@ -157,7 +157,9 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
     cases = [check_id for check_id in expected if check_id not in (SOURCE, RECORD)] + [check.id for check in wrong]
     earned = scoring.correctness_points(verdict, checks, cases, points, job.course)
     message, hint = explain_assignment(assignment, checks)
-    performance = _performance(job, context, assignment, verdict)
+    content = context.source(assignment).content
+    digest = hashlib.sha256(content).hexdigest() if content is not None else ""
+    performance = _performance(job, context, assignment, verdict, digest)
     flags = [Flag(what="policy", evidence=check.detail.message, place=check.detail.place)
              for check in checks if check.detail is not None and check.detail.kind in ("policy", "no_kernel")]
     flags += [_too_fast(timing) for timing in performance.timings if (timing.roof_fraction or 0) > IMPOSSIBLE]
@@ -168,17 +170,14 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
         correctness=Correctness(points=earned, max_points=points.correctness, checks=checks),
         performance=performance,
         flags=flags,
-        source_sha256=_digest(context, assignment),
+        source_sha256=digest,
         seconds=round(context.seconds.get(assignment.name, 0), 3),
     )
 
 
-def _digest(context: Context, assignment: Assignment) -> str:
-    content = context.source(assignment).content
-    return hashlib.sha256(content).hexdigest() if content is not None else ""
-
-
-def _performance(job: Job, context: Context, assignment: Assignment, verdict: Verdict) -> Performance:
+def _performance(
+    job: Job, context: Context, assignment: Assignment, verdict: Verdict, digest: str
+) -> Performance:
     points, threshold = job.course.points_of(assignment.name), job.course.threshold_of(assignment.name)
     found = Performance(
         reason=NO_GPU if job.device == "cpu" else NOT_ASKED, max_points=points.performance,
@@ -204,7 +203,9 @@ def _performance(job: Job, context: Context, assignment: Assignment, verdict: Ve
         "status": "measured", "reason": "", "points": fresh, "speedup": scoring.speedup(timings),
         "floor": threshold.floor, "target": threshold.target, "timings": timings})
     previous = scoring.previous_share(
-        job.earlier.get(assignment.name), scoring.contest(_digest(context, assignment), _device_name(job), found))
+        job.earlier.get(assignment.name), scoring.contest(digest, _device_name(job), found))
+    if previous is None:
+        return found
     kept = scoring.performance_points(timings, threshold, points, previous)
     if kept == fresh:
         return found
@@ -267,7 +268,7 @@ def _pool(waiting: deque[Job], lanes: int, measured: Isolation | None) -> Genera
     # Spawned: a lane must not inherit the terminal's threads, and starts as clean as by hand.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(
-            lanes, mp_context=context, initializer=start_lane, initargs=(device, measured)) as pool:
+            lanes, mp_context=context, initializer=start_lane, initargs=(device, measured, waiting[0].speed)) as pool:
         while waiting or flying:
             while waiting and len(flying) < lanes:
                 job = waiting.popleft()

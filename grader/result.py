@@ -172,6 +172,10 @@ class Correctness(Record):
     checks: list[CheckResult] = []
 
 
+REFERENCE = "reference"
+"""The name of the course's finished kernel among an assignment's rungs."""
+
+
 class Rung(Record):
     """A kernel of the course's own, as it was measured earlier on a device of the same name."""
 

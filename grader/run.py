@@ -64,7 +64,7 @@ def plan(
         raise PlanError(f"--only: {error}") from None
     if device not in DEVICES:
         raise PlanError(f"--device: {device!r}; one of {', '.join(DEVICES)} expected")
-    trouble = no_gpu()
+    trouble = no_gpu() if device != "cpu" else ""
     if device == "auto":
         device = "cpu" if trouble else "cuda"
     elif device == "cuda" and trouble:

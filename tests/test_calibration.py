@@ -150,10 +150,10 @@ def test_a_result_gets_the_ladder_of_its_assignment_and_device(
     job, context = _job(made(transpose=LADDER, silu=[rung("reference", 1.0)]))
     # A job travels to another process.
     job = pickle.loads(pickle.dumps(job))
-    found = grading._performance(job, context, ALL[assignment], "wrong_answer")
+    found = grading._performance(job, context, ALL[assignment], "wrong_answer", "")
     assert found.ladder == ladder
     context.asked_for_speed = False
-    assert grading._performance(job, context, ALL[assignment], "wrong_answer").ladder == []
+    assert grading._performance(job, context, ALL[assignment], "wrong_answer", "").ladder == []
 
 
 def test_a_result_of_before_there_were_ladders_still_loads() -> None:

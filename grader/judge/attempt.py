@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import torch
 
-from grader.assignment import Assignment, Case, Input, Inputs, TimedCase
+from grader.assignment import Assignment, Case, Inputs, TimedCase
 from grader.catalogue import right_answer
 from grader.course import Course
 from grader.judge import device, policy, speed, wire
@@ -19,6 +19,7 @@ from grader.judge.baselines import Baselines
 from grader.judge.buffers import BufferError
 from grader.judge.compare import compare, error_map
 from grader.judge.explain import explain_case, explain_failure
+from grader.judge.inputs import draw
 from grader.judge.ring import Wrong
 from grader.judge.session import Answer, Lost, Session
 from grader.judge.zygote import InfrastructureError, Zygote
@@ -118,7 +119,6 @@ class Attempt:
             answer = session if isinstance(session, Lost) else session.call(case, inputs)
         except InfrastructureError:
             self._drop_session()
-            self._blocked = "not run: the grader had failed"
             raise
         if isinstance(answer, Lost):
             return self._case_lost(case, answer)
@@ -142,14 +142,10 @@ class Attempt:
         if self._session is not None and self._cuda:
             before = device.memory(cuda=True)
             self._session.lose("out_of_memory", "")
-            after = device.memory(cuda=True)
-            if device.hoarded(before, after):
-                assert before.device is not None and after.device is not None
-                held = (after.device - before.device) / 2**30
-                return Lost("out_of_memory", f"the submission held {held:.0f} GiB of device memory, and left none for "
-                                             "its own inputs and outputs")
+            if held := device.hoarded(before, device.memory(cuda=True)):
+                return Lost("out_of_memory", f"the submission held {held / 2**30:.0f} GiB of device memory, and left "
+                                             "none for its own inputs and outputs")
         self._drop_session()
-        self._blocked = "not run: the grader had failed"
         raise InfrastructureError(str(error)) from None
 
     def record(self) -> CheckResult:
@@ -273,20 +269,14 @@ class Attempt:
         with suppress(InfrastructureError):
             self._end_session()
         self._session = None
+        self._blocked = "not run: the grader had failed"
 
     def _inputs(self, case: Case) -> Inputs:
         """Fresh contents at every call, from a seed that no submission can know."""
         self._calls += 1
         text = f"{self.assignment.name}/{case.name}/{self._calls}".encode()
         digest = hashlib.blake2b(text, key=self._seed, digest_size=8).digest()
-        device = "cuda" if self._cuda else "cpu"
-        generator = torch.Generator(device).manual_seed(int.from_bytes(digest, "big") >> 1)
-        with torch.device(device):
-            inputs = dict(self.assignment.make_inputs(case, generator))
-        for parameter in self.assignment.parameters:
-            if isinstance(parameter, Input) and parameter.place == "host":
-                inputs[parameter.name] = inputs[parameter.name].cpu()
-        return inputs
+        return draw(self.assignment, case, int.from_bytes(digest, "big") >> 1, cuda=self._cuda)
 
     def _compare(self, case: Case, inputs: Inputs, answer: Answer) -> CheckResult:
         expected = right_answer(self.assignment, inputs)

@@ -56,10 +56,12 @@ def memory(cuda: bool) -> Memory:
     return Memory(host, torch.cuda.mem_get_info()[0], torch.cuda.get_device_properties(0).L2_cache_size)
 
 
-def hoarded(before: Memory, after: Memory) -> bool:
-    """Whether what became free on the device between two looks is more than an honest worker holds."""
+def hoarded(before: Memory, after: Memory) -> int:
+    """The bytes that became free on the device between two looks, if they are more than an honest worker holds; else 0.
+    """
     assert before.device is not None and after.device is not None
-    return after.device - before.device > HELD_SHARE * torch.cuda.get_device_properties(0).total_memory
+    freed = after.device - before.device
+    return freed if freed > HELD_SHARE * torch.cuda.get_device_properties(0).total_memory else 0
 
 
 def sane() -> bool:

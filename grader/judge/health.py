@@ -106,6 +106,19 @@ def take(uuid: str, ours: Collection[int] = ()) -> Snapshot:
     )
 
 
+def driver_version() -> str:
+    """Of NVIDIA's driver; "" if nvidia-ml-py is missing or does not say."""
+    nvml = _nvml()
+    if isinstance(nvml, str):
+        return ""
+    try:
+        version = nvml.nvmlSystemGetDriverVersion()
+    except nvml.NVMLError:
+        return ""
+    # Older bindings give bytes.
+    return version.decode() if isinstance(version, bytes) else str(version)
+
+
 def uuid_of(device: int = 0) -> str:
     """NVML's name for a CUDA device, which holds whatever CUDA_VISIBLE_DEVICES renumbers."""
     import torch

@@ -199,8 +199,8 @@ def _reasons(layers: wire.Layers, bounded: bool) -> tuple[str, ...]:
         (layers.uid is not None, "a user of its own, without privileges"),
         (layers.landlock, "Landlock: it writes nowhere but in its own folder, and reads nothing of the course"),
         (layers.seccomp,
-         "seccomp: no signals to others, no tracing, no sockets, no memory that outlives it, and in the interpreter no "
-         "other programs"),
+         "seccomp: no signals to others, no tracing, no connections, no memory that outlives it, and in the "
+         "interpreter no other programs"),
         (bounded, "a cgroup: memory and processes of all its workers are bounded by the kernel"),
         (True,
          "a process of its own, forked before any student code was read, with an empty folder, a bare environment, no "

@@ -22,9 +22,10 @@ _baselines: dict[str, Baselines] = {}
 _isolations: dict[str, Isolation] = {}
 
 
-def start_lane(device: str = "cpu", measured: Isolation | None = None) -> None:
+def start_lane(device: str = "cpu", measured: Isolation | None = None, speed: bool = True) -> None:
     """Prepares a process of its own for gradings: it ends with the one that started it, and whatever a submission
-    leaves behind falls to it. `measured` spares it from measuring the isolation again."""
+    leaves behind falls to it. `measured` spares it from measuring the isolation again; on a GPU `speed` has it start
+    the baselines' process."""
     processes.die_with_parent()
     processes.adopt_orphans()
     if measured is not None:
@@ -34,7 +35,7 @@ def start_lane(device: str = "cpu", measured: Isolation | None = None) -> None:
             layers = layers.model_copy(update={"uid": isolation.spare_uid()})
         _isolations[device] = replace(measured, layers=layers)
     lane_zygote(device)
-    if device == "cuda":
+    if device == "cuda" and speed:
         # It takes seconds to start, and is wanted later.
         lane_baselines(device)
     import torch

@@ -18,6 +18,7 @@ from grader.catalogue import right_answer
 from grader.judge import wire
 from grader.judge.buffers import DTYPES, Shared, share
 from grader.judge.compare import Comparison, compare, poison_, same_bits, unwritten
+from grader.judge.inputs import draw
 
 # Of one output, secret places that are looked at in the moment of "done".
 SAMPLES = 1024
@@ -66,6 +67,7 @@ class Ring:
         on_host = any(isinstance(p, Input) and p.place == "host" for p in assignment.parameters)
         self._sampled = assignment.rows is not None and assignment.spot_check is None and large and not on_host
         self._watched: dict[int, tuple[Tensor, Inputs]] = {}
+        # Seeded by nobody: torch's own starts from a number that everybody knows.
         self._generator = torch.Generator("cuda" if cuda else "cpu").manual_seed(secrets.randbits(63))
         # Where inputs are changed in place there is nothing to draw again: the answers are kept instead.
         self._expected: list[tuple[Tensor, Tensor | None]] = []
@@ -125,16 +127,13 @@ class Ring:
                 self._scalars[slot] = {name: value for name, value in drawn.items() if not isinstance(value, Tensor)}
                 if self._sampled:
                     assert self._assignment.rows is not None
-                    index = self._random(self._case_rows, ROWS)
+                    index = torch.randint(
+                        self._case_rows, (ROWS,), generator=self._generator, device=self._generator.device)
                     self._watched[slot] = (index, self._assignment.rows(drawn, index))
             else:
                 renew(self._given(slot), torch.Generator().manual_seed(self._seed(slot)))
         if renew is not None:
             self._expected = [self._answer(self._given(slot)) for slot in range(self.count)]
-        self.poison(side)
-
-    def poison(self, side: str) -> None:
-        """Outputs of `side` full of poison, and other places to look at."""
         # After all inputs, so that the device's cache holds the same for either side.
         for shared in self._outputs[side][: self.count]:
             poison_(shared.tensor)
@@ -172,10 +171,8 @@ class Ring:
             if not same_bits(shared.tensor, inputs[name]):
                 return Wrong(f"input {name}", slot)
         spot_check = self._assignment.spot_check
-        if spot_check is not None:
-            generator = torch.Generator(output.device).manual_seed(secrets.randbits(63))
-            if spot_check(inputs, output, generator) <= 1:
-                return None
+        if spot_check is not None and spot_check(inputs, output, self._generator) <= 1:
+            return None
         # Also after a spot check that failed: what is wrong is to be told, and known for certain.
         for first, part, its_inputs in self._parts(inputs, output):
             comparison = compare(part, *self._answer(its_inputs))
@@ -216,18 +213,8 @@ class Ring:
 
     def _draw(self, slot: int) -> Inputs:
         """The inputs of a slot since the last `fill`: the same each time, and not to be known beforehand."""
-        device = "cuda" if self._cuda else "cpu"
-        generator = torch.Generator(device).manual_seed(self._seed(slot))
-        with torch.device(device):
-            drawn = dict(self._assignment.make_inputs(self._case, generator))
-        for parameter in self._assignment.parameters:
-            if isinstance(parameter, Input) and parameter.place == "host":
-                drawn[parameter.name] = drawn[parameter.name].cpu()
+        drawn = draw(self._assignment, self._case, self._seed(slot), cuda=self._cuda)
         return {**drawn, **self._scalars[slot]}
-
-    def _random(self, high: int, count: int) -> Tensor:
-        """From a generator that nobody knows: torch's own starts from a number that everybody does."""
-        return torch.randint(high, (count,), generator=self._generator, device=self._generator.device)
 
     def _seed(self, slot: int) -> int:
         text = f"{self._drawn}/{slot}".encode()

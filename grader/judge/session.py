@@ -255,13 +255,7 @@ class Session:
                 except (frames.ChannelError, _OverLimit, Refused):
                     raise
                 except BaseException:
-                    # A failure of ours: its answer is not to be taken for the next one's.
-                    patience = time.monotonic() + ABANDON_SECONDS
-                    with suppress(frames.ChannelError, _OverLimit):
-                        while not self.over and not self.look(patience, seconds=WATCH_SECONDS):
-                            pass
-                        if not self.over:
-                            self.worker.channel.receive(wire.REPLY, seq=request.seq, deadline=time.monotonic())
+                    self._forget(request.seq)
                     raise
             while not self.look(deadline, seconds=WATCH_SECONDS):
                 pass
@@ -291,6 +285,16 @@ class Session:
         if (reply.op == "loaded") != isinstance(request, wire.Load):
             return self.lose("protocol", f"the worker answered {reply.op!r} to {request.op!r}"), seconds
         return reply, seconds
+
+    def _forget(self, seq: int) -> None:
+        """Reads an answer that nobody wants after a failure of ours: it is not to be taken for the next one's."""
+        if self.over:
+            return
+        patience = time.monotonic() + ABANDON_SECONDS
+        with suppress(frames.ChannelError, _OverLimit):
+            while not self.look(patience, seconds=WATCH_SECONDS):
+                pass
+            self.worker.channel.receive(wire.REPLY, seq=seq, deadline=time.monotonic())
 
     def look(self, deadline: float, *, seconds: float = 0) -> bool:
         """Whether there is a reply to read, after waiting for one up to `seconds`. Keeps the worker's output flowing.

@@ -7,9 +7,8 @@ from statistics import geometric_mean
 from grader.report import charts
 from grader.report.speed import positive
 from grader.report.text import figure
-from grader.result import Performance, Rung
+from grader.result import REFERENCE, Performance, Rung
 
-REFERENCE = "reference"
 # Stage 0 is PyTorch: the baseline under another name, and nothing that may be handed in.
 START = "V0 "
 MOST_RUNGS = 24

@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 
 from grader.catalogue import ROOT, assignments
-from grader.course import LimitsTable, read_course
+from grader.course import LimitsTable
 from grader.grading import Job, grade
 from grader.judge.lane import lane_zygote
 from grader.submission import Submission
 from grader.worker import processes
+from tests import hostile_lane
 from tests.graded import FILES, results, told
+from tests.test_hostile import MEMBERS
 
 pytestmark = pytest.mark.gpu
 
 DEVICE = "cuda"
-HERE = ROOT / "tests" / "submissions" / "hostile"
-MEMBERS = sorted(path for family in HERE.iterdir() for path in family.iterdir() if path.is_dir())
 LIMITS = LimitsTable(cuda_call_seconds=8, cuda_assignment_seconds=20, memory_mb=2048)
 HONEST = ROOT / "examples" / "class" / "alice"
 
@@ -33,10 +33,10 @@ def test_an_attack_scores_zero_and_leaves_no_process(folder: Path) -> None:
     notes = "".join((folder / assignments()[name].file).read_text(errors="replace") for name in present)
     if re.search(r"^# (residual|gap): ", notes, re.MULTILINE):
         pytest.skip("it earns points, as the README says it may")
-    course = read_course(ROOT / "course.toml", frozenset(assignments())).model_copy(update={"limits": LIMITS})
     lane_zygote(DEVICE).versions  # noqa: B018
     before = len(processes.descendants())
-    graded = grade(Job(Submission(folder.name, folder, folder.name), course, present, DEVICE, speed=False))
+    submission = Submission(folder.name, folder, folder.name)
+    graded = grade(Job(submission, hostile_lane.course(limits=LIMITS), present, DEVICE, speed=False))
     assert graded.result is not None, graded.error
     for result in graded.result.assignments.values():
         assert result.score == 0 and result.verdict not in ("accepted", "infrastructure_error"), told(result)
