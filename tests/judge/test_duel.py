@@ -205,11 +205,25 @@ sys.modules['grader.worker.batches'].Batches.run = run
 WORDS = {"marks": wire.MARKS, "set": wire.SET, "ready": wire.READY, "go": wire.GO, "done": wire.DONE}
 
 
-@pytest.mark.parametrize("seconds", [0.002, 0.02])
+@pytest.mark.parametrize("seconds", [0.01, 0.02])
 def test_who_does_all_before_the_clock_starts_gains_a_share_at_most(match: Match, seconds: float) -> None:
     found = match(ALL_BEFORE.format(seconds=seconds, also="[]", **WORDS), SLOW.format(seconds=seconds))
     # By the clock alone it would be thousands of times as fast.
     assert isinstance(found, Measured) and found.estimate.median < 2, found
+
+
+def test_what_fits_into_the_moment_before_the_clock_is_bounded_by_the_batch(
+    match: Match, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As if the moment were long enough for all of the work, as it is for a GPU's shortest calls.
+    for name in ("READY_SECONDS", "READY_ONCE_SECONDS"):
+        monkeypatch.setattr(f"grader.judge.duel.{name}", 1.0)
+    before, slow = ALL_BEFORE.format(seconds=0.01, also="[]", **WORDS), SLOW.format(seconds=0.01)
+    found = match(before, slow)
+    assert isinstance(found, Measured) and found.estimate.median < 2, found
+    monkeypatch.setattr("grader.judge.duel.READY_SHARE", 1e9)
+    control = match(before, slow)
+    assert isinstance(control, Measured) and control.estimate.median > 4, control
 
 
 def test_calls_that_warm_up_are_checked_like_all(
