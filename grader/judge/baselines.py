@@ -26,11 +26,11 @@ FUNCTIONS = ("eager", "compiled")
 
 
 class Baselines:
-    """Every assignment's baselines on one device. Each is loaded when first asked for. `history` is how fast they were.
-    """
+    """Every assignment's baselines on one device. Each is loaded when first asked for. `history` is how fast they were,
+    in workers before this one too."""
 
-    def __init__(self, *, cuda: bool) -> None:
-        self.history = History()
+    def __init__(self, *, cuda: bool, history: History | None = None) -> None:
+        self.history = history or History()
         self._cuda = cuda
         self._zygote = Zygote(interpret=not cuda, layers=wire.Layers())
         self._session: Session | None = None

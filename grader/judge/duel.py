@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import torch
+
 from grader.assignment import Assignment, Case
 from grader.judge import device, health, wire
 from grader.judge.clock import Clock, Timed
@@ -33,8 +35,10 @@ MOST_BLOCKS = 24
 # there are slots enough. Slow kernels are timed on few slots.
 BATCH_SECONDS = 6e-3
 LONGEST_SECONDS = 0.5
-# Who shows to be this much faster than when the slots were counted out gets more of them.
-FASTER = 4
+# Who shows to be this much faster than when the slots were counted out gets more of them: while warming up, when memory
+# is touched for the first time, a few times, and once later.
+FASTER = 2
+GUESSES = 3
 # How much longer than the baseline's worker mostly does a worker may take to be ready before it counts as time: mostly,
 # and in a single batch. A processor that was left alone is slow to come back. Of short batches no more than this share
 # is free, else all of their work could be done before the clock starts.
@@ -48,6 +52,8 @@ WARM_SECONDS = 150e-6
 WARM_SHARE = 20
 # How long work may go on that a submission has left on the device.
 QUIET_SECONDS = 1.0
+# Who takes this share of the time has used it up.
+MOSTLY = 0.5
 # Of the student's batches this share, drawn by the judge, is recorded and not counted.
 RECORDED = 0.2
 
@@ -56,6 +62,7 @@ RECORDED = 0.2
 class Measured:
     """Seconds a call in each counted batch, in the order they ran, and what belongs to reading them.
 
+    `clocked` is the baseline's by the clock alone: nothing that the student did is charged in it.
     `round_trip` is the median of batches of no calls; it is in every batch of both sides. `exposed` is the median time
     from the waking of the student's processes to the clock's start. `compiled` are the median seconds of the baseline's
     second function, if it has one that works.
@@ -64,6 +71,7 @@ class Measured:
     slots: int
     student: list[float] = field(default_factory=list)
     baseline: list[float] = field(default_factory=list)
+    clocked: list[float] = field(default_factory=list)
     compiled: float | None = None
     round_trip: float = 0.0
     exposed: float = 0.0
@@ -146,6 +154,9 @@ class _Duel:
     _planned: int = 0
     _count: int = 1
     _warm: list[int] = field(default_factory=list)
+    # When it began, and the seconds that the student's batches took, but for what is ours in them.
+    _started: float = field(default_factory=time.monotonic)
+    _theirs: float = 0.0
 
     def run(self, settled: Callable[[Estimate], bool]) -> Measured | Lost | Wrong:
         self.ring.fill(BASELINE)
@@ -169,7 +180,7 @@ class _Duel:
             late = time.monotonic() > self.until
             if blocks < FEWEST_RATIOS:
                 if late:
-                    raise InfrastructureError("the time for timed calls was used up before enough of them were made")
+                    return self._no_time()
                 continue
             count = self._slots()
             if not late and count >= FASTER * self._count:
@@ -200,13 +211,24 @@ class _Duel:
             failed = self._student_batch(record=True) or self._baseline_batch(check=True)
             if failed is not None:
                 return failed
-        # One more of each: what a single call takes is mostly its beginning and end.
-        self._start_counting(self._slots())
-        failed = self._student_batch(record=True) or self._baseline_batch()
-        if failed is not None:
-            return failed
+        # More of each: what a single call takes is mostly its beginning and end.
+        for _ in range(GUESSES):
+            self._start_counting(self._slots())
+            failed = self._student_batch(record=True) or self._baseline_batch()
+            if failed is not None:
+                return failed
+            if self._slots() < FASTER * self._count:
+                break
         self._start_counting(self._slots())
         return None
+
+    def _no_time(self) -> Lost:
+        """How the time was used up before there were enough batches. Raises InfrastructureError if it was ours."""
+        used = time.monotonic() - self._started
+        if self._theirs < MOSTLY * used:
+            raise InfrastructureError("the time for timed calls was used up before enough of them were made")
+        return self.student.session.lose(
+            "time_out", f"timed calls took {self._theirs:.0f} of {used:.0f} s, and there were not enough of them yet")
 
     def _slots(self) -> int:
         """How many slots a batch should have, going by the times so far."""
@@ -233,17 +255,22 @@ class _Duel:
 
     def _one_student_batch(self, *, record: bool, count: bool) -> Lost | Wrong | None:
         session = self.student.session
+        started = time.monotonic()
 
         def prepare() -> float:
+            nonlocal started
             with session.frozen():
                 self._await_quiet()
+                asked = time.monotonic()
                 self.ring.fill(STUDENT)
+                started += time.monotonic() - asked
                 self._await_quiet()
             return session.woken
 
         timed = self.student.clock.batch(
             range(self._count), self.student.which, lambda: self.ring.sample(STUDENT), prepare=prepare,
             warm=self._warm, record=record)
+        self._theirs += time.monotonic() - started
         if isinstance(timed, Lost):
             return timed
         if count:
@@ -267,6 +294,9 @@ class _Duel:
             if wrong is not None:
                 raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what}")
         if isinstance(timed, Lost):
+            if timed.kind == "out_of_memory":
+                # Whoever holds too much of it need not be the baseline.
+                raise torch.OutOfMemoryError(f"the baseline found no memory: {timed.message}")
             raise InfrastructureError(f"the baseline failed: {timed.message}")
         self._baseline.append(timed)
         self._tell()
@@ -295,29 +325,33 @@ class _Duel:
         worker shows. The baseline, which does nothing of the kind, is charged by the same rule, but for no more than
         the student mostly is: so short batches of an honest one are compared with short batches.
         """
-        reference = self._baseline or self._student
-        if not reference:
-            self.found.student, self.found.baseline = [], []
+        sides = [batches for batches in (self._baseline, self._student) if batches]
+        if not sides:
+            self.found.student, self.found.baseline, self.found.clocked = [], [], []
             return
-        usual = middle.median(map(self._ready, reference))
-        looked = middle.median(timed.looked for timed in reference)
+        usual = middle.median(map(self._ready, sides[0]))
+        looked = middle.median(timed.looked for timed in sides[0])
+        shortest = min(middle.median(timed.seconds for timed in batches) for batches in sides)
+        free = min(usual + READY_SECONDS, READY_SHARE * shortest)
 
-        def mostly(batches: list[Timed]) -> float:
+        def mostly(batches: list[Timed]) -> tuple[float, float]:
             if not batches:
-                return 0.0
-            free = min(usual + READY_SECONDS, READY_SHARE * middle.median(timed.seconds for timed in batches))
-            return max(0.0, middle.median(map(self._ready, batches)) - free)
+                return 0.0, 0.0
+            return (max(0.0, middle.median(map(self._ready, batches)) - free),
+                    max(0.0, middle.median(timed.looked for timed in batches) - looked))
 
-        def seconds(batches: list[Timed], most: float) -> list[float]:
-            found, charged = [], mostly(batches)
+        def seconds(batches: list[Timed], most: tuple[float, float]) -> list[float]:
+            found, (charged, _) = [], mostly(batches)
             for timed in batches:
-                once = min(usual + READY_ONCE_SECONDS, READY_SHARE * timed.seconds)
-                late = min(most, max(charged, self._ready(timed) - once))
-                found.append((timed.seconds + late + max(0.0, timed.looked - looked)) / self._count)
+                once = min(usual + READY_ONCE_SECONDS, READY_SHARE * min(shortest, timed.seconds))
+                late = max(charged, self._ready(timed) - once)
+                extra = min(most[0], late) + min(most[1], max(0.0, timed.looked - looked))
+                found.append((timed.seconds + extra) / self._count)
             return found
 
-        self.found.student = seconds(self._student, math.inf)
+        self.found.student = seconds(self._student, (math.inf, math.inf))
         self.found.baseline = seconds(self._baseline, mostly(self._student))
+        self.found.clocked = [timed.seconds / self._count for timed in self._baseline]
 
     def _ready(self, timed: Timed) -> float:
         """What getting ready took beside the calls to warm up."""

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 SLOWER = 0.10
 # With fewer figures than these, the first might be the one that is wrong.
 FEWEST = 3
-# Nor is it, where its batches scatter more than that, before it takes so many times their scatter longer.
+# Nor is it, where its batches or the figures before scatter more than that, before it takes so many times their scatter
+# longer.
 SPREADS = 4.0
-# The latest figures count: over a long class a machine may warm up.
-RECENT = 9
+# The latest figures count: over a long class a machine may warm up, or change for good.
+RECENT = 5
 # Numbers of calls a batch that differ by less than about 9 % are compared: the clock's own share of a call hardly
 # differs, and a number that follows from measured times is not the same twice.
 SLOTS_AN_OCTAVE = 8
@@ -73,7 +74,9 @@ class History:
         if len(figures) < self._fewest:
             return None
         usual = middle.median_low(figure.seconds for figure in figures)
-        spread = middle.median_low(figure.spread for figure in figures)
+        # Some baselines wait for the host most of the time, and that is faster in one minute than in the next.
+        between = middle.median_low(abs(figure.seconds - usual) for figure in figures)
+        spread = max(between, middle.median_low(figure.spread for figure in figures))
         if seconds <= usual + max(SLOWER * usual, SPREADS * spread):
             return None
         return (f"The baseline of {key.assignment} took {seconds * 1e6:.4g} µs a call on {key.case}, "

@@ -77,7 +77,8 @@ def lane_baselines(device: str) -> Baselines:
         if baselines is not None:
             baselines.close()
         _prepare()
-        baselines = _baselines[device] = Baselines(cuda=device == "cuda")
+        baselines = _baselines[device] = Baselines(
+            cuda=device == "cuda", history=None if baselines is None else baselines.history)
     return baselines
 
 

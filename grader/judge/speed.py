@@ -21,7 +21,7 @@ from grader.statistics import Estimate, settled, straddles
 # On the fastest devices as much is moved in the time that a batch should take (`duel.BATCH_SECONDS`).
 RING_BYTES = 16 << 30
 # Host memory takes longer to fill.
-HOST_RING_BYTES = 4 << 30
+HOST_RING_BYTES = 8 << 30
 FEWEST_SLOTS, MOST_SLOTS = 4, 128
 # The ring passes through the device's last cache this many times over.
 CACHES = 3
@@ -98,7 +98,7 @@ def measure(
             if not isinstance(found, Measured):
                 return found
             after = device.state() if cuda else None
-            key, took = history.Key(assignment.name, one.name, found.slots), history.figure(found.baseline)
+            key, took = history.Key(assignment.name, one.name, found.slots), history.figure(found.clocked)
             # An interpreter's times are too noisy to tell.
             odd = baselines.history.odd(key, took.seconds) if cuda else None
             unfit = (health.unfit(after) if after is not None else None) or odd

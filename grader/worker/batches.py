@@ -6,8 +6,9 @@ The judge owns the time. What this side does is to be ready, to wait without sle
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import torch
@@ -54,7 +55,7 @@ class Batches:
         words, number = self._words, request.number
         chosen = [self._slots[slot] for slot in request.slots]
         warm = [self._slots[slot] for slot in request.warm]
-        with recording:
+        with recording, _no_garbage():
             # All that takes time and needs no inputs is done by now.
             words[wire.MARKS] = number
             while (word := words[wire.SET]) != number:
@@ -72,3 +73,15 @@ class Batches:
             if self._touched is not None:
                 _synchronize()
             words[wire.DONE] = number
+
+
+@contextmanager
+def _no_garbage() -> Iterator[None]:
+    """Python looks for garbage after so and so many objects, wherever it is: milliseconds, where much is loaded."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

@@ -5,14 +5,17 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
+import torch
 
 from grader.assignment import Assignment, Case
 from grader.catalogue import assignments
 from grader.judge import wire
-from grader.judge.duel import Measured, Side, duel
-from grader.judge.ring import Wrong
+from grader.judge.clock import Timed
+from grader.judge.duel import Measured, Side, _Duel, duel
+from grader.judge.ring import Ring, Wrong
 from grader.judge.session import Lost, Session
 from grader.judge.zygote import InfrastructureError, Zygote
 
@@ -40,8 +43,12 @@ def other() -> Iterator[Zygote]:
 class Match:
     """A student's source against a baseline's."""
 
-    def __init__(self, zygotes: tuple[Zygote, Zygote], assignment: Assignment, slots: int = SLOTS) -> None:
+    def __init__(
+        self, zygotes: tuple[Zygote, Zygote], assignment: Assignment, slots: int = SLOTS, *,
+        least: int | None = None, seconds: float = 60,
+    ) -> None:
         self._zygotes, self._assignment, self._slots = zygotes, assignment, slots
+        self._least, self._seconds = least or slots, seconds
 
     def __call__(self, student: str, baseline: str = HONEST) -> Measured | Lost | Wrong:
         sides = []
@@ -55,8 +62,8 @@ class Match:
                 assert lost is None, lost
                 sides.append(Side(session))
             return duel(
-                self._assignment, CASE, sides[0], sides[1], self._slots, least=self._slots, cuda=False,
-                until=time.monotonic() + 60)
+                self._assignment, CASE, sides[0], sides[1], self._slots, least=self._least, cuda=False,
+                until=time.monotonic() + self._seconds)
         finally:
             for session in sessions:
                 session.close()
@@ -270,6 +277,62 @@ def test_who_is_slow_while_slots_are_counted_out_gets_all_of_them(match: Match) 
     assert isinstance(found, Measured) and found.slots == SLOTS, found
 
 
+TOUCHES = "import time\nseen = set()\n" + HONEST + """
+    if x.data_ptr() not in seen:
+        seen.add(x.data_ptr())
+        time.sleep(0.01)
+"""
+
+
+def test_memory_that_is_touched_for_the_first_time_does_not_make_batches_short(
+    zygote: Zygote, other: Zygote, silu: Assignment
+) -> None:
+    found = Match((zygote, other), silu, 15, least=4)(TOUCHES, TOUCHES)
+    assert isinstance(found, Measured) and found.slots == 15, found
+    assert max(found.student) < 0.01, found.student
+
+
+def test_no_garbage_is_collected_in_timed_calls(match: Match) -> None:
+    found = match("import gc\n" + HONEST + "    assert not gc.isenabled()\n")
+    assert isinstance(found, Measured), found
+
+
+def test_who_uses_up_the_time_is_told_so_and_a_baseline_that_does_is_ours(
+    zygote: Zygote, other: Zygote, silu: Assignment
+) -> None:
+    short = Match((zygote, other), silu, seconds=0.5)
+    lost = short(SLOW.format(seconds=0.2))
+    assert isinstance(lost, Lost) and lost.kind == "time_out" and "timed calls took" in lost.message, lost
+    with pytest.raises(InfrastructureError, match="before enough of them were made"):
+        short(HONEST, SLOW.format(seconds=0.2))
+
+
+def timed(calls: float, ready: float = 0.3e-3, looked: float = 0.2e-3) -> Timed:
+    return Timed(calls, ready, looked, [], [])
+
+
+def charged(student: list[Timed], baseline: list[Timed]) -> Measured:
+    """What batches of one call each come to."""
+    found = Measured(1)
+    one = _Duel(cast(Side, None), cast(Side, None), cast(Ring, None), found, 1, 0, True)
+    one._student, one._baseline = student, baseline
+    one._tell()
+    return found
+
+
+def test_both_sides_of_short_batches_are_charged_alike() -> None:
+    found = charged([timed(0.5e-3, ready=0.7e-3)] * 4, [timed(1.9e-3, ready=0.7e-3)] * 4)
+    assert found.student[0] - 0.5e-3 == pytest.approx(found.baseline[0] - 1.9e-3)
+    assert found.clocked == [1.9e-3] * 4
+
+
+def test_a_late_look_at_a_baseline_is_no_gain() -> None:
+    late = charged([timed(1e-3)] * 4, [timed(1e-3)] * 3 + [timed(1e-3, looked=5e-3)])
+    assert late.baseline == pytest.approx([1e-3] * 4)
+    found = charged([timed(1e-3)] * 3 + [timed(1e-3, looked=5e-3)], [timed(1e-3)] * 4)
+    assert found.student == pytest.approx([1e-3] * 3 + [5.8e-3])
+
+
 def test_what_ran_is_recorded_in_calls_that_do_not_count(match: Match) -> None:
     found = match(HONEST)
     assert isinstance(found, Measured)
@@ -279,5 +342,8 @@ def test_what_ran_is_recorded_in_calls_that_do_not_count(match: Match) -> None:
 def test_a_baseline_that_fails_is_a_failure_of_ours(match: Match) -> None:
     with pytest.raises(InfrastructureError, match="the baseline failed: ValueError: broken"):
         match(HONEST, "def silu(x, out):\n    raise ValueError('broken')\n")
+    # Whose doing that is shows when the submission is gone.
+    with pytest.raises(torch.OutOfMemoryError, match="the baseline found no memory"):
+        match(HONEST, "import torch\ndef silu(x, out):\n    raise torch.OutOfMemoryError('none left')\n")
     with pytest.raises(InfrastructureError, match="the baseline's answer is wrong"):
         match(HONEST, "def silu(x, out):\n    out.zero_()\n")

@@ -139,6 +139,6 @@ def test_a_small_card_gets_a_smaller_case_and_a_smaller_one_none(silu: Assignmen
 def test_a_host_matrix_takes_host_memory() -> None:
     column = assignments()["copy_first_column"]
     case = TimedCase(name="8192x32768", sizes={"rows": 8192, "cols": 32768})
-    assert plan(column, case, MEMORY)[1:] == (4, 4)
+    assert plan(column, case, MEMORY)[1:] == (4, 7)
     with pytest.raises(InfrastructureError):
         plan(column, case, replace(MEMORY, host=8 * GIB))

@@ -12,6 +12,8 @@ from grader.catalogue import ROOT
 from grader.course import AssignmentPoints, Threshold, read_course
 from grader.grading import Job, grade
 from grader.judge import speed
+from grader.judge.duel import _Duel
+from grader.judge.session import Refused
 from grader.result import AssignmentResult
 from grader.submission import find_submissions
 from grader.suite.context import Context
@@ -74,6 +76,23 @@ def test_a_wrong_answer_in_a_timed_call_costs_what_any_does(tmp_path: Path) -> N
     assert (result.verdict, result.score) == ("wrong_answer", 0)
     assert "In a timed call" in result.message
     assert result.performance.points == 0 and result.performance.reason == "speed counts once every case is right"
+
+
+@pytest.mark.parametrize("bursts", [1, 99])
+def test_work_that_goes_on_is_believed_when_it_is_there_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bursts: int
+) -> None:
+    left = [bursts]
+
+    def await_quiet(self: _Duel) -> None:
+        # The GPU is at work; when the submission has been ended it is not: a burst of another program looks so, too.
+        if left[0] and self.found.student:
+            left[0] -= 1
+            raise Refused(self.student.session.lose("late_write", "Work was still running."))
+
+    monkeypatch.setattr(_Duel, "_await_quiet", await_quiet)
+    result = graded(tmp_path, KERNEL)
+    assert (result.verdict, result.score) == (("accepted", 100) if bursts == 1 else ("wrong_answer", 0)), result.message
 
 
 def test_a_time_that_cannot_be_taken_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
