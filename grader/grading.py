@@ -94,7 +94,7 @@ def grade(job: Job) -> Graded:
     started = time.monotonic()
     context = Context(
         folder=job.submission.folder, assignments=select(catalogue.assignments(), job.only), course=job.course,
-        device=job.device, seed=plugin.seed_bytes(job.seed), asked_for_speed=job.speed)
+        device=job.device, seed=plugin.seed_bytes(job.seed), asked_for_speed=job.speed, together=True)
 
     class Given:
         @pytest.hookimpl(tryfirst=True)

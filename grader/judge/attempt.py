@@ -6,7 +6,7 @@ import hashlib
 import math
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 import torch
@@ -69,6 +69,8 @@ class Attempt:
     ) -> None:
         self.assignment = assignment
         self.source = source
+        # What memory there was before the submission had any: it does not choose its own case by holding some.
+        self.free: device.Memory | None = None
         self._zygote = zygote
         self._limits = course.limits
         self._cuda = device == "cuda"
@@ -80,6 +82,7 @@ class Attempt:
         self._seed = seed
         self._calls = 0
         self._session: Session | None = None
+        self._resting = ExitStack()
         self._deadline: float | None = None
         self._blocked: str = ""
         self._violations: set[policy.Violation] = set()
@@ -187,11 +190,13 @@ class Attempt:
         assert self._baselines is not None
         # Making inputs and checking answers is our time: a batch has the limit of a call, and the case has ours.
         self._deadline = math.inf
+        self._resting.close()
         session = self._open()
         if isinstance(session, Lost):
             return session
         session.deadline = math.inf
-        free = self._free
+        free = self.free
+        assert free is not None
         if free.device is not None:
             free = replace(free, device=free.device - session.device_bytes)
         try:
@@ -230,6 +235,13 @@ class Attempt:
             id=speed_id(case), stage="speed", case=case.name, sizes=case.sizes, outcome=outcome, detail=detail,
             timing=timing)
 
+    def rest(self, *, end: bool) -> None:
+        """Stops the worker until it is timed. With `end`, and where nothing is left to be timed, it is ended."""
+        if end or self._failed:
+            self._end_session()
+        elif self._session is not None:
+            self._resting.enter_context(self._session.frozen())
+
     def close(self) -> dict[str, Detail]:
         """Kills what is left of the submission. Returns a failure for each case whose output changed after "done"."""
         self._end_session()
@@ -242,7 +254,7 @@ class Attempt:
         now = time.monotonic()
         if self._deadline is None:
             self._deadline = now + self._assignment_seconds
-            self._free = device.memory(self._cuda)
+            self.free = self.free or device.memory(self._cuda)
         if now >= self._deadline:
             limit = f"{self._assignment_seconds:g} s"
             return Lost("time_out", f"not called: the assignment's {limit} were used up by the cases before")
@@ -262,6 +274,7 @@ class Attempt:
         if self._session is not None:
             self._late.extend(self._session.close())
             self._session = None
+        self._resting.close()
 
     def _worker_limits(self) -> wire.Limits:
         timed = SPEED_SECONDS * len(self.assignment.timed) if self._cuda else 0

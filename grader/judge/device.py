@@ -56,12 +56,17 @@ def memory(cuda: bool) -> Memory:
     return Memory(host, torch.cuda.mem_get_info()[0], torch.cuda.get_device_properties(0).L2_cache_size)
 
 
+def total_memory() -> int:
+    """Bytes of the device."""
+    return int(torch.cuda.get_device_properties(0).total_memory)
+
+
 def hoarded(before: Memory, after: Memory) -> int:
     """The bytes that became free on the device between two looks, if they are more than an honest worker holds; else 0.
     """
     assert before.device is not None and after.device is not None
     freed = after.device - before.device
-    return freed if freed > HELD_SHARE * torch.cuda.get_device_properties(0).total_memory else 0
+    return freed if freed > HELD_SHARE * total_memory() else 0
 
 
 def sane() -> bool:

@@ -1,4 +1,4 @@
-"""A lane: one process in which gradings run one after another, with a zygote for each kind of device.
+"""A lane: one process in which gradings run one after another, with zygotes for each kind of device.
 
 Light to import, so that a new lane can have its zygote importing torch while it imports torch itself.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import os
 from dataclasses import replace
 from functools import cache
 
@@ -17,7 +18,12 @@ from grader.judge.isolation import Isolation
 from grader.judge.zygote import OWN_MB, OWN_TASKS, Zygote
 from grader.worker import processes
 
-_zygotes: dict[str, Zygote] = {}
+# Where a submission's kernels are compiled, one assignment needs one core, and so much device memory at most.
+MOST_AT_ONCE = 6
+CORES_EACH = 2
+DEVICE_BYTES_EACH = 8 << 30
+
+_zygotes: dict[tuple[str, int], Zygote] = {}
 _baselines: dict[str, Baselines] = {}
 _isolations: dict[str, Isolation] = {}
 
@@ -40,6 +46,8 @@ def start_lane(device: str = "cpu", measured: Isolation | None = None, speed: bo
         lane_baselines(device)
     import torch
 
+    for number in range(1, at_once(device)):
+        lane_zygote(device, number)
     # pytest collects garbage after every run, ten times: what is imported by now never becomes any.
     gc.collect()
     gc.freeze()
@@ -55,16 +63,33 @@ def lane_isolation(device: str = "cpu") -> Isolation:
     return _isolations[device]
 
 
-def lane_zygote(device: str = "cpu") -> Zygote:
-    """This process's zygote for a device: started when first needed, replaced when lost, kept for every submission."""
-    zygote = _zygotes.get(device)
+def at_once(device: str) -> int:
+    """How many assignments of a submission are judged at the same time, each with a zygote of its own.
+
+    On a GPU most of the time goes into compiling; interpreted kernels have a core to themselves already. One by one
+    where workers could reach each other.
+    """
+    layers = lane_isolation(device).layers
+    if device == "cpu" or not (layers.namespaces or layers.uid is not None):
+        return 1
+    from grader.judge.device import total_memory
+
+    return max(1, min(MOST_AT_ONCE, len(os.sched_getaffinity(0)) // CORES_EACH, total_memory() // DEVICE_BYTES_EACH))
+
+
+def lane_zygote(device: str = "cpu", number: int = 0) -> Zygote:
+    """This process's zygotes for a device: started when first needed, replaced when lost, kept for every submission."""
+    zygote = _zygotes.get((device, number))
     if zygote is None or not zygote.alive:
         if zygote is not None:
             zygote.close()
         _prepare()
         measured = lane_isolation(device)
-        zygote = _zygotes[device] = Zygote(
-            interpret=device == "cpu", layers=measured.layers,
+        layers = measured.layers
+        if number and layers.uid is not None:
+            layers = layers.model_copy(update={"uid": isolation.spare_uid()})
+        zygote = _zygotes[device, number] = Zygote(
+            interpret=device == "cpu", layers=layers,
             cgroup=create(OWN_MB, OWN_TASKS) if measured.cgroup else None)
     return zygote
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from grader.assignment import Assignment
 from grader.course import Course
 from grader.judge import roofs
 from grader.judge.attempt import RECORD, SOURCE, Attempt
-from grader.judge.lane import lane_baselines, lane_zygote
+from grader.judge.company import Company, Member
+from grader.judge.lane import at_once, lane_baselines, lane_zygote
 from grader.result import CheckResult, Detail
 from grader.submission import Source, read_source_file
 
@@ -23,7 +25,8 @@ Evidence = dict[str, dict[str, CheckResult]]
 
 @dataclass
 class Context:
-    """One submission, the assignments to check, and the evidence so far."""
+    """One submission, the assignments to check, and the evidence so far. `together` all of them are checked, and
+    several at once where that is faster."""
 
     folder: Path
     assignments: dict[str, Assignment]
@@ -33,6 +36,8 @@ class Context:
     asked_for_speed: bool
     evidence: Evidence = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    together: bool = False
+    _company: Company | None = None
 
     @property
     def speed(self) -> bool:
@@ -42,14 +47,27 @@ class Context:
     def source(self, assignment: Assignment) -> Source:
         return read_source_file(self.folder, assignment.file, self.course.limits.source_kb * 1024)
 
-    def attempt(self, assignment: Assignment) -> Attempt:
-        if self.speed:
+    def attempt(self, assignment: Assignment) -> Attempt | Member:
+        if self.speed and self._company is None:
             # While no submission is at work: it could lower them.
             with suppress(roofs.RoofsError):
                 roofs.roofs()
+        most = min(at_once(self.device), len(self.assignments)) if self.together else 1
+        if most == 1:
+            return self._make(assignment, lambda: 0)
+        if self._company is None:
+            # Here, not in a thread that ends before they do.
+            for number in range(most):
+                lane_zygote(self.device, number)
+            makers = {
+                name: (partial(self._make, one), one.cases_for(self.device)) for name, one in self.assignments.items()}
+            self._company = Company(makers, most, cuda=self.device == "cuda")
+        return self._company.members[assignment.name]
+
+    def _make(self, assignment: Assignment, place: Callable[[], int]) -> Attempt:
         return Attempt(
-            lambda: lane_zygote(self.device), assignment, self.source(assignment), self.course, self.seed, self.device,
-            lambda: lane_baselines(self.device))
+            lambda: lane_zygote(self.device, place()), assignment, self.source(assignment), self.course, self.seed,
+            self.device, lambda: lane_baselines(self.device))
 
     def put(self, assignment: str, check: CheckResult) -> None:
         self.evidence.setdefault(assignment, {})[check.id] = check

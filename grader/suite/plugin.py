@@ -18,6 +18,7 @@ import pytest
 
 if TYPE_CHECKING:
     from grader.judge.attempt import Attempt
+    from grader.judge.company import Member
     from grader.result import CheckResult
     from grader.suite.context import Context
 
@@ -136,7 +137,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def attempt(request: pytest.FixtureRequest) -> Generator[Attempt]:
+def attempt(request: pytest.FixtureRequest) -> Generator[Attempt | Member]:
     """The attempt at one assignment, from its first check to its last."""
     from grader.judge.attempt import RECORD
     from grader.judge.zygote import InfrastructureError
