@@ -16,12 +16,12 @@ from pathlib import Path
 import torch
 
 from grader import calibration, catalogue, scoring
-from grader.assignment import Assignment
+from grader.assignment import Assignment, TimedCase
 from grader.calibration import Calibration, CaseRatio, MeasuredRung
 from grader.course import Course, Threshold
 from grader.judge import health, speed, wire
 from grader.judge.buffers import BufferError
-from grader.judge.device import memory
+from grader.judge.device import Memory, memory
 from grader.judge.lane import lane_baselines, lane_zygote
 from grader.judge.session import Lost, Session
 from grader.judge.speed import Speed
@@ -74,8 +74,7 @@ def calibrate(
         assignment = catalogue.assignments()[name]
         for rung in rungs_of(assignment) if stages else rungs_of(assignment)[:1]:
             try:
-                timings = [_timing(assignment, index, course, device, rung.source)
-                           for index in range(len(assignment.timed))]
+                timings = _timings(assignment, course, device, rung.source)
             except InfrastructureError as error:
                 yield Trouble(name, str(error))
             else:
@@ -134,34 +133,44 @@ def table(found: Sequence[Found]) -> str:
     return "\n".join(lines)
 
 
-def _timing(
-    assignment: Assignment, index: int, course: Course, device: str, path: Path | None = None
-) -> Timing:
-    """One timed case of the kernel in the file `path`, by default our reference. Raises InfrastructureError."""
-    case = assignment.timed[index]
+def _timings(assignment: Assignment, course: Course, device: str, path: Path) -> list[Timing]:
+    """Every timed case of the kernel in the file `path`, in one worker: what it compiles for a case serves the next.
+
+    Raises InfrastructureError for the first that fails.
+    """
     cuda = device == "cuda"
-    path = path or catalogue.ROOT / "reference" / assignment.file
-    who = f"{path.relative_to(catalogue.ROOT) if path.is_relative_to(catalogue.ROOT) else path}, {case.name}"
+    who = str(path.relative_to(catalogue.ROOT) if path.is_relative_to(catalogue.ROOT) else path)
     try:
         source = path.read_bytes()
     except OSError as error:
         raise InfrastructureError(f"{who}: {error.strerror}") from None
+    seconds = SECONDS * len(assignment.timed)
     limits = wire.Limits(
         memory_mb=course.limits.memory_mb, cuda=cuda, file_mb=course.limits.cuda_file_mb,
-        processes=course.limits.processes, cpu_seconds=int(SECONDS))
+        processes=course.limits.processes, cpu_seconds=int(seconds))
     session = Session(
         lane_zygote(device), assignment, source, limits, course.limits.max_programs, SECONDS,
-        time.monotonic() + SECONDS, cuda)
+        time.monotonic() + seconds, cuda)
     try:
         free = memory(cuda)
         lost = session.load()
-        found = lost if lost is not None else speed.measure(
-            assignment, case, session, lane_baselines(device), course.threshold_of(assignment.name), free=free,
-            until=time.monotonic() + SECONDS, cuda=cuda)
-    except (BufferError, torch.OutOfMemoryError) as error:
-        raise InfrastructureError(f"{who}: {error}") from None
+        if lost is not None:
+            raise InfrastructureError(f"{who}: {lost.message}")
+        return [_timing(assignment, case, session, course, device, free, f"{who}, {case.name}")
+                for case in assignment.timed]
     finally:
         session.close()
+
+
+def _timing(
+    assignment: Assignment, case: TimedCase, session: Session, course: Course, device: str, free: Memory, who: str
+) -> Timing:
+    try:
+        found = speed.measure(
+            assignment, case, session, lane_baselines(device), course.threshold_of(assignment.name), free=free,
+            until=time.monotonic() + SECONDS, cuda=device == "cuda")
+    except (BufferError, torch.OutOfMemoryError) as error:
+        raise InfrastructureError(f"{who}: {error}") from None
     if isinstance(found, Speed):
         return found.timing
     what = found.message if isinstance(found, Lost) else f"a timed call's {dataclasses.asdict(found)['what']} is wrong"

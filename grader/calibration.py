@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -106,14 +106,25 @@ def slug(device: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-") or "device"
 
 
-def joined(earlier: Calibration, new: Calibration) -> Calibration:
-    """The new one, with those assignments of an earlier one that it has not measured, if device and versions agree."""
+def joined(earlier: Calibration, new: Calibration, taught: Mapping[str, Sequence[str]]) -> Calibration:
+    """The new one, with what an earlier one has beside it, if device and versions agree: other assignments, and other
+    rungs of the same ones.
+
+    `taught`: by assignment the names of its rungs, in the order that they get. Of an assignment that is there, no other
+    rung is kept that was not measured now: the course has it no more.
+    """
     def where(one: Calibration) -> tuple[str, ...]:
         return one.device, one.driver, one.torch, one.triton, one.kernelmark
 
     if where(earlier) != where(new):
         return new
-    return new.model_copy(update={"assignments": earlier.assignments | new.assignments})
+    assignments = earlier.assignments | new.assignments
+    for name in earlier.assignments.keys() & new.assignments.keys() & taught.keys():
+        now = {rung.name: rung for rung in new.assignments[name]}
+        rungs = {rung.name: rung for rung in earlier.assignments[name] if rung.name in taught[name]} | now
+        order = {rung: place for place, rung in enumerate(taught[name])}
+        assignments[name] = sorted(rungs.values(), key=lambda rung: order.get(rung.name, len(order)))
+    return new.model_copy(update={"assignments": assignments})
 
 
 def prepare(path: Path) -> Calibration | None:

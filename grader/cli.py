@@ -9,6 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from grader import catalogue
 from grader.course import CourseError, read_course
@@ -114,6 +115,7 @@ def calibrate(
     words = ["kernelmark", "calibrate", *(["--only", ",".join(names)] if names else []),
              *(["--course", str(course)] if course != catalogue.ROOT / "course.toml" else []),
              *([] if stages else ["--no-stages"])]
+    taught = {name: [rung.name for rung in measuring.rungs_of(one)] for name, one in found.items()}
     measured: list[measuring.Found] = []
     failed = False
     try:
@@ -125,7 +127,7 @@ def calibrate(
             measured.append(one)
             # After each, so that who interrupts it loses nothing.
             new = measuring.gathered(measured, "cuda", shlex.join(words))
-            calibration.write(calibration.joined(earlier, new) if earlier else new, path)
+            calibration.write(calibration.joined(earlier, new, taught) if earlier else new, path)
             who = one.assignment if one.rung.name == REFERENCE else f"{one.assignment} {one.rung.name}"
             for timing in one.timings:
                 roof = "" if timing.roof_fraction is None else f", {timing.roof_fraction:.0%} of {timing.roof}"
@@ -150,9 +152,10 @@ def doctor() -> None:
     table = Table(box=None, show_header=False, pad_edge=False)
     findings = examine.findings()
     for finding in findings:
-        table.add_row(finding.mark, finding.what, finding.found)
+        # As text: what a library says of a failure may look like markup.
+        table.add_row(finding.mark, finding.what, Text(finding.found))
         if finding.remedy:
-            table.add_row("", "", f"→ {finding.remedy}")
+            table.add_row("", "", Text(f"→ {finding.remedy}"))
     console.print(table)
     raise typer.Exit(INFRASTRUCTURE_ERROR if any(f.fatal for f in findings) else 0)
 

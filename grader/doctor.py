@@ -108,7 +108,15 @@ def _isolation() -> list[Finding]:
     """What workers are kept from, by trying it; then what is missing, and what would add it."""
     from grader.judge.device import no_gpu
 
-    measured = isolation.measure(cuda=not no_gpu())
+    cuda = not no_gpu()
+    try:
+        measured = isolation.measure(cuda)
+    except InfrastructureError as error:
+        remedy = "make clean setup"
+        if cuda:
+            remedy = ("see that nvidia-smi works for this user, then make clean setup; until then kernelmark grade "
+                      "--device cpu grades answers without the GPU")
+        return [Finding("isolation", f"{'on the GPU ' if cuda else ''}{error}", False, True, remedy)]
     found = [Finding("isolation", f"level {measured}: {measured.summary}", measured.level >= isolation.ADVISED)]
     return found + [Finding("", text, measured.level >= isolation.ADVISED) for text in measured.missing]
 

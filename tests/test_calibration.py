@@ -35,6 +35,7 @@ def made(device: str = DEVICE, **assignments: list[MeasuredRung]) -> Calibration
         measured_at="2026-03-04T05:06:07+00:00", command="kernelmark calibrate", assignments=assignments)
 
 
+TAUGHT = {"transpose": ["reference", "V1 rows", "V2 tiles"]}
 LADDER = [rung("reference", 3.5), rung("V1 rows", 0.5, "a program a row"), rung("V2 tiles", 3.1, "tiles")]
 
 
@@ -123,9 +124,35 @@ def test_a_file_that_cannot_be_is_told_before_anything_is_measured(tmp_path: Pat
 def test_assignments_measured_earlier_stay_if_nothing_else_has_changed() -> None:
     earlier = made(silu=[rung("reference", 1.0)], transpose=[rung("reference", 2.0)])
     new = made(transpose=LADDER)
-    assert calibration.joined(earlier, new).assignments == {"silu": earlier.assignments["silu"], "transpose": LADDER}
+    assert calibration.joined(earlier, new, {}).assignments == {
+        "silu": earlier.assignments["silu"], "transpose": LADDER}
     for other in ({"device": "NVIDIA A100"}, {"torch": "2.12.0"}, {"driver": ""}):
-        assert calibration.joined(earlier.model_copy(update=other), new) == new
+        assert calibration.joined(earlier.model_copy(update=other), new, TAUGHT) == new
+
+
+@pytest.mark.parametrize(("now", "ladder"), [
+    # Interrupted after the reference, as after each of the others before.
+    (["reference"], {"reference": 9.0, "V1 rows": 0.5, "V2 tiles": 3.1}),
+    # The second has failed.
+    (["reference", "V2 tiles"], {"reference": 9.0, "V1 rows": 0.5, "V2 tiles": 9.0}),
+    # The reference has.
+    (["V1 rows", "V2 tiles"], {"reference": 3.5, "V1 rows": 9.0, "V2 tiles": 9.0}),
+    (["reference", "V1 rows", "V2 tiles"], {"reference": 9.0, "V1 rows": 9.0, "V2 tiles": 9.0}),
+])
+def test_rungs_that_were_not_measured_again_stay_where_they_are_taught(
+    now: list[str], ladder: dict[str, float]
+) -> None:
+    # One that the course has no more is not kept.
+    earlier = made(transpose=[*LADDER, rung("V9 gone", 2.0)], silu=[rung("reference", 1.0)])
+    found = calibration.joined(earlier, made(transpose=[rung(name, 9.0) for name in now]), TAUGHT)
+    assert [(one.name, one.ratio) for one in found.rungs("transpose")] == list(ladder.items())
+    assert found.assignments["silu"] == earlier.assignments["silu"]
+
+
+def test_a_rung_that_is_new_comes_where_it_is_taught() -> None:
+    earlier = made(transpose=[LADDER[0], LADDER[2]])
+    found = calibration.joined(earlier, made(transpose=[LADDER[1]]), TAUGHT)
+    assert found.assignments["transpose"] == LADDER
 
 
 def _job(*calibrations: Calibration) -> tuple[Job, Context]:

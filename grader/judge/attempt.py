@@ -18,6 +18,7 @@ from grader.judge import device, policy, speed, wire
 from grader.judge.baselines import Baselines
 from grader.judge.buffers import BufferError
 from grader.judge.compare import compare, error_map
+from grader.judge.device import Memory
 from grader.judge.explain import explain_case, explain_failure
 from grader.judge.inputs import draw
 from grader.judge.ring import Wrong
@@ -70,7 +71,7 @@ class Attempt:
         self.assignment = assignment
         self.source = source
         # What memory there was before the submission had any: it does not choose its own case by holding some.
-        self.free: device.Memory | None = None
+        self.free: Memory | None = None
         self._zygote = zygote
         self._limits = course.limits
         self._cuda = device == "cuda"

@@ -55,6 +55,8 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
     "process_madvise": (440, 440), "process_mrelease": (448, 448), "kcmp": (312, 272), "pidfd_open": (434, 434),
     "pidfd_getfd": (438, 438), "pidfd_send_signal": (424, 424), "perf_event_open": (298, 241),
+    # Moving pages, shared ones among them, to another node's memory, or choosing it for them.
+    "migrate_pages": (256, 238), "move_pages": (279, 239), "set_mempolicy_home_node": (450, 450),
     # Large parts of the kernel that a kernel's author has no use for.
     "bpf": (321, 280), "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
     "io_setup": (206, 0), "userfaultfd": (323, 282), "add_key": (248, 217), "request_key": (249, 218),
@@ -105,12 +107,11 @@ EXEC: dict[str, tuple[int, int | None]] = {"execve": (59, 221), "execveat": (322
 EXAMINED: dict[str, tuple[int, int | None]] = {
     "ioctl": (16, 29), "fcntl": (72, 25), "prctl": (157, 167), "clone": (56, 220), "clone3": (435, 435),
     "socket": (41, 198), "socketpair": (53, 199), "bind": (49, 200), "listen": (50, 201), "personality": (135, 92),
-    "mmap": (9, 222),
+    "mmap": (9, 222), "madvise": (28, 233), "fallocate": (285, 47),
     "kill": (62, 129), "tgkill": (234, 131), "tkill": (200, 130), "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240), "prlimit64": (302, 261), "sched_setparam": (142, 118),
     "sched_setscheduler": (144, 119), "sched_setattr": (314, 274), "sched_setaffinity": (203, 122),
-    "migrate_pages": (256, 238), "move_pages": (279, 239), "get_robust_list": (274, 100), "setpriority": (141, 140),
-    "ioprio_set": (251, 30),
+    "get_robust_list": (274, 100), "setpriority": (141, 140), "ioprio_set": (251, 30),
 }
 
 _FCNTL = {
@@ -147,6 +148,12 @@ _CLONE = {
 # MAP_SHARED or MAP_SHARED_VALIDATE with MAP_ANONYMOUS, of the bits that say which kind of mapping it is.
 _SHARED_ANONYMOUS = (0x21, 0x23)
 _MAPPING = 0x2F
+# Through a view of memory shared with the judge they take its pages from everybody who has it mapped, the baseline's
+# worker among them, which then waits for each page anew. No seal but F_SEAL_WRITE keeps them off. All other advice is
+# about the caller's own view.
+_MADVISE = {"MADV_REMOVE": 9, "MADV_COLD": 20, "MADV_PAGEOUT": 21}
+# The same by a descriptor.
+_FALLOCATE = {"FALLOC_FL_PUNCH_HOLE": 2}
 _PERSONALITY_QUERY = 0xFFFF_FFFF
 _PRIO_PROCESS = 0
 _IOPRIO_WHO_PROCESS = 1
@@ -230,8 +237,8 @@ def _rules(pid: int, allow_exec: bool) -> dict[str, list[Instruction]]:
     own_or_self = _require(0, 0, pid)
     rules = dict.fromkeys(("kill", "tgkill", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"), own)
     rules |= dict.fromkeys((
-        "prlimit64", "sched_setparam", "sched_setscheduler", "sched_setattr", "sched_setaffinity", "migrate_pages",
-        "move_pages", "get_robust_list"), own_or_self)
+        "prlimit64", "sched_setparam", "sched_setscheduler", "sched_setattr", "sched_setaffinity", "get_robust_list"),
+        own_or_self)
     return rules | {
         "ioctl": [*_forbid(1, *_IOCTL.values()), *_forbid(1, *_FILE_SYSTEM_IOCTLS, mask=_IOCTL_KIND)],
         "fcntl": _forbid(1, *_FCNTL.values()),
@@ -241,6 +248,8 @@ def _rules(pid: int, allow_exec: bool) -> dict[str, list[Instruction]]:
         "clone3": [_UNKNOWN],
         "socket": streams, "socketpair": streams, "bind": sockets, "listen": sockets,
         "mmap": mmap,
+        "madvise": _forbid(2, *_MADVISE.values()),
+        "fallocate": _forbid_bits(1, sum(_FALLOCATE.values())),
         "personality": _require(0, _PERSONALITY_QUERY),
         "setpriority": [*_require(0, _PRIO_PROCESS), *_require(1, 0, pid)],
         "ioprio_set": [*_require(0, _IOPRIO_WHO_PROCESS), *_require(1, 0, pid)],

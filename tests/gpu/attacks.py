@@ -161,6 +161,15 @@ def silu(x, out):
             runtime.cudaStreamAttrID.cudaLaunchAttributeAccessPolicyWindow, value)
     _silu(x, out)
 """
+# MADV_REMOVE, when all is answered: the baseline's worker would wait for every page of the matrix anew.
+FREES = """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+
+def free(matrix, out):
+    libc.madvise(matrix.data_ptr(), 4 * matrix.numel(), 9)
+"""
 # The sleep is for the main stream alone to be waited for.
 UNJOINED = "[function(*a) for a in chosen]; torch.cuda.current_stream().synchronize()"
 
@@ -197,6 +206,10 @@ ATTACKS = {
     "all columns copied before the clock starts": Attack(
         in_its_place("[function(*a) for a in chosen]; torch.cuda.synchronize()", "pass", honest=COLUMN), gain=1.8,
         assignment="copy_first_column", against=COLUMN),
+    "pages of the host's matrix freed": Attack(
+        in_its_place(at_go="[function(*a) for a in chosen]; torch.cuda.synchronize(); "
+                           f"words[{wire.DONE}] = number; [free(*a) for a in chosen]", before=FREES, honest=COLUMN),
+        gain=1.25, assignment="copy_first_column", against=COLUMN),
     "a kernel left running, to see inputs first": Attack(
         in_its_place(at_go=UNJOINED, before=SPINS), ("late_write",)),
     # Its own waking may wait for it.

@@ -13,7 +13,7 @@ import pytest
 from grader.catalogue import ROOT, assignments
 from grader.course import LimitsTable
 from grader.grading import Job, grade
-from grader.judge.lane import lane_zygote
+from grader.judge.lane import at_once, lane_zygote
 from grader.submission import Submission
 from grader.worker import processes
 from tests import hostile_lane
@@ -33,14 +33,15 @@ def test_an_attack_scores_zero_and_leaves_no_process(folder: Path) -> None:
     notes = "".join((folder / assignments()[name].file).read_text(errors="replace") for name in present)
     if re.search(r"^# (residual|gap): ", notes, re.MULTILINE):
         pytest.skip("it earns points, as the README says it may")
-    lane_zygote(DEVICE).versions  # noqa: B018
+    # One that a submission has ended is replaced.
+    versions = [lane_zygote(DEVICE, number).versions for number in range(at_once(DEVICE))]
     before = len(processes.descendants())
     submission = Submission(folder.name, folder, folder.name)
     graded = grade(Job(submission, hostile_lane.course(limits=LIMITS), present, DEVICE, speed=False))
     assert graded.result is not None, graded.error
     for result in graded.result.assignments.values():
         assert result.score == 0 and result.verdict not in ("accepted", "infrastructure_error"), told(result)
-    lane_zygote(DEVICE).versions  # noqa: B018
+    assert [lane_zygote(DEVICE, number).versions for number in range(at_once(DEVICE))] == versions
     assert len(processes.descendants()) <= before
 
 

@@ -74,7 +74,7 @@ def test_they_run_side_by_side_and_each_is_judged_as_alone(tmp_path: Path, monke
 def test_a_worker_with_a_place_of_its_own_is_stopped_until_its_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, places: int
 ) -> None:
-    states = []
+    states: list[tuple[str, str]] = []
     inner = company.Company.settle
 
     def settle(self: company.Company, *, alone: bool = False) -> None:
@@ -113,7 +113,7 @@ def test_what_runs_out_of_time_in_company_has_another_try_alone(
 
 
 def test_a_failure_of_ours_in_company_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    failed = []
+    failed: list[str] = []
     inner = Attempt.check
 
     def check(self: Attempt, case: Case) -> CheckResult:
@@ -128,7 +128,8 @@ def test_a_failure_of_ours_in_company_costs_nothing(tmp_path: Path, monkeypatch:
 
 
 def test_work_left_on_the_device_ends_all_workers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    asked, left = [], []
+    asked: list[float] = []
+    left: list[Session | None] = []
     inner = company.Company.settle
 
     def quiet(seconds: float) -> bool:

@@ -24,6 +24,7 @@ from typing import Any
 
 import pytest
 
+from grader.judge.buffers import share
 from grader.worker import seccomp
 from grader.worker.seccomp import ARCHITECTURES, EXAMINED, EXEC, NEWEST, REFUSED
 
@@ -124,8 +125,8 @@ ARGUMENTS = [
     ("rt_sigqueueinfo", (PID, 6, 1), ALLOW), ("rt_sigqueueinfo", (OTHER, 6, 1), EPERM),
     ("rt_tgsigqueueinfo", (PID, PID + 1, 6, 1), ALLOW), ("rt_tgsigqueueinfo", (OTHER, PID, 6, 1), EPERM),
     *[(call, (pid, 1, 2), found) for call in (
-        "prlimit64", "sched_setparam", "sched_setscheduler", "sched_setattr", "sched_setaffinity", "migrate_pages",
-        "move_pages", "get_robust_list") for pid, found in ((0, ALLOW), (PID, ALLOW), (OTHER, EPERM), (-1, EPERM))],
+        "prlimit64", "sched_setparam", "sched_setscheduler", "sched_setattr", "sched_setaffinity", "get_robust_list")
+      for pid, found in ((0, ALLOW), (PID, ALLOW), (OTHER, EPERM), (-1, EPERM))],
     ("setpriority", (0, 0, 5), ALLOW), ("setpriority", (0, PID, 5), ALLOW), ("setpriority", (0, OTHER, 5), EPERM),
     ("setpriority", (1, 0, 5), EPERM), ("setpriority", (2, 0, 5), EPERM),
     ("ioprio_set", (1, 0, 5), ALLOW), ("ioprio_set", (1, PID, 5), ALLOW), ("ioprio_set", (1, OTHER, 5), EPERM),
@@ -161,6 +162,12 @@ ARGUMENTS = [
         0x8901, 0x8902, 0x5412, 0x541C, 0x540E, 0x5423, 0x40086602, 0x401C5820, 0x40806685, 0x800C6613, 0x5000940E,
         0x5412 | HIGH)],
     ("mmap", (0, 4096, 3, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS), ALLOW),
+    # All of madvise(2) up to MADV_GUARD_REMOVE, but MADV_REMOVE, MADV_COLD and MADV_PAGEOUT.
+    *[("madvise", (4096, 4096, advice), ALLOW) for advice in (*range(9), *range(10, 20), *range(22, 26), 102, 103)],
+    *[("madvise", (4096, 4096, advice), EPERM) for advice in (9, 20, 21, 9 | HIGH)],
+    # FALLOC_FL_KEEP_SIZE, and with it FALLOC_FL_ZERO_RANGE; FALLOC_FL_PUNCH_HOLE with and without it.
+    *[("fallocate", (3, mode, 0, 4096), ALLOW) for mode in (0, 1, 0x11)],
+    *[("fallocate", (3, mode, 0, 4096), EPERM) for mode in (2, 3, 3 | HIGH)],
 ]
 # Where no GPU's driver is at work, more is refused.
 WITHOUT_A_GPU = [
@@ -462,13 +469,22 @@ def test_ordinary_work_goes_on(tmp_path: Path) -> None:
         if not pid:
             os._exit(7)
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
-        mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).write(b"x" * 1000)
+        own = mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        own.write(b"x" * 1000)
+        for advice in (mmap.MADV_WILLNEED, mmap.MADV_FREE, mmap.MADV_DONTFORK, mmap.MADV_DONTNEED):
+            own.madvise(advice)
+        assert own[0] == 0
         import pathlib, shutil, tempfile, time
         with tempfile.TemporaryDirectory(dir=".") as folder:
             file = pathlib.Path(folder, "a")
             file.write_text("text")
             os.replace(file, pathlib.Path(folder, "b"))
-            os.ftruncate(os.open(pathlib.Path(folder, "b"), os.O_RDWR), 1)
+            descriptor = os.open(pathlib.Path(folder, "b"), os.O_RDWR)
+            os.ftruncate(descriptor, 1)
+            os.posix_fallocate(descriptor, 0, 8192)
+            # FALLOC_FL_KEEP_SIZE
+            assert libc.fallocate(descriptor, 1, ctypes.c_long(0), ctypes.c_long(16384)) == 0
+            assert os.fstat(descriptor).st_size == 8192
         os.nice(1)
         os.sched_setaffinity(0, os.sched_getaffinity(0))
         import resource
@@ -501,6 +517,37 @@ def test_a_sealed_memfd_arrives_with_a_message_and_the_answer_goes_back() -> Non
         assert ours.recv(100) == b"taken"
         assert os.pread(memory, 5, 0) == b"hello"
         os.close(memory)
+
+
+# Ways to take the pages of shared memory from everybody, by a view of it and by a descriptor: each prints 0 where it
+# succeeds, else the error.
+FREEING = {
+    "MADV_REMOVE": "print(call(column('madvise'), address, SIZE, 9))",
+    "FALLOC_FL_PUNCH_HOLE": "print(call(column('fallocate'), descriptor, 1 | 2, 0, SIZE))",
+}
+
+
+@on_this_system
+@pytest.mark.parametrize("way", FREEING)
+def test_what_is_shared_keeps_its_pages(way: str) -> None:
+    body = f"""
+        SIZE, descriptor = 1 << 20, int(sys.argv[1])
+        view = mmap.mmap(descriptor, SIZE)
+        address = ctypes.addressof(ctypes.c_char.from_buffer(view))
+        {FREEING[way]}
+    """
+    shared = share((1 << 18,), "float32", cuda=False)
+    sealed: list[int] = []
+    shared.argument(sealed)
+    try:
+        shared.tensor.fill_(1)
+        assert printed(body, sealed[0], descriptors=(sealed[0],)) == str(errno.EPERM)
+        assert bool((shared.tensor == 1).all())
+        # The seals alone do not keep it.
+        assert printed(body, sealed[0], descriptors=(sealed[0],), filtered=False) == "0"
+        assert not shared.tensor.any()
+    finally:
+        shared.close()
 
 
 @on_this_system
