@@ -121,9 +121,13 @@ class Assignment(_Frozen):
     `operators` are the dispatched operators that a submission may use beyond allocation and views.
     `rows(inputs, index)` returns the inputs that give the rows `index` of the output (a slice, or a tensor of their
     numbers), so that large answers can be compared in parts; None where the whole output takes the whole inputs.
-    `spot_check(inputs, output, generator)` is for answers whose oracle costs much more than they do: the largest error
-    that it finds over the error allowed, so at most 1 passes, and infinite for NaN. It draws what it looks at from the
-    judge's own generator once the answer is there; None where the oracle is cheap enough.
+    `spot_check(inputs, generator)` is for answers whose oracle costs much more than they do. It is called before the
+    kernel, with inputs that are the judge's own, keeps little of them and returns `check(inputs, output)` for
+    afterwards, which takes the inputs as they then stand in shared memory: a 0-d float64 tensor, which nothing has
+    waited for yet, of the largest error found over the error allowed, so at most 1 passes, and infinite for NaN. It
+    must say what a submission may gain that changes the inputs: few elements can matter much, so what they are all
+    needed for is to be kept from before. What is looked at is drawn from the judge's own generator, on the device of
+    the tensors. None where the oracle is cheap enough.
     `renew(inputs, generator)` changes given inputs in place, so that the right answer is another one and cannot be
     known beforehand; for inputs that take seconds to make, between two batches of timed calls. The generator is on the
     CPU.
@@ -143,7 +147,7 @@ class Assignment(_Frozen):
     operators: frozenset[str] = frozenset()
     rows: Callable[[Inputs, Any], Inputs] | None = None
     renew: Callable[[Inputs, Any], None] | None = None
-    spot_check: Callable[[Inputs, Any, Any], float] | None = None
+    spot_check: Callable[[Inputs, Any], Callable[[Inputs, Any], Any]] | None = None
     timed: tuple[TimedCase, ...] = ()
     work: Callable[[Mapping[str, int]], Work] | None = None
 

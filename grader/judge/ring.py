@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -17,11 +17,13 @@ from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
 from grader.catalogue import right_answer
 from grader.judge import wire
 from grader.judge.buffers import DTYPES, Shared, share
-from grader.judge.compare import Comparison, compare, poison_, same_bits, unwritten
+from grader.judge.compare import POISON, Comparison, compare, poison_, same_bits, unwritten
 from grader.judge.inputs import draw
 
 # Of one output, secret places that are looked at in the moment of "done".
 SAMPLES = 1024
+# Of one input whose call is spot-checked, secret places that must not have changed.
+INPUT_SAMPLES = 4096
 # float64 elements of an answer that are compared at a time: comparing takes some ten times its memory.
 CHUNK = 1 << 24
 # Of outputs with more elements than LARGE, so many secret rows are compared.
@@ -67,6 +69,10 @@ class Ring:
         on_host = any(isinstance(p, Input) and p.place == "host" for p in assignment.parameters)
         self._sampled = assignment.rows is not None and assignment.spot_check is None and large and not on_host
         self._watched: dict[int, tuple[Tensor, Inputs]] = {}
+        # For each slot the check of its answer, made with the inputs; and what stood at secret places of each input.
+        self._spot_check = None if on_host or assignment.renew is not None else assignment.spot_check
+        self._checks: dict[int, Callable[[Inputs, Tensor], Tensor]] = {}
+        self._input_samples: list[_Samples] = []
         # Seeded by nobody: torch's own starts from a number that everybody knows.
         self._generator = torch.Generator("cuda" if cuda else "cpu").manual_seed(secrets.randbits(63))
         # Where inputs are changed in place there is nothing to draw again: the answers are kept instead.
@@ -82,7 +88,11 @@ class Ring:
                 for outputs in self._outputs.values():
                     outputs.append(share(shape_of(assignment.output, case), assignment.output.dtype, cuda=cuda))
             for side, shared in self._outputs.items():
-                self._samples[side] = _Samples([one.tensor.view(-1) for one in shared], self._generator)
+                self._samples[side] = _Samples([one.tensor for one in shared], SAMPLES, self._generator)
+            if self._spot_check is not None:
+                for name in self._inputs[0]:
+                    tensors = [inputs[name].tensor for inputs in self._inputs]
+                    self._input_samples.append(_Samples(tensors, INPUT_SAMPLES, self._generator))
         except BaseException:
             self.close()
             raise
@@ -130,10 +140,15 @@ class Ring:
                     index = torch.randint(
                         self._case_rows, (ROWS,), generator=self._generator, device=self._generator.device)
                     self._watched[slot] = (index, self._assignment.rows(drawn, index))
+                if self._spot_check is not None:
+                    self._checks[slot] = self._spot_check(drawn, self._generator)
             else:
                 renew(self._given(slot), torch.Generator().manual_seed(self._seed(slot)))
         if renew is not None:
             self._expected = [self._answer(self._given(slot)) for slot in range(self.count)]
+        for samples in self._input_samples:
+            samples.choose()
+            samples.take()
         # After all inputs, so that the device's cache holds the same for either side.
         for shared in self._outputs[side][: self.count]:
             poison_(shared.tensor)
@@ -151,13 +166,38 @@ class Ring:
 
     def check(self, side: str) -> Wrong | None:
         """The first thing wrong with what the last batch left in the outputs of `side`, and with the inputs."""
-        for slot in range(self.count):
-            if not self._samples[side].still(slot):
+        outputs = [shared.tensor for shared in self._outputs[side][: self.count]]
+        slots: Iterable[int] = range(self.count)
+        late = [False] * self.count
+        if self._spot_check is not None:
+            doubtful = self._doubtful(outputs)
+            # The device is waited for here alone.
+            late, in_doubt = torch.stack([self._samples[side].changed(self.count), doubtful]).tolist()
+            slots = [slot for slot in slots if in_doubt[slot]]
+            if not slots and not any(late):
+                return None
+        wrong = next((wrong for slot in slots if (wrong := self._check(slot, outputs[slot])) is not None), None)
+        # After the answers: what is written while they are looked at is late as well.
+        again = self._samples[side].changed(self.count).tolist()
+        for slot in range(self.count if wrong is None else wrong.slot + 1):
+            if late[slot] or again[slot]:
                 return Wrong("late", slot)
-            wrong = self._check(slot, self._outputs[side][slot].tensor)
-            if wrong is not None:
-                return wrong
-        return None
+        return wrong
+
+    def _doubtful(self, outputs: list[Tensor]) -> Tensor:
+        """For each output, a bool on the device: whether its spot check failed or its inputs are not as they were.
+
+        Drawing inputs again would cost more than all else. Instead INPUT_SAMPLES secret places of each are looked at:
+        who changes a share p of n inputs is found with probability 1 − (1 − p)^(n·INPUT_SAMPLES). What is too little to
+        be seen so must gain nothing: that is for the spot check, which was made from the inputs that were given. The
+        places are looked at last, so that what is changed while answers are checked is seen as well; what is changed
+        and put back meanwhile, by work that is still on the device, does not fool what the spot check has kept.
+        """
+        ratios = [self._checks[slot](self._given(slot), output) for slot, output in enumerate(outputs)]
+        doubtful = (torch.stack(ratios) <= 1).logical_not_()
+        for samples in self._input_samples:
+            doubtful |= samples.changed(len(outputs))
+        return doubtful
 
     def _check(self, slot: int, output: Tensor) -> Wrong | None:
         if self._expected:
@@ -165,15 +205,12 @@ class Ring:
             return None if comparison.passed else Wrong("values", slot, comparison)
         if self._sampled and self._sampled_rows_are_right(slot, output):
             return None
-        # Drawn again: a private copy of every slot would double the memory.
+        # Drawn again: a private copy of every slot would double the memory. Also after a spot check that failed: what
+        # is wrong is to be told, and known for certain.
         inputs = self._draw(slot)
         for name, shared in self._inputs[slot].items():
             if not same_bits(shared.tensor, inputs[name]):
                 return Wrong(f"input {name}", slot)
-        spot_check = self._assignment.spot_check
-        if spot_check is not None and spot_check(inputs, output, self._generator) <= 1:
-            return None
-        # Also after a spot check that failed: what is wrong is to be told, and known for certain.
         for first, part, its_inputs in self._parts(inputs, output):
             comparison = compare(part, *self._answer(its_inputs))
             if not comparison.passed:
@@ -231,43 +268,50 @@ class Ring:
         self._inputs.clear()
         self._outputs.clear()
         self._samples.clear()
+        self._input_samples.clear()
+        self._checks.clear()
 
 
 class _Samples:
-    """Of each output what stood at secret places when it was looked at. On a device the look is one launch, recorded
-    beforehand as a graph: between launches the device would turn to whoever else has work, for milliseconds."""
+    """Of tensors of one shape, what stood at secret places when they were looked at. On a device a look is one launch,
+    recorded beforehand as a graph: between launches the device would turn to whoever else has work, for milliseconds.
+    """
 
-    def __init__(self, outputs: list[Tensor], generator: torch.Generator) -> None:
-        self._outputs = outputs
+    def __init__(self, tensors: list[Tensor], count: int, generator: torch.Generator) -> None:
+        self._flat = [tensor.view(-1) for tensor in tensors]
         self._generator = generator
-        self._places = [
-            torch.zeros(min(SAMPLES, flat.numel()), dtype=torch.int64, device=flat.device) for flat in outputs]
-        self._taken = [flat[places] for flat, places in zip(outputs, self._places, strict=True)]
-        self._graph: torch.cuda.CUDAGraph | None = None
-        if generator.device.type == "cuda":
-            torch.cuda.synchronize()
-            self._graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self._graph):
-                self._take()
+        shape, device = (len(tensors), min(count, tensors[0].numel())), tensors[0].device
+        self._places = torch.zeros(shape, dtype=torch.int64, device=device)
+        self._then, self._now = (torch.zeros(shape, dtype=tensors[0].dtype, device=device) for _ in range(2))
+        self._look_then = self._look(self._then)
+        self._look_now = self._look(self._now)
 
     def choose(self) -> None:
         """Other places."""
-        for flat, places in zip(self._outputs, self._places, strict=True):
-            places.random_(flat.numel(), generator=self._generator)
+        self._places.random_(self._flat[0].numel(), generator=self._generator)
 
     def take(self) -> None:
-        if self._graph is None:
-            self._take()
-        else:
-            self._graph.replay()
+        self._look_then()
+        if self._places.is_cuda:
             torch.cuda.synchronize()
 
-    def still(self, number: int) -> bool:
-        """Whether output `number` holds the same at those places as when it was looked at."""
-        return same_bits(self._outputs[number][self._places[number]], self._taken[number])
+    def changed(self, count: int) -> Tensor:
+        """For each of the first `count` tensors, a bool on the device: whether it does not hold at those places the
+        same as when it was looked at."""
+        self._look_now()
+        as_integer, _ = POISON[self._then.dtype]
+        return (self._now[:count].view(as_integer) != self._then[:count].view(as_integer)).any(dim=1)
 
-    def _take(self) -> None:
-        # The last come first, since a batch ends with them.
-        for flat, places, taken in reversed(list(zip(self._outputs, self._places, self._taken, strict=True))):
-            torch.index_select(flat, 0, places, out=taken)
+    def _look(self, kept: Tensor) -> Callable[[], None]:
+        def look() -> None:
+            # The last come first, since a batch ends with them.
+            for flat, places, taken in reversed(list(zip(self._flat, self._places, kept, strict=True))):
+                torch.index_select(flat, 0, places, out=taken)
 
+        if not self._places.is_cuda:
+            return look
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            look()
+        return graph.replay

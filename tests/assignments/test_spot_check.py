@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -49,7 +50,7 @@ def drawn(m: int, n: int, k: int, values: str = "mixed") -> Drawn:
 
 def checked(inputs: Inputs, output: Tensor, seed: int = 0) -> float:
     assert GEMM.spot_check is not None
-    return GEMM.spot_check(inputs, output, torch.Generator().manual_seed(seed))
+    return float(GEMM.spot_check(inputs, torch.Generator().manual_seed(seed))(inputs, output))
 
 
 @pytest.mark.parametrize("values", ["mixed", "large", "tiny"])
@@ -82,8 +83,9 @@ def test_the_reference_in_the_interpreter_passes() -> None:
         "case = task.cases[0].model_copy(update={'sizes': {'M': 200, 'N': 170, 'K': 300}})\n"
         "inputs = task.make_inputs(case, torch.Generator().manual_seed(3))\n"
         "out = torch.full((200, 170), float('nan'), dtype=torch.float16)\n"
+        "check = task.spot_check(inputs, torch.Generator().manual_seed(1))\n"
         "gemm(**inputs, out=out)\n"
-        "print(task.spot_check(inputs, out, torch.Generator().manual_seed(1)))\n"
+        "print(float(check(inputs, out)))\n"
     )
     environment = os.environ | {"TRITON_INTERPRET": "1", "PYTHONPATH": str(ROOT)}
     ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True,
@@ -166,3 +168,44 @@ def test_one_wrong_element_fails_as_promised() -> None:
     assert all(checked(one.inputs, output, seed) > 1 for seed in SEEDS[:6])
     output[i, j] = one.expected[i, j] + 1.1 * its_group.sum()
     assert sum(checked(one.inputs, output, seed) > 1 for seed in SEEDS[:6]) >= 3
+
+
+HUGE = 1000.0
+"""Of a column of a, beside which the rest of a sum is less than what the rounding of the whole to fp16 may err."""
+CHANGES: dict[str, Callable[[Inputs], object]] = {
+    "one column of a": lambda inputs: inputs["a"][:, 7].fill_(HUGE),
+    "one row of b": lambda inputs: inputs["b"][7].fill_(HUGE),
+    "one column in a fifth of a's rows": lambda inputs: inputs["a"][:40, 7].fill_(HUGE),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_right_answers_for_inputs_that_were_changed_fail(what: str) -> None:
+    given = drawn(*SIZES[0]).inputs
+    changed_to = {name: value.clone() for name, value in given.items()}
+    CHANGES[what](changed_to)
+    output = right_answer(GEMM, changed_to).half()
+    assert checked(changed_to, output) <= 0.9
+    assert GEMM.spot_check is not None
+    for seed in SEEDS:
+        check = GEMM.spot_check(given, torch.Generator().manual_seed(seed))
+        # Also if they are put back after the call.
+        assert min(float(check(inputs, output)) for inputs in (changed_to, given)) > 1
+
+
+def test_the_inputs_themselves_are_not_kept() -> None:
+    inputs = {name: value.clone() for name, value in drawn(*SIZES[0]).inputs.items()}
+    there = [weakref.ref(value) for value in inputs.values()]
+    assert GEMM.spot_check is not None
+    check = GEMM.spot_check(inputs, torch.Generator().manual_seed(1))
+    del inputs
+    assert callable(check) and not any(one() for one in there)
+
+
+def test_large_products_are_checked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = drawn(*SIZES[0])
+    assert GEMM.spot_check is not None
+    monkeypatch.setitem(GEMM.spot_check.__globals__["PART"], "cpu", 4096)
+    assert all(checked(one.inputs, one.half, seed) <= 0.9 for seed in SEEDS)
+    for what in ("a row never written", "a tile of zeros", "a block of K dropped"):
+        assert checked(one.inputs, WRONG[what](one)) > 1
