@@ -13,12 +13,14 @@ import secrets
 import statistics as middle
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 import torch
 
 from grader.assignment import Assignment, Case
 from grader.judge import device, health, wire
+from grader.judge.charges import charged
 from grader.judge.clock import Clock, Timed
 from grader.judge.ring import Ring, Wrong
 from grader.judge.session import Lost, Refused, Session
@@ -39,12 +41,6 @@ LONGEST_SECONDS = 0.5
 # is touched for the first time, a few times, and once later.
 FASTER = 2
 GUESSES = 3
-# How much longer than the baseline's worker mostly does a worker may take to be ready before it counts as time: mostly,
-# and in a single batch. A processor that was left alone is slow to come back. Of short batches no more than this share
-# is free, else all of their work could be done before the clock starts.
-READY_SECONDS = 150e-6
-READY_ONCE_SECONDS = 500e-6
-READY_SHARE = 0.5
 # Calls before a batch, which leave the processor's caches as they are in the middle of it: so many, or as many as fit
 # into this time and are few beside the batch, since inputs are in sight meanwhile.
 MOST_WARM = 3
@@ -157,9 +153,19 @@ class _Duel:
     # When it began, and the seconds that the student's batches took, but for what is ours in them.
     _started: float = field(default_factory=time.monotonic)
     _theirs: float = 0.0
+    # While it is open, the student's processes are stopped: but for its own batches they always are. And whether they
+    # have been since the inputs were written.
+    _stopped: ExitStack | None = None
+    _untouched: bool = False
 
     def run(self, settled: Callable[[Estimate], bool]) -> Measured | Lost | Wrong:
-        self.ring.fill(BASELINE)
+        try:
+            return self._run(settled)
+        finally:
+            self._go_on()
+
+    def _run(self, settled: Callable[[Estimate], bool]) -> Measured | Lost | Wrong:
+        self.ring.fill(BASELINE, to_check=False)
         lost = self.student.join(self.ring, STUDENT)
         if lost is not None:
             return lost
@@ -191,6 +197,7 @@ class _Duel:
                 break
         self.found.slots = self._count
         self._beside()
+        self._go_on()
         trips = []
         for _ in range(EMPTY_BATCHES):
             trip = self.student.clock.batch([])
@@ -242,6 +249,7 @@ class _Duel:
         self._count = slots
         self._warm = [slots] * min(MOST_WARM, int(WARM_SECONDS / fastest), slots // WARM_SHARE)
         self.ring.use(slots + bool(self._warm))
+        self._untouched = False
         self._student.clear()
         self._baseline.clear()
         self._tell()
@@ -254,6 +262,7 @@ class _Duel:
         return self._one_student_batch(record=record, count=True)
 
     def _one_student_batch(self, *, record: bool, count: bool) -> Lost | Wrong | None:
+        self._go_on()
         session = self.student.session
         started = time.monotonic()
 
@@ -279,20 +288,20 @@ class _Duel:
         # Of each kind one is enough: what counts is which there are.
         self.found.operators += [use for use in timed.operators if use not in self.found.operators]
         self.found.kernels += [use for use in timed.kernels if use not in self.found.kernels]
-        with session.frozen():
-            return self.ring.check(STUDENT)
+        self._stop()
+        return self.ring.check(STUDENT)
 
     def _baseline_batch(self, *, check: bool = False) -> Lost | None:
-        # The student's processes, which have the inputs in sight, stay stopped until the answers have been looked at.
-        with self.student.session.frozen():
-            try:
-                self._await_quiet()
-            except Refused as refused:
-                return refused.lost
-            timed = self._timed_baseline(self.baseline.which)
-            wrong = self.ring.check(BASELINE) if check and isinstance(timed, Timed) else None
-            if wrong is not None:
-                raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what}")
+        # The student's processes have the inputs in sight.
+        self._stop()
+        try:
+            self._await_quiet()
+        except Refused as refused:
+            return refused.lost
+        timed = self._timed_baseline(self.baseline.which, check=check)
+        wrong = self.ring.check(BASELINE) if check and isinstance(timed, Timed) else None
+        if wrong is not None:
+            raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what}")
         if isinstance(timed, Lost):
             if timed.kind == "out_of_memory":
                 # Whoever holds too much of it need not be the baseline.
@@ -302,13 +311,18 @@ class _Duel:
         self._tell()
         return None
 
-    def _timed_baseline(self, which: int) -> Timed | Lost:
+    def _timed_baseline(self, which: int, *, check: bool = False) -> Timed | Lost:
         session = self.baseline.session
 
         def prepare() -> float:
             # It could be trusted not to look, and leaves nothing behind; but what goes before a batch is in its time.
             with session.frozen():
-                self.ring.fill(BASELINE)
+                # One after another may have the same contents, but on the host, whose caches the writing fills.
+                if self._untouched and not check and not self.ring.on_host:
+                    self.ring.poison(BASELINE)
+                else:
+                    self.ring.fill(BASELINE, to_check=check)
+                self._untouched = True
                 if self.cuda:
                     device.quiet(QUIET_SECONDS)
             return session.woken
@@ -317,45 +331,20 @@ class _Duel:
             range(self._count), which, lambda: self.ring.sample(BASELINE), prepare=prepare, warm=self._warm)
 
     def _tell(self) -> None:
-        """Seconds a call in each batch.
-
-        What it took longer than usual to be ready is in it: inputs are in sight from waking on, and whoever takes
-        longer may be at work on them. So is what the look at the answers took longer: work that was still on the device
-        when the worker said "done" had to end first, or was waited for, a turn long. What is usual the baseline's
-        worker shows. The baseline, which does nothing of the kind, is charged by the same rule, but for no more than
-        the student mostly is: so short batches of an honest one are compared with short batches.
-        """
-        sides = [batches for batches in (self._baseline, self._student) if batches]
-        if not sides:
-            self.found.student, self.found.baseline, self.found.clocked = [], [], []
-            return
-        usual = middle.median(map(self._ready, sides[0]))
-        looked = middle.median(timed.looked for timed in sides[0])
-        shortest = min(middle.median(timed.seconds for timed in batches) for batches in sides)
-        free = min(usual + READY_SECONDS, READY_SHARE * shortest)
-
-        def mostly(batches: list[Timed]) -> tuple[float, float]:
-            if not batches:
-                return 0.0, 0.0
-            return (max(0.0, middle.median(map(self._ready, batches)) - free),
-                    max(0.0, middle.median(timed.looked for timed in batches) - looked))
-
-        def seconds(batches: list[Timed], most: tuple[float, float]) -> list[float]:
-            found, (charged, _) = [], mostly(batches)
-            for timed in batches:
-                once = min(usual + READY_ONCE_SECONDS, READY_SHARE * min(shortest, timed.seconds))
-                late = max(charged, self._ready(timed) - once)
-                extra = min(most[0], late) + min(most[1], max(0.0, timed.looked - looked))
-                found.append((timed.seconds + extra) / self._count)
-            return found
-
-        self.found.student = seconds(self._student, (math.inf, math.inf))
-        self.found.baseline = seconds(self._baseline, mostly(self._student))
+        self.found.student, self.found.baseline = charged(
+            self._student, self._baseline, calls=self._count, warm=len(self._warm))
         self.found.clocked = [timed.seconds / self._count for timed in self._baseline]
 
-    def _ready(self, timed: Timed) -> float:
-        """What getting ready took beside the calls to warm up."""
-        return timed.waited - len(self._warm) * timed.seconds / self._count
+    def _stop(self) -> None:
+        """Stops the student's processes until `_go_on`."""
+        if self._stopped is None:
+            self._stopped = ExitStack()
+            self._stopped.enter_context(self.student.session.frozen())
+
+    def _go_on(self) -> None:
+        stopped, self._stopped, self._untouched = self._stopped, None, False
+        if stopped is not None:
+            stopped.close()
 
     def _await_quiet(self) -> None:
         """Waits until nothing computes on the device: what the submission left there would look at inputs before the
@@ -380,9 +369,9 @@ class _Duel:
         seconds = []
         # The first compiles.
         for number in range(1 + REPORTED_BATCHES):
-            with self.student.session.frozen():
-                timed = self._timed_baseline(which)
-                if isinstance(timed, Lost) or (number == 0 and self.ring.check(BASELINE) is not None):
-                    return
+            self._stop()
+            timed = self._timed_baseline(which, check=number == 0)
+            if isinstance(timed, Lost) or (number == 0 and self.ring.check(BASELINE) is not None):
+                return
             seconds.append(timed.seconds / self._count)
         self.found.compiled = middle.median(seconds[1:])

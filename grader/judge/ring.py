@@ -66,11 +66,11 @@ class Ring:
         self._case_rows = shape_of(assignment.output, case)[0]
         # Of large answers, rows are looked at: which ones, and private copies of the inputs that they come from.
         large = torch.Size(shape_of(assignment.output, case)).numel() > LARGE
-        on_host = any(isinstance(p, Input) and p.place == "host" for p in assignment.parameters)
-        self._sampled = assignment.rows is not None and assignment.spot_check is None and large and not on_host
+        self.on_host = any(isinstance(p, Input) and p.place == "host" for p in assignment.parameters)
+        self._sampled = assignment.rows is not None and assignment.spot_check is None and large and not self.on_host
         self._watched: dict[int, tuple[Tensor, Inputs]] = {}
         # For each slot the check of its answer, made with the inputs; and what stood at secret places of each input.
-        self._spot_check = None if on_host or assignment.renew is not None else assignment.spot_check
+        self._spot_check = None if self.on_host or assignment.renew is not None else assignment.spot_check
         self._checks: dict[int, Callable[[Inputs, Tensor], Tensor]] = {}
         self._input_samples: list[_Samples] = []
         # Seeded by nobody: torch's own starts from a number that everybody knows.
@@ -122,10 +122,11 @@ class Ring:
                     arguments.append(self._outputs[side][slot].argument(descriptors))
             yield wire.Map(seq=next_seq(), slot=slot, arguments=arguments), descriptors
 
-    def fill(self, side: str) -> None:
+    def fill(self, side: str, *, to_check: bool = True) -> None:
         """New contents for every slot, and outputs of `side` full of poison. All of it is in place on return.
 
-        No worker may be running: what it could change meanwhile would be taken for given.
+        No worker may be running: what it could change meanwhile would be taken for given. Without `to_check` large
+        answers cannot be checked.
         """
         self._drawn += 1
         renew = self._assignment.renew
@@ -135,20 +136,24 @@ class Ring:
                 for name, shared in self._inputs[slot].items():
                     shared.tensor.copy_(drawn[name])
                 self._scalars[slot] = {name: value for name, value in drawn.items() if not isinstance(value, Tensor)}
-                if self._sampled:
+                if self._sampled and to_check:
                     assert self._assignment.rows is not None
                     index = torch.randint(
                         self._case_rows, (ROWS,), generator=self._generator, device=self._generator.device)
                     self._watched[slot] = (index, self._assignment.rows(drawn, index))
-                if self._spot_check is not None:
+                if self._spot_check is not None and to_check:
                     self._checks[slot] = self._spot_check(drawn, self._generator)
             else:
                 renew(self._given(slot), torch.Generator().manual_seed(self._seed(slot)))
         if renew is not None:
             self._expected = [self._answer(self._given(slot)) for slot in range(self.count)]
-        for samples in self._input_samples:
+        for samples in self._input_samples if to_check else ():
             samples.choose()
             samples.take()
+        self.poison(side)
+
+    def poison(self, side: str) -> None:
+        """Outputs of `side` full of poison, as `fill` leaves them; the inputs stay."""
         # After all inputs, so that the device's cache holds the same for either side.
         for shared in self._outputs[side][: self.count]:
             poison_(shared.tensor)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Iterator
-from typing import cast
 
 import pytest
 import torch
@@ -13,9 +12,8 @@ import torch
 from grader.assignment import Assignment, Case
 from grader.catalogue import assignments
 from grader.judge import wire
-from grader.judge.clock import Timed
-from grader.judge.duel import Measured, Side, _Duel, duel
-from grader.judge.ring import Ring, Wrong
+from grader.judge.duel import Measured, Side, duel
+from grader.judge.ring import Wrong
 from grader.judge.session import Lost, Session
 from grader.judge.zygote import InfrastructureError, Zygote
 
@@ -224,11 +222,11 @@ def test_what_fits_into_the_moment_before_the_clock_is_bounded_by_the_batch(
 ) -> None:
     # As if the moment were long enough for all of the work, as it is for a GPU's shortest calls.
     for name in ("READY_SECONDS", "READY_ONCE_SECONDS"):
-        monkeypatch.setattr(f"grader.judge.duel.{name}", 1.0)
+        monkeypatch.setattr(f"grader.judge.charges.{name}", 1.0)
     before, slow = ALL_BEFORE.format(seconds=0.01, also="[]", **WORDS), SLOW.format(seconds=0.01)
     found = match(before, slow)
     assert isinstance(found, Measured) and found.estimate.median < 2, found
-    monkeypatch.setattr("grader.judge.duel.READY_SHARE", 1e9)
+    monkeypatch.setattr("grader.judge.charges.READY_SHARE", 1e9)
     control = match(before, slow)
     assert isinstance(control, Measured) and control.estimate.median > 4, control
 
@@ -305,32 +303,6 @@ def test_who_uses_up_the_time_is_told_so_and_a_baseline_that_does_is_ours(
     assert isinstance(lost, Lost) and lost.kind == "time_out" and "timed calls took" in lost.message, lost
     with pytest.raises(InfrastructureError, match="before enough of them were made"):
         short(HONEST, SLOW.format(seconds=0.2))
-
-
-def timed(calls: float, ready: float = 0.3e-3, looked: float = 0.2e-3) -> Timed:
-    return Timed(calls, ready, looked, [], [])
-
-
-def charged(student: list[Timed], baseline: list[Timed]) -> Measured:
-    """What batches of one call each come to."""
-    found = Measured(1)
-    one = _Duel(cast(Side, None), cast(Side, None), cast(Ring, None), found, 1, 0, True)
-    one._student, one._baseline = student, baseline
-    one._tell()
-    return found
-
-
-def test_both_sides_of_short_batches_are_charged_alike() -> None:
-    found = charged([timed(0.5e-3, ready=0.7e-3)] * 4, [timed(1.9e-3, ready=0.7e-3)] * 4)
-    assert found.student[0] - 0.5e-3 == pytest.approx(found.baseline[0] - 1.9e-3)
-    assert found.clocked == [1.9e-3] * 4
-
-
-def test_a_late_look_at_a_baseline_is_no_gain() -> None:
-    late = charged([timed(1e-3)] * 4, [timed(1e-3)] * 3 + [timed(1e-3, looked=5e-3)])
-    assert late.baseline == pytest.approx([1e-3] * 4)
-    found = charged([timed(1e-3)] * 3 + [timed(1e-3, looked=5e-3)], [timed(1e-3)] * 4)
-    assert found.student == pytest.approx([1e-3] * 3 + [5.8e-3])
 
 
 def test_what_ran_is_recorded_in_calls_that_do_not_count(match: Match) -> None:
