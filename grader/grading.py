@@ -108,12 +108,22 @@ def grade(job: Job) -> Graded:
         "-c", str(plugin.SUITE / "pytest.ini"), "--rootdir", str(plugin.SUITE), "-p", "pytest_timeout",
         "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:unraisableexception", "--capture=sys", "-v", "-ra",
         "--tb=short", "--no-header", "--color=no",
-        f"--timeout={job.course.limits.seconds(job.device)[1] + GUARD_SECONDS + context.speed * SPEED_SECONDS}",
+        f"--timeout={_guard(job, context)}",
         "--submission", str(job.submission.folder),
     ]
-    with _only_our_plugins(), contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
-        pytest.main(arguments, plugins=[plugin, Given()])
+    try:
+        with _only_our_plugins(), contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
+            pytest.main(arguments, plugins=[plugin, Given()])
+    finally:
+        context.close()
     return Graded(job.submission, _result(job, context, time.monotonic() - started), log.getvalue())
+
+
+def _guard(job: Job, context: Context) -> float:
+    """Seconds that no check can take by the judge's own deadlines. It may wait for all others' answers, and then for
+    its own once more."""
+    answers = job.course.limits.seconds(job.device)[1] * (1 + len(context.assignments))
+    return answers + GUARD_SECONDS + 2 * SPEED_SECONDS * context.speed
 
 
 @contextlib.contextmanager

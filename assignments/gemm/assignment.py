@@ -58,8 +58,9 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
     """a (M, K), b (K, N), normal with a scale of 0.5 to 2 and a small offset for each row of a and each column of b.
 
     About half of the positions k, at secret places, are LOUD: they come in pairs whose products cancel, one in the
-    first and one in the second half of K. What remains is a small difference of large sums, so that one rounding to
-    fp16 on the way is seen in every element.
+    first and one in the second half of K, but for what 1 / LOUD of a quiet element each adds. What remains is a small
+    difference of large sums, so that one rounding to fp16 on the way is seen in every element, and it is as large as
+    what the quiet positions add up to: none can be left out.
     """
     m, n, k = case.sizes["M"], case.sizes["N"], case.sizes["K"]
     size = math.sqrt(RANGES[case.values] / math.sqrt(k))
@@ -72,7 +73,8 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
     late = k - half + torch.randperm(half, generator=generator)[:pairs]
     a[:, early] *= LOUD
     b[early] *= LOUD
-    a[:, late], b[late] = a[:, early], -b[early]
+    a[:, late] = a[:, early] + a[:, late] / LOUD
+    b[late] = b[late] / LOUD - b[early]
     return {"a": a, "b": b}
 
 

@@ -86,7 +86,7 @@ class Attempt:
         self._resting = ExitStack()
         self._deadline: float | None = None
         self._blocked: str = ""
-        self._violations: set[policy.Violation] = set()
+        self.violations: set[policy.Violation] = set()
         self._answered = False
         self._failed = False
         self._late: list[str] = []
@@ -127,7 +127,7 @@ class Attempt:
         if isinstance(answer, Lost):
             return self._case_lost(case, answer)
         self._answered = True
-        self._violations.update(policy.judge_record(answer.operators, answer.kernels, self.assignment))
+        self.violations.update(policy.judge_record(answer.operators, answer.kernels, self.assignment))
         return self._compare(case, inputs, answer)
 
     def _case_lost(self, case: Case, lost: Lost) -> CheckResult:
@@ -157,9 +157,9 @@ class Attempt:
         if not self._answered:
             detail = Detail(kind="exception", message="not run: no call was answered")
             return CheckResult(id=RECORD, stage="record", outcome="not_run", detail=detail)
-        if self._violations:
+        if self.violations:
             self._failed = True
-            detail = self._policy_detail(sorted(self._violations))
+            detail = self._policy_detail(sorted(self.violations))
             return CheckResult(id=RECORD, stage="record", outcome="failed", detail=detail)
         return CheckResult(id=RECORD, stage="record", outcome="passed")
 
@@ -171,11 +171,12 @@ class Attempt:
         if self._failed or not self._answered:
             reason = "not measured: speed counts once every case is right"
             return self._speed_result(case, "not_run", Detail(kind="exception", message=reason))
-        found = self._time(case)
+        until = time.monotonic() + SPEED_SECONDS
+        found = self._time(case, until)
         if isinstance(found, Lost) and found.kind == "late_write":
             # Whose work it was that went on, or another program's burst, shows when it is there again.
             self._end_session()
-            found = self._time(case)
+            found = self._time(case, until)
         if isinstance(found, Lost):
             if found.fatal:
                 self._end_session()
@@ -187,7 +188,7 @@ class Attempt:
             return self._speed_result(case, "failed", self._policy_detail(sorted(violations)))
         return self._speed_result(case, "passed", None, found.timing)
 
-    def _time(self, case: TimedCase) -> speed.Speed | Lost | Wrong:
+    def _time(self, case: TimedCase, until: float) -> speed.Speed | Lost | Wrong:
         assert self._baselines is not None
         # Making inputs and checking answers is our time: a batch has the limit of a call, and the case has ours.
         self._deadline = math.inf
@@ -203,7 +204,7 @@ class Attempt:
         try:
             return speed.measure(
                 self.assignment, case, session, self._baselines(), self._threshold, free=free,
-                until=time.monotonic() + SPEED_SECONDS, cuda=self._cuda)
+                until=until, cuda=self._cuda)
         except (BufferError, torch.OutOfMemoryError) as error:
             return self._short_of_memory(error)
         except BaseException:
@@ -235,6 +236,12 @@ class Attempt:
         return CheckResult(
             id=speed_id(case), stage="speed", case=case.name, sizes=case.sizes, outcome=outcome, detail=detail,
             timing=timing)
+
+    @property
+    def pid(self) -> int:
+        """Its worker's process; 0 if there is none."""
+        session = self._session
+        return 0 if session is None or session.over else session.worker.pid
 
     def rest(self, *, end: bool) -> None:
         """Stops the worker until it is timed. With `end`, and where nothing is left to be timed, it is ended."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from grader.judge import wire
-from grader.judge.session import Lost, Refused, Session
+from grader.judge.session import Lost, Session
 
 # How often the page is read between two looks at whether the worker is still alive: about a tenth of a millisecond.
 READS = 1500
@@ -83,8 +83,6 @@ class Clock:
             asked = time.monotonic()
             try:
                 prepared = prepare()
-            except Refused:
-                raise
             except BaseException:
                 # There will be no batch, and the worker is to wait for the next.
                 words[wire.SET] = -number

@@ -196,7 +196,9 @@ class _Duel:
             if late or blocks >= MOST_BLOCKS or settled(self.found.estimate):
                 break
         self.found.slots = self._count
-        self._beside()
+        lost = self._beside()
+        if lost is not None:
+            return lost
         self._go_on()
         trips = []
         for _ in range(EMPTY_BATCHES):
@@ -303,6 +305,8 @@ class _Duel:
         if wrong is not None:
             raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what}")
         if isinstance(timed, Lost):
+            if self.student.session.over:
+                return timed
             if timed.kind == "out_of_memory":
                 # Whoever holds too much of it need not be the baseline.
                 raise torch.OutOfMemoryError(f"the baseline found no memory: {timed.message}")
@@ -323,8 +327,8 @@ class _Duel:
                 else:
                     self.ring.fill(BASELINE, to_check=check)
                 self._untouched = True
-                if self.cuda:
-                    device.quiet(QUIET_SECONDS)
+                # What was queued before may have begun meanwhile.
+                self._await_quiet()
             return session.woken
 
         return self.baseline.clock.batch(
@@ -361,17 +365,20 @@ class _Duel:
             raise Refused(lost)
         raise InfrastructureError("another program keeps the GPU busy")
 
-    def _beside(self) -> None:
+    def _beside(self) -> Lost | None:
         """Times what is reported and not graded: where it fails, it is left out."""
         which = self.baseline.beside
         if which is None:
-            return
+            return None
         seconds = []
         # The first compiles.
         for number in range(1 + REPORTED_BATCHES):
             self._stop()
             timed = self._timed_baseline(which, check=number == 0)
-            if isinstance(timed, Lost) or (number == 0 and self.ring.check(BASELINE) is not None):
-                return
+            if isinstance(timed, Lost):
+                return timed if self.student.session.over else None
+            if number == 0 and self.ring.check(BASELINE) is not None:
+                return None
             seconds.append(timed.seconds / self._count)
         self.found.compiled = middle.median(seconds[1:])
+        return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import threading
 from dataclasses import replace
 from functools import cache
 
@@ -15,7 +16,7 @@ from grader.judge import isolation
 from grader.judge.baselines import Baselines
 from grader.judge.cgroup import create
 from grader.judge.isolation import Isolation
-from grader.judge.zygote import OWN_MB, OWN_TASKS, Zygote
+from grader.judge.zygote import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
 from grader.worker import processes
 
 # Where a submission's kernels are compiled, one assignment needs one core, and so much device memory at most.
@@ -70,7 +71,7 @@ def at_once(device: str) -> int:
     where workers could reach each other.
     """
     layers = lane_isolation(device).layers
-    if device == "cpu" or not (layers.namespaces or layers.uid is not None):
+    if device == "cpu" or not (layers.namespaces or layers.uid not in (None, isolation.NOBODY)):
         return 1
     from grader.judge.device import total_memory
 
@@ -81,6 +82,9 @@ def lane_zygote(device: str = "cpu", number: int = 0) -> Zygote:
     """This process's zygotes for a device: started when first needed, replaced when lost, kept for every submission."""
     zygote = _zygotes.get((device, number))
     if zygote is None or not zygote.alive:
+        if threading.current_thread() is not threading.main_thread():
+            # It would end with the thread.
+            raise InfrastructureError("the zygote was lost")
         if zygote is not None:
             zygote.close()
         _prepare()

@@ -252,7 +252,7 @@ class Session:
             if meanwhile is not None:
                 try:
                     deadline += meanwhile(deadline)
-                except (frames.ChannelError, _OverLimit, Refused):
+                except (frames.ChannelError, _OverLimit):
                     raise
                 except BaseException:
                     self._forget(request.seq)
@@ -287,7 +287,8 @@ class Session:
         return reply, seconds
 
     def _forget(self, seq: int) -> None:
-        """Reads an answer that nobody wants after a failure of ours: it is not to be taken for the next one's."""
+        """Reads an answer that nobody wants, after a failure of ours or of somebody else: it is not to be taken for
+        the next one's."""
         if self.over:
             return
         patience = time.monotonic() + ABANDON_SECONDS

@@ -64,6 +64,11 @@ class Context:
             self._company = Company(makers, most, cuda=self.device == "cuda")
         return self._company.members[assignment.name]
 
+    def close(self) -> None:
+        """Ends what is still at work, when no further check will be asked for."""
+        if self._company is not None:
+            self._company.close()
+
     def _make(self, assignment: Assignment, place: Callable[[], int]) -> Attempt:
         return Attempt(
             lambda: lane_zygote(self.device, place()), assignment, self.source(assignment), self.course, self.seed,

@@ -12,6 +12,7 @@ from grader.judge import wire
 
 # What the CUDA runtime calls its errors (cudaGetErrorString), and what they mean for a submission.
 _OUT_OF_BOUNDS = ("illegal memory access",)
+_NO_MEMORY = ("Triton Error [CUDA]: out of memory", "cudaErrorMemoryAllocation", "CUDA error: out of memory")
 _FAULTS = ("CUDA error", "device-side assert", "misaligned address", "unspecified launch failure")
 
 
@@ -53,7 +54,7 @@ def close_tensor(tensor: torch.Tensor) -> None:
 def failure(error: BaseException) -> wire.WorkerFailure | None:
     """The kind of a failure that only a device knows; None for any other."""
     text = str(error)
-    if isinstance(error, torch.OutOfMemoryError):
+    if isinstance(error, torch.OutOfMemoryError) or any(words in text for words in _NO_MEMORY):
         return "out_of_memory"
     if any(words in text for words in _OUT_OF_BOUNDS):
         return "out_of_bounds"

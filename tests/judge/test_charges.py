@@ -30,8 +30,9 @@ def test_who_is_later_than_the_baseline_is_charged_alone() -> None:
 
 
 def test_calls_that_warm_up_are_no_lateness() -> None:
-    assert charged([timed(6e-3, ready=1.3e-3)] * 4, [timed(6e-3, ready=1.3e-3)] * 4, calls=6, warm=1)[0] == (
-        pytest.approx([1e-3] * 4))
+    student, baseline = [timed(12e-3, ready=2.3e-3)] * 4, [timed(6e-3, ready=1.3e-3)] * 4
+    assert charged(student, baseline, calls=6, warm=1)[0] == pytest.approx([2e-3] * 4)
+    assert charged(student, baseline, calls=6, warm=0)[0] > [2e-3] * 4
 
 
 def test_a_late_look_at_a_baseline_is_no_gain() -> None:

@@ -8,21 +8,26 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from grader.assignment import Case
+from grader.assignment import Assignment, Case
 from grader.catalogue import ROOT, assignments
 from grader.course import Course, LimitsTable, read_course
 from grader.grading import Job, grade
 from grader.judge import company, lane
 from grader.judge.attempt import Attempt
+from grader.judge.policy import Violation
 from grader.judge.session import Session
 from grader.judge.zygote import InfrastructureError
 from grader.result import AssignmentResult, CheckResult
 from grader.submission import find_submissions
+from grader.suite.context import Context
 
 NAMES = ("silu", "transpose", "copy_first_column")
+SIGNATURES = {"silu": "silu(x, out)", "transpose": "transpose(x, out)",
+              "copy_first_column": "copy_first_column(matrix, out)"}
 ENDLESS = "import triton\nimport triton.language as tl\n\n\ndef silu(x, out):\n    while True:\n        pass\n"
 
 
@@ -57,28 +62,39 @@ def full(result: AssignmentResult) -> bool:
 def test_they_run_side_by_side_and_each_is_judged_as_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: dict[str, set[int]] = {}
     zygotes = set()
+    calling: list[str] = []
+    at_once = []
     inner = Session.call
 
     def call(self: Session, case: Case, inputs: object) -> object:
-        threads.setdefault(self.assignment.name, set()).add(threading.get_ident())
+        name = self.assignment.name
+        threads.setdefault(name, set()).add(threading.get_ident())
         zygotes.add(self.zygote.pid)
-        return inner(self, case, inputs)  # type: ignore[arg-type]
+        calling.append(name)
+        at_once.append(len(set(calling)))
+        try:
+            return inner(self, case, inputs)  # type: ignore[arg-type]
+        finally:
+            calling.remove(name)
 
     monkeypatch.setattr(Session, "call", call)
     results = graded(tmp_path, transpose="def transpose(x, out):\n    out.copy_(x.t())\n")
     assert full(results["silu"]) and full(results["copy_first_column"]), results
     assert results["transpose"].verdict == "policy_violation", results["transpose"].message
     assert threading.get_ident() not in set.union(*threads.values()) and len(zygotes) >= 2
+    assert max(at_once) >= 2
 
 
 def test_a_worker_with_a_place_of_its_own_is_stopped_until_its_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, places: int
 ) -> None:
     states: list[tuple[str, str]] = []
+    settled: list[bool] = []
     inner = company.Company.settle
 
     def settle(self: company.Company, *, alone: bool = False) -> None:
         inner(self, alone=alone)
+        settled.append(alone)
         for name, member in self.members.items():
             session = member.attempt._session
             if session is not None:
@@ -90,6 +106,7 @@ def test_a_worker_with_a_place_of_its_own_is_stopped_until_its_turn(
     monkeypatch.setattr(company.Member, "close", lambda self: (self._company.settle(), self.attempt.close())[1])
     results = graded(tmp_path)
     assert all(map(full, results.values())), results
+    assert settled == [False] * len(NAMES)
     assert {state for _, state in states} == ({"T"} if places == len(NAMES) else set())
 
 
@@ -125,6 +142,62 @@ def test_a_failure_of_ours_in_company_costs_nothing(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(Attempt, "check", check)
     results = graded(tmp_path)
     assert failed and all(map(full, results.values())), results
+
+
+ENDLESS_AT_LAST = (ROOT / "reference" / "silu.py").read_text() + """
+
+_right, _calls = silu, []
+
+
+def silu(x, out):
+    _calls.append(1)
+    while len(_calls) > 1:
+        pass
+    _right(x, out)
+"""
+
+
+@pytest.mark.parametrize("places", [3], indirect=True)
+@pytest.mark.parametrize("cheats", [True, False])
+def test_running_out_of_time_wipes_no_evidence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cheats: bool
+) -> None:
+    made: Counter[str] = Counter()
+    init = Attempt.__init__
+
+    def counted(self: Attempt, *arguments: Any, **named: Any) -> None:
+        init(self, *arguments, **named)
+        made[self.assignment.name] += 1
+
+    def judged(operators: object, kernels: object, assignment: Assignment) -> set[Violation]:
+        return {Violation(3, "aten::silu", "PyTorch did it")} if cheats and assignment.name == "silu" else set()
+
+    monkeypatch.setattr(Attempt, "__init__", counted)
+    monkeypatch.setattr("grader.judge.policy.judge_record", judged)
+    results = graded(tmp_path, silu=ENDLESS_AT_LAST)
+    assert made["silu"] == (1 if cheats else 2)
+    assert results["silu"].verdict == ("policy_violation" if cheats else "time_limit")
+    assert bool(results["silu"].flags) == cheats and full(results["transpose"])
+
+
+def test_who_is_interrupted_waits_for_nobody(tmp_path: Path) -> None:
+    for name in NAMES:
+        (tmp_path / f"{name}.py").write_text(ENDLESS.replace("silu(x, out)", SIGNATURES[name]))
+    found = assignments()
+    context = Context(
+        folder=tmp_path, assignments={name: found[name] for name in NAMES}, course=course(), device="cpu",
+        seed=b"seed", asked_for_speed=False, together=True)
+    first = context.attempt(found["silu"])
+    assert isinstance(first, company.Member)
+    time.sleep(1)
+    assert [member.done for member in first._company.members.values()] == [False] * len(NAMES)
+    started = time.monotonic()
+    first.close()
+    context.close()
+    # Each would have had eight seconds.
+    assert time.monotonic() - started < 3
+    with pytest.raises(InfrastructureError, match="interrupted"):
+        first.record()
 
 
 def test_work_left_on_the_device_ends_all_workers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
