@@ -39,9 +39,9 @@ def places(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
     lane.close_lane()
 
 
-def course() -> Course:
+def course(call_seconds: float = 4) -> Course:
     found = read_course(ROOT / "course.toml", frozenset(assignments()))
-    return found.model_copy(update={"limits": LimitsTable(call_seconds=4, assignment_seconds=60)})
+    return found.model_copy(update={"limits": LimitsTable(call_seconds=call_seconds, assignment_seconds=60)})
 
 
 def graded(folder: Path, **sources: str) -> dict[str, AssignmentResult]:
@@ -185,7 +185,7 @@ def test_who_is_interrupted_waits_for_nobody(tmp_path: Path) -> None:
         (tmp_path / f"{name}.py").write_text(ENDLESS.replace("silu(x, out)", SIGNATURES[name]))
     found = assignments()
     context = Context(
-        folder=tmp_path, assignments={name: found[name] for name in NAMES}, course=course(), device="cpu",
+        folder=tmp_path, assignments={name: found[name] for name in NAMES}, course=course(30), device="cpu",
         seed=b"seed", asked_for_speed=False, together=True)
     first = context.attempt(found["silu"])
     assert isinstance(first, company.Member)
@@ -194,8 +194,8 @@ def test_who_is_interrupted_waits_for_nobody(tmp_path: Path) -> None:
     started = time.monotonic()
     first.close()
     context.close()
-    # Each would have had eight seconds.
-    assert time.monotonic() - started < 3
+    # Each would have had a minute.
+    assert time.monotonic() - started < 15
     with pytest.raises(InfrastructureError, match="interrupted"):
         first.record()
 
