@@ -60,7 +60,8 @@ def in_its_place(
 
 @dataclass(frozen=True)
 class Attack:
-    """`ends`: ways in which it may be found out, of "late", "values", "late_write"; empty if it must only gain nothing.
+    """`ends`: ways in which it may be found out, of "late", "values", "late_write"; "measured" if it need not be; empty
+    if it must only gain nothing.
 
     `gain`: what its speed may be over that of `against`, where it is measured, with room for a noisy machine.
     """
@@ -170,6 +171,18 @@ libc.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 def free(matrix, out):
     libc.madvise(matrix.data_ptr(), 4 * matrix.numel(), 9)
 """
+# Copies may be the business of other parts of the GPU than those that a kernel waits for.
+COPIES = """
+big, other = (torch.zeros(1 << 30, dtype=torch.uint8, device='cuda') for _ in range(2))
+side = torch.cuda.Stream()
+
+def copy(times, cycles=0):
+    with torch.cuda.stream(side):
+        for _ in range(times):
+            other.copy_(big, non_blocking=True)
+        if cycles:
+            torch.cuda._sleep(cycles)
+"""
 # The sleep is for the main stream alone to be waited for.
 UNJOINED = "[function(*a) for a in chosen]; torch.cuda.current_stream().synchronize()"
 
@@ -217,6 +230,12 @@ ATTACKS = {
         in_its_place(at_go=UNJOINED, before=SIDE.format(cycles=10**13)), ("late_write", "time_out")),
     "a side stream at work while the baseline is timed": Attack(
         in_its_place(at_go=UNJOINED, before=SIDE.format(cycles=3 * 10**6))),
+    "copies under way while the baseline is timed": Attack(
+        in_its_place(at_go=f"{UNJOINED}; words[{wire.DONE}] = number; copy(60)", before=COPIES), ("late_write", "measured"),
+        gain=1.25),
+    "copies, and then a kernel, when the baseline's contents are written": Attack(
+        in_its_place(at_go=f"{UNJOINED}; words[{wire.DONE}] = number; copy(20, 10**9)", before=COPIES),
+        ("late_write", "measured"), gain=1.25),
     "a graph of the first call replayed": Attack(HONEST + GRAPH, ("values",)),
     "answers kept by address": Attack(HONEST + CACHE.format(key="x.data_ptr()"), ("values",)),
     "answers kept by shape": Attack(HONEST + CACHE.format(key="x.shape"), ("values",)),
