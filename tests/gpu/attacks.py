@@ -231,8 +231,8 @@ ATTACKS = {
     "a side stream at work while the baseline is timed": Attack(
         in_its_place(at_go=UNJOINED, before=SIDE.format(cycles=3 * 10**6))),
     "copies under way while the baseline is timed": Attack(
-        in_its_place(at_go=f"{UNJOINED}; words[{wire.DONE}] = number; copy(60)", before=COPIES), ("late_write", "measured"),
-        gain=1.25),
+        in_its_place(at_go=f"{UNJOINED}; words[{wire.DONE}] = number; copy(60)", before=COPIES),
+        ("late_write", "measured"), gain=1.25),
     "copies, and then a kernel, when the baseline's contents are written": Attack(
         in_its_place(at_go=f"{UNJOINED}; words[{wire.DONE}] = number; copy(20, 10**9)", before=COPIES),
         ("late_write", "measured"), gain=1.25),
