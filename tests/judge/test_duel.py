@@ -279,16 +279,18 @@ def test_who_is_slow_while_slots_are_counted_out_gets_all_of_them(match: Match) 
 TOUCHES = "import time\nseen = set()\n" + HONEST + """
     if x.data_ptr() not in seen:
         seen.add(x.data_ptr())
-        time.sleep(0.01)
+        time.sleep(0.05)
 """
 
 
 def test_memory_that_is_touched_for_the_first_time_does_not_make_batches_short(
-    zygote: Zygote, other: Zygote, silu: Assignment
+    zygote: Zygote, other: Zygote, silu: Assignment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Four such calls, or more than there are slots of those that a slow machine makes.
+    monkeypatch.setattr("grader.judge.duel.BATCH_SECONDS", 0.2)
     found = Match((zygote, other), silu, 15, least=4)(TOUCHES, TOUCHES)
     assert isinstance(found, Measured) and found.slots == 15, found
-    assert max(found.student) < 0.01, found.student
+    assert statistics.median(found.student) < 0.03, found.student
 
 
 def test_no_garbage_is_collected_in_timed_calls(match: Match) -> None:
