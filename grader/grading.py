@@ -31,7 +31,7 @@ from grader.judge.attempt import RECORD, SOURCE, SPEED_SECONDS, expected_checks,
 from grader.judge.device import sane
 from grader.judge.explain import explain_assignment
 from grader.judge.isolation import Isolation
-from grader.judge.lane import at_once, lane_isolation, lane_zygote, start_lane
+from grader.judge.lane import lane_isolation, lane_zygote, start_lane
 from grader.judge.wire import Ready
 from grader.result import (
     AssignmentResult,
@@ -122,7 +122,7 @@ def grade(job: Job) -> Graded:
 def _guard(job: Job, context: Context) -> float:
     """Seconds that no check can take by the judge's own deadlines. In company it may wait for all others' answers, and
     then for its own once more."""
-    rounds = 1 if at_once(job.device) == 1 else 1 + len(context.assignments)
+    rounds = 1 if context.places == 1 else 1 + len(context.assignments)
     answers = job.course.limits.seconds(job.device)[1] * rounds
     return answers + GUARD_SECONDS + 2 * SPEED_SECONDS * context.speed
 

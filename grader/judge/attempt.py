@@ -6,7 +6,7 @@ import hashlib
 import math
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import replace
 
 import torch
@@ -83,7 +83,6 @@ class Attempt:
         self._seed = seed
         self._calls = 0
         self._session: Session | None = None
-        self._resting = ExitStack()
         self._deadline: float | None = None
         self._blocked: str = ""
         self.violations: set[policy.Violation] = set()
@@ -192,10 +191,10 @@ class Attempt:
         assert self._baselines is not None
         # Making inputs and checking answers is our time: a batch has the limit of a call, and the case has ours.
         self._deadline = math.inf
-        self._resting.close()
         session = self._open()
         if isinstance(session, Lost):
             return session
+        session.go_on()
         session.deadline = math.inf
         free = self.free
         assert free is not None
@@ -248,7 +247,7 @@ class Attempt:
         if end or self._failed:
             self._end_session()
         elif self._session is not None:
-            self._resting.enter_context(self._session.frozen())
+            self._session.stop()
 
     def close(self) -> dict[str, Detail]:
         """Kills what is left of the submission. Returns a failure for each case whose output changed after "done"."""
@@ -282,7 +281,6 @@ class Attempt:
         if self._session is not None:
             self._late.extend(self._session.close())
             self._session = None
-        self._resting.close()
 
     def _worker_limits(self) -> wire.Limits:
         timed = SPEED_SECONDS * len(self.assignment.timed) if self._cuda else 0

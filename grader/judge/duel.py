@@ -13,7 +13,6 @@ import secrets
 import statistics as middle
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 import torch
@@ -153,9 +152,8 @@ class _Duel:
     # When it began, and the seconds that the student's batches took, but for what is ours in them.
     _started: float = field(default_factory=time.monotonic)
     _theirs: float = 0.0
-    # While it is open, the student's processes are stopped: but for its own batches they always are. And whether they
-    # have been since the inputs were written.
-    _stopped: ExitStack | None = None
+    # Whether the student's processes have been stopped since the inputs were written. But for its own batches they
+    # always are.
     _untouched: bool = False
 
     def run(self, settled: Callable[[Estimate], bool]) -> Measured | Lost | Wrong:
@@ -290,12 +288,12 @@ class _Duel:
         # Of each kind one is enough: what counts is which there are.
         self.found.operators += [use for use in timed.operators if use not in self.found.operators]
         self.found.kernels += [use for use in timed.kernels if use not in self.found.kernels]
-        self._stop()
+        session.stop()
         return self.ring.check(STUDENT)
 
     def _baseline_batch(self, *, check: bool = False) -> Lost | None:
         # The student's processes have the inputs in sight.
-        self._stop()
+        self.student.session.stop()
         try:
             self._await_quiet()
         except Refused as refused:
@@ -339,16 +337,9 @@ class _Duel:
             self._student, self._baseline, calls=self._count, warm=len(self._warm))
         self.found.clocked = [timed.seconds / self._count for timed in self._baseline]
 
-    def _stop(self) -> None:
-        """Stops the student's processes until `_go_on`."""
-        if self._stopped is None:
-            self._stopped = ExitStack()
-            self._stopped.enter_context(self.student.session.frozen())
-
     def _go_on(self) -> None:
-        stopped, self._stopped, self._untouched = self._stopped, None, False
-        if stopped is not None:
-            stopped.close()
+        self.student.session.go_on()
+        self._untouched = False
 
     def _await_quiet(self) -> None:
         """Waits until nothing computes on the device: what the submission left there would look at inputs before the
@@ -373,7 +364,7 @@ class _Duel:
         seconds = []
         # The first compiles.
         for number in range(1 + REPORTED_BATCHES):
-            self._stop()
+            self.student.session.stop()
             timed = self._timed_baseline(which, check=number == 0)
             if isinstance(timed, Lost):
                 return timed if self.student.session.over else None

@@ -112,6 +112,7 @@ class Session:
     _seq: int = 0
     _kept: list[_Kept] = field(default_factory=list)
     _shared: list[Shared] = field(default_factory=list)
+    _stopped: set[int] = field(default_factory=set)
     _watchdog: Watchdog = field(init=False)
 
     def __post_init__(self) -> None:
@@ -192,19 +193,28 @@ class Session:
     def frozen(self) -> Iterator[None]:
         """No thread of the submission runs on a processor meanwhile; `woken` then tells when they were let go (by
         time.perf_counter). What runs on a GPU goes on."""
-        stopped: set[int] = set()
         try:
-            while new := self._tree() - stopped:
-                for pid in new:
-                    _signal(pid, signal.SIGSTOP)
-                stopped |= new
-            for pid in stopped:
-                _await_stop(pid)
+            self.stop()
             yield
         finally:
-            self.woken = time.perf_counter()
-            for pid in stopped:
-                _signal(pid, signal.SIGCONT)
+            self.go_on()
+
+    def stop(self) -> None:
+        """Stops every thread of the submission until `go_on`."""
+        if self._stopped:
+            return
+        while new := self._tree() - self._stopped:
+            for pid in new:
+                _signal(pid, signal.SIGSTOP)
+            self._stopped |= new
+        for pid in self._stopped:
+            _await_stop(pid)
+
+    def go_on(self) -> None:
+        self.woken = time.perf_counter()
+        for pid in self._stopped:
+            _signal(pid, signal.SIGCONT)
+        self._stopped.clear()
 
     def _tree(self) -> set[int]:
         """The worker and all that it has started."""

@@ -44,6 +44,11 @@ class Context:
         """Whether speed is measured: an interpreter's says nothing."""
         return self.asked_for_speed and self.device == "cuda"
 
+    @property
+    def places(self) -> int:
+        """How many assignments are judged at the same time."""
+        return min(at_once(self.device), len(self.assignments)) if self.together else 1
+
     def source(self, assignment: Assignment) -> Source:
         return read_source_file(self.folder, assignment.file, self.course.limits.source_kb * 1024)
 
@@ -52,7 +57,7 @@ class Context:
             # While no submission is at work: it could lower them.
             with suppress(roofs.RoofsError):
                 roofs.roofs()
-        most = min(at_once(self.device), len(self.assignments)) if self.together else 1
+        most = self.places
         if most == 1:
             return self._make(assignment, lambda: 0)
         if self._company is None:
