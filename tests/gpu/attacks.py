@@ -183,6 +183,16 @@ def copy(times, cycles=0):
         if cycles:
             torch.cuda._sleep(cycles)
 """
+FERRIES = """
+there = torch.zeros(1 << 28, dtype=torch.uint8, device='cuda')
+here = torch.zeros(1 << 28, dtype=torch.uint8, pin_memory=True)
+side = torch.cuda.Stream()
+
+def ferry(times):
+    with torch.cuda.stream(side):
+        for _ in range(times):
+            there.copy_(here, non_blocking=True)
+"""
 # The sleep is for the main stream alone to be waited for.
 UNJOINED = "[function(*a) for a in chosen]; torch.cuda.current_stream().synchronize()"
 
@@ -236,6 +246,9 @@ ATTACKS = {
     "copies, and then a kernel, when the baseline's contents are written": Attack(
         in_its_place(at_go=f"{UNJOINED}; words[{wire.DONE}] = number; copy(20, 10**9)", before=COPIES),
         ("late_write", "measured"), gain=1.25),
+    "copies from the host under way while the baseline is timed": Attack(
+        in_its_place(at_go=f"{UNJOINED}; words[{wire.DONE}] = number; ferry(20)", before=FERRIES, honest=COLUMN),
+        ("late_write", "measured"), gain=1.25, assignment="copy_first_column", against=COLUMN),
     "a graph of the first call replayed": Attack(HONEST + GRAPH, ("values",)),
     "answers kept by address": Attack(HONEST + CACHE.format(key="x.data_ptr()"), ("values",)),
     "answers kept by shape": Attack(HONEST + CACHE.format(key="x.shape"), ("values",)),
