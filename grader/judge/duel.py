@@ -1,9 +1,9 @@
 """Student against baseline: batches of both in turn, every answer of the student's checked, the ratio and its interval.
 
-Both sides are workers that know nothing of each other; neither runs while the other is timed. New contents are written
-while the student's processes are stopped and nothing computes on the device, so that what could be computed ahead is
-bounded by the moment between their waking and the clock's start, which is measured too, and counts beyond a share of
-the batch. Both sides are treated alike in all that takes time.
+Both sides are workers that know nothing of each other; neither runs while the other is timed. New contents are put in
+place (`grader.judge.placing`) while the student's processes are stopped and nothing computes on the device, so that
+what could be computed ahead is bounded by the moment between their waking and the clock's start, which is measured too,
+and counts beyond a share of the batch. Both sides are treated alike in all that takes time.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from dataclasses import dataclass, field
 import torch
 
 from grader.assignment import Assignment, Case
-from grader.judge import device, health, wire
+from grader.judge import wire
 from grader.judge.charges import charged
 from grader.judge.clock import Clock, Timed
+from grader.judge.placing import BASELINE, STUDENT, Placing
 from grader.judge.ring import Ring, Wrong
 from grader.judge.session import Lost, Refused, Session
 from grader.judge.zygote import InfrastructureError
 from grader.statistics import FEWEST_RATIOS, Estimate, abba_ratios, estimate
 
-STUDENT, BASELINE = "student", "baseline"
 # Batches of no calls: what the clock itself takes.
 EMPTY_BATCHES = 15
 # Of what is reported beside the baseline.
@@ -45,8 +45,6 @@ GUESSES = 3
 MOST_WARM = 3
 WARM_SECONDS = 150e-6
 WARM_SHARE = 20
-# How long work may go on that a submission has left on the device.
-QUIET_SECONDS = 1.0
 # Who takes this share of the time has used it up.
 MOSTLY = 0.5
 # Of the student's batches this share, drawn by the judge, is recorded and not counted.
@@ -125,7 +123,8 @@ def duel(
     # One more, for calls that only warm up.
     ring = Ring(assignment, case, slots + 1, (STUDENT, BASELINE), cuda=cuda)
     try:
-        return _Duel(student, baseline, ring, Measured(slots), least, until, cuda).run(settled)
+        placing = Placing(ring, student.session, cuda)
+        return _Duel(student, baseline, ring, placing, Measured(slots), least, until).run(settled)
     finally:
         # Memory may be given back only when nobody has it open.
         for side in (student, baseline):
@@ -138,10 +137,10 @@ class _Duel:
     student: Side
     baseline: Side
     ring: Ring
+    placing: Placing
     found: Measured
     least: int
     until: float
-    cuda: bool
     # The batches since counting began.
     _student: list[Timed] = field(default_factory=list)
     _baseline: list[Timed] = field(default_factory=list)
@@ -163,7 +162,10 @@ class _Duel:
             self._go_on()
 
     def _run(self, settled: Callable[[Estimate], bool]) -> Measured | Lost | Wrong:
-        self.ring.fill(BASELINE, to_check=False)
+        try:
+            self.placing.first()
+        except Refused as refused:
+            return refused.lost
         lost = self.student.join(self.ring, STUDENT)
         if lost is not None:
             return lost
@@ -269,11 +271,7 @@ class _Duel:
         def prepare() -> float:
             nonlocal started
             with session.frozen():
-                self._await_quiet()
-                asked = time.monotonic()
-                self.ring.fill(STUDENT)
-                started += time.monotonic() - asked
-                self._await_quiet()
+                started += self.placing.for_student()
             return session.woken
 
         timed = self.student.clock.batch(
@@ -295,7 +293,7 @@ class _Duel:
         # The student's processes have the inputs in sight.
         self.student.session.stop()
         try:
-            self._await_quiet()
+            self.placing.await_quiet()
         except Refused as refused:
             return refused.lost
         timed = self._timed_baseline(self.baseline.which, check=check)
@@ -317,16 +315,11 @@ class _Duel:
         session = self.baseline.session
 
         def prepare() -> float:
-            # It could be trusted not to look, and leaves nothing behind; but what goes before a batch is in its time.
             with session.frozen():
-                # One after another may have the same contents, but on the host, whose caches the writing fills.
-                if self._untouched and not check and not self.ring.on_host:
-                    self.ring.poison(BASELINE)
-                else:
-                    self.ring.fill(BASELINE, to_check=check)
+                # On the host, new contents fill the caches.
+                again = self._untouched and not check and not self.ring.on_host
+                self.placing.for_baseline(check=check, again=again)
                 self._untouched = True
-                # What was queued before may have begun meanwhile.
-                self._await_quiet()
             return session.woken
 
         return self.baseline.clock.batch(
@@ -340,21 +333,6 @@ class _Duel:
     def _go_on(self) -> None:
         self.student.session.go_on()
         self._untouched = False
-
-    def _await_quiet(self) -> None:
-        """Waits until nothing computes on the device: what the submission left there would look at inputs before the
-        clock starts, or slow the baseline down. Call it while the submission is frozen, so that nothing is added.
-        Raises Refused if it goes on."""
-        if not self.cuda or device.quiet(QUIET_SECONDS):
-            return
-        if unfit := health.unfit(device.state()):
-            raise InfrastructureError(unfit)
-        lost = self.student.session.lose(
-            "late_write", "Work of the submission was still running on the GPU, long after its function had returned.")
-        # Who it was shows when the submission is gone.
-        if device.quiet(QUIET_SECONDS):
-            raise Refused(lost)
-        raise InfrastructureError("another program keeps the GPU busy")
 
     def _beside(self) -> Lost | None:
         """Times what is reported and not graded: where it fails, it is left out."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,8 +18,10 @@ from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
 from grader.catalogue import right_answer
 from grader.judge import wire
 from grader.judge.buffers import DTYPES, Shared, share
-from grader.judge.compare import POISON, Comparison, compare, poison_, same_bits, unwritten
+from grader.judge.compare import Comparison, compare, poison_, same_bits, unwritten
 from grader.judge.inputs import draw
+from grader.judge.samples import Samples, timed
+from grader.judge.veil import Veil
 
 # Of one output, secret places that are looked at in the moment of "done".
 SAMPLES = 1024
@@ -62,7 +65,7 @@ class Ring:
         self._scalars: list[Inputs] = [{} for _ in range(count)]
         self._inputs: list[dict[str, Shared]] = []
         self._outputs: dict[str, list[Shared]] = {side: [] for side in sides}
-        self._samples: dict[str, _Samples] = {}
+        self._samples: dict[str, Samples] = {}
         self._case_rows = shape_of(assignment.output, case)[0]
         # Of large answers, rows are looked at: which ones, and private copies of the inputs that they come from.
         large = torch.Size(shape_of(assignment.output, case)).numel() > LARGE
@@ -72,7 +75,11 @@ class Ring:
         # For each slot the check of its answer, made with the inputs; and what stood at secret places of each input.
         self._spot_check = None if self.on_host or assignment.renew is not None else assignment.spot_check
         self._checks: dict[int, Callable[[Inputs, Tensor], Tensor]] = {}
-        self._input_samples: list[_Samples] = []
+        self._input_samples: dict[str, Samples] = {}
+        # What is changed in place lies on the host, where no pass over all of it would be short.
+        self._veiled = [p.name for p in assignment.parameters
+                        if isinstance(p, Input) and p.place == "device" and assignment.renew is None]
+        self._passes: dict[tuple[str, int], Callable[[], float]] = {}
         # Seeded by nobody: torch's own starts from a number that everybody knows.
         self._generator = torch.Generator("cuda" if cuda else "cpu").manual_seed(secrets.randbits(63))
         # Where inputs are changed in place there is nothing to draw again: the answers are kept instead.
@@ -88,11 +95,13 @@ class Ring:
                 for outputs in self._outputs.values():
                     outputs.append(share(shape_of(assignment.output, case), assignment.output.dtype, cuda=cuda))
             for side, shared in self._outputs.items():
-                self._samples[side] = _Samples([one.tensor for one in shared], SAMPLES, self._generator)
+                self._samples[side] = Samples([one.tensor for one in shared], SAMPLES, self._generator)
             if self._spot_check is not None:
                 for name in self._inputs[0]:
                     tensors = [inputs[name].tensor for inputs in self._inputs]
-                    self._input_samples.append(_Samples(tensors, INPUT_SAMPLES, self._generator))
+                    self._input_samples[name] = Samples(tensors, INPUT_SAMPLES, self._generator)
+            self._veil = Veil(
+                [inputs[name].tensor for inputs in self._inputs for name in self._veiled], self._generator)
         except BaseException:
             self.close()
             raise
@@ -122,19 +131,25 @@ class Ring:
                     arguments.append(self._outputs[side][slot].argument(descriptors))
             yield wire.Map(seq=next_seq(), slot=slot, arguments=arguments), descriptors
 
-    def fill(self, side: str, *, to_check: bool = True) -> None:
-        """New contents for every slot, and outputs of `side` full of poison. All of it is in place on return.
+    def fill(self, *, to_check: bool = True) -> None:
+        """New contents for every slot; on the device under a veil, which `reveal` takes off. All are there on return.
 
         No worker may be running: what it could change meanwhile would be taken for given. Without `to_check` large
         answers cannot be checked.
         """
         self._drawn += 1
+        self._veil.renew()
         renew = self._assignment.renew
+        for samples in self._input_samples.values() if to_check else ():
+            samples.choose()
         for slot in range(self.count):
             if renew is None or self._drawn == 1:
                 drawn = self._draw(slot)
                 for name, shared in self._inputs[slot].items():
-                    shared.tensor.copy_(drawn[name])
+                    if name in self._veiled:
+                        self._veil.write(self._veil_of(slot, name), drawn[name])
+                    else:
+                        shared.tensor.copy_(drawn[name])
                 self._scalars[slot] = {name: value for name, value in drawn.items() if not isinstance(value, Tensor)}
                 if self._sampled and to_check:
                     assert self._assignment.rows is not None
@@ -143,21 +158,62 @@ class Ring:
                     self._watched[slot] = (index, self._assignment.rows(drawn, index))
                 if self._spot_check is not None and to_check:
                     self._checks[slot] = self._spot_check(drawn, self._generator)
+                    for name, samples in self._input_samples.items():
+                        samples.expect(slot, drawn[name])
             else:
                 renew(self._given(slot), torch.Generator().manual_seed(self._seed(slot)))
         if renew is not None:
             self._expected = [self._answer(self._given(slot)) for slot in range(self.count)]
-        for samples in self._input_samples if to_check else ():
-            samples.choose()
-            samples.take()
-        self.poison(side)
+        self._synchronize()
+
+    def reveal(self, side: str) -> float:
+        """Takes the veil off and fills the outputs of `side` with poison, in one pass; called again, it puts the veil
+        on again.
+
+        Returns the seconds that it took, by the device's own clock on a GPU: longer than alone, if anything else
+        computed there meanwhile.
+        """
+        key = side, self.count
+        if key not in self._passes:
+            self._passes[key] = self._one_pass(side, self.count)
+        self._samples[side].choose()
+        self._synchronize()
+        return self._passes[key]()
+
+    def _one_pass(self, side: str, count: int) -> Callable[[], float]:
+        def one_pass() -> None:
+            for slot in range(count):
+                for name in self._veiled:
+                    self._veil.turn(self._veil_of(slot, name))
+            # After all inputs, so that the device's cache holds the same for either side.
+            for shared in self._outputs[side][:count]:
+                poison_(shared.tensor)
+
+        if self._cuda:
+            return timed(one_pass)
+
+        def on_host() -> float:
+            started = time.perf_counter()
+            one_pass()
+            return time.perf_counter() - started
+
+        return on_host
+
+    def _veil_of(self, slot: int, name: str) -> int:
+        return slot * len(self._veiled) + self._veiled.index(name)
 
     def poison(self, side: str) -> None:
-        """Outputs of `side` full of poison, as `fill` leaves them; the inputs stay."""
-        # After all inputs, so that the device's cache holds the same for either side.
+        """Outputs of `side` full of poison, as `reveal` leaves them; the inputs stay."""
         for shared in self._outputs[side][: self.count]:
             poison_(shared.tensor)
         self._samples[side].choose()
+        self._synchronize()
+
+    def still_poisoned(self, side: str) -> bool:
+        """Whether nothing has been written to the outputs of `side`, as far as secret places show."""
+        return self._samples[side].unwritten(self.count)
+
+    def _synchronize(self) -> None:
         if self._cuda:
             torch.cuda.synchronize()
 
@@ -200,7 +256,7 @@ class Ring:
         """
         ratios = [self._checks[slot](self._given(slot), output) for slot, output in enumerate(outputs)]
         doubtful = (torch.stack(ratios) <= 1).logical_not_()
-        for samples in self._input_samples:
+        for samples in self._input_samples.values():
             doubtful |= samples.changed(len(outputs))
         return doubtful
 
@@ -275,48 +331,4 @@ class Ring:
         self._samples.clear()
         self._input_samples.clear()
         self._checks.clear()
-
-
-class _Samples:
-    """Of tensors of one shape, what stood at secret places when they were looked at. On a device a look is one launch,
-    recorded beforehand as a graph: between launches the device would turn to whoever else has work, for milliseconds.
-    """
-
-    def __init__(self, tensors: list[Tensor], count: int, generator: torch.Generator) -> None:
-        self._flat = [tensor.view(-1) for tensor in tensors]
-        self._generator = generator
-        shape, device = (len(tensors), min(count, tensors[0].numel())), tensors[0].device
-        self._places = torch.zeros(shape, dtype=torch.int64, device=device)
-        self._then, self._now = (torch.zeros(shape, dtype=tensors[0].dtype, device=device) for _ in range(2))
-        self._look_then = self._look(self._then)
-        self._look_now = self._look(self._now)
-
-    def choose(self) -> None:
-        """Other places."""
-        self._places.random_(self._flat[0].numel(), generator=self._generator)
-
-    def take(self) -> None:
-        self._look_then()
-        if self._places.is_cuda:
-            torch.cuda.synchronize()
-
-    def changed(self, count: int) -> Tensor:
-        """For each of the first `count` tensors, a bool on the device: whether it does not hold at those places the
-        same as when it was looked at."""
-        self._look_now()
-        as_integer, _ = POISON[self._then.dtype]
-        return (self._now[:count].view(as_integer) != self._then[:count].view(as_integer)).any(dim=1)
-
-    def _look(self, kept: Tensor) -> Callable[[], None]:
-        def look() -> None:
-            # The last come first, since a batch ends with them.
-            for flat, places, taken in reversed(list(zip(self._flat, self._places, kept, strict=True))):
-                torch.index_select(flat, 0, places, out=taken)
-
-        if not self._places.is_cuda:
-            return look
-        torch.cuda.synchronize()
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            look()
-        return graph.replay
+        self._passes.clear()

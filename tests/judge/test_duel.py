@@ -320,7 +320,7 @@ def test_work_that_begins_while_contents_are_written_is_not_there_while_the_base
             raise Refused(blamed[0])
 
         if self._student and not blamed:
-            monkeypatch.setattr(self, "_await_quiet", await_quiet)
+            monkeypatch.setattr(self.placing, "await_quiet", await_quiet)
         return inner(self, which, check=check)
 
     monkeypatch.setattr(_Duel, "_timed_baseline", timed_baseline)

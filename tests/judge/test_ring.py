@@ -11,7 +11,9 @@ from torch import Tensor
 
 from grader.assignment import Assignment, Case, Inputs
 from grader.catalogue import assignments, right_answer
+from grader.judge.compare import unwritten
 from grader.judge.ring import Ring
+from grader.judge.veil import Veil
 
 ASSIGNMENTS = assignments()
 SIZES = {
@@ -37,7 +39,8 @@ class Batch:
     slots: list[tuple[Inputs, Tensor]]
 
     def fill(self) -> None:
-        self.ring.fill(SIDE)
+        self.ring.fill()
+        self.ring.reveal(SIDE)
 
     def answer(self, change: Callable[[Inputs], object] | None = None, only: int | None = None) -> None:
         """Right answers for the inputs, of slot `only` for what `change` has made of them."""
@@ -55,7 +58,8 @@ class Batch:
 def made(assignment: Assignment) -> Batch:
     case = Case(name="tiny", sizes=SIZES[assignment.name], values=assignment.timed[0].values)
     ring = Ring(assignment, case, SLOTS, (SIDE,), cuda=False)
-    ring.fill(SIDE)
+    ring.fill()
+    ring.reveal(SIDE)
     # A worker's view: the descriptors are the ring's own.
     slots = [(ring._given(slot), ring._outputs[SIDE][slot].tensor) for slot in range(SLOTS)]
     return Batch(assignment, ring, slots)
@@ -150,7 +154,7 @@ def test_few_changed_elements_that_spare_the_work_are_found(
     batch: Batch, change: Callable[[Inputs], object], slot: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # With no help from the places that are compared: the real inputs have a thousand times as many elements.
-    for samples in batch.ring._input_samples:
+    for samples in batch.ring._input_samples.values():
         monkeypatch.setattr(samples, "changed", lambda count: torch.zeros(count, dtype=torch.bool))
     batch.answer(change, slot)
     name, _ = first_input(batch, slot)
@@ -229,7 +233,7 @@ def test_only_the_slots_in_use_are_looked_at(batch: Batch) -> None:
 
 def test_places_are_secret_and_other_ones_each_time() -> None:
     batch = made(ASSIGNMENTS["rmsnorm_vector"])
-    samples = [batch.ring._samples[SIDE], *batch.ring._input_samples]
+    samples = [batch.ring._samples[SIDE], *batch.ring._input_samples.values()]
     assert len(samples) == 3
     before = [one._places.clone() for one in samples]
     batch.fill()
@@ -238,3 +242,64 @@ def test_places_are_secret_and_other_ones_each_time() -> None:
         assert float((places == one._places).double().mean()) < 0.01
         assert not torch.equal(one._places[0], one._places[1])
     batch.ring.close()
+
+
+def plain(batch: Batch) -> list[dict[str, Tensor]]:
+    """The tensors of each slot's inputs, drawn as they should stand there."""
+    return [{name: value for name, value in batch.ring._draw(slot).items() if isinstance(value, Tensor)}
+            for slot in range(batch.ring.count)]
+
+
+@every
+def test_before_they_are_revealed_inputs_have_no_bits_of_what_they_will_be(batch: Batch) -> None:
+    batch.ring.fill()
+    for (inputs, _), drawn in zip(batch.slots, plain(batch), strict=True):
+        for name, value in drawn.items():
+            integer = torch.int16 if value.dtype == torch.float16 else torch.int32
+            there, to_come = (tensor.view(integer) for tensor in (inputs[name], value))
+            # By chance each bit agrees for a half of all elements.
+            width = 8 * value.element_size()
+            shares = [float(((there ^ to_come) >> bit & 1).double().mean()) for bit in range(width)]
+            assert 0.4 < sum(shares) / width < 0.6, (name, shares)
+    batch.ring.reveal(SIDE)
+    for (inputs, output), drawn in zip(batch.slots, plain(batch), strict=True):
+        assert all(torch.equal(inputs[name], value) for name, value in drawn.items())
+        assert bool(unwritten(output).all())
+
+
+@every
+def test_the_veil_is_another_one_each_time_and_for_each_column(batch: Batch) -> None:
+    veils = []
+    for _ in range(2):
+        batch.ring.fill()
+        name, there = first_input(batch, 0)
+        drawn = batch.ring._draw(0)[name]
+        assert isinstance(drawn, Tensor)
+        integer = torch.int16 if there.dtype == torch.float16 else torch.int32
+        veils.append((there.view(integer) ^ drawn.view(integer)).reshape(-1)[: there.shape[-1]])
+    assert float((veils[0] == veils[1]).double().mean()) < 0.01
+    assert len(set(veils[0].tolist())) > 0.9 * len(veils[0])
+
+
+@every
+def test_an_output_that_is_written_too_early_is_seen(batch: Batch) -> None:
+    batch.fill()
+    assert batch.ring.still_poisoned(SIDE)
+    batch.slots[LAST][1].zero_()
+    assert not batch.ring.still_poisoned(SIDE)
+    batch.ring.use(LAST)
+    assert batch.ring.still_poisoned(SIDE)
+
+
+@pytest.mark.parametrize("shape", [(3, 8), (3, 6), (5, 7), (9,), (1,), (4, 2, 5)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_a_veil_fits_every_shape(shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    generator = torch.Generator().manual_seed(3)
+    tensors = [torch.zeros(shape, dtype=dtype) for _ in range(2)]
+    contents = torch.randn(shape, generator=generator).to(dtype)
+    veil = Veil(tensors, generator)
+    veil.renew()
+    veil.write(1, contents)
+    assert torch.equal(tensors[0], torch.zeros(shape, dtype=dtype)) and not torch.equal(tensors[1], contents)
+    veil.turn(1)
+    assert torch.equal(tensors[1], contents)

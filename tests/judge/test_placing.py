@@ -1,0 +1,147 @@
+"""Contents put in place, with a GPU's answers to "is anybody at work" given by the test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from grader.assignment import Case
+from grader.catalogue import assignments
+from grader.judge import health, wire
+from grader.judge.compare import unwritten
+from grader.judge.placing import BASELINE, STUDENT, TRIES, Placing
+from grader.judge.ring import Ring
+from grader.judge.session import Refused, Session
+from grader.judge.zygote import InfrastructureError, Zygote
+
+SILU = assignments()["silu"]
+CASE = Case(name="48x64", sizes={"M": 48, "N": 64})
+LIMITS = wire.Limits(memory_mb=512, file_mb=8, processes=32, cpu_seconds=120)
+SOURCE = b"def silu(x, out):\n    pass\n"
+PASS_SECONDS = 10e-3
+
+
+class Gpu:
+    """What is asked of a device: `busy(student_is_there)` tells whether anybody is at work on it."""
+
+    def __init__(self, session: Session) -> None:
+        self.busy: Callable[[bool], bool] = lambda there: False
+        self.asked = 0
+        self._session = session
+
+    def at_rest(self) -> bool:
+        self.asked += 1
+        return not self.busy(not self._session.over)
+
+    def quiet(self, seconds: float) -> bool:
+        return True
+
+
+@pytest.fixture
+def placing(zygote: Zygote) -> Iterator[Placing]:
+    session = Session(zygote, SILU, SOURCE, LIMITS, 1000, 10, math.inf)
+    ring = Ring(SILU, CASE, 3, (STUDENT, BASELINE), cuda=False)
+    assert session.load() is None
+    yield Placing(ring, session, cuda=True)
+    session.close()
+    ring.close()
+
+
+@pytest.fixture
+def gpu(placing: Placing, monkeypatch: pytest.MonkeyPatch) -> Gpu:
+    gpu = Gpu(placing.student)
+    for name in ("at_rest", "quiet"):
+        monkeypatch.setattr(f"grader.judge.device.{name}", getattr(gpu, name))
+    monkeypatch.setattr("grader.judge.device.state", lambda: health.Snapshot(unavailable="no GPU here"))
+    passes(placing.ring, monkeypatch, lambda side: PASS_SECONDS)
+    placing.first()
+    return gpu
+
+
+def passes(ring: Ring, monkeypatch: pytest.MonkeyPatch, seconds: Callable[[str], float]) -> None:
+    """The device's clock is the test's: a processor's would be too noisy to be strict about."""
+    inner = Ring.reveal
+
+    def reveal(self: Ring, side: str) -> float:
+        inner(self, side)
+        return seconds(side)
+
+    monkeypatch.setattr(Ring, "reveal", reveal)
+
+
+def drawn(placing: Placing) -> int:
+    return placing.ring._drawn
+
+
+def test_alone_contents_are_drawn_once(placing: Placing, gpu: Gpu) -> None:
+    before = drawn(placing)
+    assert placing.for_student() > 0
+    assert drawn(placing) == before + 1 and gpu.asked == 1
+    assert all(bool(unwritten(shared.tensor).all()) for shared in placing.ring._outputs[STUDENT])
+
+
+def test_contents_that_somebody_was_at_work_on_are_not_used(placing: Placing, gpu: Gpu) -> None:
+    before = drawn(placing)
+    gpu.busy = lambda there: gpu.asked < 3
+    placing.for_student()
+    assert drawn(placing) == before + 3 and not placing.student.over
+
+
+def test_nor_are_those_that_took_longer_to_reveal(
+    placing: Placing, gpu: Gpu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = drawn(placing)
+    left = iter([2.0, 1.15, 1.1])
+    passes(placing.ring, monkeypatch, lambda side: PASS_SECONDS * next(left))
+    placing.for_student()
+    assert drawn(placing) == before + 3 and next(left, None) is None
+
+
+def test_fewer_slots_take_less(placing: Placing, gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    placing.ring.use(1)
+    before = drawn(placing)
+    # Usual is a third.
+    left = iter([PASS_SECONDS / 2, PASS_SECONDS / 2.9])
+    passes(placing.ring, monkeypatch, lambda side: next(left))
+    placing.for_student()
+    assert drawn(placing) == before + 2
+
+
+def test_who_is_at_work_whenever_there_are_new_contents_is_ended(placing: Placing, gpu: Gpu) -> None:
+    before = drawn(placing)
+    gpu.busy = lambda there: there
+    with pytest.raises(Refused) as refused:
+        placing.for_student()
+    assert refused.value.lost.kind == "late_write" and "again and again" in refused.value.lost.message
+    assert drawn(placing) == before + TRIES and placing.student.over
+
+
+def test_if_somebody_still_is_when_it_is_gone_the_failure_is_ours(placing: Placing, gpu: Gpu) -> None:
+    gpu.busy = lambda there: True
+    with pytest.raises(InfrastructureError, match="another program keeps the GPU busy"):
+        placing.for_student()
+
+
+def test_an_answer_that_is_written_before_the_call_is_found(
+    placing: Placing, gpu: Gpu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def writes(side: str) -> float:
+        placing.ring._outputs[STUDENT][1].tensor.zero_()
+        return PASS_SECONDS
+
+    passes(placing.ring, monkeypatch, writes)
+    with pytest.raises(Refused) as refused:
+        placing.for_student()
+    assert refused.value.lost.kind == "late_write" and "before the call was made" in refused.value.lost.message
+
+
+def test_the_baseline_keeps_its_inputs_if_it_may(placing: Placing, gpu: Gpu) -> None:
+    before = drawn(placing)
+    placing.for_baseline(check=False, again=False)
+    kept = placing.ring._inputs[0]["x"].tensor.clone()
+    placing.ring._outputs[BASELINE][0].tensor.zero_()
+    placing.for_baseline(check=False, again=True)
+    assert drawn(placing) == before + 1 and bool((placing.ring._inputs[0]["x"].tensor == kept).all())
+    assert bool(unwritten(placing.ring._outputs[BASELINE][0].tensor).all())
