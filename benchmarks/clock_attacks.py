@@ -1,12 +1,13 @@
 """What attacks on the clock gain on this machine's GPU: each with the worker's own code in its hands.
 
-    .venv/bin/python -m benchmarks.clock_attacks
+    .venv/bin/python -m benchmarks.clock_attacks [--only poisoned]
 
-Prints a table in Markdown. What an attack is compared with, mostly the honest kernel, is measured before and after it.
+Prints a table in Markdown; `--only` those attacks whose names have a word in them. What an attack is compared with, mostly the honest kernel, is measured before and after it.
 """
 
 from __future__ import annotations
 
+import argparse
 import platform
 
 import torch
@@ -18,11 +19,14 @@ from tests.gpu.attacks import ATTACKS, ended, measured
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description="what attacks on the clock gain")
+    parser.add_argument("--only", default="")
+    wanted = parser.parse_args().only
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, triton {triton.__version__}, "
           f"Python {platform.python_version()}, isolation {lane_isolation('cuda')}\n")
     print("| attack | how it ended | speed over that without it | that one, measured again | inputs in sight (µs) |")
     print("|---|---|---|---|---|")
-    for name, attack in ATTACKS.items():
+    for name, attack in ((name, attack) for name, attack in ATTACKS.items() if wanted in name):
         before, found, after = (
             measured(source, attack.assignment) for source in (attack.against, attack.source, attack.against))
         assert isinstance(before, Measured) and isinstance(after, Measured), (before, after)

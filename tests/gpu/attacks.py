@@ -21,9 +21,12 @@ from grader.judge.speed import plan
 HONEST = (ROOT / "reference/silu.py").read_text()
 VECTOR = (ROOT / "reference/rmsnorm_vector.py").read_text()
 COLUMN = (ROOT / "reference/copy_first_column.py").read_text()
+GEMM = (ROOT / "reference/gemm.py").read_text()
 LIMITS = wire.Limits(memory_mb=4096, cuda=True, file_mb=256, processes=64, cpu_seconds=300)
 CALL_SECONDS = 20.0
 SECONDS = 60.0
+# What the host does takes half as long again from one moment to the next.
+HOST_GAIN = 1.6
 
 # The worker's side of a batch, to be changed by whoever stands in its place.
 RUN = """
@@ -193,8 +196,52 @@ def ferry(times):
         for _ in range(times):
             there.copy_(here, non_blocking=True)
 """
+# Work that waits in the GPU's queue, with all processes stopped, until an output of the next batch holds poison.
+WAITS = """
+from cuda.bindings import driver
+side = torch.cuda.Stream()
+armed, seen = [], []
+
+def arm(chosen, work):
+    armed.clear()
+    # A number of slots that comes again: all of them will have new contents.
+    if [len(chosen)] == seen:
+        for number, arguments in enumerate(chosen):
+            out = arguments[-1]
+            last, bits = out.data_ptr() + out.numel() * out.element_size() - 4, 0x7FC05EED
+            if out.element_size() == 2:
+                bits = 0x7E5D7E5D
+            error, = driver.cuStreamWaitValue32(
+                side.cuda_stream, last, bits, driver.CUstreamWaitValue_flags.CU_STREAM_WAIT_VALUE_EQ)
+            assert not int(error), error
+            with torch.cuda.stream(side):
+                work(number, *arguments)
+            armed.append(number)
+    seen[:] = [len(chosen)]
+"""
+# Into memory of its own, which nobody looks at.
+PRODUCTS = """
+products = {}
+
+def product(number, a, b, out):
+    if number not in products:
+        products[number] = torch.empty_like(out)
+    torch.mm(a, b, out=products[number])
+"""
+AWAKE = "self._touched.add_(1); torch.cuda.current_stream().synchronize()"
+COPIED_ANSWERS = """
+        if len(armed) == len(chosen):
+            side.synchronize()
+            for number in armed:
+                chosen[number][-1].copy_(products[number])
+        else:
+            [function(*a) for a in chosen]
+        torch.cuda.current_stream().synchronize()
+"""
 # The sleep is for the main stream alone to be waited for.
 UNJOINED = "[function(*a) for a in chosen]; torch.cuda.current_stream().synchronize()"
+# Said before what comes next.
+DONE = f"words[{wire.DONE}] = number"
 
 # Launches that are recorded once leave no time on the host. They win as much with the clock running.
 GRAPH_OF_ALL = """
@@ -232,7 +279,7 @@ ATTACKS = {
     "pages of the host's matrix freed": Attack(
         in_its_place(at_go="[function(*a) for a in chosen]; torch.cuda.synchronize(); "
                            f"words[{wire.DONE}] = number; [free(*a) for a in chosen]", before=FREES, honest=COLUMN),
-        gain=1.25, assignment="copy_first_column", against=COLUMN),
+        gain=HOST_GAIN, assignment="copy_first_column", against=COLUMN),
     "a kernel left running, to see inputs first": Attack(
         in_its_place(at_go=UNJOINED, before=SPINS), ("late_write",)),
     # Its own waking may wait for it.
@@ -241,14 +288,22 @@ ATTACKS = {
     "a side stream at work while the baseline is timed": Attack(
         in_its_place(at_go=UNJOINED, before=SIDE.format(cycles=3 * 10**6))),
     "copies under way while the baseline is timed": Attack(
-        in_its_place(at_go=f"{UNJOINED}; words[{wire.DONE}] = number; copy(60)", before=COPIES),
+        in_its_place(at_go=f"{UNJOINED}; {DONE}; copy(60)", before=COPIES),
         ("late_write", "measured"), gain=1.25),
     "copies, and then a kernel, when the baseline's contents are written": Attack(
-        in_its_place(at_go=f"{UNJOINED}; words[{wire.DONE}] = number; copy(20, 10**9)", before=COPIES),
+        in_its_place(at_go=f"{UNJOINED}; {DONE}; copy(20, 10**9)", before=COPIES),
         ("late_write", "measured"), gain=1.25),
     "copies from the host under way while the baseline is timed": Attack(
-        in_its_place(at_go=f"{UNJOINED}; words[{wire.DONE}] = number; ferry(20)", before=FERRIES, honest=COLUMN),
-        ("late_write", "measured"), gain=1.25, assignment="copy_first_column", against=COLUMN),
+        in_its_place(at_go=f"{UNJOINED}; {DONE}; ferry(20)", before=FERRIES, honest=COLUMN),
+        ("late_write", "measured"), gain=HOST_GAIN, assignment="copy_first_column", against=COLUMN),
+    "answers computed when their outputs are poisoned": Attack(
+        in_its_place(AWAKE, f"armed or {UNJOINED}; side.synchronize(); {DONE}; "
+                            "arm(chosen, lambda number, *a: function(*a))", WAITS),
+        ("late_write",)),
+    "products computed when outputs are poisoned, and kept": Attack(
+        in_its_place(AWAKE, f"{COPIED_ANSWERS}        {DONE}; arm(chosen, product)",
+                     WAITS + PRODUCTS, honest=GEMM),
+        ("values", "late_write"), assignment="gemm", against=GEMM),
     "a graph of the first call replayed": Attack(HONEST + GRAPH, ("values",)),
     "answers kept by address": Attack(HONEST + CACHE.format(key="x.data_ptr()"), ("values",)),
     "answers kept by shape": Attack(HONEST + CACHE.format(key="x.shape"), ("values",)),
