@@ -2,7 +2,8 @@
 
     .venv/bin/python -m benchmarks.clock_attacks [--only poisoned]
 
-Prints a table in Markdown; `--only` those attacks whose names have a word in them. What an attack is compared with, mostly the honest kernel, is measured before and after it.
+Prints a table in Markdown, with `--only` of the attacks that have this in their names. What an attack is compared with,
+mostly the honest kernel, is measured before and after it.
 """
 
 from __future__ import annotations

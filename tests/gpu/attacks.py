@@ -297,7 +297,7 @@ ATTACKS = {
         in_its_place(at_go=f"{UNJOINED}; {DONE}; ferry(20)", before=FERRIES, honest=COLUMN),
         ("late_write", "measured"), gain=HOST_GAIN, assignment="copy_first_column", against=COLUMN),
     "answers computed when their outputs are poisoned": Attack(
-        in_its_place(AWAKE, f"armed or {UNJOINED}; side.synchronize(); {DONE}; "
+        in_its_place(AWAKE, f"len(armed) == len(chosen) or {UNJOINED}; side.synchronize(); {DONE}; "
                             "arm(chosen, lambda number, *a: function(*a))", WAITS),
         ("late_write",)),
     "products computed when outputs are poisoned, and kept": Attack(
