@@ -3,10 +3,11 @@
     .venv/bin/python -m benchmarks.repeatability [--runs 50] [--only silu] [--cases 1] [--thresholds usual,near]
         [--hog none|cpu|gpu]
 
-Every run is a worker of its own and a whole duel for each timed case, as in a grading. "near" has the target just where
-the reference's ratio lies; by "edge" the same times lie between two percents of the points, and "again" is the edge
-with the share before known, as when a submission is graded again into the same folder. `--hog` has other programs at
-work, on every core or on the GPU, strangers to the grader; `--cases` leaves timed cases out. Prints a Markdown table.
+Every run is a worker of its own and a whole duel for each timed case, as in a grading. Near thresholds are measured
+where the reference's ratio lies between two percents of the points, "edge"; "near" are the points of the same times with
+the target just at that ratio, and "again" is the edge with the share before known, as when a submission is graded again
+into the same folder. `--hog` has other programs at work, on every core or on the GPU, strangers to the grader; `--cases`
+leaves timed cases out. Prints a Markdown table, of the runs so far when interrupted.
 """
 
 from __future__ import annotations
@@ -99,24 +100,30 @@ def _assignment(assignment: Assignment, course: Course, runs: int, wanted: list[
     # The share is then 90.5 steps of 100.
     edge = Threshold(floor=FLOOR_SHARE * ratio, target=ratio * (FLOOR_SHARE + (1 - FLOOR_SHARE) / 0.905))
     points = course.points_of(assignment.name)
-    for which, measured, threshold in (("usual", "the course's", usual), ("near", "near", near)):
+    for which, threshold in (("usual", usual), ("near", edge)):
         if which not in wanted:
             continue
-        started, found, failed = time.monotonic(), list[list[Timing]](), 0
-        for _ in range(runs):
-            timings = _timings(assignment, course, threshold)
-            found += [timings] if timings else []
-            failed += not timings
-        seconds = (time.monotonic() - started) / runs
-        for kind, given in ((measured, threshold), *((("edge", edge),) if threshold is near else ())):
-            shares = [points_share(_estimate(timings), given.floor, given.target) for timings in found]
+        started, found, failed, stopped = time.monotonic(), list[list[Timing]](), 0, False
+        try:
+            for _ in range(runs):
+                timings = _timings(assignment, course, threshold)
+                found += [timings] if timings else []
+                failed += not timings
+        except KeyboardInterrupt:
+            stopped = True
+        seconds = (time.monotonic() - started) / max(1, len(found) + failed)
+        given = {"the course's": usual} if which == "usual" else {"near": near, "edge": edge}
+        for kind, one in given.items():
+            shares = [points_share(_estimate(timings), one.floor, one.target) for timings in found]
             _row(assignment.name, kind, found, failed, seconds, [round(s * points.performance, 2) for s in shares])
-        if threshold is near:
+        if which == "near":
             previous, kept = None, []
             for timings in found:
                 previous = points_share(_estimate(timings), edge.floor, edge.target, previous=previous)
                 kept.append(round(previous * points.performance, 2))
             _row(assignment.name, "edge, again", found, failed, seconds, kept)
+        if stopped:
+            raise KeyboardInterrupt
 
 
 def _row(name: str, kind: str, found: list[list[Timing]], failed: int, seconds: float, given: list[float]) -> None:

@@ -196,27 +196,35 @@ def ferry(times):
         for _ in range(times):
             there.copy_(here, non_blocking=True)
 """
-# Work that waits in the GPU's queue, with all processes stopped, until an output of the next batch holds poison.
+# Work that waits in the GPU's queue, with all processes stopped, until an output of the next batch holds poison. Where
+# none comes, as in batches of other sizes, it waits for ever, and is left alone.
 WAITS = """
+import time
 from cuda.bindings import driver
-side = torch.cuda.Stream()
-armed, seen = [], []
+armed, seen, sides = [], [], [torch.cuda.Stream()]
+
+def finished(chosen):
+    until = time.perf_counter() + 0.05
+    while len(armed) == len(chosen) > 0 and time.perf_counter() < until:
+        if sides[-1].query():
+            return True
+    return False
 
 def arm(chosen, work):
     armed.clear()
+    if not sides[-1].query():
+        sides.append(torch.cuda.Stream())
     # A number of slots that comes again: all of them will have new contents.
-    if [len(chosen)] == seen:
-        for number, arguments in enumerate(chosen):
-            out = arguments[-1]
-            last, bits = out.data_ptr() + out.numel() * out.element_size() - 4, 0x7FC05EED
-            if out.element_size() == 2:
-                bits = 0x7E5D7E5D
-            error, = driver.cuStreamWaitValue32(
-                side.cuda_stream, last, bits, driver.CUstreamWaitValue_flags.CU_STREAM_WAIT_VALUE_EQ)
-            assert not int(error), error
-            with torch.cuda.stream(side):
-                work(number, *arguments)
-            armed.append(number)
+    for number, arguments in enumerate(chosen if [len(chosen)] == seen else []):
+        out = arguments[-1]
+        last = out.data_ptr() + out.numel() * out.element_size() - 4
+        error, = driver.cuStreamWaitValue32(
+            sides[-1].cuda_stream, last, 0x7FC05EED if out.element_size() == 4 else 0x7E5D7E5D,
+            driver.CUstreamWaitValue_flags.CU_STREAM_WAIT_VALUE_EQ)
+        assert not int(error), error
+        with torch.cuda.stream(sides[-1]):
+            work(number, *arguments)
+        armed.append(number)
     seen[:] = [len(chosen)]
 """
 # Into memory of its own, which nobody looks at.
@@ -230,8 +238,7 @@ def product(number, a, b, out):
 """
 AWAKE = "self._touched.add_(1); torch.cuda.current_stream().synchronize()"
 COPIED_ANSWERS = """
-        if len(armed) == len(chosen):
-            side.synchronize()
+        if finished(chosen):
             for number in armed:
                 chosen[number][-1].copy_(products[number])
         else:
@@ -297,7 +304,7 @@ ATTACKS = {
         in_its_place(at_go=f"{UNJOINED}; {DONE}; ferry(20)", before=FERRIES, honest=COLUMN),
         ("late_write", "measured"), gain=HOST_GAIN, assignment="copy_first_column", against=COLUMN),
     "answers computed when their outputs are poisoned": Attack(
-        in_its_place(AWAKE, f"len(armed) == len(chosen) or {UNJOINED}; side.synchronize(); {DONE}; "
+        in_its_place(AWAKE, f"finished(chosen) or {UNJOINED}; {DONE}; "
                             "arm(chosen, lambda number, *a: function(*a))", WAITS),
         ("late_write",)),
     "products computed when outputs are poisoned, and kept": Attack(
