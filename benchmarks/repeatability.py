@@ -4,10 +4,10 @@
         [--hog none|cpu|gpu]
 
 Every run is a worker of its own and a whole duel for each timed case, as in a grading. Near thresholds are measured
-where the reference's ratio lies between two percents of the points, "edge"; "near" are the points of the same times with
-the target just at that ratio, and "again" is the edge with the share before known, as when a submission is graded again
-into the same folder. `--hog` has other programs at work, on every core or on the GPU, strangers to the grader; `--cases`
-leaves timed cases out. Prints a Markdown table, of the runs so far when interrupted.
+where the reference's ratio lies between two percents of the points, "edge"; "near" are the points of the same times
+with a target that is just that ratio, and "again" is the edge with the share before known, as when a submission is
+graded again into the same folder. `--hog` has other programs at work, on every core or on the GPU, strangers to the
+grader; `--cases` leaves timed cases out. Prints a Markdown table, of the runs so far when interrupted.
 """
 
 from __future__ import annotations

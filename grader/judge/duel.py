@@ -151,15 +151,12 @@ class _Duel:
     # When it began, and the seconds that the student's batches took, but for what is ours in them.
     _started: float = field(default_factory=time.monotonic)
     _theirs: float = 0.0
-    # Whether the student's processes have been stopped since the inputs were written. But for its own batches they
-    # always are.
-    _untouched: bool = False
 
     def run(self, settled: Callable[[Estimate], bool]) -> Measured | Lost | Wrong:
         try:
             return self._run(settled)
         finally:
-            self._go_on()
+            self.student.session.go_on()
 
     def _run(self, settled: Callable[[Estimate], bool]) -> Measured | Lost | Wrong:
         try:
@@ -199,7 +196,7 @@ class _Duel:
         lost = self._beside()
         if lost is not None:
             return lost
-        self._go_on()
+        self.student.session.go_on()
         trips = []
         for _ in range(EMPTY_BATCHES):
             trip = self.student.clock.batch([])
@@ -251,7 +248,6 @@ class _Duel:
         self._count = slots
         self._warm = [slots] * min(MOST_WARM, int(WARM_SECONDS / fastest), slots // WARM_SHARE)
         self.ring.use(slots + bool(self._warm))
-        self._untouched = False
         self._student.clear()
         self._baseline.clear()
         self._tell()
@@ -264,8 +260,8 @@ class _Duel:
         return self._one_student_batch(record=record, count=True)
 
     def _one_student_batch(self, *, record: bool, count: bool) -> Lost | Wrong | None:
-        self._go_on()
         session = self.student.session
+        session.go_on()
         started = time.monotonic()
 
         def prepare() -> float:
@@ -296,7 +292,7 @@ class _Duel:
             self.placing.await_quiet()
         except Refused as refused:
             return refused.lost
-        timed = self._timed_baseline(self.baseline.which, check=check)
+        timed = self._timed_baseline(self.baseline.which)
         wrong = self.ring.check(BASELINE) if check and isinstance(timed, Timed) else None
         if wrong is not None:
             raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what}")
@@ -311,15 +307,12 @@ class _Duel:
         self._tell()
         return None
 
-    def _timed_baseline(self, which: int, *, check: bool = False) -> Timed | Lost:
+    def _timed_baseline(self, which: int) -> Timed | Lost:
         session = self.baseline.session
 
         def prepare() -> float:
             with session.frozen():
-                # On the host, new contents fill the caches.
-                again = self._untouched and not check and not self.ring.on_host
-                self.placing.for_baseline(check=check, again=again)
-                self._untouched = True
+                self.placing.for_baseline()
             return session.woken
 
         return self.baseline.clock.batch(
@@ -330,10 +323,6 @@ class _Duel:
             self._student, self._baseline, calls=self._count, warm=len(self._warm))
         self.found.clocked = [timed.seconds / self._count for timed in self._baseline]
 
-    def _go_on(self) -> None:
-        self.student.session.go_on()
-        self._untouched = False
-
     def _beside(self) -> Lost | None:
         """Times what is reported and not graded: where it fails, it is left out."""
         which = self.baseline.beside
@@ -343,7 +332,7 @@ class _Duel:
         # The first compiles.
         for number in range(1 + REPORTED_BATCHES):
             self.student.session.stop()
-            timed = self._timed_baseline(which, check=number == 0)
+            timed = self._timed_baseline(which)
             if isinstance(timed, Lost):
                 return timed if self.student.session.over else None
             if number == 0 and self.ring.check(BASELINE) is not None:

@@ -44,7 +44,7 @@ class Placing:
         """Contents for everybody to see, before a submission knows of this memory; shows how long a pass takes."""
         with self.student.frozen():
             self.await_quiet()
-            self.ring.fill(to_check=False)
+            self.ring.fill()
             self._pass_seconds = min(self.ring.reveal(BASELINE) for _ in range(PASSES)) / self.ring.count
 
     def for_student(self) -> float:
@@ -71,15 +71,14 @@ class Placing:
                 self._blame("Work that the submission had left on the GPU began, again and again, when there were new "
                             "inputs for timed calls: before the calls were made.")
 
-    def for_baseline(self, *, check: bool, again: bool) -> None:
-        """New contents for the baseline; with `again` the same inputs as before, which leaves as much in the device's
-        caches. It could be trusted not to look, and leaves nothing behind; but what goes before a batch is in its time.
-        """
-        if again:
-            self.ring.poison(BASELINE)
-        else:
-            self.ring.fill(to_check=check)
+    def for_baseline(self) -> None:
+        """Poisoned outputs, and the inputs that the student had: nobody gains by having changed them, and it leaves
+        them as they are. But new ones on the host, where writing them fills the caches."""
+        if self.ring.on_host or not self.ring.unchanged():
+            self.ring.fill()
             self.ring.reveal(BASELINE)
+        else:
+            self.ring.poison(BASELINE)
         if not self.ring.still_poisoned(BASELINE):
             raise InfrastructureError("somebody wrote to the baseline's outputs")
         # What was queued before may have begun meanwhile.

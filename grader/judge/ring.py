@@ -72,7 +72,7 @@ class Ring:
         self.on_host = any(isinstance(p, Input) and p.place == "host" for p in assignment.parameters)
         self._sampled = assignment.rows is not None and assignment.spot_check is None and large and not self.on_host
         self._watched: dict[int, tuple[Tensor, Inputs]] = {}
-        # For each slot the check of its answer, made with the inputs; and what stood at secret places of each input.
+        # For each slot the check of its answer, made with the inputs; and what stands at secret places of each input.
         self._spot_check = None if self.on_host or assignment.renew is not None else assignment.spot_check
         self._checks: dict[int, Callable[[Inputs, Tensor], Tensor]] = {}
         self._input_samples: dict[str, Samples] = {}
@@ -96,10 +96,9 @@ class Ring:
                     outputs.append(share(shape_of(assignment.output, case), assignment.output.dtype, cuda=cuda))
             for side, shared in self._outputs.items():
                 self._samples[side] = Samples([one.tensor for one in shared], SAMPLES, self._generator)
-            if self._spot_check is not None:
-                for name in self._inputs[0]:
-                    tensors = [inputs[name].tensor for inputs in self._inputs]
-                    self._input_samples[name] = Samples(tensors, INPUT_SAMPLES, self._generator)
+            for name in self._veiled:
+                tensors = [inputs[name].tensor for inputs in self._inputs]
+                self._input_samples[name] = Samples(tensors, INPUT_SAMPLES, self._generator)
             self._veil = Veil(
                 [inputs[name].tensor for inputs in self._inputs for name in self._veiled], self._generator)
         except BaseException:
@@ -131,16 +130,15 @@ class Ring:
                     arguments.append(self._outputs[side][slot].argument(descriptors))
             yield wire.Map(seq=next_seq(), slot=slot, arguments=arguments), descriptors
 
-    def fill(self, *, to_check: bool = True) -> None:
+    def fill(self) -> None:
         """New contents for every slot; on the device under a veil, which `reveal` takes off. All are there on return.
 
-        No worker may be running: what it could change meanwhile would be taken for given. Without `to_check` large
-        answers cannot be checked.
+        No worker may be running: what it could change meanwhile would be taken for given.
         """
         self._drawn += 1
         self._veil.renew()
         renew = self._assignment.renew
-        for samples in self._input_samples.values() if to_check else ():
+        for samples in self._input_samples.values():
             samples.choose()
         for slot in range(self.count):
             if renew is None or self._drawn == 1:
@@ -148,18 +146,17 @@ class Ring:
                 for name, shared in self._inputs[slot].items():
                     if name in self._veiled:
                         self._veil.write(self._veil_of(slot, name), drawn[name])
+                        self._input_samples[name].expect(slot, drawn[name])
                     else:
                         shared.tensor.copy_(drawn[name])
                 self._scalars[slot] = {name: value for name, value in drawn.items() if not isinstance(value, Tensor)}
-                if self._sampled and to_check:
+                if self._sampled:
                     assert self._assignment.rows is not None
                     index = torch.randint(
                         self._case_rows, (ROWS,), generator=self._generator, device=self._generator.device)
                     self._watched[slot] = (index, self._assignment.rows(drawn, index))
-                if self._spot_check is not None and to_check:
+                if self._spot_check is not None:
                     self._checks[slot] = self._spot_check(drawn, self._generator)
-                    for name, samples in self._input_samples.items():
-                        samples.expect(slot, drawn[name])
             else:
                 renew(self._given(slot), torch.Generator().manual_seed(self._seed(slot)))
         if renew is not None:
@@ -208,6 +205,12 @@ class Ring:
             poison_(shared.tensor)
         self._samples[side].choose()
         self._synchronize()
+
+    def unchanged(self) -> bool:
+        """Whether the inputs on the device are as they were filled in, as far as secret places show; False for slots
+        that the last `fill` left out."""
+        looks = [samples.changed(self.count) for samples in self._input_samples.values()]
+        return not looks or not bool(torch.cat(looks).any())
 
     def still_poisoned(self, side: str) -> bool:
         """Whether nothing has been written to the outputs of `side`, as far as secret places show."""

@@ -314,14 +314,14 @@ def test_work_that_begins_while_contents_are_written_is_not_there_while_the_base
     blamed: list[Lost] = []
     inner = _Duel._timed_baseline
 
-    def timed_baseline(self: _Duel, which: int, *, check: bool = False) -> object:
+    def timed_baseline(self: _Duel, which: int) -> object:
         def await_quiet() -> None:
             blamed.append(self.student.session.lose("late_write", "Work was still running."))
             raise Refused(blamed[0])
 
         if self._student and not blamed:
             monkeypatch.setattr(self.placing, "await_quiet", await_quiet)
-        return inner(self, which, check=check)
+        return inner(self, which)
 
     monkeypatch.setattr(_Duel, "_timed_baseline", timed_baseline)
     with ExitStack() as opened:

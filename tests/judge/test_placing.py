@@ -20,6 +20,7 @@ SILU = assignments()["silu"]
 CASE = Case(name="48x64", sizes={"M": 48, "N": 64})
 LIMITS = wire.Limits(memory_mb=512, file_mb=8, processes=32, cpu_seconds=120)
 SOURCE = b"def silu(x, out):\n    pass\n"
+SLOTS = 3
 PASS_SECONDS = 10e-3
 
 
@@ -42,7 +43,7 @@ class Gpu:
 @pytest.fixture
 def placing(zygote: Zygote) -> Iterator[Placing]:
     session = Session(zygote, SILU, SOURCE, LIMITS, 1000, 10, math.inf)
-    ring = Ring(SILU, CASE, 3, (STUDENT, BASELINE), cuda=False)
+    ring = Ring(SILU, CASE, SLOTS, (STUDENT, BASELINE), cuda=False)
     assert session.load() is None
     yield Placing(ring, session, cuda=True)
     session.close()
@@ -55,7 +56,7 @@ def gpu(placing: Placing, monkeypatch: pytest.MonkeyPatch) -> Gpu:
     for name in ("at_rest", "quiet"):
         monkeypatch.setattr(f"grader.judge.device.{name}", getattr(gpu, name))
     monkeypatch.setattr("grader.judge.device.state", lambda: health.Snapshot(unavailable="no GPU here"))
-    passes(placing.ring, monkeypatch, lambda side: PASS_SECONDS)
+    passes(placing.ring, monkeypatch, lambda side: PASS_SECONDS * placing.ring.count / SLOTS)
     placing.first()
     return gpu
 
@@ -137,11 +138,27 @@ def test_an_answer_that_is_written_before_the_call_is_found(
     assert refused.value.lost.kind == "late_write" and "before the call was made" in refused.value.lost.message
 
 
-def test_the_baseline_keeps_its_inputs_if_it_may(placing: Placing, gpu: Gpu) -> None:
-    before = drawn(placing)
-    placing.for_baseline(check=False, again=False)
-    kept = placing.ring._inputs[0]["x"].tensor.clone()
+def test_the_baseline_has_the_students_inputs(placing: Placing, gpu: Gpu) -> None:
+    placing.for_student()
+    before, kept = drawn(placing), placing.ring._inputs[0]["x"].tensor.clone()
     placing.ring._outputs[BASELINE][0].tensor.zero_()
-    placing.for_baseline(check=False, again=True)
-    assert drawn(placing) == before + 1 and bool((placing.ring._inputs[0]["x"].tensor == kept).all())
+    placing.for_baseline()
+    assert drawn(placing) == before and bool((placing.ring._inputs[0]["x"].tensor == kept).all())
     assert bool(unwritten(placing.ring._outputs[BASELINE][0].tensor).all())
+
+
+def test_but_not_if_they_have_been_changed(placing: Placing, gpu: Gpu) -> None:
+    placing.for_student()
+    before = drawn(placing)
+    placing.ring._inputs[2]["x"].tensor[:, 5] = 0
+    placing.for_baseline()
+    assert drawn(placing) == before + 1 and placing.ring.unchanged()
+
+
+def test_nor_slots_that_the_student_has_not_had(placing: Placing, gpu: Gpu) -> None:
+    placing.ring.use(1)
+    placing.for_student()
+    placing.ring.use(SLOTS)
+    before = drawn(placing)
+    placing.for_baseline()
+    assert drawn(placing) == before + 1 and placing.ring.unchanged()
