@@ -186,6 +186,9 @@ class Assignment(_Frozen):
                 raise ValueError(f"case {case.name}: sizes lack {', '.join(sorted(missing))}")
             if any(value < 1 for value in case.sizes.values()):
                 raise ValueError(f"case {case.name}: sizes are at least 1")
+        on_device = [p.name for p in self.parameters if isinstance(p, Input) and p.place == "device"]
+        if self.renew is not None and on_device:
+            raise ValueError(f"renew: inputs on the host expected, {on_device[0]} is on the device")
         if any(not re.fullmatch(r"aten::\w+", name) for name in self.operators):
             raise ValueError("operators: names like aten::copy_ expected")
         return self

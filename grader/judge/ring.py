@@ -76,12 +76,14 @@ class Ring:
         self._spot_check = None if self.on_host or assignment.renew is not None else assignment.spot_check
         self._checks: dict[int, Callable[[Inputs, Tensor], Tensor]] = {}
         self._input_samples: dict[str, Samples] = {}
-        # What is changed in place lies on the host, where no pass over all of it would be short.
-        self._veiled = [p.name for p in assignment.parameters
-                        if isinstance(p, Input) and p.place == "device" and assignment.renew is None]
+        # On the host no pass over all inputs would be short.
+        self._veiled = [p.name for p in assignment.parameters if isinstance(p, Input) and p.place == "device"]
+        # Of how many slots the contents are those of the last drawing.
+        self._filled = 0
         self._passes: dict[tuple[str, int], Callable[[], float]] = {}
         # Seeded by nobody: torch's own starts from a number that everybody knows.
         self._generator = torch.Generator("cuda" if cuda else "cpu").manual_seed(secrets.randbits(63))
+        self._veil = Veil(self._generator)
         # Where inputs are changed in place there is nothing to draw again: the answers are kept instead.
         self._expected: list[tuple[Tensor, Tensor | None]] = []
         try:
@@ -99,8 +101,7 @@ class Ring:
             for name in self._veiled:
                 tensors = [inputs[name].tensor for inputs in self._inputs]
                 self._input_samples[name] = Samples(tensors, INPUT_SAMPLES, self._generator)
-            self._veil = Veil(
-                [inputs[name].tensor for inputs in self._inputs for name in self._veiled], self._generator)
+            self._veil.cover([inputs[name].tensor for inputs in self._inputs for name in self._veiled])
         except BaseException:
             self.close()
             raise
@@ -131,11 +132,12 @@ class Ring:
             yield wire.Map(seq=next_seq(), slot=slot, arguments=arguments), descriptors
 
     def fill(self) -> None:
-        """New contents for every slot; on the device under a veil, which `reveal` takes off. All are there on return.
+        """New contents for every slot; on the device under a veil, for `turn` to take off. All are there on return.
 
         No worker may be running: what it could change meanwhile would be taken for given.
         """
         self._drawn += 1
+        self._filled = self.count
         self._veil.renew()
         renew = self._assignment.renew
         for samples in self._input_samples.values():
@@ -163,9 +165,8 @@ class Ring:
             self._expected = [self._answer(self._given(slot)) for slot in range(self.count)]
         self._synchronize()
 
-    def reveal(self, side: str) -> float:
-        """Takes the veil off and fills the outputs of `side` with poison, in one pass; called again, it puts the veil
-        on again.
+    def turn(self, side: str) -> float:
+        """Takes the veil off, or if it is off puts it on again, and fills the outputs of `side` with poison: one pass.
 
         Returns the seconds that it took, by the device's own clock on a GPU: longer than alone, if anything else
         computed there meanwhile.
@@ -200,15 +201,17 @@ class Ring:
         return slot * len(self._veiled) + self._veiled.index(name)
 
     def poison(self, side: str) -> None:
-        """Outputs of `side` full of poison, as `reveal` leaves them; the inputs stay."""
+        """Outputs of `side` full of poison, as `turn` leaves them; the inputs stay."""
         for shared in self._outputs[side][: self.count]:
             poison_(shared.tensor)
         self._samples[side].choose()
         self._synchronize()
 
     def unchanged(self) -> bool:
-        """Whether the inputs on the device are as they were filled in, as far as secret places show; False for slots
-        that the last `fill` left out."""
+        """Whether the inputs on the device are as they were filled in, as far as secret places show; False if the last
+        `fill` left slots out."""
+        if self.count > self._filled:
+            return False
         looks = [samples.changed(self.count) for samples in self._input_samples.values()]
         return not looks or not bool(torch.cat(looks).any())
 
@@ -335,3 +338,4 @@ class Ring:
         self._input_samples.clear()
         self._checks.clear()
         self._passes.clear()
+        self._veil.cover([])

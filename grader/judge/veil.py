@@ -16,15 +16,24 @@ WIDTHS = ((8, torch.int64), (4, torch.int32), (2, torch.int16))
 
 
 class Veil:
-    """Over contiguous tensors of any shapes, all on one device, with secret bits of its own for each column: few enough
-    to stay in a cache, and too many for the values below each to be guessed from their distribution."""
+    """Secret bits for each column, the same for all rows: few enough to stay in a cache.
 
-    def __init__(self, tensors: Sequence[Tensor], generator: torch.Generator) -> None:
-        self._tensors = [_words(tensor) for tensor in tensors]
+    From the distribution of the values below, sign and exponent of a column's bits could be guessed, and no more than
+    that: most of the fraction stays open. What commutes with an exclusive or by columns, moving rows about, can be done
+    ahead; it saves none of the time that a copy takes.
+    """
+
+    def __init__(self, generator: torch.Generator) -> None:
         self._generator = generator
+        self._tensors: list[Tensor] = []
+        self._bits = torch.zeros(0, dtype=torch.int32, device=generator.device)
+
+    def cover(self, tensors: Sequence[Tensor]) -> None:
+        """From now on it is for these: contiguous, of any shapes, on the generator's device."""
+        self._tensors = [_words(tensor) for tensor in tensors]
         longest = max((tensor.shape[-1] * tensor.element_size() for tensor in tensors), default=0)
         # Whole words of the widest kind.
-        self._bits = torch.zeros(2 * -(-longest // 8), dtype=torch.int32, device=generator.device)
+        self._bits = torch.zeros(2 * -(-longest // 8), dtype=torch.int32, device=self._generator.device)
 
     def renew(self) -> None:
         """Other bits."""
@@ -33,7 +42,9 @@ class Veil:
     def write(self, number: int, contents: Tensor) -> None:
         """`contents` into tensor `number`, under the veil."""
         target = self._tensors[number]
-        torch.bitwise_xor(_words(contents.contiguous()), self._over(target), out=target)
+        # Wider words than elements have to begin where a tensor's memory does.
+        whole = contents.contiguous() if contents.storage_offset() == 0 else contents.clone()
+        torch.bitwise_xor(_words(whole), self._over(target), out=target)
 
     def turn(self, number: int) -> None:
         """Takes the veil off tensor `number`, or puts it on again."""

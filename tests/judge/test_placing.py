@@ -11,7 +11,7 @@ from grader.assignment import Case
 from grader.catalogue import assignments
 from grader.judge import health, wire
 from grader.judge.compare import unwritten
-from grader.judge.placing import BASELINE, STUDENT, TRIES, Placing
+from grader.judge.placing import ALARMS, BASELINE, PASSES, STUDENT, TRIES, Placing
 from grader.judge.ring import Ring
 from grader.judge.session import Refused, Session
 from grader.judge.zygote import InfrastructureError, Zygote
@@ -30,14 +30,20 @@ class Gpu:
     def __init__(self, session: Session) -> None:
         self.busy: Callable[[bool], bool] = lambda there: False
         self.asked = 0
+        # Work that ends only with the submission.
+        self.stuck = False
+        self.waited: list[str] = []
         self._session = session
 
-    def at_rest(self) -> bool:
+    def at_rest(self, *, sharp: bool) -> bool:
+        assert sharp
         self.asked += 1
+        self.waited.append("look")
         return not self.busy(not self._session.over)
 
     def quiet(self, seconds: float) -> bool:
-        return True
+        self.waited.append("quiet")
+        return not self.stuck or self._session.over
 
 
 @pytest.fixture
@@ -63,13 +69,13 @@ def gpu(placing: Placing, monkeypatch: pytest.MonkeyPatch) -> Gpu:
 
 def passes(ring: Ring, monkeypatch: pytest.MonkeyPatch, seconds: Callable[[str], float]) -> None:
     """The device's clock is the test's: a processor's would be too noisy to be strict about."""
-    inner = Ring.reveal
+    inner = Ring.turn
 
-    def reveal(self: Ring, side: str) -> float:
+    def turn(self: Ring, side: str) -> float:
         inner(self, side)
         return seconds(side)
 
-    monkeypatch.setattr(Ring, "reveal", reveal)
+    monkeypatch.setattr(Ring, "turn", turn)
 
 
 def drawn(placing: Placing) -> int:
@@ -94,7 +100,7 @@ def test_nor_are_those_that_took_longer_to_reveal(
     placing: Placing, gpu: Gpu, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = drawn(placing)
-    left = iter([2.0, 1.15, 1.1])
+    left = iter([2.0, 1.25, 1.2])
     passes(placing.ring, monkeypatch, lambda side: PASS_SECONDS * next(left))
     placing.for_student()
     assert drawn(placing) == before + 3 and next(left, None) is None
@@ -104,7 +110,7 @@ def test_fewer_slots_take_less(placing: Placing, gpu: Gpu, monkeypatch: pytest.M
     placing.ring.use(1)
     before = drawn(placing)
     # Usual is a third.
-    left = iter([PASS_SECONDS / 2, PASS_SECONDS / 2.9])
+    left = iter([PASS_SECONDS / 2, PASS_SECONDS / 2.8])
     passes(placing.ring, monkeypatch, lambda side: next(left))
     placing.for_student()
     assert drawn(placing) == before + 2
@@ -117,6 +123,44 @@ def test_who_is_at_work_whenever_there_are_new_contents_is_ended(placing: Placin
         placing.for_student()
     assert refused.value.lost.kind == "late_write" and "again and again" in refused.value.lost.message
     assert drawn(placing) == before + TRIES and placing.student.over
+
+
+def test_nor_may_it_be_so_in_many_batches(placing: Placing, gpu: Gpu) -> None:
+    gpu.busy = lambda there: there and gpu.asked % 4 != 0
+    with pytest.raises(Refused):
+        for _ in range(ALARMS):
+            placing.for_student()
+    # Three alarms, and contents that are used.
+    assert gpu.asked == ALARMS * 4 // 3 + PASSES
+
+
+def test_contents_are_written_and_revealed_when_the_device_is_quiet(
+    placing: Placing, gpu: Gpu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner, turn = Ring.fill, Ring.turn
+
+    def fill(self: Ring) -> None:
+        gpu.waited.append("fill")
+        inner(self)
+
+    def turned(self: Ring, side: str) -> float:
+        gpu.waited.append("turn")
+        return turn(self, side)
+
+    monkeypatch.setattr(Ring, "fill", fill)
+    monkeypatch.setattr(Ring, "turn", turned)
+    gpu.waited.clear()
+    placing.for_student()
+    assert gpu.waited == ["quiet", "fill", "quiet", "turn", "look"]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_work_that_ends_with_the_submission_was_its_own(placing: Placing, gpu: Gpu, first: bool) -> None:
+    gpu.stuck = True
+    placing._pass_seconds = None if first else placing._pass_seconds
+    with pytest.raises(Refused) as refused:
+        (placing.first if first else placing.for_student)()
+    assert refused.value.lost.kind == "late_write" and "still running" in refused.value.lost.message
 
 
 def test_if_somebody_still_is_when_it_is_gone_the_failure_is_ours(placing: Placing, gpu: Gpu) -> None:
