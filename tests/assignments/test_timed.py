@@ -209,3 +209,11 @@ def test_on_a_gpu_drawing_is_quick_and_the_baseline_right(assignment: Assignment
     expected = right_answer(assignment, inputs)
     allowed = None if assignment.tolerance is None else assignment.tolerance(inputs, expected)
     assert compare(out, expected, allowed).passed
+
+
+def test_what_is_renewed_in_place_lies_on_the_host() -> None:
+    # On the device inputs come into sight all at once, which needs all of them to be written anew.
+    silu = {name: getattr(ASSIGNMENTS["silu"], name) for name in Assignment.model_fields}
+    Assignment(**silu)
+    with pytest.raises(ValueError, match="renew: inputs on the host expected, x is on the device"):
+        Assignment(**{**silu, "renew": lambda inputs, generator: None})
