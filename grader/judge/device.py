@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
+import statistics as middle
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,8 +22,9 @@ from grader.worker import processes
 BUSY_SECONDS = 0.3e-3
 # Some systems take longer alone.
 BUSY_TIMES = 5
-# The same for who is to have had no time at all, and does not mind a false alarm.
-SHARP_SECONDS, SHARP_TIMES = 0.15e-3, 3
+# Several looks together tell more than one: mostly so long, or so much longer than just before, they take where short
+# work of somebody else comes in between each time.
+MOSTLY_SECONDS, MOSTLY_TIMES = 0.15e-3, 2
 LOOKS = 3
 # Between two looks, so that whoever else has work gets its turn.
 PAUSE_SECONDS = 0.4e-3
@@ -108,24 +111,33 @@ def quiet(seconds: float) -> bool:
     return True
 
 
-def at_rest(*, sharp: bool = False) -> bool:
+def at_rest() -> bool:
     """Whether no other context is at work on the device, going by one look, which may be wrong in saying no."""
-    global _fastest
-    waited = _look()
-    _fastest = min(_fastest, waited)
-    seconds, times = (SHARP_SECONDS, SHARP_TIMES) if sharp else (BUSY_SECONDS, BUSY_TIMES)
-    return waited < max(seconds, times * _fastest)
+    return look() < _busy_seconds()
 
 
-def _look() -> float:
+def as_before(before: Sequence[float], after: Sequence[float]) -> bool:
+    """Whether the times of looks `after` tell of no more work on the device than those `before`, taken when it was
+    quiet: a processor is slower in one moment than in the next, and its looks take longer then."""
+    return middle.median(after) < min(_busy_seconds(), max(MOSTLY_SECONDS, MOSTLY_TIMES * middle.median(before)))
+
+
+def look() -> float:
     """Seconds that a launch of the judge's takes, with a copy each way."""
+    global _fastest
     here, there = _touched()
     started = time.perf_counter()
     there.add_(1)
     there.copy_(here, non_blocking=True)
     here.copy_(there, non_blocking=True)
     torch.cuda.synchronize()
-    return time.perf_counter() - started
+    waited = time.perf_counter() - started
+    _fastest = min(_fastest, waited)
+    return waited
+
+
+def _busy_seconds() -> float:
+    return max(BUSY_SECONDS, BUSY_TIMES * _fastest)
 
 
 @cache

@@ -85,7 +85,7 @@ class Ring:
         self._generator = torch.Generator("cuda" if cuda else "cpu").manual_seed(secrets.randbits(63))
         self._veil = Veil(self._generator)
         # Where inputs are changed in place there is nothing to draw again: the answers are kept instead.
-        self._expected: list[tuple[Tensor, Tensor | None]] = []
+        self._expected: dict[int, tuple[Tensor, Tensor | None]] = {}
         try:
             for _ in range(count):
                 inputs: dict[str, Shared] = {}
@@ -131,10 +131,11 @@ class Ring:
                     arguments.append(self._outputs[side][slot].argument(descriptors))
             yield wire.Map(seq=next_seq(), slot=slot, arguments=arguments), descriptors
 
-    def fill(self) -> None:
+    def fill(self, between: Callable[[], object] = lambda: None) -> None:
         """New contents for every slot; on the device under a veil, for `turn` to take off. All are there on return.
 
-        No worker may be running: what it could change meanwhile would be taken for given.
+        No worker may be running: what it could change meanwhile would be taken for given. `between` is called after
+        each slot.
         """
         self._drawn += 1
         self._filled = self.count
@@ -161,8 +162,9 @@ class Ring:
                     self._checks[slot] = self._spot_check(drawn, self._generator)
             else:
                 renew(self._given(slot), torch.Generator().manual_seed(self._seed(slot)))
-        if renew is not None:
-            self._expected = [self._answer(self._given(slot)) for slot in range(self.count)]
+            if renew is not None:
+                self._expected[slot] = self._answer(self._given(slot))
+            between()
         self._synchronize()
 
     def turn(self, side: str) -> float:

@@ -197,7 +197,8 @@ def ferry(times):
             there.copy_(here, non_blocking=True)
 """
 # Work that waits in the GPU's queue, with all processes stopped, until an output of the next batch holds poison. Where
-# none comes, as in batches of other sizes, it waits for ever, and is left alone.
+# none comes, as in batches of other sizes, it waits for ever, and is left alone. Nothing may be allocated meanwhile:
+# that would wait for all of the device.
 WAITS = """
 import time
 from cuda.bindings import driver
@@ -238,10 +239,13 @@ def arm(chosen, work, wait=poisoned, most=1000):
 PRODUCTS = """
 products = {}
 
+def prepare(slots):
+    for number, arguments in enumerate(slots):
+        if number not in products:
+            products[number] = torch.empty_like(arguments[-1])
+
 def product(number, a, b, out):
-    if number not in products:
-        products[number] = torch.empty_like(out)
-    torch.mm(a, b, out=products[number])
+    gemm(a, b, products[number])
 """
 # Twice the highest bit of an exponent: it is hardly ever set below the veil, and so for half of all columns above it.
 UNVEILED = """
@@ -252,13 +256,16 @@ def unveiled(a, *rest):
 # Host memory has no veil: what the GPU has copied there is right, if it is not that of a batch of the baseline's.
 COLUMNS = """
 from cuda.bindings import runtime
-columns, old, known = torch.empty(64, 8192, device='cuda'), [], set()
+columns, known = torch.empty(64, 8192, device='cuda'), set()
+
+def prepare(slots):
+    for matrix, out in slots:
+        if matrix.data_ptr() not in known:
+            known.add(matrix.data_ptr())
+            error, = runtime.cudaHostRegister(matrix.data_ptr(), matrix.numel() * 4, runtime.cudaHostRegisterMapped)
+            assert not int(error), error
 
 def changed(matrix, out):
-    if matrix.data_ptr() not in known:
-        known.add(matrix.data_ptr())
-        error, = runtime.cudaHostRegister(matrix.data_ptr(), matrix.numel() * 4, runtime.cudaHostRegisterMapped)
-        assert not int(error), error
     last = matrix[-1:, 0]
     after(last.data_ptr(), ~int(last.view(torch.int32)) & 0xFFFFFFFF, "AND")
 
@@ -273,8 +280,8 @@ def right(chosen):
 """
 KEPT_COLUMNS = """
         if finished(chosen) and right(chosen):
-            for number in armed:
-                chosen[number][-1].copy_(columns[number])
+            for slot in armed:
+                chosen[slot][-1].copy_(columns[slot])
         else:
             [function(*a) for a in chosen]
         torch.cuda.current_stream().synchronize()
@@ -282,8 +289,8 @@ KEPT_COLUMNS = """
 AWAKE = "self._touched.add_(1); torch.cuda.current_stream().synchronize()"
 COPIED_ANSWERS = """
         if finished(chosen):
-            for number in armed:
-                chosen[number][-1].copy_(products[number])
+            for slot in armed:
+                chosen[slot][-1].copy_(products[slot])
             [function(*a) for a in chosen[len(armed):]]
         else:
             [function(*a) for a in chosen]
@@ -352,17 +359,17 @@ ATTACKS = {
                             "arm(chosen, lambda number, *a: function(*a))", WAITS),
         ("late_write",)),
     "products computed when outputs are poisoned, and kept": Attack(
-        in_its_place(AWAKE, f"{COPIED_ANSWERS}        {DONE}; arm(chosen, product)",
+        in_its_place(AWAKE, f"{COPIED_ANSWERS}        {DONE}; prepare(self._slots); arm(chosen, product)",
                      WAITS + PRODUCTS, honest=GEMM),
         ("values", "late_write"), assignment="gemm", against=GEMM),
     # As few as may pass unseen.
     "two products computed when the veil comes off": Attack(
-        in_its_place(AWAKE, f"{COPIED_ANSWERS}        {DONE}; arm(chosen, product, unveiled, 2)",
+        in_its_place(AWAKE, f"{COPIED_ANSWERS}        {DONE}; prepare(self._slots); arm(chosen, product, unveiled, 2)",
                      WAITS + PRODUCTS + UNVEILED, honest=GEMM),
         ("values", "late_write", "measured"), gain=1.15, assignment="gemm", against=GEMM),
     "columns copied by the GPU while they are written": Attack(
-        in_its_place(AWAKE, f"{KEPT_COLUMNS}        {DONE}; arm(chosen, fetch, changed)", WAITS + COLUMNS,
-                     honest=COLUMN),
+        in_its_place(AWAKE, f"{KEPT_COLUMNS}        {DONE}; prepare(self._slots); arm(chosen, fetch, changed)",
+                     WAITS + COLUMNS, honest=COLUMN),
         ("values", "late_write", "measured"), gain=HOST_GAIN, assignment="copy_first_column", against=COLUMN),
     "a graph of the first call replayed": Attack(HONEST + GRAPH, ("values",)),
     "answers kept by address": Attack(HONEST + CACHE.format(key="x.data_ptr()"), ("values",)),

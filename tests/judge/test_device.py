@@ -8,18 +8,18 @@ import pytest
 
 from grader.judge import device
 
-ALONE, BUSY, BETWEEN = 0.05e-3, 2e-3, 0.2e-3
+ALONE, BUSY = 0.05e-3, 2e-3
 
 
 @pytest.fixture(autouse=True)
-def _nothing_seen_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+def _seen_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "_fastest", ALONE)
 
 
 def looks(monkeypatch: pytest.MonkeyPatch, *seconds: float) -> Iterator[float]:
     """The times of the next looks; what is left of them tells how many there were."""
     left = iter(seconds)
-    monkeypatch.setattr(device, "_look", lambda: next(left))
+    monkeypatch.setattr(device, "look", lambda: next(left))
     return left
 
 
@@ -30,19 +30,25 @@ def test_quick_looks_in_a_row_are_quiet(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_work_that_goes_on_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "_look", lambda: BUSY)
+    monkeypatch.setattr(device, "look", lambda: BUSY)
     assert not device.quiet(0.02)
 
 
-@pytest.mark.parametrize(("seconds", "sharp", "rest"), [
-    (ALONE, False, True), (ALONE, True, True), (BETWEEN, False, True), (BETWEEN, True, False), (BUSY, False, False)])
-def test_a_sharp_look_lets_less_pass(monkeypatch: pytest.MonkeyPatch, seconds: float, sharp: bool, rest: bool) -> None:
-    looks(monkeypatch, seconds)
-    assert device.at_rest(sharp=sharp) is rest
-
-
 def test_where_every_look_takes_long_the_quickest_is_what_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "_fastest", 1e-3)
-    looks(monkeypatch, 2.5e-3, 3.5e-3, 2.5e-3, 5.5e-3)
-    assert [device.at_rest(sharp=True) for _ in range(2)] == [True, False]
-    assert [device.at_rest() for _ in range(2)] == [True, False]
+    looks(monkeypatch, BUSY, 1.5 * BUSY)
+    assert not device.at_rest()
+    monkeypatch.setattr(device, "_fastest", BUSY / 2)
+    assert device.at_rest()
+
+
+@pytest.mark.parametrize(("before", "after", "same"), [
+    (ALONE, ALONE, True),
+    (ALONE, 2.5 * ALONE, True),     # 125 µs
+    (ALONE, 3.5 * ALONE, False),    # 175 µs
+    (3 * ALONE, 4 * ALONE, True),   # a slow processor
+    (3 * ALONE, 6.5 * ALONE, False),
+    (5 * ALONE, 6.5 * ALONE, False),  # nobody's looks may take as long as those of a busy device
+])
+def test_looks_are_compared_with_those_before(before: float, after: float, same: bool) -> None:
+    # Single ones say nothing.
+    assert device.as_before([before, before, BUSY], [after, BUSY, after, after, 0.0]) is same
