@@ -36,6 +36,8 @@ MOST_BLOCKS = 24
 # there are slots enough. Slow kernels are timed on few slots.
 BATCH_SECONDS = 6e-3
 LONGEST_SECONDS = 0.5
+# A worker's memory and the like are looked at before a batch, if that would come due within it.
+WATCH_AHEAD = 0.15
 # Who shows to be this much faster than when the slots were counted out gets more of them: while warming up, when memory
 # is touched for the first time, a few times, and once later.
 FASTER = 2
@@ -197,9 +199,14 @@ class _Duel:
         if lost is not None:
             return lost
         self.student.session.go_on()
+
+        def watched() -> float:
+            self.student.session.watch(WATCH_AHEAD)
+            return time.perf_counter()
+
         trips = []
         for _ in range(EMPTY_BATCHES):
-            trip = self.student.clock.batch([])
+            trip = self.student.clock.batch([], prepare=watched)
             if isinstance(trip, Lost):
                 return trip
             trips.append(trip.seconds)
@@ -268,6 +275,7 @@ class _Duel:
             nonlocal started
             with session.frozen():
                 started += self.placing.for_student()
+                session.watch(WATCH_AHEAD)
             return session.woken
 
         timed = self.student.clock.batch(
@@ -313,6 +321,7 @@ class _Duel:
         def prepare() -> float:
             with session.frozen():
                 self.placing.for_baseline()
+                session.watch(WATCH_AHEAD)
             return session.woken
 
         return self.baseline.clock.batch(

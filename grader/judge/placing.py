@@ -127,7 +127,7 @@ class Placing:
         quiet = device.quiet(QUIET_SECONDS)
         if quiet and (self._pass_seconds is None or all(self._turn_alone(BASELINE) for _ in range(PASSES))):
             raise Refused(lost)
-        raise InfrastructureError("another program keeps the GPU busy")
+        raise InfrastructureError("another program keeps the GPU, or the processor, busy")
 
 
 def _looks() -> list[float]:

@@ -329,14 +329,21 @@ class Session:
             now = time.monotonic()
             if now >= deadline:
                 raise frames.ChannelTimeout("no answer before the deadline")
-            if now >= self._next_watch:
-                self._next_watch = now + WATCH_SECONDS
-                excess = self._watchdog.check()
-                if excess is not None:
-                    kind: FailureKind = "out_of_memory" if excess.kind == "out_of_memory" else "over_limit"
-                    raise _OverLimit(kind, excess.message)
+            self.watch()
             if now >= until:
                 return False
+
+    def watch(self, ahead: float = 0.0) -> None:
+        """Looks after memory, processes and files, if that is due within `ahead` seconds. It takes milliseconds, which
+        must not lie within what a clock measures. Raises _OverLimit."""
+        now = time.monotonic()
+        if now + ahead < self._next_watch:
+            return
+        self._next_watch = now + WATCH_SECONDS
+        excess = self._watchdog.check()
+        if excess is not None:
+            kind: FailureKind = "out_of_memory" if excess.kind == "out_of_memory" else "over_limit"
+            raise _OverLimit(kind, excess.message)
 
     @property
     def device_bytes(self) -> int:

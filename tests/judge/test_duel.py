@@ -13,9 +13,11 @@ import torch
 from grader.assignment import Assignment, Case
 from grader.catalogue import assignments
 from grader.judge import wire
-from grader.judge.duel import Measured, Side, _Duel, duel
+from grader.judge.clock import Clock
+from grader.judge.duel import WATCH_AHEAD, Measured, Side, _Duel, duel
 from grader.judge.ring import Wrong
 from grader.judge.session import Lost, Refused, Session
+from grader.judge.watchdog import Watchdog
 from grader.judge.zygote import InfrastructureError, Zygote
 
 LIMITS = wire.Limits(memory_mb=512, file_mb=8, processes=32, cpu_seconds=120)
@@ -341,6 +343,33 @@ def test_work_that_begins_while_contents_are_written_is_not_there_while_the_base
             # It is the student's failure, and the baseline's worker goes on.
             assert isinstance(found, Measured) if source is zygote else found == blamed[0], found
     assert len(blamed) == 1
+
+
+def test_nobody_is_watched_while_the_clock_runs(match: Match, monkeypatch: pytest.MonkeyPatch) -> None:
+    # What a look at memory takes would be in the time: ten milliseconds and more of a baseline with many processes.
+    started, within, between = [0.0], list[float](), [0]
+    awaits, check = Clock._await, Watchdog.check
+
+    def awaited(self: Clock, word: int, number: int, deadline: float) -> bool:
+        started[0] = time.monotonic() if word == wire.DONE else 0.0
+        try:
+            return awaits(self, word, number, deadline)
+        finally:
+            started[0] = 0.0
+
+    def checked(self: Watchdog) -> object:
+        if started[0]:
+            within.append(time.monotonic() - started[0])
+        else:
+            between[0] += 1
+        return check(self)
+
+    monkeypatch.setattr(Clock, "_await", awaited)
+    monkeypatch.setattr(Watchdog, "check", checked)
+    found = match(SLOW.format(seconds=0.008), SLOW.format(seconds=0.008))
+    assert isinstance(found, Measured), found
+    # Batches that a busy machine draws out are watched after a while.
+    assert between[0] and min(within, default=1.0) > 0.6 * WATCH_AHEAD, within
 
 
 def test_what_ran_is_recorded_in_calls_that_do_not_count(match: Match) -> None:

@@ -187,7 +187,7 @@ def test_work_that_ends_with_the_submission_was_its_own(placing: Placing, gpu: G
 
 def test_if_somebody_still_is_when_it_is_gone_the_failure_is_ours(placing: Placing, gpu: Gpu) -> None:
     gpu.busy = lambda there: True
-    with pytest.raises(InfrastructureError, match="another program keeps the GPU busy"):
+    with pytest.raises(InfrastructureError, match="another program keeps the GPU, or the processor, busy"):
         placing.for_student()
 
 
