@@ -194,7 +194,7 @@ class Attempt:
         session = self._open()
         if isinstance(session, Lost):
             return session
-        session.go_on()
+        session.halt.go_on()
         session.deadline = math.inf
         free = self.free
         assert free is not None
@@ -247,7 +247,7 @@ class Attempt:
         if end or self._failed:
             self._end_session()
         elif self._session is not None:
-            self._session.stop()
+            self._session.halt.stop()
 
     def close(self) -> dict[str, Detail]:
         """Kills what is left of the submission. Returns a failure for each case whose output changed after "done"."""

@@ -158,7 +158,7 @@ class _Duel:
         try:
             return self._run(settled)
         finally:
-            self.student.session.go_on()
+            self.student.session.halt.go_on()
 
     def _run(self, settled: Callable[[Estimate], bool]) -> Measured | Lost | Wrong:
         try:
@@ -198,7 +198,7 @@ class _Duel:
         lost = self._beside()
         if lost is not None:
             return lost
-        self.student.session.go_on()
+        self.student.session.halt.go_on()
 
         def watched() -> float:
             self.student.session.watch(WATCH_AHEAD)
@@ -268,15 +268,15 @@ class _Duel:
 
     def _one_student_batch(self, *, record: bool, count: bool) -> Lost | Wrong | None:
         session = self.student.session
-        session.go_on()
+        session.halt.go_on()
         started = time.monotonic()
 
         def prepare() -> float:
             nonlocal started
-            with session.frozen():
+            with session.halt.frozen():
                 started += self.placing.for_student()
                 session.watch(WATCH_AHEAD)
-            return session.woken
+            return session.halt.woken
 
         timed = self.student.clock.batch(
             range(self._count), self.student.which, lambda: self.ring.sample(STUDENT), prepare=prepare,
@@ -290,12 +290,12 @@ class _Duel:
         # Of each kind one is enough: what counts is which there are.
         self.found.operators += [use for use in timed.operators if use not in self.found.operators]
         self.found.kernels += [use for use in timed.kernels if use not in self.found.kernels]
-        session.stop()
+        session.halt.stop()
         return self.ring.check(STUDENT)
 
     def _baseline_batch(self, *, check: bool = False) -> Lost | None:
         # The student's processes have the inputs in sight.
-        self.student.session.stop()
+        self.student.session.halt.stop()
         try:
             self.placing.await_quiet()
         except Refused as refused:
@@ -319,10 +319,10 @@ class _Duel:
         session = self.baseline.session
 
         def prepare() -> float:
-            with session.frozen():
+            with session.halt.frozen():
                 self.placing.for_baseline()
                 session.watch(WATCH_AHEAD)
-            return session.woken
+            return session.halt.woken
 
         return self.baseline.clock.batch(
             range(self._count), which, lambda: self.ring.sample(BASELINE), prepare=prepare, warm=self._warm)
@@ -340,7 +340,7 @@ class _Duel:
         seconds = []
         # The first compiles.
         for number in range(1 + REPORTED_BATCHES):
-            self.student.session.stop()
+            self.student.session.halt.stop()
             timed = self._timed_baseline(which)
             if isinstance(timed, Lost):
                 return timed if self.student.session.over else None

@@ -49,7 +49,7 @@ class Placing:
 
     def first(self) -> None:
         """Contents for everybody to see, before a submission knows of this memory; shows how long a pass takes."""
-        with self.student.frozen():
+        with self.student.halt.frozen():
             self.await_quiet()
             self.ring.fill()
             self._pass_seconds = min(self.ring.turn(BASELINE) for _ in range(PASSES)) / self.ring.count

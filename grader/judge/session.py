@@ -11,10 +11,9 @@ import secrets
 import select
 import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 import torch
@@ -23,16 +22,15 @@ from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
 from grader.judge import frames, wire
 from grader.judge.buffers import BufferError, Shared, share
 from grader.judge.compare import poison_, same_bits
+from grader.judge.halt import Halt
 from grader.judge.watchdog import Watchdog
 from grader.judge.zygote import Worker, Zygote
 from grader.result import FailureKind
-from grader.worker import processes
 from grader.worker.sandbox import CUDA_FILES, FILES
 
 SAMPLES = 4096
 # How often the worker is looked at while it is waited for: its memory, its processes, its folder.
 WATCH_SECONDS = 0.2
-STOP_SECONDS = 0.05
 # How long a worker may take to give up what it was asked for.
 ABANDON_SECONDS = 2.0
 # What is printed is read at once, so that nobody waits for room, and only its end is kept.
@@ -108,15 +106,15 @@ class Session:
     deadline: float
     cuda: bool = False
     worker: Worker = field(init=False)
-    woken: float = field(init=False, default=0.0)
+    halt: Halt = field(init=False)
     _seq: int = 0
     _kept: list[_Kept] = field(default_factory=list)
     _shared: list[Shared] = field(default_factory=list)
-    _stopped: set[int] = field(default_factory=set)
     _watchdog: Watchdog = field(init=False)
 
     def __post_init__(self) -> None:
         self.worker = self.zygote.spawn(self.limits)
+        self.halt = Halt(self.zygote.pid)
         self._watchdog = Watchdog(
             self.zygote.pid, self.worker.folder, self.limits, entries=CUDA_FILES if self.cuda else FILES)
         self._printing = True
@@ -188,44 +186,6 @@ class Session:
     def give(self, host_bytes: int) -> None:
         """Tells that the worker is shown so much of the judge's host memory, which is not its own."""
         self._watchdog.given_bytes += host_bytes
-
-    @contextmanager
-    def frozen(self) -> Iterator[None]:
-        """No thread of the submission runs on a processor meanwhile; `woken` then tells when they were let go (by
-        time.perf_counter). What runs on a GPU goes on."""
-        try:
-            self.stop()
-            yield
-        finally:
-            self.go_on()
-
-    def stop(self) -> None:
-        """Stops every thread of the submission until `go_on`."""
-        if self._stopped:
-            return
-        while new := self._tree() - self._stopped:
-            for pid in new:
-                _signal(pid, signal.SIGSTOP)
-            self._stopped |= new
-        for pid in self._stopped:
-            _await_stop(pid)
-
-    def go_on(self) -> None:
-        self.woken = time.perf_counter()
-        for pid in self._stopped:
-            _signal(pid, signal.SIGCONT)
-        self._stopped.clear()
-
-    def _tree(self) -> set[int]:
-        """The worker and all that it has started."""
-        root = self.zygote.pid
-        found: set[int] = set()
-        queue = [root]
-        while queue:
-            new = set(processes.children(queue.pop(), root)) - found
-            found |= new
-            queue += new
-        return found
 
     def close(self) -> list[str]:
         """Kills the worker's whole tree. Returns the cases whose output was written to after "done"."""
@@ -389,24 +349,6 @@ def _readable(descriptors: list[int], seconds: float) -> set[int]:
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)
     return {descriptor for descriptor, _ in poll.poll(max(0.0, seconds) * 1000)}
-
-
-def _signal(pid: int, number: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, number)
-
-
-def _await_stop(pid: int) -> None:
-    """A signal is delivered a moment after it is sent; what is in the kernel for longer computes nothing."""
-    deadline = time.monotonic() + STOP_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            states = [Path(f"/proc/{pid}/task/{task}/stat").read_text().rpartition(")")[2].split()[0]
-                      for task in os.listdir(f"/proc/{pid}/task")]
-        except OSError:
-            continue
-        if not any(state == "R" for state in states):
-            return
 
 
 def _secret_positions(count: int) -> torch.Tensor:

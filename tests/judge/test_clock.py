@@ -197,7 +197,7 @@ def silu(x, out):
 @source(RUNNER)
 def test_a_frozen_worker_computes_nothing_on_what_it_is_given(track: Track) -> None:
     assert isinstance(track.clock.batch([0]), Timed)
-    with track.session.frozen():
+    with track.session.halt.frozen():
         poison_(track.outputs[0].tensor)
         track.inputs[0].tensor.normal_()
         time.sleep(0.2)
