@@ -12,7 +12,7 @@ from grader.catalogue import ROOT
 from grader.course import AssignmentPoints, Threshold, read_course
 from grader.grading import Job, grade
 from grader.judge import speed
-from grader.judge.duel import _Duel
+from grader.judge.placing import Placing
 from grader.judge.session import Refused
 from grader.result import AssignmentResult
 from grader.submission import find_submissions
@@ -84,13 +84,13 @@ def test_work_that_goes_on_is_believed_when_it_is_there_again(
 ) -> None:
     left = [bursts]
 
-    def await_quiet(self: _Duel) -> None:
+    def await_quiet(self: Placing) -> None:
         # The GPU is at work; when the submission has been ended it is not: a burst of another program looks so, too.
-        if left[0] and self.found.student:
+        if left[0]:
             left[0] -= 1
-            raise Refused(self.student.session.lose("late_write", "Work was still running."))
+            raise Refused(self.student.lose("late_write", "Work was still running."))
 
-    monkeypatch.setattr(_Duel, "_await_quiet", await_quiet)
+    monkeypatch.setattr(Placing, "await_quiet", await_quiet)
     result = graded(tmp_path, KERNEL)
     assert (result.verdict, result.score) == (("accepted", 100) if bursts == 1 else ("wrong_answer", 0)), result.message
 
