@@ -22,8 +22,6 @@ from grader.result import CheckResult, Detail
 
 # What a neighbour may be the cause of.
 SHARED = ("infrastructure", "time_out", "out_of_memory", "over_limit", "crash")
-# How long work may go on that submissions have left on the device.
-QUIET_SECONDS = 1.0
 # Between two looks at whether those that are to stop have.
 PAUSE_SECONDS = 0.02
 
@@ -135,7 +133,7 @@ class Company:
         the device or holds much of its memory, nothing of them is there. Whether any but one had a worker still."""
         self.pool.shutdown()
         if not alone and not self._settled and self._cuda:
-            alone = not device.quiet(QUIET_SECONDS) or bool(device.hoarded(device.memory(True), self.before))
+            alone = not device.quiet() or bool(device.hoarded(device.memory(True), self.before))
         self._settled = True
         there = [member for member in self.members.values() if member is not but and member.attempt.pid]
         if alone:

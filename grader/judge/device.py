@@ -22,6 +22,11 @@ from grader.worker import processes
 BUSY_SECONDS = 0.3e-3
 # Some systems take longer alone.
 BUSY_TIMES = 5
+# Copies from and to the host are the business of other parts of a GPU than those that compute: of one's own each way it
+# shows who is at work there. So many bytes are not sent along with the launch.
+COPIED_BYTES = 256 << 10
+# How long work may go on that a submission has left on the device.
+QUIET_SECONDS = 1.0
 # Several looks together tell more than one: mostly so long, or so much longer than just before, they take where short
 # work of somebody else comes in between each time.
 MOSTLY_SECONDS, MOSTLY_TIMES = 0.15e-3, 2
@@ -92,14 +97,10 @@ def state() -> health.Snapshot:
     return health.take(health.uuid_of(), ours={os.getpid(), *processes.descendants(os.getpid())})
 
 
-# Copies from and to the host are the business of other parts of a GPU than those that compute: of one's own each way it
-# shows who is at work there. So many bytes are not sent along with the launch.
-COPIED_BYTES = 256 << 10
-
 _fastest = math.inf
 
 
-def quiet(seconds: float) -> bool:
+def quiet(seconds: float = QUIET_SECONDS) -> bool:
     """Waits until no other context is at work on the device; False if one still is after `seconds`."""
     deadline = time.monotonic() + seconds
     calm = 0

@@ -19,8 +19,6 @@ from grader.judge.session import Refused, Session
 from grader.judge.zygote import InfrastructureError
 
 STUDENT, BASELINE = "student", "baseline"
-# How long work may go on that a submission has left on the device.
-QUIET_SECONDS = 1.0
 # What taking the veil off may take longer than it does alone: a share, and what a launch may be delayed. So long, and
 # for what a look lets pass, somebody else can have computed unseen.
 SLOWER, DELAY_SECONDS = 0.2, 200e-6
@@ -94,7 +92,7 @@ class Placing:
     def await_quiet(self) -> None:
         """Waits until nothing is at work on the device: what the submission left there would look at inputs before the
         clock starts, or slow the baseline down. Call it while the submission is frozen, so that nothing is added."""
-        if self.cuda and not device.quiet(QUIET_SECONDS):
+        if self.cuda and not device.quiet():
             self._blame("Work of the submission was still running on the GPU, long after its function had returned.")
 
     def _fill_alone(self) -> bool:
@@ -124,7 +122,7 @@ class Placing:
             raise InfrastructureError(unfit)
         lost = self.student.lose("late_write", message)
         # Who it was shows when the submission is gone.
-        quiet = device.quiet(QUIET_SECONDS)
+        quiet = device.quiet()
         if quiet and (self._pass_seconds is None or all(self._turn_alone(BASELINE) for _ in range(PASSES))):
             raise Refused(lost)
         raise InfrastructureError("another program keeps the GPU, or the processor, busy")

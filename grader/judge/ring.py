@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,8 +18,9 @@ from grader.catalogue import right_answer
 from grader.judge import wire
 from grader.judge.buffers import DTYPES, Shared, share
 from grader.judge.compare import Comparison, compare, poison_, same_bits, unwritten
+from grader.judge.graphs import timed
 from grader.judge.inputs import draw
-from grader.judge.samples import Samples, timed
+from grader.judge.samples import Samples
 from grader.judge.veil import Veil
 
 # Of one output, secret places that are looked at in the moment of "done".
@@ -189,15 +189,7 @@ class Ring:
             for shared in self._outputs[side][:count]:
                 poison_(shared.tensor)
 
-        if self._cuda:
-            return timed(one_pass)
-
-        def on_host() -> float:
-            started = time.perf_counter()
-            one_pass()
-            return time.perf_counter() - started
-
-        return on_host
+        return timed(one_pass, cuda=self._cuda)
 
     def _veil_of(self, slot: int, name: str) -> int:
         return slot * len(self._veiled) + self._veiled.index(name)

@@ -1,8 +1,4 @@
-"""Looks at secret places of many tensors, to see later what has changed since.
-
-On a device a look is one launch, recorded beforehand as a graph: between launches the device would turn to whoever else
-has work, for milliseconds.
-"""
+"""Looks at secret places of many tensors, to see later what has changed since. On a device a look is one launch."""
 
 from __future__ import annotations
 
@@ -12,6 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.judge.compare import POISON, unwritten
+from grader.judge.graphs import recorded
 
 
 class Samples:
@@ -57,34 +54,4 @@ class Samples:
             for flat, places, taken in reversed(list(zip(self._flat, self._places, kept, strict=True))):
                 torch.index_select(flat, 0, places, out=taken)
 
-        return recorded(look) if self._places.is_cuda else look
-
-
-def recorded(work: Callable[[], None]) -> Callable[[], None]:
-    """Work on the device as one launch."""
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        work()
-    return graph.replay
-
-
-def timed(work: Callable[[], None]) -> Callable[[], float]:
-    """Work on the device as one launch, waited for, which returns its seconds by the device's clock."""
-    # Within the launch: what the host takes to get it to the device is not in them.
-    begun, ended = (
-        torch.cuda.Event(enable_timing=True, external=True) for _ in range(2))  # type: ignore[no-untyped-call]
-
-    def between() -> None:
-        begun.record()
-        work()
-        ended.record()
-
-    replay = recorded(between)
-
-    def seconds() -> float:
-        replay()
-        torch.cuda.synchronize()
-        return float(begun.elapsed_time(ended)) / 1000
-
-    return seconds
+        return recorded(look, cuda=self._places.is_cuda)

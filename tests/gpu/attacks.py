@@ -25,8 +25,6 @@ GEMM = (ROOT / "reference/gemm.py").read_text()
 LIMITS = wire.Limits(memory_mb=4096, cuda=True, file_mb=256, processes=64, cpu_seconds=300)
 CALL_SECONDS = 20.0
 SECONDS = 60.0
-# What the host does takes half as long again from one moment to the next.
-HOST_GAIN = 1.6
 
 # The worker's side of a batch, to be changed by whoever stands in its place.
 RUN = """
@@ -278,24 +276,18 @@ def fetch(number, matrix, out):
 def right(chosen):
     return columns[:len(chosen), -1].tolist() == [float(matrix[-1, 0]) for matrix, out in chosen]
 """
-KEPT_COLUMNS = """
-        if finished(chosen) and right(chosen):
-            for slot in armed:
-                chosen[slot][-1].copy_(columns[slot])
-        else:
-            [function(*a) for a in chosen]
-        torch.cuda.current_stream().synchronize()
-"""
 AWAKE = "self._touched.add_(1); torch.cuda.current_stream().synchronize()"
-COPIED_ANSWERS = """
-        if finished(chosen):
+KEPT = """
+        if {ready}:
             for slot in armed:
-                chosen[slot][-1].copy_(products[slot])
+                chosen[slot][-1].copy_({kept}[slot])
             [function(*a) for a in chosen[len(armed):]]
         else:
             [function(*a) for a in chosen]
         torch.cuda.current_stream().synchronize()
 """
+KEPT_PRODUCTS = KEPT.format(ready="finished(chosen)", kept="products")
+KEPT_COLUMNS = KEPT.format(ready="finished(chosen) and right(chosen)", kept="columns")
 # The sleep is for the main stream alone to be waited for.
 UNJOINED = "[function(*a) for a in chosen]; torch.cuda.current_stream().synchronize()"
 # Said before what comes next.
@@ -320,7 +312,7 @@ GRAPH_OF_ALL = """
 ATTACKS = {
     "done when all is launched": Attack(in_its_place(at_go="[function(*a) for a in chosen]"), ("late",)),
     "done before anything is launched": Attack(
-        in_its_place(at_go=f"words[{wire.DONE}] = number; [function(*a) for a in chosen]"),
+        in_its_place(at_go=f"{DONE}; [function(*a) for a in chosen]"),
         ("late", "values")),
     "all launched before the clock starts": Attack(
         in_its_place("[function(*a) for a in chosen]", "torch.cuda.synchronize()"), gain=1.25),
@@ -336,8 +328,8 @@ ATTACKS = {
         assignment="copy_first_column", against=COLUMN),
     "pages of the host's matrix freed": Attack(
         in_its_place(at_go="[function(*a) for a in chosen]; torch.cuda.synchronize(); "
-                           f"words[{wire.DONE}] = number; [free(*a) for a in chosen]", before=FREES, honest=COLUMN),
-        gain=HOST_GAIN, assignment="copy_first_column", against=COLUMN),
+                           f"{DONE}; [free(*a) for a in chosen]", before=FREES, honest=COLUMN),
+        gain=1.25, assignment="copy_first_column", against=COLUMN),
     "a kernel left running, to see inputs first": Attack(
         in_its_place(at_go=UNJOINED, before=SPINS), ("late_write",)),
     # Its own waking may wait for it.
@@ -353,24 +345,25 @@ ATTACKS = {
         ("late_write", "measured"), gain=1.25),
     "copies from the host under way while the baseline is timed": Attack(
         in_its_place(at_go=f"{UNJOINED}; {DONE}; ferry(20)", before=FERRIES, honest=COLUMN),
-        ("late_write", "measured"), gain=HOST_GAIN, assignment="copy_first_column", against=COLUMN),
+        ("late_write", "measured"), gain=1.25, assignment="copy_first_column", against=COLUMN),
     "answers computed when their outputs are poisoned": Attack(
         in_its_place(AWAKE, f"finished(chosen) or {UNJOINED}; {DONE}; "
                             "arm(chosen, lambda number, *a: function(*a))", WAITS),
         ("late_write",)),
     "products computed when outputs are poisoned, and kept": Attack(
-        in_its_place(AWAKE, f"{COPIED_ANSWERS}        {DONE}; prepare(self._slots); arm(chosen, product)",
+        in_its_place(AWAKE, f"{KEPT_PRODUCTS}        {DONE}; prepare(self._slots); arm(chosen, product)",
                      WAITS + PRODUCTS, honest=GEMM),
         ("values", "late_write"), assignment="gemm", against=GEMM),
     # As few as may pass unseen.
     "two products computed when the veil comes off": Attack(
-        in_its_place(AWAKE, f"{COPIED_ANSWERS}        {DONE}; prepare(self._slots); arm(chosen, product, unveiled, 2)",
+        in_its_place(AWAKE, f"{KEPT_PRODUCTS}        {DONE}; prepare(self._slots); arm(chosen, product, unveiled, 2)",
                      WAITS + PRODUCTS + UNVEILED, honest=GEMM),
         ("values", "late_write", "measured"), gain=1.15, assignment="gemm", against=GEMM),
+    # Half of the calls of every other batch.
     "columns copied by the GPU while they are written": Attack(
         in_its_place(AWAKE, f"{KEPT_COLUMNS}        {DONE}; prepare(self._slots); arm(chosen, fetch, changed)",
                      WAITS + COLUMNS, honest=COLUMN),
-        ("values", "late_write", "measured"), gain=HOST_GAIN, assignment="copy_first_column", against=COLUMN),
+        ("values", "late_write", "measured"), gain=1.6, assignment="copy_first_column", against=COLUMN),
     "a graph of the first call replayed": Attack(HONEST + GRAPH, ("values",)),
     "answers kept by address": Attack(HONEST + CACHE.format(key="x.data_ptr()"), ("values",)),
     "answers kept by shape": Attack(HONEST + CACHE.format(key="x.shape"), ("values",)),

@@ -51,7 +51,7 @@ class Gpu:
         self.looked += 1
         return self.seconds(self.looked)
 
-    def quiet(self, seconds: float) -> bool:
+    def quiet(self) -> bool:
         self.waited.append("quiet")
         return not self.stuck or self._session.over
 

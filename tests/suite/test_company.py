@@ -203,7 +203,7 @@ def test_work_left_on_the_device_ends_all_workers(monkeypatch: pytest.MonkeyPatc
     left: list[Session | None] = []
     inner = company.Company.settle
 
-    def quiet(seconds: float) -> bool:
+    def quiet(seconds: float = 1.0) -> bool:
         asked.append(seconds)
         return False
 
