@@ -130,7 +130,8 @@ class Assignment(_Frozen):
     the tensors. None where the oracle is cheap enough.
     `renew(inputs, generator)` changes given inputs in place, so that the right answer is another one and cannot be
     known beforehand; for inputs that take seconds to make, between two batches of timed calls. The generator is on the
-    CPU.
+    CPU. It returns a one-dimensional view of the elements that it has given new values, the same ones each time, each
+    of which the answer depends on.
     `timed` are the cases that speed is measured on, `work(sizes)` what they must move and compute at the least.
     """
 
@@ -146,7 +147,7 @@ class Assignment(_Frozen):
     mistakes: tuple[Mistake, ...] = ()
     operators: frozenset[str] = frozenset()
     rows: Callable[[Inputs, Any], Inputs] | None = None
-    renew: Callable[[Inputs, Any], None] | None = None
+    renew: Callable[[Inputs, Any], Any] | None = None
     spot_check: Callable[[Inputs, Any], Callable[[Inputs, Any], Any]] | None = None
     timed: tuple[TimedCase, ...] = ()
     work: Callable[[Mapping[str, int]], Work] | None = None

@@ -59,12 +59,12 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
     return {"matrix": torch.randn(shape, generator=generator).mul_(0.5 + 10 * scale).add_(4 * offset - 2)}
 
 
-def renew(inputs: Inputs, generator: torch.Generator) -> None:
+def renew(inputs: Inputs, generator: torch.Generator) -> Tensor:
     """New numbers in the first column; the rest of the matrix decides nothing, and stays."""
-    matrix = inputs["matrix"]
+    column: Tensor = inputs["matrix"][:, 0]
     scale, offset = torch.rand(2, generator=generator)
-    column = torch.randn(matrix.shape[0], generator=generator)
-    matrix[:, 0] = column.mul_(0.5 + 10 * scale).add_(4 * offset - 2)
+    numbers = torch.randn(column.shape, generator=generator)
+    return column.copy_(numbers.mul_(0.5 + 10 * scale).add_(4 * offset - 2))
 
 
 def work(sizes: Mapping[str, int]) -> Work:

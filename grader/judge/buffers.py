@@ -52,7 +52,7 @@ def share(shape: Sequence[int], dtype: wire.DType, *, cuda: bool) -> Shared:
 
 
 class HostTensor:
-    """A CPU tensor in a memfd."""
+    """A CPU tensor in a memfd; `memory` is the judge's mapping of it."""
 
     def __init__(self, shape: Sequence[int], dtype: wire.DType) -> None:
         self._shape, self._dtype = list(shape), dtype
@@ -61,16 +61,24 @@ class HostTensor:
         try:
             os.ftruncate(self._descriptor, size)
             fcntl.fcntl(self._descriptor, fcntl.F_ADD_SEALS, _SEALS)
-            mapped = mmap.mmap(self._descriptor, size)
+            self.memory = mmap.mmap(self._descriptor, size)
         except BaseException:
             os.close(self._descriptor)
             raise
-        # The mapping lives as long as a tensor that looks into it.
-        self.tensor = torch.frombuffer(mapped, dtype=DTYPES[dtype]).view(*shape)
+        self.tensor = torch.frombuffer(self.memory, dtype=DTYPES[dtype]).view(*shape)
 
     def argument(self, descriptors: list[int]) -> wire.HostArgument:
         descriptors.append(self._descriptor)
         return wire.HostArgument(descriptor=len(descriptors) - 1, shape=self._shape, dtype=self._dtype)
+
+    def replace_page(self, offset: int) -> None:
+        """Puts another page of memory, with the same contents, in the place of the one with byte `offset`: for all who
+        map it, but for a device that has been told where the page was."""
+        start = offset - offset % mmap.PAGESIZE
+        page = slice(start, start + mmap.PAGESIZE)
+        kept = self.memory[page]
+        self.memory.madvise(mmap.MADV_REMOVE, start, len(kept))
+        self.memory[page] = kept
 
     def close(self) -> None:
         if self._descriptor >= 0:

@@ -63,14 +63,15 @@ class Clock:
 
     def batch(
         self, slots: Sequence[int], which: int = 0, at_done: Callable[[], None] = lambda: None, *,
-        prepare: Callable[[], float] = time.perf_counter, warm: Sequence[int] = (), record: bool = False,
+        prepare: Callable[[], float] = time.perf_counter, at_go: Callable[[], None] = lambda: None,
+        warm: Sequence[int] = (), record: bool = False,
     ) -> Timed | Lost:
         """Times one call on each of `slots`.
 
         `prepare` puts the inputs in place once the worker needs nothing but them, and returns when they came in sight
-        (time.perf_counter); it may raise Refused. `at_done` runs as soon as the worker says that it has finished. One
-        call on each of the slots `warm` is made while the worker gets ready. With `record`, which takes time, the reply
-        tells what ran.
+        (time.perf_counter); it may raise Refused. `at_go` runs right before the clock starts, `at_done` as soon as the
+        worker says that it has finished. One call on each of the slots `warm` is made while the worker gets ready. With
+        `record`, which takes time, the reply tells what ran.
         """
         self._number += 1
         number, seconds, waited, looked = self._number, 0.0, 0.0, 0.0
@@ -93,6 +94,7 @@ class Clock:
             deadline += ours
             if not self._await(wire.READY, number, deadline):
                 return ours
+            at_go()
             started = time.perf_counter()
             words[wire.GO] = number
             if self._await(wire.DONE, number, deadline):

@@ -5,9 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
-import statistics as middle
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,9 +25,7 @@ BUSY_TIMES = 5
 COPIED_BYTES = 256 << 10
 # How long work may go on that a submission has left on the device.
 QUIET_SECONDS = 1.0
-# Several looks together tell more than one: mostly so long, or so much longer than just before, they take where short
-# work of somebody else comes in between each time.
-MOSTLY_SECONDS, MOSTLY_TIMES = 0.15e-3, 2
+# Copies each way in turn leave single looks alone.
 LOOKS = 3
 # Between two looks, so that whoever else has work gets its turn.
 PAUSE_SECONDS = 0.4e-3
@@ -114,13 +110,7 @@ def quiet(seconds: float = QUIET_SECONDS) -> bool:
 
 def at_rest() -> bool:
     """Whether no other context is at work on the device, going by one look, which may be wrong in saying no."""
-    return look() < _busy_seconds()
-
-
-def as_before(before: Sequence[float], after: Sequence[float]) -> bool:
-    """Whether the times of looks `after` tell of no more work on the device than those `before`, taken when it was
-    quiet: a processor is slower in one moment than in the next, and its looks take longer then."""
-    return middle.median(after) < min(_busy_seconds(), max(MOSTLY_SECONDS, MOSTLY_TIMES * middle.median(before)))
+    return look() < max(BUSY_SECONDS, BUSY_TIMES * _fastest)
 
 
 def look() -> float:
@@ -135,10 +125,6 @@ def look() -> float:
     waited = time.perf_counter() - started
     _fastest = min(_fastest, waited)
     return waited
-
-
-def _busy_seconds() -> float:
-    return max(BUSY_SECONDS, BUSY_TIMES * _fastest)
 
 
 @cache

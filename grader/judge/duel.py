@@ -254,7 +254,7 @@ class _Duel:
         fastest = min(self.found.student[-1], self.found.baseline[-1])
         self._count = slots
         self._warm = [slots] * min(MOST_WARM, int(WARM_SECONDS / fastest), slots // WARM_SHARE)
-        self.ring.use(slots + bool(self._warm))
+        self.ring.use(slots, warm=int(bool(self._warm)))
         self._student.clear()
         self._baseline.clear()
         self._tell()
@@ -280,7 +280,7 @@ class _Duel:
 
         timed = self.student.clock.batch(
             range(self._count), self.student.which, lambda: self.ring.sample(STUDENT), prepare=prepare,
-            warm=self._warm, record=record)
+            at_go=self.ring.complete, warm=self._warm, record=record)
         self._theirs += time.monotonic() - started
         if isinstance(timed, Lost):
             return timed
@@ -325,7 +325,8 @@ class _Duel:
             return session.halt.woken
 
         return self.baseline.clock.batch(
-            range(self._count), which, lambda: self.ring.sample(BASELINE), prepare=prepare, warm=self._warm)
+            range(self._count), which, lambda: self.ring.sample(BASELINE), prepare=prepare,
+            at_go=self.ring.complete, warm=self._warm)
 
     def _tell(self) -> None:
         self.found.student, self.found.baseline = charged(

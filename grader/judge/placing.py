@@ -3,14 +3,14 @@
 What it has queued there goes on all the same, and may wait for memory to change. Before contents are written nothing
 may be at work. On the device they are written under a veil (`grader.judge.veil`); when that comes off, work that has
 been waiting shows, since a GPU's contexts take turns: the pass that takes it off takes longer, or the look after it
-waits. Then there are other contents. Host memory has no veil, since no pass over it is short: while it is written, and
-right after, many looks are taken.
+waits. Then there are other contents. Host memory has no veil, since no pass over it is short: there, what is written
+last is written when the clock starts (`grader.judge.withheld`).
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NoReturn
 
 from grader.judge import device, health
@@ -24,8 +24,6 @@ STUDENT, BASELINE = "student", "baseline"
 SLOWER, DELAY_SECONDS = 0.2, 200e-6
 # Passes by which it is known how long one takes alone: an odd number, which leaves the veil off.
 PASSES = 5
-# Looks that are compared with each other.
-LOOKS = 9
 # Contents that somebody was at work on are not used. Another program may be so now and then: so often in a row, and in
 # all batches of a duel.
 TRIES, ALARMS = 10, 20
@@ -42,8 +40,6 @@ class Placing:
     # A slot's share of a pass with no work of the submission about; None before there was one.
     _pass_seconds: float | None = None
     _alarms: int = 0
-    # Looks before contents are written on the host.
-    _before: list[float] = field(default_factory=list)
 
     def first(self) -> None:
         """Contents for everybody to see, before a submission knows of this memory; shows how long a pass takes."""
@@ -59,11 +55,11 @@ class Placing:
         tries = 0
         while True:
             started = time.monotonic()
-            alone = self._fill_alone()
+            self.ring.fill()
             taken = time.monotonic() - started
             self.await_quiet()
             started = time.monotonic()
-            alone = self._turn_alone(STUDENT) and alone
+            alone = self._turn_alone(STUDENT)
             if not self.ring.still_poisoned(STUDENT):
                 raise Refused(self.student.lose(
                     "late_write", "Work that the submission had left on the GPU wrote to an output of a timed call "
@@ -95,15 +91,6 @@ class Placing:
         if self.cuda and not device.quiet():
             self._blame("Work of the submission was still running on the GPU, long after its function had returned.")
 
-    def _fill_alone(self) -> bool:
-        """New contents; whether nobody else used those on the host as soon as they were there."""
-        if not (self.cuda and self.ring.on_host):
-            self.ring.fill()
-            return True
-        self._before, between = _looks(), list[float]()
-        self.ring.fill(lambda: between.append(device.look()))
-        return device.as_before(self._before, between) and device.as_before(self._before, _looks())
-
     def _turn_alone(self, side: str) -> bool:
         """Takes the veil off; whether nobody else computed then or does now."""
         seconds = self.ring.turn(side)
@@ -111,10 +98,7 @@ class Placing:
             return True
         assert self._pass_seconds is not None
         usual = self._pass_seconds * self.ring.count
-        if seconds > usual * (1 + SLOWER) + DELAY_SECONDS or not device.at_rest():
-            return False
-        # Where nothing is veiled, several short pieces of work that have waited for the poison could do it all.
-        return not self._before or device.as_before(self._before, _looks())
+        return seconds <= usual * (1 + SLOWER) + DELAY_SECONDS and device.at_rest()
 
     def _blame(self, message: str) -> NoReturn:
         """Ends the submission, and raises Refused if the device is quiet then: it was the submission's work."""
@@ -126,7 +110,3 @@ class Placing:
         if quiet and (self._pass_seconds is None or all(self._turn_alone(BASELINE) for _ in range(PASSES))):
             raise Refused(lost)
         raise InfrastructureError("another program keeps the GPU, or the processor, busy")
-
-
-def _looks() -> list[float]:
-    return [device.look() for _ in range(LOOKS)]

@@ -16,12 +16,13 @@ from torch import Tensor
 from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
 from grader.catalogue import right_answer
 from grader.judge import wire
-from grader.judge.buffers import DTYPES, Shared, share
+from grader.judge.buffers import DTYPES, HostTensor, Shared, share
 from grader.judge.compare import Comparison, compare, poison_, same_bits, unwritten
 from grader.judge.graphs import timed
 from grader.judge.inputs import draw
 from grader.judge.samples import Samples
 from grader.judge.veil import Veil
+from grader.judge.withheld import Withheld
 
 # Of one output, secret places that are looked at in the moment of "done".
 SAMPLES = 1024
@@ -76,7 +77,7 @@ class Ring:
         self._spot_check = None if self.on_host or assignment.renew is not None else assignment.spot_check
         self._checks: dict[int, Callable[[Inputs, Tensor], Tensor]] = {}
         self._input_samples: dict[str, Samples] = {}
-        # On the host no pass over all inputs would be short.
+        # On the host no pass over all inputs would be short: there some of what is renewed in place is withheld.
         self._veiled = [p.name for p in assignment.parameters if isinstance(p, Input) and p.place == "device"]
         # Of how many slots the contents are those of the last drawing.
         self._filled = 0
@@ -86,6 +87,9 @@ class Ring:
         self._veil = Veil(self._generator)
         # Where inputs are changed in place there is nothing to draw again: the answers are kept instead.
         self._expected: dict[int, tuple[Tensor, Tensor | None]] = {}
+        self._renewed: dict[int, Tensor] = {}
+        self._withheld = Withheld(torch.Generator().manual_seed(secrets.randbits(63)))
+        self._timed = count
         try:
             for _ in range(count):
                 inputs: dict[str, Shared] = {}
@@ -106,9 +110,10 @@ class Ring:
             self.close()
             raise
 
-    def use(self, count: int) -> None:
-        """From now on only the first `count` slots are filled, sampled and checked."""
-        self.count = count
+    def use(self, timed: int, warm: int = 0) -> None:
+        """From now on only the first `timed` slots are filled, sampled and checked, and `warm` after them, which have
+        calls before the clock starts."""
+        self.count, self._timed = timed + warm, timed
 
     @property
     def host_bytes(self) -> int:
@@ -131,20 +136,20 @@ class Ring:
                     arguments.append(self._outputs[side][slot].argument(descriptors))
             yield wire.Map(seq=next_seq(), slot=slot, arguments=arguments), descriptors
 
-    def fill(self, between: Callable[[], object] = lambda: None) -> None:
-        """New contents for every slot; on the device under a veil, for `turn` to take off. All are there on return.
+    def fill(self) -> None:
+        """New contents for every slot: on the device under a veil, for `turn` to take off, on the host all but what
+        `complete` writes. They are there on return.
 
-        No worker may be running: what it could change meanwhile would be taken for given. `between` is called after
-        each slot.
+        No worker may be running: what it could change meanwhile would be taken for given.
         """
         self._drawn += 1
         self._filled = self.count
         self._veil.renew()
-        renew = self._assignment.renew
+        self._withheld.forget()
         for samples in self._input_samples.values():
             samples.choose()
         for slot in range(self.count):
-            if renew is None or self._drawn == 1:
+            if self._assignment.renew is None or self._drawn == 1:
                 drawn = self._draw(slot)
                 for name, shared in self._inputs[slot].items():
                     if name in self._veiled:
@@ -160,12 +165,31 @@ class Ring:
                     self._watched[slot] = (index, self._assignment.rows(drawn, index))
                 if self._spot_check is not None:
                     self._checks[slot] = self._spot_check(drawn, self._generator)
-            else:
-                renew(self._given(slot), torch.Generator().manual_seed(self._seed(slot)))
-            if renew is not None:
-                self._expected[slot] = self._answer(self._given(slot))
-            between()
+            if self._assignment.renew is not None:
+                self._renew(slot)
         self._synchronize()
+
+    def _renew(self, slot: int) -> None:
+        """New values in place, and the answer to them. The first ones are for everybody to see."""
+        renewed = self._renewed.get(slot)
+        if renewed is None or slot >= self._timed:
+            self._give_new_values(slot)
+            return
+        here = renewed.untyped_storage().data_ptr()
+        shared = next(one for one in self._inputs[slot].values() if one.tensor.untyped_storage().data_ptr() == here)
+        assert isinstance(shared, HostTensor)
+        with self._withheld.renewing(shared, renewed):
+            self._give_new_values(slot)
+
+    def _give_new_values(self, slot: int) -> None:
+        assert self._assignment.renew is not None
+        given = self._given(slot)
+        self._renewed[slot] = self._assignment.renew(given, torch.Generator().manual_seed(self._seed(slot)))
+        self._expected[slot] = self._answer(given)
+
+    def complete(self) -> None:
+        """The last of the inputs, for the clock to start now."""
+        self._withheld.complete()
 
     def turn(self, side: str) -> float:
         """Takes the veil off, or if it is off puts it on again, and fills the outputs of `side` with poison: one pass.
@@ -332,4 +356,6 @@ class Ring:
         self._input_samples.clear()
         self._checks.clear()
         self._passes.clear()
+        self._renewed.clear()
+        self._withheld.forget()
         self._veil.cover([])

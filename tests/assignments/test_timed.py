@@ -143,7 +143,8 @@ def test_the_first_column_is_renewed_in_place_and_alone() -> None:
     before = matrix.clone()
     columns = []
     for seed in RENEWED:
-        assignment.renew({"matrix": matrix}, torch.Generator().manual_seed(seed))
+        view = assignment.renew({"matrix": matrix}, torch.Generator().manual_seed(seed))
+        assert view.data_ptr() == matrix.data_ptr() and torch.equal(view, matrix[:, 0])
         columns.append(right_answer(assignment, {"matrix": matrix}))
         assert torch.equal(matrix[:, 1:], before[:, 1:])
         assert not bool(torch.isin(matrix[:, 0], before).any())

@@ -48,13 +48,14 @@ def run(self, function, request, recording):
 
 batches.Batches.run = run
 """
+ALL = "[function(*a) for a in chosen]; torch.cuda.synchronize()"
 
 
 def in_its_place(
     at_set: str = "self.wake()", at_go: str = "", before: str = "", honest: str = HONEST
 ) -> str:
     """The honest kernel, with a worker's part of the submission's own."""
-    lines = {"at_set": at_set, "at_go": at_go or "[function(*a) for a in chosen]; torch.cuda.synchronize()"}
+    lines = {"at_set": at_set, "at_go": at_go or ALL}
     words = {"marks": wire.MARKS, "set": wire.SET, "ready": wire.READY, "go": wire.GO, "done": wire.DONE}
     return honest + before + RUN.format(**lines, **words)
 
@@ -251,7 +252,8 @@ def unveiled(a, *rest):
     after(last_word(a), 1 << 30, "AND")
     after(last_word(a), 0xFFFFFFFF ^ 1 << 30, "NOR")
 """
-# Host memory has no veil: what the GPU has copied there is right, if it is not that of a batch of the baseline's.
+# Host memory has no veil, and what has been registered once the GPU can read while processes are stopped: what it has
+# copied is as new as the batch, if it is not that of a batch of the baseline's.
 COLUMNS = """
 from cuda.bindings import runtime
 columns, known = torch.empty(64, 8192, device='cuda'), set()
@@ -267,11 +269,14 @@ def changed(matrix, out):
     last = matrix[-1:, 0]
     after(last.data_ptr(), ~int(last.view(torch.int32)) & 0xFFFFFFFF, "AND")
 
-def fetch(number, matrix, out):
+def copy(matrix, out, stream):
     error, = runtime.cudaMemcpy2DAsync(
-        columns[number].data_ptr(), 4, matrix.data_ptr(), 4 * matrix.shape[1], 4, matrix.shape[0],
-        runtime.cudaMemcpyKind.cudaMemcpyHostToDevice, sides[-1].cuda_stream)
+        out.data_ptr(), 4, matrix.data_ptr(), 4 * matrix.shape[1], 4, matrix.shape[0],
+        runtime.cudaMemcpyKind.cudaMemcpyHostToDevice, stream.cuda_stream)
     assert not int(error), error
+
+def fetch(number, matrix, out):
+    copy(matrix, columns[number], sides[-1])
 
 def right(chosen):
     return columns[:len(chosen), -1].tolist() == [float(matrix[-1, 0]) for matrix, out in chosen]
@@ -324,12 +329,17 @@ ATTACKS = {
         in_its_place(GRAPH_OF_ALL, "torch.cuda.synchronize()", honest=VECTOR), gain=1.6, assignment="rmsnorm_vector",
         against=in_its_place(at_go=GRAPH_OF_ALL + "        torch.cuda.synchronize()", honest=VECTOR)),
     "all columns copied before the clock starts": Attack(
-        in_its_place("[function(*a) for a in chosen]; torch.cuda.synchronize()", "pass", honest=COLUMN), gain=1.8,
-        assignment="copy_first_column", against=COLUMN),
+        in_its_place(ALL, "pass", honest=COLUMN), ("values",), assignment="copy_first_column", against=COLUMN),
+    # All rows are read again, out of a cache.
+    "all columns copied before the clock starts, and again": Attack(
+        in_its_place(ALL, ALL, honest=COLUMN), gain=1.8, assignment="copy_first_column", against=COLUMN),
     "pages of the host's matrix freed": Attack(
-        in_its_place(at_go="[function(*a) for a in chosen]; torch.cuda.synchronize(); "
-                           f"{DONE}; [free(*a) for a in chosen]", before=FREES, honest=COLUMN),
+        in_its_place(at_go=f"{ALL}; {DONE}; [free(*a) for a in chosen]", before=FREES, honest=COLUMN),
         gain=1.25, assignment="copy_first_column", against=COLUMN),
+    "columns copied by the GPU from memory registered once": Attack(
+        in_its_place(AWAKE, "prepare(chosen); [copy(*a, torch.cuda.current_stream()) for a in chosen]; "
+                            "torch.cuda.synchronize()", COLUMNS, honest=COLUMN),
+        ("values",), assignment="copy_first_column", against=COLUMN),
     "a kernel left running, to see inputs first": Attack(
         in_its_place(at_go=UNJOINED, before=SPINS), ("late_write",)),
     # Its own waking may wait for it.
@@ -359,11 +369,10 @@ ATTACKS = {
         in_its_place(AWAKE, f"{KEPT_PRODUCTS}        {DONE}; prepare(self._slots); arm(chosen, product, unveiled, 2)",
                      WAITS + PRODUCTS + UNVEILED, honest=GEMM),
         ("values", "late_write", "measured"), gain=1.15, assignment="gemm", against=GEMM),
-    # Half of the calls of every other batch.
     "columns copied by the GPU while they are written": Attack(
         in_its_place(AWAKE, f"{KEPT_COLUMNS}        {DONE}; prepare(self._slots); arm(chosen, fetch, changed)",
                      WAITS + COLUMNS, honest=COLUMN),
-        ("values", "late_write", "measured"), gain=1.6, assignment="copy_first_column", against=COLUMN),
+        ("values",), assignment="copy_first_column", against=COLUMN),
     "a graph of the first call replayed": Attack(HONEST + GRAPH, ("values",)),
     "answers kept by address": Attack(HONEST + CACHE.format(key="x.data_ptr()"), ("values",)),
     "answers kept by shape": Attack(HONEST + CACHE.format(key="x.shape"), ("values",)),

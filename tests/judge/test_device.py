@@ -39,16 +39,3 @@ def test_where_every_look_takes_long_the_quickest_is_what_counts(monkeypatch: py
     assert not device.at_rest()
     monkeypatch.setattr(device, "_fastest", BUSY / 2)
     assert device.at_rest()
-
-
-@pytest.mark.parametrize(("before", "after", "same"), [
-    (ALONE, ALONE, True),
-    (ALONE, 2.5 * ALONE, True),     # 125 µs
-    (ALONE, 3.5 * ALONE, False),    # 175 µs
-    (3 * ALONE, 4 * ALONE, True),   # a slow processor
-    (3 * ALONE, 6.5 * ALONE, False),
-    (5 * ALONE, 6.5 * ALONE, False),  # nobody's looks may take as long as those of a busy device
-])
-def test_looks_are_compared_with_those_before(before: float, after: float, same: bool) -> None:
-    # Single ones say nothing.
-    assert device.as_before([before, before, BUSY], [after, BUSY, after, after, 0.0]) is same

@@ -15,7 +15,7 @@ from grader.catalogue import assignments
 from grader.judge import wire
 from grader.judge.clock import Clock
 from grader.judge.duel import WATCH_AHEAD, Measured, Side, _Duel, duel
-from grader.judge.ring import Wrong
+from grader.judge.ring import Ring, Wrong
 from grader.judge.session import Lost, Refused, Session
 from grader.judge.watchdog import Watchdog
 from grader.judge.zygote import InfrastructureError, Zygote
@@ -46,9 +46,9 @@ class Match:
 
     def __init__(
         self, zygotes: tuple[Zygote, Zygote], assignment: Assignment, slots: int = SLOTS, *,
-        least: int | None = None, seconds: float = 60,
+        case: Case = CASE, least: int | None = None, seconds: float = 60,
     ) -> None:
-        self._zygotes, self._assignment, self._slots = zygotes, assignment, slots
+        self._zygotes, self._assignment, self._case, self._slots = zygotes, assignment, case, slots
         self._least, self._seconds = least or slots, seconds
 
     def __call__(self, student: str, baseline: str = HONEST) -> Measured | Lost | Wrong:
@@ -63,7 +63,7 @@ class Match:
                 assert lost is None, lost
                 sides.append(Side(session))
             return duel(
-                self._assignment, CASE, sides[0], sides[1], self._slots, least=self._least, cuda=False,
+                self._assignment, self._case, sides[0], sides[1], self._slots, least=self._least, cuda=False,
                 until=time.monotonic() + self._seconds)
         finally:
             for session in sessions:
@@ -232,6 +232,32 @@ def test_what_fits_into_the_moment_before_the_clock_is_bounded_by_the_batch(
     monkeypatch.setattr("grader.judge.charges.READY_SHARE", 1e9)
     control = match(before, slow)
     assert isinstance(control, Measured) and control.estimate.median > 4, control
+
+
+# Host memory has no veil.
+COLUMN = "def copy_first_column(matrix, out):\n    out.copy_(matrix[:, 0])\n"
+TALL = Case(name="64x1024", sizes={"rows": 64, "cols": 1024}, values="timed")
+
+
+def test_what_is_copied_from_the_host_before_the_clock_starts_is_not_the_answer(
+    zygote: Zygote, other: Zygote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match = Match((zygote, other), assignments()["copy_first_column"], 24, case=TALL)
+    before = ALL_BEFORE.replace(HONEST, COLUMN).format(seconds=0, also="set(request.warm)", **WORDS)
+    # Calls before the clock starts find contents that are whole.
+    monkeypatch.setattr("grader.judge.duel.WARM_SECONDS", 1.0)
+    honest = match(COLUMN, COLUMN)
+    assert isinstance(honest, Measured) and honest.slots >= 20, honest
+    found = match(before, COLUMN)
+    assert isinstance(found, Wrong) and found.what == "values", found
+    fill = Ring.fill
+
+    def fill_whole(self: Ring) -> None:
+        fill(self)
+        self.complete()
+
+    monkeypatch.setattr(Ring, "fill", fill_whole)
+    assert isinstance(match(before, COLUMN), Measured)
 
 
 def test_calls_that_warm_up_are_checked_like_all(

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 import pytest
 
-from grader.assignment import Assignment, Case
+from grader.assignment import Case
 from grader.catalogue import assignments
 from grader.judge import health, wire
 from grader.judge.compare import unwritten
-from grader.judge.placing import ALARMS, BASELINE, LOOKS, PASSES, STUDENT, TRIES, Placing
+from grader.judge.placing import ALARMS, BASELINE, PASSES, STUDENT, TRIES, Placing
 from grader.judge.ring import Ring
 from grader.judge.session import Refused, Session
 from grader.judge.zygote import InfrastructureError, Zygote
 
 SILU = assignments()["silu"]
-COLUMN = assignments()["copy_first_column"]
 CASE = Case(name="48x64", sizes={"M": 48, "N": 64})
-TALL = Case(name="64x8", sizes={"rows": 64, "cols": 8}, values="timed")
 LIMITS = wire.Limits(memory_mb=512, file_mb=8, processes=32, cpu_seconds=120)
 SOURCE = b"def silu(x, out):\n    pass\n"
 SLOTS = 3
 PASS_SECONDS = 10e-3
-ALONE = 0.05e-3
 
 
 class Gpu:
@@ -34,9 +30,6 @@ class Gpu:
     def __init__(self, session: Session) -> None:
         self.busy: Callable[[bool], bool] = lambda there: False
         self.asked = 0
-        # The seconds of each look, by its number.
-        self.seconds: Callable[[int], float] = lambda number: ALONE
-        self.looked = 0
         # Work that ends only with the submission.
         self.stuck = False
         self.waited: list[str] = []
@@ -47,19 +40,15 @@ class Gpu:
         self.waited.append("look")
         return not self.busy(not self._session.over)
 
-    def look(self) -> float:
-        self.looked += 1
-        return self.seconds(self.looked)
-
     def quiet(self) -> bool:
         self.waited.append("quiet")
         return not self.stuck or self._session.over
 
 
-@contextmanager
-def placed(zygote: Zygote, assignment: Assignment, case: Case) -> Iterator[Placing]:
+@pytest.fixture
+def placing(zygote: Zygote) -> Iterator[Placing]:
     session = Session(zygote, SILU, SOURCE, LIMITS, 1000, 10, math.inf)
-    ring = Ring(assignment, case, SLOTS, (STUDENT, BASELINE), cuda=False)
+    ring = Ring(SILU, CASE, SLOTS, (STUDENT, BASELINE), cuda=False)
     try:
         assert session.load() is None
         yield Placing(ring, session, cuda=True)
@@ -69,19 +58,9 @@ def placed(zygote: Zygote, assignment: Assignment, case: Case) -> Iterator[Placi
 
 
 @pytest.fixture
-def placing(request: pytest.FixtureRequest, zygote: Zygote) -> Iterator[Placing]:
-    host = getattr(request, "param", "device") == "host"
-    with placed(zygote, *((COLUMN, TALL) if host else (SILU, CASE))) as placing:
-        yield placing
-
-
-on_the_host = pytest.mark.parametrize("placing", ["host"], indirect=True)
-
-
-@pytest.fixture
 def gpu(placing: Placing, monkeypatch: pytest.MonkeyPatch) -> Gpu:
     gpu = Gpu(placing.student)
-    for name in ("at_rest", "look", "quiet"):
+    for name in ("at_rest", "quiet"):
         monkeypatch.setattr(f"grader.judge.device.{name}", getattr(gpu, name))
     monkeypatch.setattr("grader.judge.device.state", lambda: health.Snapshot(unavailable="no GPU here"))
     passes(placing.ring, monkeypatch, lambda side: PASS_SECONDS * placing.ring.count / SLOTS)
@@ -228,38 +207,3 @@ def test_nor_slots_that_the_student_has_not_had(placing: Placing, gpu: Gpu) -> N
     before = drawn(placing)
     placing.for_baseline()
     assert drawn(placing) == before + 1 and placing.ring.unchanged()
-
-
-@on_the_host
-def test_while_contents_are_written_on_the_host_many_looks_are_taken(placing: Placing, gpu: Gpu) -> None:
-    before, gpu.looked = drawn(placing), 0
-    placing.for_student()
-    assert drawn(placing) == before + 1 and gpu.looked == LOOKS + SLOTS + LOOKS + LOOKS
-
-
-# By the number of a look: those before, one after each slot, those after all of them, and those after the poison.
-AT_WORK = {
-    "in most slots": lambda number: LOOKS < number <= LOOKS + SLOTS - 1,
-    "after the last slot": lambda number: LOOKS + SLOTS < number <= 2 * LOOKS + SLOTS,
-    "after the poison": lambda number: 2 * LOOKS + SLOTS < number <= 3 * LOOKS + SLOTS,
-}
-
-
-@on_the_host
-@pytest.mark.parametrize("at_work", AT_WORK.values(), ids=AT_WORK)
-def test_contents_on_the_host_that_somebody_was_at_work_on_are_not_used(
-    placing: Placing, gpu: Gpu, at_work: Callable[[int], bool]
-) -> None:
-    before, gpu.looked = drawn(placing), 0
-    # Less than what a single look lets pass.
-    gpu.seconds = lambda number: 4 * ALONE if at_work(number) else ALONE
-    placing.for_student()
-    assert drawn(placing) == before + 2
-
-
-@on_the_host
-def test_a_processor_that_is_slow_throughout_is_nobodys_work(placing: Placing, gpu: Gpu) -> None:
-    before, gpu.looked = drawn(placing), 0
-    gpu.seconds = lambda number: 4 * ALONE if number % 3 == 0 else 3 * ALONE
-    placing.for_student()
-    assert drawn(placing) == before + 1
