@@ -216,18 +216,16 @@ class Attempt:
         if wrong.what == "late":
             return Detail(kind="late_write", message="In a timed call: the output was written to after the function "
                                                      "had said that it was done.", hint=LATE)
-        comparison = wrong.comparison
-        if comparison is None:
+        if wrong.what != "values":
             return Detail(kind="input_changed", message=f"In a timed call: {wrong.what} was changed.",
                           hint="Inputs must be left as they are.")
         return Detail(
             kind="wrong_values",
-            message=f"In a timed call {comparison.count:,} of {comparison.total:,} elements are wrong, while the cases "
+            message=f"In a timed call {wrong.wrong:,} of {wrong.total:,} elements are wrong, while the cases "
                     "before came out right.",
             hint="Timed calls are like all others: new values, in other memory, at the sizes of their case. Does the "
                  "kernel keep something from one call to the next, or does a launch not wait for what it needs?",
-            wrong=comparison.count, total=comparison.total, unwritten=comparison.unwritten_count,
-            worst=comparison.worst)
+            wrong=wrong.wrong, total=wrong.total, unwritten=wrong.unwritten, worst=wrong.worst)
 
     def _speed_result(
         self, case: Case, outcome: Outcome, detail: Detail | None, timing: Timing | None = None

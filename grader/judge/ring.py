@@ -23,6 +23,7 @@ from grader.judge.inputs import draw
 from grader.judge.samples import Samples
 from grader.judge.veil import Veil
 from grader.judge.withheld import Withheld
+from grader.result import Worst
 
 # Of one output, secret places that are looked at in the moment of "done".
 SAMPLES = 1024
@@ -37,12 +38,25 @@ ROWS = 256
 
 @dataclass(frozen=True)
 class Wrong:
-    """What was found wrong with a slot after a batch. `comparison` is of a part of the output, from row `first` on."""
+    """What was found wrong with a slot after a batch: "late", "values", or "input" and its name.
+
+    Of values, how many of the `total` looked at are wrong, how many of those were never written, and the worst: no
+    tensors, since the memory they would look into is given back before anybody asks.
+    """
 
     what: str
     slot: int
-    comparison: Comparison | None = None
-    first: int = 0
+    wrong: int = 0
+    total: int = 0
+    unwritten: int = 0
+    worst: Worst | None = None
+
+
+def _wrong_values(slot: int, comparison: Comparison, first: int = 0) -> Wrong:
+    """`comparison` is of a part of the output, from row `first` on."""
+    worst = comparison.worst
+    worst = worst.model_copy(update={"index": [worst.index[0] + first, *worst.index[1:]]})
+    return Wrong("values", slot, comparison.count, comparison.total, comparison.unwritten_count, worst)
 
 
 def slot_bytes(assignment: Assignment, case: Case, only: Collection[str] | None = None) -> int:
@@ -287,7 +301,7 @@ class Ring:
     def _check(self, slot: int, output: Tensor) -> Wrong | None:
         if self._expected:
             comparison = compare(output, *self._expected[slot])
-            return None if comparison.passed else Wrong("values", slot, comparison)
+            return None if comparison.passed else _wrong_values(slot, comparison)
         if self._sampled and self._sampled_rows_are_right(slot, output):
             return None
         # Drawn again: a private copy of every slot would double the memory. Also after a spot check that failed: what
@@ -299,7 +313,7 @@ class Ring:
         for first, part, its_inputs in self._parts(inputs, output):
             comparison = compare(part, *self._answer(its_inputs))
             if not comparison.passed:
-                return Wrong("values", slot, comparison, first)
+                return _wrong_values(slot, comparison, first)
         return None
 
     def _sampled_rows_are_right(self, slot: int, output: Tensor) -> bool:

@@ -116,6 +116,26 @@ def test_a_wrong_element_is_found_in_whichever_slot(batch: Batch, slot: int) -> 
     assert batch.found() == ("values", slot)
 
 
+@pytest.mark.parametrize("batch", ["silu", "gemm"], indirect=True)
+def test_what_is_told_of_a_wrong_answer_looks_into_no_memory_of_the_slots(
+    batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = batch.slots[LAST][1]
+    rows, columns = output.shape
+    # So many rows are compared at a time.
+    monkeypatch.setattr("grader.judge.ring.CHUNK", 5 * columns)
+    batch.answer()
+    output[-2, 3], output[-2, 4] = 1e4, float("nan")
+    batch.ring.sample(SIDE)
+    wrong = batch.ring.check(SIDE)
+    # On a GPU that memory is gone when a student is told.
+    output.zero_()
+    assert wrong is not None and (wrong.what, wrong.wrong, wrong.unwritten) == ("values", 2, 0)
+    assert 2 * columns <= wrong.total <= 5 * columns
+    assert wrong.worst is not None and wrong.worst.index == [rows - 2, 4] and wrong.worst.got == "nan"
+    assert not any(isinstance(value, Tensor) for value in vars(wrong).values())
+
+
 @every
 @pytest.mark.parametrize("slot", [0, LAST])
 def test_a_changed_input_is_found_in_whichever_slot(batch: Batch, slot: int) -> None:
