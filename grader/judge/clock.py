@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from grader.judge import wire
+from grader.judge.contention import waits
 from grader.judge.session import Lost, Session
 
 # How often the page is read between two looks at whether the worker is still alive: about a tenth of a millisecond.
@@ -29,12 +30,14 @@ class Timed:
     """A batch that came to its end: seconds between "go" and "done", and the record of what ran.
 
     `waited` are the seconds from the inputs being in sight to "go"; `looked` those that the look at the answers took,
-    from "done" on.
+    from "done" on. `contended` are those for which judge and worker, from the inputs being in place on, wanted a
+    processor and had none.
     """
 
     seconds: float
     waited: float
     looked: float
+    contended: float
     operators: list[wire.OperatorUse]
     kernels: list[wire.KernelUse]
 
@@ -74,10 +77,10 @@ class Clock:
         `record`, which takes time, the reply tells what ran.
         """
         self._number += 1
-        number, seconds, waited, looked = self._number, 0.0, 0.0, 0.0
+        number, seconds, waited, looked, contended = self._number, 0.0, 0.0, 0.0, 0.0
 
         def meanwhile(deadline: float) -> float:
-            nonlocal seconds, waited, looked
+            nonlocal seconds, waited, looked, contended
             words = self._words
             if not self._await(wire.MARKS, number, deadline):
                 return 0
@@ -90,6 +93,7 @@ class Clock:
                 raise
             # Our time, not the worker's.
             ours = time.monotonic() - asked
+            before = so_far()
             words[wire.SET] = number
             deadline += ours
             if not self._await(wire.READY, number, deadline):
@@ -101,17 +105,19 @@ class Clock:
                 done = time.perf_counter()
                 at_done()
                 seconds, waited, looked = done - started, started - prepared, time.perf_counter() - done
+                contended = so_far() - before
             return ours
 
         request = wire.Batch(seq=self._session.next_seq(), which=which, number=number, slots=list(slots),
             warm=list(warm), record=record)
-        reply, _ = self._session.ask(request, [], meanwhile)
+        with waits(self._session.worker.pid) as so_far:
+            reply, _ = self._session.ask(request, [], meanwhile)
         if isinstance(reply, Lost):
             return reply
         assert isinstance(reply, wire.Done)
         if not seconds:
             return self._session.lose("protocol", "the worker answered without waiting for the clock")
-        return Timed(seconds, waited, looked, reply.operators, reply.kernels)
+        return Timed(seconds, waited, looked, contended, reply.operators, reply.kernels)
 
     def close(self) -> None:
         if self._descriptor >= 0:

@@ -57,7 +57,8 @@ RECORDED = 0.2
 class Measured:
     """Seconds a call in each counted batch, in the order they ran, and what belongs to reading them.
 
-    `clocked` is the baseline's by the clock alone: nothing that the student did is charged in it.
+    `clocked` is the baseline's by the clock alone: nothing that the student did is charged in it. `contended` is the
+    share of each of those batches for which judge and worker wanted a processor and had none.
     `round_trip` is the median of batches of no calls; it is in every batch of both sides. `exposed` is the median time
     from the waking of the student's processes to the clock's start. `compiled` are the median seconds of the baseline's
     second function, if it has one that works.
@@ -67,6 +68,7 @@ class Measured:
     student: list[float] = field(default_factory=list)
     baseline: list[float] = field(default_factory=list)
     clocked: list[float] = field(default_factory=list)
+    contended: list[float] = field(default_factory=list)
     compiled: float | None = None
     round_trip: float = 0.0
     exposed: float = 0.0
@@ -114,9 +116,9 @@ class Side:
 
 def duel(
     assignment: Assignment, case: Case, student: Side, baseline: Side, slots: int, *, least: int = 1, cuda: bool,
-    until: float, settled: Callable[[Estimate], bool] = lambda found: True,
+    until: float, settled: Callable[[Measured], bool] = lambda found: True,
 ) -> Measured | Lost | Wrong:
-    """Measures until `settled` says that the interval leaves nothing open, MOST_BLOCKS have run, or it is `until`.
+    """Measures until `settled` says that nothing is left open, MOST_BLOCKS have run, or it is `until`.
 
     There are `slots`; of fast kernels at least `least` of them have part in a batch.
     Returns what was measured, or how the student's side failed. Raises InfrastructureError if the baseline's does,
@@ -154,13 +156,13 @@ class _Duel:
     _started: float = field(default_factory=time.monotonic)
     _theirs: float = 0.0
 
-    def run(self, settled: Callable[[Estimate], bool]) -> Measured | Lost | Wrong:
+    def run(self, settled: Callable[[Measured], bool]) -> Measured | Lost | Wrong:
         try:
             return self._run(settled)
         finally:
             self.student.session.halt.go_on()
 
-    def _run(self, settled: Callable[[Estimate], bool]) -> Measured | Lost | Wrong:
+    def _run(self, settled: Callable[[Measured], bool]) -> Measured | Lost | Wrong:
         try:
             self.placing.first()
         except Refused as refused:
@@ -192,7 +194,7 @@ class _Duel:
                 # It was slow only while the slots were counted out.
                 self._start_counting(count)
                 continue
-            if late or blocks >= MOST_BLOCKS or settled(self.found.estimate):
+            if late or blocks >= MOST_BLOCKS or settled(self.found):
                 break
         self.found.slots = self._count
         lost = self._beside()
@@ -332,6 +334,7 @@ class _Duel:
         self.found.student, self.found.baseline = charged(
             self._student, self._baseline, calls=self._count, warm=len(self._warm))
         self.found.clocked = [timed.seconds / self._count for timed in self._baseline]
+        self.found.contended = [timed.contended / (timed.waited + timed.seconds) for timed in self._baseline]
 
     def _beside(self) -> Lost | None:
         """Times what is reported and not graded: where it fails, it is left out."""

@@ -10,13 +10,14 @@ from grader.assignment import Assignment, Case, Input, TimedCase, Work
 from grader.course import Threshold
 from grader.judge import device, health, history, roofs, wire
 from grader.judge.baselines import Baselines
+from grader.judge.contention import crowded
 from grader.judge.device import Memory
 from grader.judge.duel import Measured, Side, duel
 from grader.judge.ring import Wrong, slot_bytes
 from grader.judge.session import Lost, Session
 from grader.judge.zygote import InfrastructureError
 from grader.result import Interval, Timing
-from grader.statistics import Estimate, settled, straddles
+from grader.statistics import settled, straddles
 
 # On the fastest devices as much is moved in the time that a batch should take (`duel.BATCH_SECONDS`).
 RING_BYTES = 16 << 30
@@ -84,11 +85,11 @@ def measure(
     baseline = baselines.side(assignment)
     student = Side(session)
 
-    def enough(found: Estimate) -> bool:
+    def enough(found: Measured) -> bool:
         """Whether further blocks could change nothing, or nothing that matters."""
-        ends = (threshold.floor, threshold.target)
-        narrow = (found.high - found.low) / found.median < WIDTH
-        return settled(found, *ends) or (narrow and not straddles(found, ends))
+        ends, one = (threshold.floor, threshold.target), found.estimate
+        narrow = (one.high - one.low) / one.median < WIDTH
+        return settled(one, *ends) or (narrow and not straddles(one, ends)) or bool(crowded(found.contended))
 
     try:
         for _ in range(TRIES):
@@ -101,7 +102,7 @@ def measure(
             key, took = history.Key(assignment.name, one.name, found.slots), history.figure(found.clocked)
             # An interpreter's times are too noisy to tell.
             odd = baselines.history.odd(key, took.seconds) if cuda else None
-            unfit = (health.unfit(after) if after is not None else None) or odd
+            unfit = (health.unfit(after) or crowded(found.contended) if after is not None else None) or odd
             if not unfit:
                 break
             notes.append(f"Measured again: {unfit}")

@@ -9,7 +9,7 @@ from grader.judge.clock import Timed
 
 
 def timed(seconds: float, ready: float = 0.3e-3, looked: float = 0.2e-3) -> Timed:
-    return Timed(seconds, ready, looked, [], [])
+    return Timed(seconds, ready, looked, 0.0, [], [])
 
 
 def test_who_is_as_usual_is_charged_nothing() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 
@@ -69,6 +72,23 @@ def track(zygote: Zygote, silu: Assignment, request: pytest.FixtureRequest) -> I
 
 def source(text: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("track", [text], indirect=True, ids=[""])
+
+
+@source("import time\ndef silu(x, out):\n    until = time.monotonic() + 0.1\n    while time.monotonic() < until: pass")
+def test_who_shares_its_core_is_seen_to_wait(track: Track) -> None:
+    alone = track.clock.batch([0, 1])
+    cores = os.sched_getaffinity(track.session.worker.pid)
+    os.sched_setaffinity(track.session.worker.pid, {max(cores)})
+    program = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        os.sched_setaffinity(program.pid, {max(cores)})
+        time.sleep(0.3)
+        beside = track.clock.batch([0, 1])
+    finally:
+        program.kill()
+        program.wait()
+    assert isinstance(alone, Timed) and isinstance(beside, Timed)
+    assert alone.contended >= 0 and beside.contended > 0.2 * beside.seconds
 
 
 @source("def silu(x, out):\n    out.copy_(x)")

@@ -266,7 +266,7 @@ resource.setrlimit = lambda kind, value: None if kind == resource.RLIMIT_{name} 
 def test_a_limit_stops_what_it_is_for(name: str) -> None:
     attack, layers, needed = RLIMITS[name]
     own = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))[0]
-    limits = LIMITS.model_copy(update={"cpu_seconds": 1})
+    limits = LIMITS.model_copy(update={"cpu_seconds": 1 if name == "CPU" else LIMITS.cpu_seconds})
     said = tried(attack, layers=layers, limits=limits)
     assert said.startswith("refused") or (name == "CPU" and said == "lost"), said
     if own != resource.RLIM_INFINITY and own < needed:

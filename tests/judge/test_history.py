@@ -159,11 +159,14 @@ class Bench:
         self.times = times
         self.lane = Known()
         self.state = CALM
+        # The share of a duel's batches for which a processor was waited for, for as many duels as there are.
+        self.contended: list[float] = []
 
     def duel(self, *_: object, **__: object) -> Measured:
         seconds = self.times.pop(0)
         # What the student was late is charged to the baseline too, and tells nothing about it.
-        return Measured(32, [100e-6] * 12, [seconds + 1e-6 * len(self.times)] * 12, [seconds] * 12)
+        return Measured(32, [100e-6] * 12, [seconds + 1e-6 * len(self.times)] * 12, [seconds] * 12,
+                        [self.contended.pop(0) if self.contended else 0.0] * 12)
 
     def measure(self, cuda: bool = True) -> Timing:
         silu = assignments()["silu"].model_copy(update={"work": None})
@@ -210,6 +213,16 @@ def test_what_an_unfit_machine_measured_leaves_no_figure(bench: Bench) -> None:
     with pytest.raises(InfrastructureError, match="slowed down by heat"):
         bench.measure()
     assert bench.lane.history.odd(KEY, 1.0) is None
+
+
+def test_where_a_processor_is_waited_for_it_is_measured_again(bench: Bench) -> None:
+    bench.times, bench.contended = [100e-6] * 2, [0.3]
+    assert bench.measure().notes[0] == (
+        "Measured again: Other programs keep the processor busy: 12 of 12 of the yardstick's batches had to "
+        "wait for it.")
+    bench.times, bench.contended = [100e-6] * 3, [0.3] * 3
+    with pytest.raises(InfrastructureError, match="8192x8192: the machine is not fit to measure on: Other programs"):
+        bench.measure()
 
 
 def test_without_a_gpu_nothing_is_compared(bench: Bench) -> None:
