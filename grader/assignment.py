@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -112,6 +112,18 @@ class Mistake(_Frozen):
     answer: Callable[..., Any]
 
 
+class Renewal(NamedTuple):
+    """What makes the right answer another one, for inputs that take too long to make anew.
+
+    `elements` is a one-dimensional view of the inputs, `values` what is to stand there, on each of which the answer
+    depends; `inputs` are others, small, with the same right answer as the inputs have then.
+    """
+
+    elements: Any
+    values: Any
+    inputs: Inputs
+
+
 class Assignment(_Frozen):
     """One kernel to write.
 
@@ -128,10 +140,8 @@ class Assignment(_Frozen):
     must say what a submission may gain that changes the inputs: few elements can matter much, so what they are all
     needed for is to be kept from before. What is looked at is drawn from the judge's own generator, on the device of
     the tensors. None where the oracle is cheap enough.
-    `renew(inputs, generator)` changes given inputs in place, so that the right answer is another one and cannot be
-    known beforehand; for inputs that take seconds to make, between two batches of timed calls. The generator is on the
-    CPU. It returns a one-dimensional view of the elements that it has given new values, the same ones each time, each
-    of which the answer depends on.
+    `renew(inputs, generator)` tells what to change in inputs on the host between two batches of timed calls, where they
+    take seconds to make, and changes nothing itself. The generator is on the CPU.
     `timed` are the cases that speed is measured on, `work(sizes)` what they must move and compute at the least.
     """
 
@@ -147,7 +157,7 @@ class Assignment(_Frozen):
     mistakes: tuple[Mistake, ...] = ()
     operators: frozenset[str] = frozenset()
     rows: Callable[[Inputs, Any], Inputs] | None = None
-    renew: Callable[[Inputs, Any], Any] | None = None
+    renew: Callable[[Inputs, Any], Renewal] | None = None
     spot_check: Callable[[Inputs, Any], Callable[[Inputs, Any], Any]] | None = None
     timed: tuple[TimedCase, ...] = ()
     work: Callable[[Mapping[str, int]], Work] | None = None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output, TimedCase, Work
+from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output, Renewal, TimedCase, Work
 
 CASES = (
     Case(name="1x1", sizes={"rows": 1, "cols": 1}),
@@ -59,12 +59,12 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
     return {"matrix": torch.randn(shape, generator=generator).mul_(0.5 + 10 * scale).add_(4 * offset - 2)}
 
 
-def renew(inputs: Inputs, generator: torch.Generator) -> Tensor:
-    """New numbers in the first column; the rest of the matrix decides nothing, and stays."""
-    column: Tensor = inputs["matrix"][:, 0]
+def renew(inputs: Inputs, generator: torch.Generator) -> Renewal:
+    """New numbers for the first column; the rest of the matrix decides nothing, and stays."""
+    column = inputs["matrix"][:, 0]
     scale, offset = torch.rand(2, generator=generator)
-    numbers = torch.randn(column.shape, generator=generator)
-    return column.copy_(numbers.mul_(0.5 + 10 * scale).add_(4 * offset - 2))
+    numbers = torch.randn(column.shape, generator=generator).mul_(0.5 + 10 * scale).add_(4 * offset - 2)
+    return Renewal(column, numbers, {"matrix": numbers[:, None]})
 
 
 def work(sizes: Mapping[str, int]) -> Work:

@@ -101,7 +101,6 @@ class Ring:
         self._veil = Veil(self._generator)
         # Where inputs are changed in place there is nothing to draw again: the answers are kept instead.
         self._expected: dict[int, tuple[Tensor, Tensor | None]] = {}
-        self._renewed: dict[int, Tensor] = {}
         self._withheld = Withheld(torch.Generator().manual_seed(secrets.randbits(63)))
         self._timed = count
         try:
@@ -184,22 +183,18 @@ class Ring:
         self._synchronize()
 
     def _renew(self, slot: int) -> None:
-        """New values in place, and the answer to them. The first ones are for everybody to see."""
-        renewed = self._renewed.get(slot)
-        if renewed is None or slot >= self._timed:
-            self._give_new_values(slot)
+        """New values in place, and the answer to them."""
+        assert self._assignment.renew is not None
+        elements, values, inputs = self._assignment.renew(
+            self._given(slot), torch.Generator().manual_seed(self._seed(slot)))
+        self._expected[slot] = self._answer(inputs)
+        if slot >= self._timed:
+            elements.copy_(values)
             return
-        here = renewed.untyped_storage().data_ptr()
+        here = elements.untyped_storage().data_ptr()
         shared = next(one for one in self._inputs[slot].values() if one.tensor.untyped_storage().data_ptr() == here)
         assert isinstance(shared, HostTensor)
-        with self._withheld.renewing(shared, renewed):
-            self._give_new_values(slot)
-
-    def _give_new_values(self, slot: int) -> None:
-        assert self._assignment.renew is not None
-        given = self._given(slot)
-        self._renewed[slot] = self._assignment.renew(given, torch.Generator().manual_seed(self._seed(slot)))
-        self._expected[slot] = self._answer(given)
+        self._withheld.write(shared, elements, values)
 
     def complete(self) -> None:
         """The last of the inputs, for the clock to start now."""
@@ -370,6 +365,5 @@ class Ring:
         self._input_samples.clear()
         self._checks.clear()
         self._passes.clear()
-        self._renewed.clear()
         self._withheld.forget()
         self._veil.cover([])

@@ -9,9 +9,6 @@ call, so that the GPU fetches what the host is to gather, goes on reading the pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import torch
 from torch import Tensor
 
@@ -27,18 +24,19 @@ class Withheld:
         self._generator = generator
         self._left: list[tuple[memoryview, int, int]] = []
 
-    @contextmanager
-    def renewing(self, shared: HostTensor, elements: Tensor) -> Iterator[None]:
-        """`elements`, a one-dimensional view of `shared`, get new values inside: one of them is taken back after."""
+    def write(self, shared: HostTensor, elements: Tensor, values: Tensor) -> None:
+        """`values` to `elements`, a one-dimensional view of `shared`, but for one of them."""
         place, moved = torch.randint(elements.numel(), (2,), generator=self._generator).tolist()
         shared.replace_page(_offset(shared, elements[moved]))
-        held = elements.view(_INTEGERS[elements.element_size()])[place]
-        was = int(held)
-        yield
+        integers = _INTEGERS[elements.element_size()]
+        old, new = elements.view(integers), values.view(integers)
         words = memoryview(shared.memory)
-        words = words.cast("i") if held.itemsize == 4 else words.cast("h")
-        self._left.append((words, _offset(shared, held) // words.itemsize, int(held)))
-        held.fill_(was)
+        words = words.cast("i") if old.itemsize == 4 else words.cast("h")
+        self._left.append((words, _offset(shared, old[place]) // words.itemsize, int(new[place])))
+        # Not even for a moment does it stand there: something may be waiting for just that.
+        new = new.clone()
+        new[place] = old[place]
+        old.copy_(new)
 
     def complete(self) -> None:
         """Writes what was held back, in some tenths of a microsecond each."""

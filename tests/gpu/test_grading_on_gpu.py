@@ -132,9 +132,8 @@ _silu, calls = silu, 0
 def silu(x, out):
     global calls
     calls += 1
-    _silu(x, out)
-    if x.numel() > 1 << 22 and calls % 7 == 0:
-        out.view(-1)[-1] = 1e4
+    rows = x.shape[0] - (x.numel() > 1 << 22 and calls % 7 == 0)
+    _silu(x[:rows], out[:rows])
 """
 
 
@@ -146,7 +145,8 @@ def test_speed_is_in_the_grade_and_what_is_wrong_there_is_told(tmp_path: Path) -
         if more:
             assert result.verdict == "wrong_answer" and result.score == 0, told(result)
             details = [check.detail for check in result.correctness.checks if check.stage == "speed" and check.detail]
-            assert details[0].wrong == 1 and details[0].worst is not None and details[0].worst.got == "10000"
+            assert details[0].unwritten == details[0].wrong == 8192, details[0]
+            assert details[0].worst is not None and details[0].worst.index[0] == 8191
         else:
             assert result.verdict == "accepted" and result.performance.points > 0, told(result)
             timed = [case.name for case in assignments()["silu"].timed]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import mmap
 import os
+import sys
 from collections.abc import Iterator
+from types import FrameType
+from typing import Any
 
 import pytest
 import torch
@@ -44,6 +47,7 @@ def right(ring: Ring, slot: int) -> Tensor:
 
 
 def test_one_element_of_each_slot_keeps_its_old_value_until_the_last_moment(ring: Ring) -> None:
+    ring.complete()
     assert all(bool(right(ring, slot).all()) for slot in range(SLOTS))
     places = set()
     for _ in range(TIMES):
@@ -59,6 +63,28 @@ def test_one_element_of_each_slot_keeps_its_old_value_until_the_last_moment(ring
         assert all(torch.equal(ring._inputs[slot]["matrix"].tensor[:, 1:], rest[slot]) for slot in range(SLOTS))
     # Of 48 pairs of a slot and a place, drawn 120 times.
     assert len(places) > 30
+
+
+def test_not_for_a_moment_does_what_is_held_back_stand_there(ring: Ring) -> None:
+    ring.complete()
+    old, looks, whole = dict(ring._expected), [0], list[str]()
+
+    def look(frame: FrameType, event: str, argument: object) -> Any:
+        looks[0] += 1
+        new = [slot for slot in range(SLOTS) if ring._expected[slot] is not old[slot]]
+        if any(bool(right(ring, slot).all()) for slot in new):
+            whole.append(f"{frame.f_code.co_qualname}:{frame.f_lineno}")
+        return look
+
+    # Between any two lines of whatever runs meanwhile.
+    sys.settrace(look)
+    try:
+        ring.fill()
+    finally:
+        sys.settrace(None)
+    assert not whole and looks[0] > 20 * SLOTS
+    ring.complete()
+    assert all(bool(right(ring, slot).all()) for slot in range(SLOTS))
 
 
 def test_nothing_is_held_back_of_a_slot_that_has_calls_before_the_clock_starts(ring: Ring) -> None:
