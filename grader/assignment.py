@@ -113,10 +113,10 @@ class Mistake(_Frozen):
 
 
 class Renewal(NamedTuple):
-    """What makes the right answer another one, for inputs that take too long to make anew.
+    """What makes the right answer another one, where inputs take too long to make anew.
 
-    `elements` is a one-dimensional view of the inputs, `values` what is to stand there, on each of which the answer
-    depends; `inputs` are others, small, with the same right answer as the inputs have then.
+    `elements` is a one-dimensional view of given inputs, `values` what is to stand there: the answer depends on each
+    of these, and on nothing else. `inputs` are others, small, with the same right answer.
     """
 
     elements: Any
@@ -140,8 +140,9 @@ class Assignment(_Frozen):
     must say what a submission may gain that changes the inputs: few elements can matter much, so what they are all
     needed for is to be kept from before. What is looked at is drawn from the judge's own generator, on the device of
     the tensors. None where the oracle is cheap enough.
-    `renew(inputs, generator)` tells what to change in inputs on the host between two batches of timed calls, where they
-    take seconds to make, and changes nothing itself. The generator is on the CPU.
+    `renew(inputs, generator)` tells what to write into inputs on the host before each batch of timed calls, instead of
+    `make_inputs`, where they take seconds to make; all else in them is zero. It writes nothing itself. The generator is
+    on the CPU.
     `timed` are the cases that speed is measured on, `work(sizes)` what they must move and compute at the least.
     """
 
@@ -200,6 +201,9 @@ class Assignment(_Frozen):
         on_device = [p.name for p in self.parameters if isinstance(p, Input) and p.place == "device"]
         if self.renew is not None and on_device:
             raise ValueError(f"renew: inputs on the host expected, {on_device[0]} is on the device")
+        numbers = [p.name for p in self.parameters if isinstance(p, Scalar)]
+        if self.renew is not None and numbers:
+            raise ValueError(f"renew: tensors alone expected, {numbers[0]} is a number")
         if any(not re.fullmatch(r"aten::\w+", name) for name in self.operators):
             raise ValueError("operators: names like aten::copy_ expected")
         return self

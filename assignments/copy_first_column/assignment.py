@@ -24,14 +24,12 @@ CASES = (
 )
 TIMED = (
     TimedCase(
-        name="8192x8192", sizes={"rows": 8192, "cols": 8192}, values="timed",
+        name="8192x8192", sizes={"rows": 8192, "cols": 8192},
         smaller=({"rows": 8192, "cols": 4096}, {"rows": 8192, "cols": 2048})),
     TimedCase(
-        name="8192x32768", sizes={"rows": 8192, "cols": 32768}, values="timed",
+        name="8192x32768", sizes={"rows": 8192, "cols": 32768},
         smaller=({"rows": 8192, "cols": 16384}, {"rows": 8192, "cols": 12288})),
 )
-STEP = 1024
-"""From row to row, a "timed" matrix goes on by so many fresh numbers: a page of 4 KiB."""
 
 # What PyTorch dispatches for out.copy_(matrix[:, 0]), .contiguous() and .clone(), .to(device), and .pin_memory(), which
 # asks is_pinned first. Gathering (index_select, take, stack) computes with indices, and is not among them.
@@ -40,8 +38,7 @@ COPIES = frozenset({"aten::copy_", "aten::clone", "aten::_to_copy", "aten::_pin_
 
 def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
     """matrix (rows, cols): normal numbers of a random scale and offset, or for "bits" every pattern of 32 bits that is
-    a finite number, so that −0, numbers below the smallest normal one and the largest ones occur. For "timed" it is a
-    view on the host of rows · STEP numbers that overlaps itself."""
+    a finite number, so that −0, numbers below the smallest normal one and the largest ones occur."""
     shape = (case.sizes["rows"], case.sizes["cols"])
     if case.values == "bits":
         bits = torch.randint(-(2**31), 2**31, shape, generator=generator).to(torch.int32)
@@ -49,18 +46,11 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
         bits = torch.where((bits & 0x7F800000) == 0x7F800000, bits & ~0x00800000, bits)
         return {"matrix": bits.view(torch.float32)}
     scale, offset = torch.rand(2, generator=generator)
-    if case.values == "timed":
-        # A matrix is up to a GiB, long to draw on the host or to send from the device for every slot. Element (i, j)
-        # is number i · STEP + j: what stands in the first column stands elsewhere too, but only in rows before, which
-        # were written earlier, and never two of them on one page. Reading it there instead wins nothing.
-        step = min(STEP, shape[1])
-        numbers = torch.randn((shape[0] - 1) * step + shape[1], generator=generator, device=generator.device)
-        return {"matrix": numbers.mul_(0.5 + 10 * scale).add_(4 * offset - 2).cpu().as_strided(shape, (step, 1))}
     return {"matrix": torch.randn(shape, generator=generator).mul_(0.5 + 10 * scale).add_(4 * offset - 2)}
 
 
 def renew(inputs: Inputs, generator: torch.Generator) -> Renewal:
-    """New numbers for the first column; the rest of the matrix decides nothing, and stays."""
+    """New numbers for the first column; the rest of the matrix decides nothing."""
     column = inputs["matrix"][:, 0]
     scale, offset = torch.rand(2, generator=generator)
     numbers = torch.randn(column.shape, generator=generator).mul_(0.5 + 10 * scale).add_(4 * offset - 2)

@@ -162,25 +162,28 @@ class Ring:
         for samples in self._input_samples.values():
             samples.choose()
         for slot in range(self.count):
-            if self._assignment.renew is None or self._drawn == 1:
-                drawn = self._draw(slot)
-                for name, shared in self._inputs[slot].items():
-                    if name in self._veiled:
-                        self._veil.write(self._veil_of(slot, name), drawn[name])
-                        self._input_samples[name].expect(slot, drawn[name])
-                    else:
-                        shared.tensor.copy_(drawn[name])
-                self._scalars[slot] = {name: value for name, value in drawn.items() if not isinstance(value, Tensor)}
-                if self._sampled:
-                    assert self._assignment.rows is not None
-                    index = torch.randint(
-                        self._case_rows, (ROWS,), generator=self._generator, device=self._generator.device)
-                    self._watched[slot] = (index, self._assignment.rows(drawn, index))
-                if self._spot_check is not None:
-                    self._checks[slot] = self._spot_check(drawn, self._generator)
-            if self._assignment.renew is not None:
+            if self._assignment.renew is None:
+                self._make_anew(slot)
+            else:
                 self._renew(slot)
         self._synchronize()
+
+    def _make_anew(self, slot: int) -> None:
+        """Other inputs, and what a look at the answer to them needs."""
+        drawn = self._draw(slot)
+        for name, shared in self._inputs[slot].items():
+            if name in self._veiled:
+                self._veil.write(self._veil_of(slot, name), drawn[name])
+                self._input_samples[name].expect(slot, drawn[name])
+            else:
+                shared.tensor.copy_(drawn[name])
+        self._scalars[slot] = {name: value for name, value in drawn.items() if not isinstance(value, Tensor)}
+        if self._sampled:
+            assert self._assignment.rows is not None
+            index = torch.randint(self._case_rows, (ROWS,), generator=self._generator, device=self._generator.device)
+            self._watched[slot] = (index, self._assignment.rows(drawn, index))
+        if self._spot_check is not None:
+            self._checks[slot] = self._spot_check(drawn, self._generator)
 
     def _renew(self, slot: int) -> None:
         """New values in place, and the answer to them."""

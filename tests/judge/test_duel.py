@@ -236,7 +236,7 @@ def test_what_fits_into_the_moment_before_the_clock_is_bounded_by_the_batch(
 
 # Host memory has no veil.
 COLUMN = "def copy_first_column(matrix, out):\n    out.copy_(matrix[:, 0])\n"
-TALL = Case(name="64x1024", sizes={"rows": 64, "cols": 1024}, values="timed")
+TALL = Case(name="64x1024", sizes={"rows": 64, "cols": 1024})
 
 
 def test_what_is_copied_from_the_host_before_the_clock_starts_is_not_the_answer(

@@ -23,7 +23,7 @@ SLOTS = 3
 # As many as a pipe holds pages, and each on one of its own.
 ROWS = 16
 COLS = mmap.PAGESIZE // 4
-CASE = Case(name="tall", sizes={"rows": ROWS, "cols": COLS}, values="timed")
+CASE = Case(name="tall", sizes={"rows": ROWS, "cols": COLS})
 TIMES = 40
 
 
@@ -131,7 +131,7 @@ def test_who_holds_the_pages_of_an_earlier_call_has_one_too_few(
 
 @pytest.mark.parametrize(("rows", "cols"), [(1, 1), (5, 3), (3, mmap.PAGESIZE // 4 + 1)])
 def test_memory_of_every_size_has_its_pages_replaced_and_keeps_the_rest(rows: int, cols: int) -> None:
-    case = Case(name="odd", sizes={"rows": rows, "cols": cols}, values="timed")
+    case = Case(name="odd", sizes={"rows": rows, "cols": cols})
     ring = Ring(COLUMN, case, 1, ("student",), cuda=False)
     try:
         ring.fill()
