@@ -6,9 +6,11 @@ Each call of a batch works on a slot of its own, so that none finds in a cache w
 from __future__ import annotations
 
 import hashlib
+import math
 import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -17,9 +19,10 @@ from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
 from grader.catalogue import right_answer
 from grader.judge import wire
 from grader.judge.buffers import DTYPES, HostTensor, Shared, share
-from grader.judge.compare import Comparison, compare, poison_, same_bits, unwritten
+from grader.judge.compare import Comparison, compare, poison_, same_bits
 from grader.judge.graphs import timed
 from grader.judge.inputs import draw
+from grader.judge.rows import row_check
 from grader.judge.samples import Samples
 from grader.judge.veil import Veil
 from grader.judge.withheld import Withheld
@@ -31,9 +34,8 @@ SAMPLES = 1024
 INPUT_SAMPLES = 4096
 # float64 elements of an answer that are compared at a time: comparing takes some ten times its memory.
 CHUNK = 1 << 24
-# Of outputs with more elements than LARGE, so many secret rows are compared.
+# Of outputs with more elements secret rows are compared, where rows can be had one by one.
 LARGE = 1 << 21
-ROWS = 256
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,16 @@ def _wrong_values(slot: int, comparison: Comparison, first: int = 0) -> Wrong:
     return Wrong("values", slot, comparison.count, comparison.total, comparison.unwritten_count, worst)
 
 
+def _spot_check(
+    assignment: Assignment, case: Case
+) -> Callable[[Inputs, torch.Generator], Callable[[Inputs, Tensor], Tensor]] | None:
+    """How an answer is checked without being compared as a whole; None for those that are."""
+    rows, *rest = shape_of(assignment.output, case)
+    if assignment.spot_check is None and assignment.rows is not None and rows * math.prod(rest) > LARGE:
+        return partial(row_check, assignment, rows)
+    return assignment.spot_check
+
+
 def slot_bytes(assignment: Assignment, case: Case, only: Collection[str] | None = None) -> int:
     """Bytes of a slot with the output of one side, or of those of its tensors that `only` names."""
     return sum(
@@ -81,14 +93,9 @@ class Ring:
         self._inputs: list[dict[str, Shared]] = []
         self._outputs: dict[str, list[Shared]] = {side: [] for side in sides}
         self._samples: dict[str, Samples] = {}
-        self._case_rows = shape_of(assignment.output, case)[0]
-        # Of large answers, rows are looked at: which ones, and private copies of the inputs that they come from.
-        large = torch.Size(shape_of(assignment.output, case)).numel() > LARGE
         self.on_host = any(isinstance(p, Input) and p.place == "host" for p in assignment.parameters)
-        self._sampled = assignment.rows is not None and assignment.spot_check is None and large and not self.on_host
-        self._watched: dict[int, tuple[Tensor, Inputs]] = {}
         # For each slot the check of its answer, made with the inputs; and what stands at secret places of each input.
-        self._spot_check = None if self.on_host or assignment.renew is not None else assignment.spot_check
+        self._spot_check = None if self.on_host else _spot_check(assignment, case)
         self._checks: dict[int, Callable[[Inputs, Tensor], Tensor]] = {}
         self._input_samples: dict[str, Samples] = {}
         # On the host no pass over all inputs would be short: there some of what is renewed in place is withheld.
@@ -178,10 +185,6 @@ class Ring:
             else:
                 shared.tensor.copy_(drawn[name])
         self._scalars[slot] = {name: value for name, value in drawn.items() if not isinstance(value, Tensor)}
-        if self._sampled:
-            assert self._assignment.rows is not None
-            index = torch.randint(self._case_rows, (ROWS,), generator=self._generator, device=self._generator.device)
-            self._watched[slot] = (index, self._assignment.rows(drawn, index))
         if self._spot_check is not None:
             self._checks[slot] = self._spot_check(drawn, self._generator)
 
@@ -300,8 +303,6 @@ class Ring:
         if self._expected:
             comparison = compare(output, *self._expected[slot])
             return None if comparison.passed else _wrong_values(slot, comparison)
-        if self._sampled and self._sampled_rows_are_right(slot, output):
-            return None
         # Drawn again: a private copy of every slot would double the memory. Also after a spot check that failed: what
         # is wrong is to be told, and known for certain.
         inputs = self._draw(slot)
@@ -313,19 +314,6 @@ class Ring:
             if not comparison.passed:
                 return _wrong_values(slot, comparison, first)
         return None
-
-    def _sampled_rows_are_right(self, slot: int, output: Tensor) -> bool:
-        """Whether ROWS secret rows of an output are right, its inputs for them unchanged, and all of it written.
-
-        Who leaves out a share p of all rows of n outputs gets by with probability (1 − p)^(n·ROWS): with 0.1 % of the
-        rows in one of 20 where a dozen batches have one slot each, in one of 1e30 where they have thirty.
-        """
-        assert self._assignment.rows is not None
-        index, inputs = self._watched[slot]
-        now = self._assignment.rows(self._given(slot), index)
-        unchanged = all(same_bits(now[name], was) for name, was in inputs.items() if isinstance(was, Tensor))
-        return unchanged and not bool(unwritten(output).any()) and (
-            compare(output[index], *self._answer(inputs)).passed)
 
     def _answer(self, inputs: Inputs) -> tuple[Tensor, Tensor | None]:
         """The right answer in float64, and the error allowed."""

@@ -11,23 +11,29 @@ from torch import Tensor
 
 from grader.assignment import Assignment, Case, Inputs
 from grader.catalogue import assignments, right_answer
-from grader.judge.compare import unwritten
+from grader.judge.compare import poison_, unwritten
 from grader.judge.ring import Ring
+from grader.judge.rows import row_check
 from grader.judge.veil import Veil
 
 ASSIGNMENTS = assignments()
 SIZES = {
     "gemm": {"M": 96, "N": 80, "K": 192}, "rmsnorm_vector": {"N": 40_000}, "silu": {"M": 48, "N": 64},
     "rmsnorm_matrix": {"rows": 48, "cols": 64},
+    # Few rows, each of which is certain to be looked at.
+    "silu by rows": {"M": 8, "N": 384}, "rmsnorm_matrix by rows": {"rows": 8, "cols": 384},
+    "transpose by rows": {"M": 384, "N": 8},
 }
 SPOT_CHECKED = ("gemm", "rmsnorm_vector")
-FIRST_INPUT = {"gemm": "a", "rmsnorm_vector": "x", "silu": "x", "rmsnorm_matrix": "x"}
+BY_ROWS = tuple(name for name in SIZES if name.endswith(" by rows"))
+FIRST_INPUT = {"gemm": "a", "rmsnorm_vector": "x", "silu": "x", "rmsnorm_matrix": "x", "transpose": "x"}
 SLOTS = 4
 LAST = SLOTS - 1
 SIDE = "student"
 
 every = pytest.mark.parametrize("batch", SIZES, indirect=True)
-spot_checked = pytest.mark.parametrize("batch", SPOT_CHECKED, indirect=True)
+spot_checked = pytest.mark.parametrize("batch", [*SPOT_CHECKED, *BY_ROWS], indirect=True)
+by_rows = pytest.mark.parametrize("batch", BY_ROWS, indirect=True)
 
 
 @dataclass
@@ -55,8 +61,8 @@ class Batch:
         return None if wrong is None else (wrong.what, wrong.slot)
 
 
-def made(assignment: Assignment) -> Batch:
-    case = Case(name="tiny", sizes=SIZES[assignment.name], values=assignment.timed[0].values)
+def made(assignment: Assignment, sizes: str = "") -> Batch:
+    case = Case(name="tiny", sizes=SIZES[sizes or assignment.name], values=assignment.timed[0].values)
     ring = Ring(assignment, case, SLOTS, (SIDE,), cuda=False)
     ring.fill()
     ring.turn(SIDE)
@@ -66,8 +72,11 @@ def made(assignment: Assignment) -> Batch:
 
 
 @pytest.fixture
-def batch(request: pytest.FixtureRequest) -> Iterator[Batch]:
-    one = made(ASSIGNMENTS[request.param])
+def batch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Batch]:
+    name, _, by_rows = request.param.partition(" ")
+    if by_rows:
+        monkeypatch.setattr("grader.judge.ring.LARGE", 0)
+    one = made(ASSIGNMENTS[name], request.param)
     yield one
     one.ring.close()
 
@@ -146,7 +155,31 @@ def test_a_changed_input_is_found_in_whichever_slot(batch: Batch, slot: int) -> 
     assert batch.found() == (f"input {name}", slot)
 
 
-@spot_checked
+@by_rows
+def test_rows_of_large_answers_are_looked_at_and_the_rest_is_to_be_written(batch: Batch) -> None:
+    output = batch.slots[LAST][1]
+    width = output.shape[1]
+    seen = []
+    for column in range(0, width, max(1, width // 8)):
+        batch.answer()
+        output[3, column] += 1
+        batch.ring.sample(SIDE)
+        seen.append(batch.found())
+    assert set(seen) == {("values", LAST)}
+    # Rows that nobody looks at.
+    batch.ring._checks = {slot: row_check(
+        batch.assignment, 2, batch.ring._draw(slot), batch.ring._generator) for slot in range(SLOTS)}
+    batch.answer()
+    output[-1] += 1
+    batch.ring.sample(SIDE)
+    assert batch.found() is None
+    poison_(output[-1:, -1:])
+    batch.ring.sample(SIDE)
+    wrong = batch.ring.check(SIDE)
+    assert wrong is not None and (wrong.what, wrong.slot, wrong.unwritten) == ("values", LAST, 1)
+
+
+@pytest.mark.parametrize("batch", SPOT_CHECKED, indirect=True)
 def test_a_changed_input_is_found_whatever_the_answer_check_says(batch: Batch) -> None:
     assert batch.assignment.spot_check is not None
     blind = made(batch.assignment.model_copy(update={
