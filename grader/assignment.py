@@ -115,12 +115,16 @@ class Mistake(_Frozen):
 class Renewal(NamedTuple):
     """What makes the right answer another one, where inputs take too long to make anew.
 
-    `elements` is a one-dimensional view of given inputs, `values` what is to stand there: the answer depends on each
-    of these, and on nothing else. `inputs` are others, small, with the same right answer.
+    `elements` is a one-dimensional view of the given input `name`, `values` what is to stand there: the answer depends
+    on each of these, and on nothing else. `decoys` are two more values, not to be told from those. `inputs` are others,
+    small, with the same right answer.
     """
+
+    name: str
 
     elements: Any
     values: Any
+    decoys: Any
     inputs: Inputs
 
 
@@ -142,7 +146,7 @@ class Assignment(_Frozen):
     the tensors. None where the oracle is cheap enough.
     `renew(inputs, generator)` tells what to write into inputs on the host before each batch of timed calls, instead of
     `make_inputs`, where they take seconds to make; all else in them is zero. It writes nothing itself. The generator is
-    on the CPU.
+    NumPy's, since torch's on the CPU have only 2^32 sequences. Timed cases with inputs on the host need it.
     `timed` are the cases that speed is measured on, `work(sizes)` what they must move and compute at the least.
     """
 
@@ -204,6 +208,8 @@ class Assignment(_Frozen):
         numbers = [p.name for p in self.parameters if isinstance(p, Scalar)]
         if self.renew is not None and numbers:
             raise ValueError(f"renew: tensors alone expected, {numbers[0]} is a number")
+        if self.timed and self.renew is None and len(on_device) < sum(isinstance(p, Input) for p in self.parameters):
+            raise ValueError("renew: expected where inputs on the host are timed")
         if any(not re.fullmatch(r"aten::\w+", name) for name in self.operators):
             raise ValueError("operators: names like aten::copy_ expected")
         return self

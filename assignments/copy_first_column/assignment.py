@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy
 import torch
 from torch import Tensor
 
@@ -49,12 +50,13 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
     return {"matrix": torch.randn(shape, generator=generator).mul_(0.5 + 10 * scale).add_(4 * offset - 2)}
 
 
-def renew(inputs: Inputs, generator: torch.Generator) -> Renewal:
+def renew(inputs: Inputs, generator: numpy.random.Generator) -> Renewal:
     """New numbers for the first column; the rest of the matrix decides nothing."""
     column = inputs["matrix"][:, 0]
-    scale, offset = torch.rand(2, generator=generator)
-    numbers = torch.randn(column.shape, generator=generator).mul_(0.5 + 10 * scale).add_(4 * offset - 2)
-    return Renewal(column, numbers, {"matrix": numbers[:, None]})
+    scale, offset = generator.random(2)
+    numbers = torch.from_numpy(generator.standard_normal(column.shape[0] + 2, numpy.float32))
+    values, decoys = numbers.mul_(0.5 + 10 * scale).add_(4 * offset - 2).tensor_split((column.shape[0],))
+    return Renewal("matrix", column, values, decoys, {"matrix": values[:, None]})
 
 
 def work(sizes: Mapping[str, int]) -> Work:

@@ -221,11 +221,11 @@ class Attempt:
                           hint="Inputs must be left as they are.")
         return Detail(
             kind="wrong_values",
-            message=f"In a timed call {wrong.wrong:,} of {wrong.total:,} elements are wrong, while the cases "
+            message=f"In a timed call {wrong.count:,} of {wrong.total:,} elements are wrong, while the cases "
                     "before came out right.",
             hint="Timed calls are like all others: new values, in other memory, at the sizes of their case. Does the "
                  "kernel keep something from one call to the next, or does a launch not wait for what it needs?",
-            wrong=wrong.wrong, total=wrong.total, unwritten=wrong.unwritten, worst=wrong.worst)
+            wrong=wrong.count, total=wrong.total, unwritten=wrong.unwritten, worst=wrong.worst)
 
     def _speed_result(
         self, case: Case, outcome: Outcome, detail: Detail | None, timing: Timing | None = None

@@ -30,8 +30,8 @@ class Timed:
     """A batch that came to its end: seconds between "go" and "done", and the record of what ran.
 
     `waited` are the seconds from the inputs being in sight to "go"; `looked` those that the look at the answers took,
-    from "done" on. `contended` are those for which judge and worker, from the inputs being in place on, wanted a
-    processor and had none.
+    from "done" on. `contended` are those for which judge and worker wanted a processor and had none, from the inputs
+    being in place to the end of that look, added up.
     """
 
     seconds: float

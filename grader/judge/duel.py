@@ -57,8 +57,8 @@ RECORDED = 0.2
 class Measured:
     """Seconds a call in each counted batch, in the order they ran, and what belongs to reading them.
 
-    `clocked` is the baseline's by the clock alone: nothing that the student did is charged in it. `contended` is the
-    share of each of those batches for which judge and worker wanted a processor and had none.
+    `clocked` is the baseline's by the clock alone: nothing that the student did is charged in it. `contended` is, for
+    each of those batches, the time that judge and worker waited for a processor over the time that it took.
     `round_trip` is the median of batches of no calls; it is in every batch of both sides. `exposed` is the median time
     from the waking of the student's processes to the clock's start. `compiled` are the median seconds of the baseline's
     second function, if it has one that works.

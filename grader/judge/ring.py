@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy
 import torch
 from torch import Tensor
 
@@ -48,7 +49,7 @@ class Wrong:
 
     what: str
     slot: int
-    wrong: int = 0
+    count: int = 0
     total: int = 0
     unwritten: int = 0
     worst: Worst | None = None
@@ -93,7 +94,7 @@ class Ring:
         self._inputs: list[dict[str, Shared]] = []
         self._outputs: dict[str, list[Shared]] = {side: [] for side in sides}
         self._samples: dict[str, Samples] = {}
-        self.on_host = any(isinstance(p, Input) and p.place == "host" for p in assignment.parameters)
+        self.on_host = assignment.renew is not None
         # For each slot the check of its answer, made with the inputs; and what stands at secret places of each input.
         self._spot_check = None if self.on_host else _spot_check(assignment, case)
         self._checks: dict[int, Callable[[Inputs, Tensor], Tensor]] = {}
@@ -108,7 +109,7 @@ class Ring:
         self._veil = Veil(self._generator)
         # Where inputs are changed in place there is nothing to draw again: the answers are kept instead.
         self._expected: dict[int, tuple[Tensor, Tensor | None]] = {}
-        self._withheld = Withheld(torch.Generator().manual_seed(secrets.randbits(63)))
+        self._withheld = Withheld()
         self._timed = count
         try:
             for _ in range(count):
@@ -178,12 +179,9 @@ class Ring:
     def _make_anew(self, slot: int) -> None:
         """Other inputs, and what a look at the answer to them needs."""
         drawn = self._draw(slot)
-        for name, shared in self._inputs[slot].items():
-            if name in self._veiled:
-                self._veil.write(self._veil_of(slot, name), drawn[name])
-                self._input_samples[name].expect(slot, drawn[name])
-            else:
-                shared.tensor.copy_(drawn[name])
+        for name in self._veiled:
+            self._veil.write(self._veil_of(slot, name), drawn[name])
+            self._input_samples[name].expect(slot, drawn[name])
         self._scalars[slot] = {name: value for name, value in drawn.items() if not isinstance(value, Tensor)}
         if self._spot_check is not None:
             self._checks[slot] = self._spot_check(drawn, self._generator)
@@ -191,16 +189,14 @@ class Ring:
     def _renew(self, slot: int) -> None:
         """New values in place, and the answer to them."""
         assert self._assignment.renew is not None
-        elements, values, inputs = self._assignment.renew(
-            self._given(slot), torch.Generator().manual_seed(self._seed(slot)))
-        self._expected[slot] = self._answer(inputs)
-        if slot >= self._timed:
-            elements.copy_(values)
-            return
-        here = elements.untyped_storage().data_ptr()
-        shared = next(one for one in self._inputs[slot].values() if one.tensor.untyped_storage().data_ptr() == here)
+        renewal = self._assignment.renew(self._given(slot), numpy.random.default_rng(secrets.randbits(128)))
+        self._expected[slot] = self._answer(renewal.inputs)
+        shared = self._inputs[slot][renewal.name]
         assert isinstance(shared, HostTensor)
-        self._withheld.write(shared, elements, values)
+        if slot < self._timed:
+            self._withheld.write(shared, renewal)
+        else:
+            renewal.elements.copy_(renewal.values)
 
     def complete(self) -> None:
         """The last of the inputs, for the clock to start now."""

@@ -89,7 +89,7 @@ def measure(
         """Whether further blocks could change nothing, or nothing that matters."""
         ends, one = (threshold.floor, threshold.target), found.estimate
         narrow = (one.high - one.low) / one.median < WIDTH
-        return settled(one, *ends) or (narrow and not straddles(one, ends)) or bool(crowded(found.contended))
+        return settled(one, *ends) or (narrow and not straddles(one, ends)) or (cuda and bool(crowded(found.contended)))
 
     try:
         for _ in range(TRIES):

@@ -1,47 +1,54 @@
 """New contents on the host, of which one element is held back until the clock starts.
 
-No pass over host memory is so short that a veil could come off it unseen. Instead, of each slot one element that the
-answer needs keeps its old value until the last moment: whatever was there earlier to look at the rest, a thread or work
+No pass over host memory is so short that a veil could come off it unseen. Instead of one element of each slot there is
+another value, drawn like the rest, until the last moment: whatever was there earlier to look at them, a thread or work
 that has waited in the GPU's queue, does not know which one, and has to look at all of them again. One page of each slot
-is also replaced by another each time, in the same place: who has registered memory with the GPU's driver in an earlier
-call, so that the GPU fetches what the host is to gather, goes on reading the page that was there.
+is also replaced by another each time, in the same place, and what stays in the old one is as good as new but for such a
+value: who has registered memory with the GPU's driver in an earlier call, so that the GPU fetches what the host is to
+gather, goes on reading the page that was there.
 """
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
+import secrets
 
+import torch
+
+from grader.assignment import Renewal
 from grader.judge.buffers import HostTensor
 
 _INTEGERS = {2: torch.int16, 4: torch.int32}
 
 
 class Withheld:
-    """The elements that are still to be written. `generator` is on the CPU."""
+    """The elements that are still to be written."""
 
-    def __init__(self, generator: torch.Generator) -> None:
-        self._generator = generator
+    def __init__(self) -> None:
         self._left: list[tuple[memoryview, int, int]] = []
 
-    def write(self, shared: HostTensor, elements: Tensor, values: Tensor) -> None:
-        """`values` to `elements`, a one-dimensional view of `shared`, but for one of them."""
-        place, moved = torch.randint(elements.numel(), (2,), generator=self._generator).tolist()
+    def write(self, shared: HostTensor, renewal: Renewal) -> None:
+        """The values of `renewal` to its elements, a view of `shared`, but for one of them.
+
+        Nothing tells which: it holds nothing that stood there before, and a device's old page neither.
+        """
+        elements, values, (decoy, stale) = renewal.elements, renewal.values, renewal.decoys
+        # Not torch's generators: on a CPU they have 2^32 sequences, one of which a few places give away.
+        place, moved = (secrets.randbelow(elements.numel()) for _ in range(2))
+        shown = values.clone()
+        shown[moved], shown[place] = stale, decoy
+        elements.copy_(shown)
         shared.replace_page(_offset(shared, elements[moved]))
-        integers = _INTEGERS[elements.element_size()]
-        old, new = elements.view(integers), values.view(integers)
+        if moved != place:
+            elements[moved] = values[moved]
         words = memoryview(shared.memory)
-        words = words.cast("i") if old.itemsize == 4 else words.cast("h")
-        self._left.append((words, _offset(shared, old[place]) // words.itemsize, int(new[place])))
-        # Not even for a moment does it stand there: something may be waiting for just that.
-        new = new.clone()
-        new[place] = old[place]
-        old.copy_(new)
+        words = words.cast("i") if values.itemsize == 4 else words.cast("h")
+        bits = int(values[place].view(_INTEGERS[values.itemsize]))
+        self._left.append((words, _offset(shared, elements[place]) // words.itemsize, bits))
 
     def complete(self) -> None:
         """Writes what was held back, in some tenths of a microsecond each."""
-        for words, index, value in self._left:
-            words[index] = value
+        for words, index, bits in self._left:
+            words[index] = bits
         self.forget()
 
     def forget(self) -> None:
@@ -49,5 +56,5 @@ class Withheld:
         self._left.clear()
 
 
-def _offset(shared: HostTensor, element: Tensor) -> int:
+def _offset(shared: HostTensor, element: torch.Tensor) -> int:
     return element.data_ptr() - shared.tensor.data_ptr()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import numpy
 import pytest
 import torch
 from torch import Tensor
@@ -131,8 +132,11 @@ def test_of_the_first_column_every_element_is_renewed_and_nothing_else() -> None
     before = matrix.clone()
     columns = []
     for seed in RENEWED:
-        elements, values, small = assignment.renew({"matrix": matrix}, torch.Generator().manual_seed(seed))
-        assert torch.equal(matrix, before) and not bool(torch.isin(values, before).any())
+        name, elements, values, decoys, small = assignment.renew({"matrix": matrix}, numpy.random.default_rng(seed))
+        assert name == "matrix" and torch.equal(matrix, before) and not bool((values == before[:, 0]).any())
+        assert values.shape == matrix.shape[:1] and decoys.shape == (2,)
+        assert not bool(torch.isin(decoys, torch.cat([before[:, 0], values])).any())
+        assert bool(((decoys - values.mean()).abs() < 6 * values.std()).all())
         assert elements.data_ptr() == matrix.data_ptr() and elements.stride() == (matrix.stride(0),)
         changed = before.clone()
         changed[:, 0] = values
@@ -202,7 +206,7 @@ def test_on_a_gpu_drawing_is_quick_and_the_baseline_right(assignment: Assignment
     assert compare(out, expected, allowed).passed
 
 
-def test_what_is_renewed_in_place_lies_on_the_host() -> None:
+def test_what_is_renewed_in_place_lies_on_the_host_and_what_is_timed_there_is_renewed() -> None:
     # On the device inputs come into sight all at once, which needs all of them to be written anew.
     silu = {name: getattr(ASSIGNMENTS["silu"], name) for name in Assignment.model_fields}
     Assignment(**silu)
@@ -210,5 +214,8 @@ def test_what_is_renewed_in_place_lies_on_the_host() -> None:
         Assignment(**{**silu, "renew": lambda inputs, generator: None})
     column = {name: getattr(ASSIGNMENTS["copy_first_column"], name) for name in Assignment.model_fields}
     Assignment(**column)
+    with pytest.raises(ValueError, match="renew: expected where inputs on the host are timed"):
+        Assignment(**{**column, "renew": None})
+    Assignment(**{**column, "renew": None, "timed": ()})
     with pytest.raises(ValueError, match="renew: tensors alone expected, eps is a number"):
         Assignment(**{**column, "parameters": (*column["parameters"], Scalar(name="eps"))})

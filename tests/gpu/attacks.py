@@ -36,6 +36,7 @@ def run(self, function, request, recording):
     # What is to warm up is checked too: it is done with the rest.
     chosen = [self._slots[slot] for slot in [*request.slots, *set(request.warm)]]
     with recording:
+        {at_marks}
         words[{marks}] = number
         while words[{set}] != number:
             pass
@@ -52,10 +53,10 @@ ALL = "[function(*a) for a in chosen]; torch.cuda.synchronize()"
 
 
 def in_its_place(
-    at_set: str = "self.wake()", at_go: str = "", before: str = "", honest: str = HONEST
+    at_set: str = "self.wake()", at_go: str = "", before: str = "", honest: str = HONEST, at_marks: str = "pass"
 ) -> str:
     """The honest kernel, with a worker's part of the submission's own."""
-    lines = {"at_set": at_set, "at_go": at_go or ALL}
+    lines = {"at_marks": at_marks, "at_set": at_set, "at_go": at_go or ALL}
     words = {"marks": wire.MARKS, "set": wire.SET, "ready": wire.READY, "go": wire.GO, "done": wire.DONE}
     return honest + before + RUN.format(**lines, **words)
 
@@ -278,6 +279,14 @@ def copy(matrix, out, stream):
 def fetch(number, matrix, out):
     copy(matrix, columns[number], sides[-1])
 
+def mark(slots):
+    for matrix, out in slots:
+        matrix[:, 0].fill_(-7777.0)
+
+def patch(matrix, out):
+    for row in (out == -7777.0).nonzero().flatten().tolist():
+        out[row] = float(matrix[row, 0])
+
 def right(chosen):
     return columns[:len(chosen), -1].tolist() == [float(matrix[-1, 0]) for matrix, out in chosen]
 """
@@ -339,6 +348,12 @@ ATTACKS = {
     "columns copied by the GPU from memory registered once": Attack(
         in_its_place(AWAKE, "prepare(chosen); [copy(*a, torch.cuda.current_stream()) for a in chosen]; "
                             "torch.cuda.synchronize()", COLUMNS, honest=COLUMN),
+        ("values",), assignment="copy_first_column", against=COLUMN),
+    # What is stale there would show, were it old.
+    "columns copied by the GPU from memory registered once, and marked before": Attack(
+        in_its_place(AWAKE, "[copy(*a, torch.cuda.current_stream()) for a in chosen]; torch.cuda.synchronize(); "
+                            "[patch(*a) for a in chosen]; torch.cuda.synchronize()", COLUMNS, honest=COLUMN,
+                     at_marks="prepare(self._slots); mark(self._slots)"),
         ("values",), assignment="copy_first_column", against=COLUMN),
     "a kernel left running, to see inputs first": Attack(
         in_its_place(at_go=UNJOINED, before=SPINS), ("late_write",)),

@@ -20,6 +20,7 @@ from grader.judge.clock import Clock, Timed
 from grader.judge.compare import poison_, unwritten
 from grader.judge.session import Lost, Refused, Session
 from grader.judge.zygote import InfrastructureError, Zygote
+from tests.judge.test_contention import told_by_the_kernel
 
 LIMITS = wire.Limits(memory_mb=512, file_mb=8, processes=32, cpu_seconds=60)
 SHAPE = (64, 64)
@@ -74,21 +75,35 @@ def source(text: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("track", [text], indirect=True, ids=[""])
 
 
+@told_by_the_kernel
 @source("import time\ndef silu(x, out):\n    until = time.monotonic() + 0.1\n    while time.monotonic() < until: pass")
 def test_who_shares_its_core_is_seen_to_wait(track: Track) -> None:
     alone = track.clock.batch([0, 1])
-    cores = os.sched_getaffinity(track.session.worker.pid)
-    os.sched_setaffinity(track.session.worker.pid, {max(cores)})
-    program = subprocess.Popen([sys.executable, "-c", "while True: pass"])
-    try:
-        os.sched_setaffinity(program.pid, {max(cores)})
-        time.sleep(0.3)
-        beside = track.clock.batch([0, 1])
-    finally:
-        program.kill()
-        program.wait()
+    core = max(os.sched_getaffinity(track.session.worker.pid))
+    os.sched_setaffinity(track.session.worker.pid, {core})
+    source = f"import os\nos.sched_setaffinity(0, {{{core}}})\nprint(flush=True)\nwhile True: pass"
+    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE) as program:
+        try:
+            assert program.stdout is not None and program.stdout.readline()
+            beside = track.clock.batch([0, 1])
+        finally:
+            program.kill()
     assert isinstance(alone, Timed) and isinstance(beside, Timed)
-    assert alone.contended >= 0 and beside.contended > 0.2 * beside.seconds
+    assert beside.contended > 0.2 * beside.seconds
+
+
+@source("def silu(x, out):\n    out.copy_(x)")
+def test_what_is_done_right_before_the_clock_starts_is_not_in_the_time(track: Track) -> None:
+    asked = []
+
+    def last() -> None:
+        assert bool(unwritten(track.outputs[0].tensor).all())
+        asked.append(track.inputs[0].tensor.fill_(5.0))
+        time.sleep(0.2)
+
+    timed = track.clock.batch([0], at_go=last)
+    assert isinstance(timed, Timed) and len(asked) == 1 and timed.waited > 0.2 > timed.seconds
+    assert bool((track.outputs[0].tensor == 5.0).all())
 
 
 @source("def silu(x, out):\n    out.copy_(x)")

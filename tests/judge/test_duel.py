@@ -7,10 +7,11 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 
+import numpy
 import pytest
 import torch
 
-from grader.assignment import Assignment, Case
+from grader.assignment import Assignment, Case, Inputs, Renewal
 from grader.catalogue import assignments
 from grader.judge import wire
 from grader.judge.clock import Clock
@@ -79,7 +80,7 @@ def test_a_submission_against_itself_is_as_fast(match: Match) -> None:
     source = SLOW.format(seconds=0.01)
     found = match(source, source)
     assert isinstance(found, Measured), found
-    assert found.slots == SLOTS and len(found.student) == len(found.baseline) >= 12
+    assert found.slots == SLOTS and len(found.student) == len(found.baseline) == len(found.contended) >= 12
     # Wide, since other tests run beside this one: a shift of roles or units would be a factor of SLOTS or more.
     assert 1 / 3 < found.estimate.median < 3
     assert min(found.student + found.baseline) >= 0.01
@@ -197,6 +198,7 @@ import sys
 def run(self, function, request, recording):
     words, number = self._words, request.number
     with recording:
+        {at_marks}
         words[{marks}] = number
         while words[{set}] != number:
             pass
@@ -206,11 +208,13 @@ def run(self, function, request, recording):
         words[{ready}] = number
         while words[{go}] != number:
             pass
+        {at_go}
         words[{done}] = number
 import time
 sys.modules['grader.worker.batches'].Batches.run = run
 """
-WORDS = {"marks": wire.MARKS, "set": wire.SET, "ready": wire.READY, "go": wire.GO, "done": wire.DONE}
+WORDS = {"marks": wire.MARKS, "set": wire.SET, "ready": wire.READY, "go": wire.GO, "done": wire.DONE,
+         "at_marks": "pass", "at_go": "pass"}
 
 
 @pytest.mark.parametrize("seconds", [0.01, 0.02])
@@ -242,7 +246,8 @@ TALL = Case(name="64x1024", sizes={"rows": 64, "cols": 1024})
 def test_what_is_copied_from_the_host_before_the_clock_starts_is_not_the_answer(
     zygote: Zygote, other: Zygote, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    match = Match((zygote, other), assignments()["copy_first_column"], 24, case=TALL)
+    column = assignments()["copy_first_column"]
+    match = Match((zygote, other), column, 24, case=TALL)
     before = ALL_BEFORE.replace(HONEST, COLUMN).format(seconds=0, also="set(request.warm)", **WORDS)
     # Calls before the clock starts find contents that are whole.
     monkeypatch.setattr("grader.judge.duel.WARM_SECONDS", 1.0)
@@ -250,14 +255,29 @@ def test_what_is_copied_from_the_host_before_the_clock_starts_is_not_the_answer(
     assert isinstance(honest, Measured) and honest.slots >= 20, honest
     found = match(before, COLUMN)
     assert isinstance(found, Wrong) and found.what == "values", found
-    fill = Ring.fill
+    with pytest.MonkeyPatch.context() as patch:
+        fill = Ring.fill
 
-    def fill_whole(self: Ring) -> None:
-        fill(self)
-        self.complete()
+        def fill_whole(self: Ring) -> None:
+            fill(self)
+            self.complete()
 
-    monkeypatch.setattr(Ring, "fill", fill_whole)
-    assert isinstance(match(before, COLUMN), Measured)
+        patch.setattr(Ring, "fill", fill_whole)
+        assert isinstance(match(before, COLUMN), Measured)
+    # What keeps its old value could be known by it.
+    marked = ALL_BEFORE.replace(HONEST, COLUMN).format(seconds=0, also="set(request.warm)", **{
+        **WORDS, "at_marks": "[matrix[:, 0].fill_(-7777.0) for matrix, out in self._slots]",
+        "at_go": "[out.copy_(out.where(out != -7777.0, matrix[:, 0])) for matrix, out in self._slots]"})
+    found = match(marked, COLUMN)
+    assert isinstance(found, Wrong) and found.what == "values", found
+    renew = column.renew
+    assert renew is not None
+
+    def renew_from_old(inputs: Inputs, generator: numpy.random.Generator) -> Renewal:
+        return renew(inputs, generator)._replace(decoys=inputs["matrix"][:2, 0].clone())
+
+    old = Match((zygote, other), column.model_copy(update={"renew": renew_from_old}), 24, case=TALL)
+    assert isinstance(old(marked, COLUMN), Measured)
 
 
 def test_calls_that_warm_up_are_checked_like_all(

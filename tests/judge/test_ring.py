@@ -139,7 +139,7 @@ def test_what_is_told_of_a_wrong_answer_looks_into_no_memory_of_the_slots(
     wrong = batch.ring.check(SIDE)
     # On a GPU that memory is gone when a student is told.
     output.zero_()
-    assert wrong is not None and (wrong.what, wrong.wrong, wrong.unwritten) == ("values", 2, 0)
+    assert wrong is not None and (wrong.what, wrong.count, wrong.unwritten) == ("values", 2, 0)
     assert 2 * columns <= wrong.total <= 5 * columns
     assert wrong.worst is not None and wrong.worst.index == [rows - 2, 4] and wrong.worst.got == "nan"
     assert not any(isinstance(value, Tensor) for value in vars(wrong).values())
