@@ -341,7 +341,7 @@ ATTACKS = {
         in_its_place(ALL, "pass", honest=COLUMN), ("values",), assignment="copy_first_column", against=COLUMN),
     # All rows are read again, out of a cache.
     "all columns copied before the clock starts, and again": Attack(
-        in_its_place(ALL, ALL, honest=COLUMN), gain=1.8, assignment="copy_first_column", against=COLUMN),
+        in_its_place(ALL, ALL, honest=COLUMN), gain=1.25, assignment="copy_first_column", against=COLUMN),
     "pages of the host's matrix freed": Attack(
         in_its_place(at_go=f"{ALL}; {DONE}; [free(*a) for a in chosen]", before=FREES, honest=COLUMN),
         gain=1.25, assignment="copy_first_column", against=COLUMN),

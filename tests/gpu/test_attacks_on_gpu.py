@@ -1,6 +1,7 @@
 """What a submission can do to the clock on a GPU, with the worker's own code in its hands: found out, or hardly a gain.
 
-Gains are compared with the honest kernel's in the same run; the limits leave room for a noisy machine.
+All of this wants the GPU to itself, as whatever is timed does. Gains are compared with the honest kernel's in the same
+run; the limits leave room for a noisy machine.
 """
 
 from __future__ import annotations
@@ -121,3 +122,30 @@ def test_what_one_submission_leaves_in_device_memory_the_next_does_not_find() ->
     blocks = int(torch.cuda.mem_get_info()[0] * 0.9) // GIB
     assert _first_element(LEAVES.format(pattern=PATTERN, blocks=blocks)) == blocks
     assert _first_element(LOOKS.format(pattern=PATTERN, blocks=blocks)) == 0
+
+
+WRONG_WHEN_TIMED = """
+_silu, calls = silu, 0
+
+def silu(x, out):
+    global calls
+    calls += 1
+    rows = x.shape[0] - (x.numel() > 1 << 22 and calls % 7 == 0)
+    _silu(x[:rows], out[:rows])
+"""
+
+
+def test_speed_is_in_the_grade_and_what_is_wrong_there_is_told(tmp_path: Path) -> None:
+    for name, more in (("honest", ""), ("wrong", WRONG_WHEN_TIMED), ("next", "")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "silu.py").write_text((ROOT / "reference/silu.py").read_text() + more)
+        result = results(tmp_path / name, GRADING, "cuda", speed=True)["silu"]
+        if more:
+            assert result.verdict == "wrong_answer" and result.score == 0, told(result)
+            details = [check.detail for check in result.correctness.checks if check.stage == "speed" and check.detail]
+            assert details[0].unwritten == details[0].wrong == 8192, details[0]
+            assert details[0].worst is not None and details[0].worst.index[0] == 8191
+        else:
+            assert result.verdict == "accepted" and result.performance.points > 0, told(result)
+            timed = [case.name for case in assignments()["silu"].timed]
+            assert [timing.case for timing in result.performance.timings] == timed

@@ -124,30 +124,3 @@ def test_the_line_of_a_compile_error_is_the_students(tmp_path: Path) -> None:
     result = results(folder, LIMITS, "cuda")["silu"]
     places = [c.detail.place for c in result.correctness.checks if c.detail and c.detail.place]
     assert places and "undefined_name" in places[0].text, told(result)
-
-
-WRONG_WHEN_TIMED = """
-_silu, calls = silu, 0
-
-def silu(x, out):
-    global calls
-    calls += 1
-    rows = x.shape[0] - (x.numel() > 1 << 22 and calls % 7 == 0)
-    _silu(x[:rows], out[:rows])
-"""
-
-
-def test_speed_is_in_the_grade_and_what_is_wrong_there_is_told(tmp_path: Path) -> None:
-    for name, more in (("honest", ""), ("wrong", WRONG_WHEN_TIMED), ("next", "")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "silu.py").write_text((ROOT / "reference/silu.py").read_text() + more)
-        result = results(tmp_path / name, LIMITS, "cuda", speed=True)["silu"]
-        if more:
-            assert result.verdict == "wrong_answer" and result.score == 0, told(result)
-            details = [check.detail for check in result.correctness.checks if check.stage == "speed" and check.detail]
-            assert details[0].unwritten == details[0].wrong == 8192, details[0]
-            assert details[0].worst is not None and details[0].worst.index[0] == 8191
-        else:
-            assert result.verdict == "accepted" and result.performance.points > 0, told(result)
-            timed = [case.name for case in assignments()["silu"].timed]
-            assert [timing.case for timing in result.performance.timings] == timed
