@@ -146,7 +146,8 @@ class Assignment(_Frozen):
     the tensors. None where the oracle is cheap enough.
     `renew(inputs, generator)` tells what to write into inputs on the host before each batch of timed calls, instead of
     `make_inputs`, where they take seconds to make; all else in them is zero. It writes nothing itself. The generator is
-    NumPy's, since torch's on the CPU have only 2^32 sequences. Timed cases with inputs on the host need it.
+    NumPy's, since torch's on the CPU have only 2^32 sequences. Timed cases with inputs on the host need it, and then
+    all of them lie there.
     `timed` are the cases that speed is measured on, `work(sizes)` what they must move and compute at the least.
     """
 
@@ -203,12 +204,15 @@ class Assignment(_Frozen):
             if any(value < 1 for value in case.sizes.values()):
                 raise ValueError(f"case {case.name}: sizes are at least 1")
         on_device = [p.name for p in self.parameters if isinstance(p, Input) and p.place == "device"]
+        on_host = [p.name for p in self.parameters if isinstance(p, Input) and p.place == "host"]
+        if self.timed and on_device and on_host:
+            raise ValueError(f"timed: inputs all in one place expected, {on_host[0]} is on the host")
         if self.renew is not None and on_device:
             raise ValueError(f"renew: inputs on the host expected, {on_device[0]} is on the device")
         numbers = [p.name for p in self.parameters if isinstance(p, Scalar)]
         if self.renew is not None and numbers:
             raise ValueError(f"renew: tensors alone expected, {numbers[0]} is a number")
-        if self.timed and self.renew is None and len(on_device) < sum(isinstance(p, Input) for p in self.parameters):
+        if self.timed and on_host and self.renew is None:
             raise ValueError("renew: expected where inputs on the host are timed")
         if any(not re.fullmatch(r"aten::\w+", name) for name in self.operators):
             raise ValueError("operators: names like aten::copy_ expected")

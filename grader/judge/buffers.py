@@ -23,6 +23,8 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 # CUDA Programming Guide, "Interprocess Communication": smaller allocations may be cut from one of 2 MiB, and the handle
 # then opens the whole of it, neighbours included.
 _GRANULE = 2 << 20
+# Of a huge page of the host, wherever one has this size: x86-64, and aarch64 with pages of 4 KiB.
+_HUGE = 2 << 20
 
 DTYPES = {"float32": torch.float32, "float16": torch.float16}
 
@@ -75,12 +77,20 @@ class HostTensor:
 
     def replace_page(self, offset: int) -> None:
         """Puts another page of memory, with the same contents, in the place of the one with byte `offset`: for all who
-        map it, but for a device that has been told where the page was."""
-        start = offset - offset % mmap.PAGESIZE
-        page = slice(start, start + mmap.PAGESIZE)
-        kept = self.memory[page]
+        map it, but for a device that has been told where the page was. Raises BufferError."""
+        # A part of a huge page that somebody holds is only emptied, and the whole of it has to go.
+        if not self._replace(offset, mmap.PAGESIZE) and not self._replace(offset, _HUGE):
+            raise BufferError("a page of shared memory stays where it is; transparent huge pages for shared memory "
+                              "(shmem_enabled) may be the cause")
+
+    def _replace(self, offset: int, size: int) -> bool:
+        """Whether the aligned piece of that size could be replaced, as the blocks of the file show."""
+        start = offset - offset % size
+        kept, blocks = self.memory[start : start + size], os.fstat(self._descriptor).st_blocks
         self.memory.madvise(mmap.MADV_REMOVE, start, len(kept))
-        self.memory[page] = kept
+        gone = os.fstat(self._descriptor).st_blocks < blocks
+        self.memory[start : start + size] = kept
+        return gone
 
     def close(self) -> None:
         if self._descriptor >= 0:

@@ -149,9 +149,9 @@ _CLONE = {
 _SHARED_ANONYMOUS = (0x21, 0x23)
 _MAPPING = 0x2F
 # Through a view of memory shared with the judge they take its pages from everybody who has it mapped, the baseline's
-# worker among them, which then waits for each page anew. No seal but F_SEAL_WRITE keeps them off. All other advice is
-# about the caller's own view.
-_MADVISE = {"MADV_REMOVE": 9, "MADV_COLD": 20, "MADV_PAGEOUT": 21}
+# worker among them, which then waits for each page anew. No seal but F_SEAL_WRITE keeps them off. MADV_COLLAPSE makes
+# huge pages of it, which the judge could not replace one by one. All other advice is about the caller's own view.
+_MADVISE = {"MADV_REMOVE": 9, "MADV_COLD": 20, "MADV_PAGEOUT": 21, "MADV_COLLAPSE": 25}
 # The same by a descriptor.
 _FALLOCATE = {"FALLOC_FL_PUNCH_HOLE": 2}
 _PERSONALITY_QUERY = 0xFFFF_FFFF

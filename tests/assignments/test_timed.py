@@ -217,5 +217,7 @@ def test_what_is_renewed_in_place_lies_on_the_host_and_what_is_timed_there_is_re
     with pytest.raises(ValueError, match="renew: expected where inputs on the host are timed"):
         Assignment(**{**column, "renew": None})
     Assignment(**{**column, "renew": None, "timed": ()})
+    with pytest.raises(ValueError, match="timed: inputs all in one place expected, matrix is on the host"):
+        Assignment(**{**column, "parameters": (*column["parameters"], Input(name="x", shape=("rows",)))})
     with pytest.raises(ValueError, match="renew: tensors alone expected, eps is a number"):
         Assignment(**{**column, "parameters": (*column["parameters"], Scalar(name="eps"))})

@@ -89,7 +89,7 @@ def test_who_shares_its_core_is_seen_to_wait(track: Track) -> None:
         finally:
             program.kill()
     assert isinstance(alone, Timed) and isinstance(beside, Timed)
-    assert beside.contended > 0.2 * beside.seconds
+    assert beside.contended > max(0.2 * beside.seconds, alone.contended)
 
 
 @source("def silu(x, out):\n    out.copy_(x)")

@@ -48,16 +48,18 @@ def test_who_shares_a_core_waits_for_it(neighbour: subprocess.Popen[bytes]) -> N
         assert so_far() - before > 0.8 * SECONDS
 
 
+@told_by_the_kernel
 def test_who_wants_no_core_does_not(neighbour: subprocess.Popen[bytes]) -> None:
-    sleeper = subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({10 * SECONDS})"])
-    time.sleep(SECONDS)
-    with waits(sleeper.pid) as so_far:
-        before = so_far()
-        time.sleep(SECONDS)
-        # Once, to be woken.
-        assert so_far() - before < 0.5 * SECONDS
-    sleeper.kill()
-    sleeper.wait()
+    with subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({10 * SECONDS})"]) as sleeper:
+        try:
+            time.sleep(SECONDS)
+            with waits(sleeper.pid) as so_far:
+                before = so_far()
+                time.sleep(SECONDS)
+                # Once, to be woken.
+                assert so_far() - before < 0.5 * SECONDS
+        finally:
+            sleeper.kill()
 
 
 def test_of_a_process_that_is_gone_nothing_is_told(neighbour: subprocess.Popen[bytes]) -> None:

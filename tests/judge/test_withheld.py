@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import mmap
 import os
 import sys
@@ -73,6 +74,9 @@ def test_not_for_a_moment_does_what_is_held_back_stand_there(ring: Ring) -> None
     old, looks, whole = dict(ring._expected), [0], list[str]()
 
     def look(frame: FrameType, event: str, argument: object) -> Any:
+        if frame.f_code is HostTensor._replace.__code__:
+            # Looking brings a page back that has just been taken away.
+            return look
         looks[0] += 1
         new = [slot for slot in range(SLOTS) if ring._expected[slot] is not old[slot]]
         if any(bool(right(ring, slot).all()) for slot in new):
@@ -118,6 +122,7 @@ def test_who_holds_the_pages_of_an_earlier_call_has_one_too_few(
         assert isinstance(shared, HostTensor)
         reader, writer = os.pipe()
         try:
+            fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, ROWS * mmap.PAGESIZE)
             # A pipe refers to pages of a file, as a device's driver does: nothing is copied yet.
             column(ring, 0).fill_(MARK)
             assert os.splice(shared._descriptor, writer, shared.tensor.nbytes, offset_src=0) == shared.tensor.nbytes

@@ -162,9 +162,9 @@ ARGUMENTS = [
         0x8901, 0x8902, 0x5412, 0x541C, 0x540E, 0x5423, 0x40086602, 0x401C5820, 0x40806685, 0x800C6613, 0x5000940E,
         0x5412 | HIGH)],
     ("mmap", (0, 4096, 3, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS), ALLOW),
-    # All of madvise(2) up to MADV_GUARD_REMOVE, but MADV_REMOVE, MADV_COLD and MADV_PAGEOUT.
-    *[("madvise", (4096, 4096, advice), ALLOW) for advice in (*range(9), *range(10, 20), *range(22, 26), 102, 103)],
-    *[("madvise", (4096, 4096, advice), EPERM) for advice in (9, 20, 21, 9 | HIGH)],
+    # All of madvise(2) up to MADV_GUARD_REMOVE, but MADV_REMOVE, MADV_COLD, MADV_PAGEOUT and MADV_COLLAPSE.
+    *[("madvise", (4096, 4096, advice), ALLOW) for advice in (*range(9), *range(10, 20), *range(22, 25), 102, 103)],
+    *[("madvise", (4096, 4096, advice), EPERM) for advice in (9, 20, 21, 25, 9 | HIGH)],
     # FALLOC_FL_KEEP_SIZE, and with it FALLOC_FL_ZERO_RANGE; FALLOC_FL_PUNCH_HOLE with and without it.
     *[("fallocate", (3, mode, 0, 4096), ALLOW) for mode in (0, 1, 0x11)],
     *[("fallocate", (3, mode, 0, 4096), EPERM) for mode in (2, 3, 3 | HIGH)],
