@@ -78,7 +78,6 @@ def source(text: str) -> pytest.MarkDecorator:
 @told_by_the_kernel
 @source("import time\ndef silu(x, out):\n    until = time.monotonic() + 0.1\n    while time.monotonic() < until: pass")
 def test_who_shares_its_core_is_seen_to_wait(track: Track) -> None:
-    alone = track.clock.batch([0, 1])
     core = max(os.sched_getaffinity(track.session.worker.pid))
     os.sched_setaffinity(track.session.worker.pid, {core})
     source = f"import os\nos.sched_setaffinity(0, {{{core}}})\nprint(flush=True)\nwhile True: pass"
@@ -88,8 +87,9 @@ def test_who_shares_its_core_is_seen_to_wait(track: Track) -> None:
             beside = track.clock.batch([0, 1])
         finally:
             program.kill()
-    assert isinstance(alone, Timed) and isinstance(beside, Timed)
-    assert beside.contended > max(0.2 * beside.seconds, alone.contended)
+    assert isinstance(beside, Timed)
+    # Of worker and judge each may wait all the time.
+    assert 0.2 * beside.seconds < beside.contended < 2.2 * (beside.waited + beside.seconds)
 
 
 @source("def silu(x, out):\n    out.copy_(x)")
