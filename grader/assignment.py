@@ -121,7 +121,6 @@ class Renewal(NamedTuple):
     """
 
     name: str
-
     elements: Any
     values: Any
     decoys: Any

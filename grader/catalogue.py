@@ -56,6 +56,12 @@ def right_answer(assignment: Assignment, inputs: Inputs) -> Any:
     return oracle(assignment.name)(**inputs)
 
 
+def answer_and_tolerance(assignment: Assignment, inputs: Inputs) -> tuple[Any, Any]:
+    """The oracle's answer, and the absolute error allowed: None where every bit must match."""
+    expected = right_answer(assignment, inputs)
+    return expected, None if assignment.tolerance is None else assignment.tolerance(inputs, expected)
+
+
 def _read(path: Path) -> Assignment:
     name = path.parent.name
     found = getattr(_load(f"assignments.{name}", path), "ASSIGNMENT", None)

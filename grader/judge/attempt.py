@@ -12,7 +12,7 @@ from dataclasses import replace
 import torch
 
 from grader.assignment import Assignment, Case, Inputs, TimedCase
-from grader.catalogue import right_answer
+from grader.catalogue import answer_and_tolerance
 from grader.course import Course
 from grader.judge import device, policy, speed, wire
 from grader.judge.baselines import Baselines
@@ -302,9 +302,7 @@ class Attempt:
         return draw(self.assignment, case, int.from_bytes(digest, "big") >> 1, cuda=self._cuda)
 
     def _compare(self, case: Case, inputs: Inputs, answer: Answer) -> CheckResult:
-        expected = right_answer(self.assignment, inputs)
-        tolerance = self.assignment.tolerance
-        comparison = compare(answer.output, expected, None if tolerance is None else tolerance(inputs, expected))
+        comparison = compare(answer.output, *answer_and_tolerance(self.assignment, inputs))
         if comparison.passed and not answer.changed:
             return self._case_result(case, "passed", None, answer.seconds, comparison.worst_ratio)
         if answer.output.numel() > MOST_EXPLAINED:

@@ -54,7 +54,7 @@ def share(shape: Sequence[int], dtype: wire.DType, *, cuda: bool) -> Shared:
 
 
 class HostTensor:
-    """A CPU tensor in a memfd; `memory` is the judge's mapping of it."""
+    """A CPU tensor in a memfd."""
 
     def __init__(self, shape: Sequence[int], dtype: wire.DType) -> None:
         self._shape, self._dtype = list(shape), dtype
@@ -65,11 +65,11 @@ class HostTensor:
             # page by page takes longer.
             os.posix_fallocate(self._descriptor, 0, size)
             fcntl.fcntl(self._descriptor, fcntl.F_ADD_SEALS, _SEALS)
-            self.memory = mmap.mmap(self._descriptor, size)
+            self._memory = mmap.mmap(self._descriptor, size)
         except BaseException:
             os.close(self._descriptor)
             raise
-        self.tensor = torch.frombuffer(self.memory, dtype=DTYPES[dtype]).view(*shape)
+        self.tensor = torch.frombuffer(self._memory, dtype=DTYPES[dtype]).view(*shape)
 
     def argument(self, descriptors: list[int]) -> wire.HostArgument:
         descriptors.append(self._descriptor)
@@ -86,10 +86,10 @@ class HostTensor:
     def _replace(self, offset: int, size: int) -> bool:
         """Whether the aligned piece of that size could be replaced, as the blocks of the file show."""
         start = offset - offset % size
-        kept, blocks = self.memory[start : start + size], os.fstat(self._descriptor).st_blocks
-        self.memory.madvise(mmap.MADV_REMOVE, start, len(kept))
+        kept, blocks = self._memory[start : start + size], os.fstat(self._descriptor).st_blocks
+        self._memory.madvise(mmap.MADV_REMOVE, start, len(kept))
         gone = os.fstat(self._descriptor).st_blocks < blocks
-        self.memory[start : start + size] = kept
+        self._memory[start : start + size] = kept
         return gone
 
     def close(self) -> None:

@@ -110,10 +110,10 @@ def quiet(seconds: float = QUIET_SECONDS) -> bool:
 
 def at_rest() -> bool:
     """Whether no other context is at work on the device, going by one look, which may be wrong in saying no."""
-    return look() < max(BUSY_SECONDS, BUSY_TIMES * _fastest)
+    return _look() < max(BUSY_SECONDS, BUSY_TIMES * _fastest)
 
 
-def look() -> float:
+def _look() -> float:
     """Seconds that a launch of the judge's takes, with a copy each way."""
     global _fastest
     here, there = _touched()

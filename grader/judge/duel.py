@@ -273,16 +273,11 @@ class _Duel:
         session.halt.go_on()
         started = time.monotonic()
 
-        def prepare() -> float:
+        def place() -> None:
             nonlocal started
-            with session.halt.frozen():
-                started += self.placing.for_student()
-                session.watch(WATCH_AHEAD)
-            return session.halt.woken
+            started += self.placing.for_student()
 
-        timed = self.student.clock.batch(
-            range(self._count), self.student.which, lambda: self.ring.sample(STUDENT), prepare=prepare,
-            at_go=self.ring.complete, warm=self._warm, record=record)
+        timed = self._timed(self.student, STUDENT, self.student.which, place, record=record)
         self._theirs += time.monotonic() - started
         if isinstance(timed, Lost):
             return timed
@@ -318,17 +313,23 @@ class _Duel:
         return None
 
     def _timed_baseline(self, which: int) -> Timed | Lost:
-        session = self.baseline.session
+        return self._timed(self.baseline, BASELINE, which, self.placing.for_baseline)
+
+    def _timed(
+        self, side: Side, name: str, which: int, place: Callable[[], None], *, record: bool = False
+    ) -> Timed | Lost:
+        """A batch of a side's function number `which`, on what `place` puts there: the same for both sides."""
+        halt = side.session.halt
 
         def prepare() -> float:
-            with session.halt.frozen():
-                self.placing.for_baseline()
-                session.watch(WATCH_AHEAD)
-            return session.halt.woken
+            with halt.frozen():
+                place()
+                side.session.watch(WATCH_AHEAD)
+            return halt.woken
 
-        return self.baseline.clock.batch(
-            range(self._count), which, lambda: self.ring.sample(BASELINE), prepare=prepare,
-            at_go=self.ring.complete, warm=self._warm)
+        return side.clock.batch(
+            range(self._count), which, lambda: self.ring.sample(name), prepare=prepare, at_go=self.ring.complete,
+            warm=self._warm, record=record)
 
     def _tell(self) -> None:
         self.found.student, self.found.baseline = charged(

@@ -38,7 +38,7 @@ class Halt:
         """Stops every thread until `go_on`."""
         if self._stopped:
             return
-        while new := self._tree() - self._stopped:
+        while new := set(processes.tree(self._root)) - self._stopped:
             for pid in new:
                 _signal(pid, signal.SIGSTOP)
             self._stopped |= new
@@ -50,15 +50,6 @@ class Halt:
         for pid in self._stopped:
             _signal(pid, signal.SIGCONT)
         self._stopped.clear()
-
-    def _tree(self) -> set[int]:
-        found: set[int] = set()
-        queue = [self._root]
-        while queue:
-            new = set(processes.children(queue.pop(), self._root)) - found
-            found |= new
-            queue += new
-        return found
 
 
 def _signal(pid: int, number: int) -> None:

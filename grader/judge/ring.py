@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
-from grader.catalogue import right_answer
+from grader.catalogue import answer_and_tolerance
 from grader.judge import wire
 from grader.judge.buffers import DTYPES, HostTensor, Shared, share
 from grader.judge.compare import Comparison, compare, poison_, same_bits
@@ -190,7 +190,7 @@ class Ring:
         """New values in place, and the answer to them."""
         assert self._assignment.renew is not None
         renewal = self._assignment.renew(self._given(slot), numpy.random.default_rng(secrets.randbits(128)))
-        self._expected[slot] = self._answer(renewal.inputs)
+        self._expected[slot] = answer_and_tolerance(self._assignment, renewal.inputs)
         shared = self._inputs[slot][renewal.name]
         assert isinstance(shared, HostTensor)
         if slot < self._timed:
@@ -306,16 +306,10 @@ class Ring:
             if not same_bits(shared.tensor, inputs[name]):
                 return Wrong(f"input {name}", slot)
         for first, part, its_inputs in self._parts(inputs, output):
-            comparison = compare(part, *self._answer(its_inputs))
+            comparison = compare(part, *answer_and_tolerance(self._assignment, its_inputs))
             if not comparison.passed:
                 return _wrong_values(slot, comparison, first)
         return None
-
-    def _answer(self, inputs: Inputs) -> tuple[Tensor, Tensor | None]:
-        """The right answer in float64, and the error allowed."""
-        expected = right_answer(self._assignment, inputs)
-        tolerance = self._assignment.tolerance
-        return expected, None if tolerance is None else tolerance(inputs, expected)
 
     def _parts(self, inputs: Inputs, output: Tensor) -> Iterator[tuple[int, Tensor, Inputs]]:
         """Rows of the output, with the inputs that give them."""

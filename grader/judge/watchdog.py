@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from grader.judge import wire
-from grader.worker.processes import children
+from grader.worker.processes import tree
 from grader.worker.sandbox import FILES
 
 # Folders inside each other: every level is one open descriptor of the judge's.
@@ -208,22 +208,14 @@ def _tree(root: int, enough: int) -> dict[int, _Process]:
     """The processes below `root`, or the first of them that have more than `enough` threads in all."""
     found: dict[int, _Process] = {}
     tasks = 0
-    queue = [root]
-    seen = {root}
-    while queue:
-        for pid in children(queue.pop(), root):
-            # It may have changed parents while being looked at.
-            if pid in seen:
-                continue
-            seen.add(pid)
-            process = _process(pid)
-            if process is None:
-                continue
-            found[pid] = process
-            tasks += process.threads
-            if tasks > enough:
-                return found
-            queue.append(pid)
+    for pid in tree(root):
+        process = _process(pid)
+        if process is None:
+            continue
+        found[pid] = process
+        tasks += process.threads
+        if tasks > enough:
+            break
     return found
 
 

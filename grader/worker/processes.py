@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 import os
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 # prctl(2)
@@ -73,6 +73,18 @@ def children(pid: int, root: int) -> Iterable[int]:
             with contextlib.suppress(OSError):
                 found += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split())
     return found
+
+
+def tree(root: int) -> Iterator[int]:
+    """Every process below `root`, each once, looked for while they are taken. What `children` may miss, it misses."""
+    seen, queue = {root}, [root]
+    while queue:
+        for pid in children(queue.pop(), root):
+            # It may have changed parents while being looked at.
+            if pid not in seen:
+                seen.add(pid)
+                queue.append(pid)
+                yield pid
 
 
 def descendants(of: int | None = None) -> set[int]:

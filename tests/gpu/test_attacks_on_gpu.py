@@ -20,7 +20,7 @@ from grader.course import LimitsTable
 from grader.judge.duel import Measured
 from grader.judge.lane import close_lane, lane_zygote
 from grader.judge.session import Answer, Session
-from tests.gpu.attacks import ATTACKS, HONEST, LIMITS, Attack, ended, measured
+from tests.gpu.attacks import ATTACKS, COUNTED, HONEST, LIMITS, Attack, ended, measured
 from tests.graded import results, told
 
 pytestmark = pytest.mark.gpu
@@ -124,15 +124,8 @@ def test_what_one_submission_leaves_in_device_memory_the_next_does_not_find() ->
     assert _first_element(LOOKS.format(pattern=PATTERN, blocks=blocks)) == 0
 
 
-WRONG_WHEN_TIMED = """
-_silu, calls = silu, 0
-
-def silu(x, out):
-    global calls
-    calls += 1
-    rows = x.shape[0] - (x.numel() > 1 << 22 and calls % 7 == 0)
-    _silu(x[:rows], out[:rows])
-"""
+WRONG_WHEN_TIMED = COUNTED.format(what="rows = x.shape[0] - (x.numel() > 1 << 22 and calls % 7 == 0)\n    "
+                                       "_silu(x[:rows], out[:rows])")
 
 
 def test_speed_is_in_the_grade_and_what_is_wrong_there_is_told(tmp_path: Path) -> None:

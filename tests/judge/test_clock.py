@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 
@@ -20,7 +18,7 @@ from grader.judge.clock import Clock, Timed
 from grader.judge.compare import poison_, unwritten
 from grader.judge.session import Lost, Refused, Session
 from grader.judge.zygote import InfrastructureError, Zygote
-from tests.judge.test_contention import told_by_the_kernel
+from tests.judge.test_contention import never_resting, told_by_the_kernel
 
 LIMITS = wire.Limits(memory_mb=512, file_mb=8, processes=32, cpu_seconds=60)
 SHAPE = (64, 64)
@@ -80,13 +78,8 @@ def source(text: str) -> pytest.MarkDecorator:
 def test_who_shares_its_core_is_seen_to_wait(track: Track) -> None:
     core = max(os.sched_getaffinity(track.session.worker.pid))
     os.sched_setaffinity(track.session.worker.pid, {core})
-    source = f"import os\nos.sched_setaffinity(0, {{{core}}})\nprint(flush=True)\nwhile True: pass"
-    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE) as program:
-        try:
-            assert program.stdout is not None and program.stdout.readline()
-            beside = track.clock.batch([0, 1])
-        finally:
-            program.kill()
+    with never_resting(core):
+        beside = track.clock.batch([0, 1])
     assert isinstance(beside, Timed)
     # Of worker and judge each may wait all the time.
     assert 0.2 * beside.seconds < beside.contended < 2.2 * (beside.waited + beside.seconds)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,19 +19,28 @@ told_by_the_kernel = pytest.mark.skipif(
     not Path("/proc/self/schedstat").exists(), reason="this kernel does not tell how long a processor was waited for")
 
 
-@pytest.fixture
-def neighbour() -> Iterator[subprocess.Popen[bytes]]:
-    """A program that never rests, on the one core that this thread may use until the test ends."""
-    allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {max(allowed)})
-    source = "print(flush=True)\nwhile True: pass"
+@contextmanager
+def never_resting(core: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A program that is at work on a core of this machine, and on no other."""
+    source = f"import os\nos.sched_setaffinity(0, {{{core}}})\nprint(flush=True)\nwhile True: pass"
     with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE) as program:
         try:
             assert program.stdout is not None and program.stdout.readline()
             yield program
         finally:
-            os.sched_setaffinity(0, allowed)
             program.kill()
+
+
+@pytest.fixture
+def neighbour() -> Iterator[subprocess.Popen[bytes]]:
+    """Such a program, on the one core that this thread may use until the test ends."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(allowed)})
+    try:
+        with never_resting(max(allowed)) as program:
+            yield program
+    finally:
+        os.sched_setaffinity(0, allowed)
 
 
 def spin() -> None:

@@ -19,7 +19,7 @@ def _seen_before(monkeypatch: pytest.MonkeyPatch) -> None:
 def looks(monkeypatch: pytest.MonkeyPatch, *seconds: float) -> Iterator[float]:
     """The times of the next looks; what is left of them tells how many there were."""
     left = iter(seconds)
-    monkeypatch.setattr(device, "look", lambda: next(left))
+    monkeypatch.setattr(device, "_look", lambda: next(left))
     return left
 
 
@@ -30,7 +30,7 @@ def test_quick_looks_in_a_row_are_quiet(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_work_that_goes_on_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "look", lambda: BUSY)
+    monkeypatch.setattr(device, "_look", lambda: BUSY)
     assert not device.quiet(0.02)
 
 
