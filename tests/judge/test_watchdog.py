@@ -48,9 +48,13 @@ def grow(plan, up, inherited):
         threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
     for below in plan.get("below", []):
         read, write = os.pipe()
-        if os.fork() == 0:
+        pid = os.fork()
+        if pid == 0:
             grow(below, write, private)
         os.read(read, 1)
+        if below.get("dies"):
+            # It stays unwaited for, and its children are somebody else's by then.
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     os.write(up, b"1")
     until = time.monotonic() + plan.get("churns", 0)
     while time.monotonic() < until:
