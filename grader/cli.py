@@ -51,7 +51,7 @@ def grade(
     """Grade submissions and write a report for each student, a class page and a gradebook.
 
     Exit status: 0 when grading ran, whatever the scores; 2 for a usage or configuration error; 3 when something of
-    ours failed (everyone else is still graded).
+    ours failed (everyone else is still graded); 130 when it was interrupted (what is graded by then is kept).
     """
     try:
         found = catalogue.assignments()

@@ -12,6 +12,7 @@ import io
 import multiprocessing
 import os
 import platform
+import signal
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -31,7 +32,7 @@ from grader.judge.attempt import RECORD, SOURCE, SPEED_SECONDS, expected_checks,
 from grader.judge.device import sane
 from grader.judge.explain import explain_assignment
 from grader.judge.isolation import Isolation
-from grader.judge.lane import lane_isolation, lane_zygote, start_lane
+from grader.judge.lane import at_work, lane_isolation, lane_zygote, start_lane
 from grader.judge.wire import Ready
 from grader.result import (
     AssignmentResult,
@@ -92,6 +93,7 @@ class Graded:
 def grade(job: Job) -> Graded:
     """Grades one submission. Failures of ours inside a check are in the result; others are in `error`."""
     started = time.monotonic()
+    interrupted = False
     context = Context(
         folder=job.submission.folder, assignments=select(catalogue.assignments(), job.only), course=job.course,
         device=job.device, seed=plugin.seed_bytes(job.seed), asked_for_speed=job.speed, together=True)
@@ -100,6 +102,11 @@ def grade(job: Job) -> Graded:
         @pytest.hookimpl(tryfirst=True)
         def pytest_configure(self, config: pytest.Config) -> None:
             config.stash[CONTEXT] = context
+
+        @pytest.hookimpl
+        def pytest_keyboard_interrupt(self) -> None:
+            nonlocal interrupted
+            interrupted = True
 
     log = io.StringIO()
     # One folder to collect, no conftest.py of the working directory or of a submission, no other configuration.
@@ -116,6 +123,9 @@ def grade(job: Job) -> Graded:
             pytest.main(arguments, plugins=[plugin, Given()])
     finally:
         context.close()
+    if interrupted:
+        # pytest has kept it to itself: the checks that were not made are no result.
+        raise KeyboardInterrupt
     return Graded(job.submission, _result(job, context, time.monotonic() - started), log.getvalue())
 
 
@@ -269,7 +279,8 @@ def grade_in_lane(job: Job) -> Graded:
     """Grades in a process of its own. It ends where its GPU does not answer any more: another one takes its place."""
     if job.device == "cuda" and not sane():
         os._exit(1)
-    return grade(job)
+    with at_work():
+        return grade(job)
 
 
 def _pool(waiting: deque[Job], lanes: int, measured: Isolation | None) -> Generator[Graded, None, list[Job]]:
@@ -280,17 +291,35 @@ def _pool(waiting: deque[Job], lanes: int, measured: Isolation | None) -> Genera
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(
             lanes, mp_context=context, initializer=start_lane, initargs=(device, measured, waiting[0].speed)) as pool:
-        while waiting or flying:
-            while waiting and len(flying) < lanes:
-                job = waiting.popleft()
-                flying[pool.submit(grade_in_lane, job)] = job
-            for future in wait(flying, return_when=FIRST_COMPLETED).done:
-                try:
-                    graded = future.result()
-                except BrokenProcessPool:
-                    return list(flying.values())
-                except Exception as error:
-                    graded = Graded(flying[future].submission, None, error=f"{type(error).__name__}: {error}")
-                del flying[future]
-                yield graded
+        try:
+            while waiting or flying:
+                while waiting and len(flying) < lanes:
+                    job = waiting.popleft()
+                    with _ctrl_c_held_back():
+                        flying[pool.submit(grade_in_lane, job)] = job
+                for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                    try:
+                        graded = future.result()
+                    except BrokenProcessPool:
+                        return list(flying.values())
+                    except Exception as error:
+                        graded = Graded(flying[future].submission, None, error=f"{type(error).__name__}: {error}")
+                    del flying[future]
+                    yield graded
+        except BaseException:
+            # What is in their hands would be waited for.
+            for lane in multiprocessing.active_children():
+                lane.terminate()
+            raise
     return []
+
+
+@contextlib.contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """Processes started meanwhile never see Ctrl-C, which a terminal sends to all: who started them tells them to end.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

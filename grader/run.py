@@ -125,7 +125,7 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
     if plan.isolation.level < isolation.ADVISED:
         errors.print(f"kernelmark: isolation level {plan.isolation} only: {'; '.join(plan.isolation.missing)}; "
                      "grade nobody's code that you do not trust", markup=False)
-    interrupted = False
+    interrupted, done = False, 0
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal interrupted
@@ -139,6 +139,7 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
         with _progress(plan, console) as tell:
             for graded in grade_all(plan.jobs, plan.lanes, plan.isolation):
                 trouble = store.keep(graded, plan.out, plan.course.limits.source_kb * 1024)
+                done += 1
                 tell(graded)
                 for line in trouble:
                     errors.print(f"kernelmark: {line}", markup=False)
@@ -147,12 +148,12 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
                     # Raised in a finalizer, where Python drops it.
                     raise KeyboardInterrupt
     finally:
-        _write_class(plan, failures, console, errors, time.monotonic() - started)
+        _write_class(plan, done, failures, console, errors, time.monotonic() - started)
     return len(failures)
 
 
 def _write_class(
-    plan: Plan, failures: list[Failure], console: Console, errors: Console, seconds: float
+    plan: Plan, done: int, failures: list[Failure], console: Console, errors: Console, seconds: float
 ) -> None:
     """Draws the class page and the gradebook from all that lies in the results folder."""
     told = {failure.folder for failure in failures}
@@ -164,9 +165,11 @@ def _write_class(
         failures.append(Failure("", f"class page not written: {error.strerror} ({plan.out})"))
         errors.print(f"kernelmark: {failures[-1].message}", markup=False)
         return
-    console.print(f"{len(plan.jobs)} graded in {seconds:.0f} s: {plan.out / 'index.html'}", markup=False)
+    count = f"{done} graded" if done == len(plan.jobs) else f"Interrupted: {done} of {len(plan.jobs)} graded"
+    console.print(f"{count} in {seconds:.0f} s: {plan.out / 'index.html'}", markup=False, soft_wrap=True)
     if earlier := {entry.folder for entry in loaded.entries} - {job.submission.slug for job in plan.jobs}:
-        console.print(f"The page also lists {len(earlier)} graded earlier into {plan.out}.", markup=False)
+        line = f"The page also lists {len(earlier)} graded earlier into {plan.out}."
+        console.print(line, markup=False, soft_wrap=True)
 
 
 @contextlib.contextmanager

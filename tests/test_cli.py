@@ -264,17 +264,25 @@ def _zygotes(root: int) -> list[int]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "Ctrl-C"])
-def test_an_interrupted_run_keeps_what_it_has_and_leaves_no_process(tmp_path: Path, number: signal.Signals) -> None:
-    for name in ("alice", "bob", "carol", "dave"):
-        hand_in(tmp_path / "class", name, SILU if name == "alice" else "import time\ntime.sleep(60)\n" + SILU)
+@pytest.mark.parametrize(("students", "lanes"), [("abcd", 1), ("ab", 2)], ids=["one lane", "one of two lanes idle"])
+def test_an_interrupted_run_keeps_what_it_has_says_so_and_leaves_nothing_behind(
+    tmp_path: Path, number: signal.Signals, students: str, lanes: int
+) -> None:
+    for name in students:
+        hand_in(tmp_path / "class", name, SILU if name == "a" else "import time\ntime.sleep(60)\n" + SILU)
+    (tmp_path / "tmp").mkdir()
     process = subprocess.Popen(
         [sys.executable, "-m", "grader.cli", "grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu",
-         "--jobs", "1"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    assert process.stdout is not None and process.stdout.readline().startswith("[1/4] alice")
+         "--jobs", str(lanes)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True, env={**os.environ, "TMPDIR": str(tmp_path / "tmp")})
+    assert process.stdout is not None and process.stdout.readline().startswith(f"[1/{len(students)}] a:")
     os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
-    process.communicate(timeout=60)
-    assert process.returncode != 0
-    assert "alice" in (tmp_path / "out" / "index.html").read_text()
+    said, errors = process.communicate(timeout=60)
+    assert process.returncode == 130 and errors == ""
+    said = said.splitlines()[-1]
+    assert said.startswith(f"Interrupted: 1 of {len(students)} graded in ") and said.endswith("out/index.html")
+    assert list(load(tmp_path / "out")) == ["a"] and ">a<" in (tmp_path / "out" / "index.html").read_text()
+    assert os.listdir(tmp_path / "tmp") == []
     eventually(lambda: not [path for path in Path("/proc").glob("[0-9]*/stat") if _session(path) == process.pid])
 
 

@@ -6,11 +6,16 @@ Light to import, so that a new lane can have its zygote importing torch while it
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import os
+import signal
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from types import FrameType
+from typing import NoReturn
 
 from grader.judge import isolation
 from grader.judge.baselines import Baselines
@@ -23,16 +28,21 @@ from grader.worker import processes
 MOST_AT_ONCE = 6
 CORES_EACH = 2
 DEVICE_BYTES_EACH = 8 << 30
+# As a shell says of what a signal has ended.
+_TERMINATED = 128 + signal.SIGTERM
 
 _zygotes: dict[tuple[str, int], Zygote] = {}
 _baselines: dict[str, Baselines] = {}
 _isolations: dict[str, Isolation] = {}
+# Whether a grading is under way, and whether this process was told to end meanwhile.
+_busy = _told = False
 
 
 def start_lane(device: str = "cpu", measured: Isolation | None = None, speed: bool = True) -> None:
     """Prepares a process of its own for gradings: it ends with the one that started it, and whatever a submission
     leaves behind falls to it. `measured` spares it from measuring the isolation again; on a GPU `speed` has it start
     the baselines' process."""
+    signal.signal(signal.SIGTERM, _end)
     processes.die_with_parent()
     processes.adopt_orphans()
     if measured is not None:
@@ -55,6 +65,36 @@ def start_lane(device: str = "cpu", measured: Isolation | None = None, speed: bo
     if device == "cpu":
         # A lane is one core: oracles that spread over all of them would slow the other lanes' workers.
         torch.set_num_threads(1)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    global _told
+    # Once is enough, and a pool says it again while there is something to clear away.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if not _busy:
+        _close_and_exit()
+    _told = True
+    raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def at_work() -> Iterator[None]:
+    """While open, a lane that is told to end (SIGTERM) is interrupted, and ends when what it has begun is cleared away.
+    """
+    global _busy
+    _busy = True
+    try:
+        yield
+    finally:
+        _busy = False
+        if _told:
+            _close_and_exit()
+
+
+def _close_and_exit() -> NoReturn:
+    # No exception: a pool would hand it to somebody, and have the process wait for more work.
+    close_lane()
+    os._exit(_TERMINATED)
 
 
 def lane_isolation(device: str = "cpu") -> Isolation:

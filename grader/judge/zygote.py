@@ -90,6 +90,8 @@ class Zygote:
                     [*around, sys.executable, "-I", "-B", "-c", _BOOT, settings.model_dump_json()],
                     env=environment, cwd=self._home, pass_fds=[theirs.fileno()],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                    # A terminal's Ctrl-C is for whoever gives it orders.
+                    process_group=0,
                 )
         except OSError as error:
             ours.close()
