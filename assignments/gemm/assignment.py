@@ -64,10 +64,10 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
     """
     m, n, k = case.sizes["M"], case.sizes["N"], case.sizes["K"]
     size = math.sqrt(RANGES[case.values] / math.sqrt(k))
-    a = torch.randn(m, k, generator=generator).add_(_offsets(m, k, generator)[:, None])
-    a = a.mul_(size * _scales(m, generator)[:, None]).half()
-    b = torch.randn(k, n, generator=generator).add_(_offsets(n, k, generator))
-    b = b.mul_(size * _scales(n, generator)).half()
+    scale_a, scale_b = size * _scales(m, generator)[:, None], size * _scales(n, generator)
+    offset_a, offset_b = scale_a * _offsets(m, k, generator)[:, None], scale_b * _offsets(n, k, generator)
+    a = torch.addcmul(offset_a, scale_a, torch.randn(m, k, generator=generator)).half()
+    b = torch.addcmul(offset_b, scale_b, torch.randn(k, n, generator=generator)).half()
     pairs, half = k // 4, k // 2
     early = torch.randperm(half, generator=generator)[:pairs]
     late = k - half + torch.randperm(half, generator=generator)[:pairs]

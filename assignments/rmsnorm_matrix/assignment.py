@@ -49,7 +49,7 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
     low, high = SCALES[case.values]
     scale = low * (high / low) ** torch.rand(rows, 1, generator=generator)
     offset = 4 * torch.rand(rows, 1, generator=generator) - 2
-    x = torch.randn(rows, cols, generator=generator).add_(offset).mul_(scale).view(-1)
+    x = torch.addcmul(offset * scale, scale, torch.randn(rows, cols, generator=generator)).view(-1)
     # Each place once: of values for the same place, the number of threads would decide which one stays. A permutation
     # of all places would cost more than all the rest.
     count = rows * cols // 256

@@ -43,7 +43,7 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
     low, high = SCALES[case.values]
     scale = low * (high / low) ** torch.rand(1, generator=generator)
     offset = 4 * torch.rand(1, generator=generator) - 2
-    x = torch.randn(n, generator=generator).add_(offset).mul_(scale)
+    x = torch.addcmul(offset * scale, scale, torch.randn(n, generator=generator))
     # Each place once: of values for the same place, the number of threads would decide which one stays. A permutation
     # of all places would cost more than all the rest.
     count = n // 256

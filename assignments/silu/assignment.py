@@ -38,7 +38,7 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
     m, n = case.sizes["M"], case.sizes["N"]
     scale = 0.1 * 30 ** torch.rand(m, 1, generator=generator)
     offset = 4 * torch.rand(m, 1, generator=generator) - 2
-    x = torch.randn(m, n, generator=generator).mul_(scale).add_(offset).view(-1)
+    x = torch.addcmul(offset, scale, torch.randn(m, n, generator=generator)).view(-1)
     stretch, decades = (4, 3) if case.values == "extreme" else (64, 1)
     count = m * n // stretch
     # Each place once: of values for the same place, the number of threads would decide which one stays. A permutation

@@ -41,7 +41,7 @@ def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
         bits = torch.where((bits & 0x7F800000) == 0x7F800000, bits & ~0x00800000, bits)
         return {"x": bits.view(torch.float32)}
     scale, offset = torch.rand(2, generator=generator)
-    return {"x": torch.randn(shape, generator=generator).mul_(0.5 + 10 * scale).add_(4 * offset - 2)}
+    return {"x": torch.addcmul(4 * offset - 2, 0.5 + 10 * scale, torch.randn(shape, generator=generator))}
 
 
 def work(sizes: Mapping[str, int]) -> Work:
