@@ -35,6 +35,7 @@ from grader.judge.isolation import Isolation
 from grader.judge.lane import at_work, lane_isolation, lane_zygote, start_lane
 from grader.judge.wire import Ready
 from grader.result import (
+    IMPOSSIBLE,
     AssignmentResult,
     Correctness,
     Environment,
@@ -58,8 +59,6 @@ NO_GPU = "graded without a GPU: speed is measured on one, never guessed"
 NOT_ASKED = "graded without speed (--no-speed)"
 NOT_RIGHT = "speed counts once every case is right"
 COSTS_SPEED_ALONE = ("infrastructure", "time_out", "out_of_memory", "over_limit")
-# Faster than the roof by more than this is for a person to look at.
-IMPOSSIBLE = 1.05
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 SCHEMA = "kernelmark/result/v1"
 
+IMPOSSIBLE = 1.05
+"""Of the machine's roof: what is faster than this is for a person to look at."""
+
 Verdict = Literal[
     "accepted",
     "wrong_answer",

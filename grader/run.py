@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shlex
 import signal
@@ -31,6 +32,8 @@ from grader.suite.context import select
 from grader.suite.plugin import draw_seed
 
 DEVICES = ("auto", "cpu", "cuda")
+# One Ctrl-C can come twice: whoever has started this (timeout, a script) may pass it on.
+ONCE_SECONDS = 1.0
 
 
 class PlanError(Exception):
@@ -125,12 +128,13 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
     if plan.isolation.level < isolation.ADVISED:
         errors.print(f"kernelmark: isolation level {plan.isolation} only: {'; '.join(plan.isolation.missing)}; "
                      "grade nobody's code that you do not trust", markup=False)
-    interrupted, done = False, 0
+    interrupted, done = -math.inf, 0
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal interrupted
-        interrupted = True
-        raise KeyboardInterrupt
+        before, interrupted = interrupted, time.monotonic()
+        if interrupted - before > ONCE_SECONDS:
+            raise KeyboardInterrupt
 
     # What is graded is kept, and the class page is written.
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -144,7 +148,7 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
                 for line in trouble:
                     errors.print(f"kernelmark: {line}", markup=False)
                 failures.extend(Failure(graded.submission.slug, line) for line in trouble)
-                if interrupted:
+                if interrupted > started:
                     # Raised in a finalizer, where Python drops it.
                     raise KeyboardInterrupt
     finally:

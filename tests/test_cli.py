@@ -276,7 +276,10 @@ def test_an_interrupted_run_keeps_what_it_has_says_so_and_leaves_nothing_behind(
          "--jobs", str(lanes)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True, env={**os.environ, "TMPDIR": str(tmp_path / "tmp")})
     assert process.stdout is not None and process.stdout.readline().startswith(f"[1/{len(students)}] a:")
-    os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)
+        time.sleep(0.01)
+    process.send_signal(number)
     said, errors = process.communicate(timeout=60)
     assert process.returncode == 130 and errors == ""
     said = said.splitlines()[-1]

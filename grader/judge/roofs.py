@@ -6,6 +6,7 @@ neighbours are in it. Every rate is a median over calls timed by CUDA events, an
 
 from __future__ import annotations
 
+import math
 import statistics
 import threading
 import time
@@ -16,6 +17,7 @@ from functools import partial
 import torch
 
 from grader.assignment import Work
+from grader.result import IMPOSSIBLE
 
 MAX_AGE_SECONDS = 600.0
 """How long a process takes its roofs to hold: clocks and temperature drift over minutes, not over seconds."""
@@ -95,6 +97,14 @@ def roofs(device: int = 0, max_age: float = MAX_AGE_SECONDS) -> Roofs:
             measured = (time.monotonic(), measure(device))
             _known[device] = measured
         return measured[1]
+
+
+def nearness(work: Work, seconds: float) -> tuple[float, str]:
+    """`share` of the roofs that this process knows, however old. Where that is impossible they are measured again:
+    whoever was at work when they were measured has lowered them, and no student is to be suspected for it. Raises
+    RoofsError."""
+    found = share(work, seconds, roofs(max_age=math.inf))
+    return found if found[0] <= IMPOSSIBLE else min(found, share(work, seconds, roofs(max_age=0)))
 
 
 def measure(device: int = 0) -> Roofs:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics as middle
 from dataclasses import dataclass
 
@@ -130,7 +129,7 @@ def _timing(case: Case, found: Measured, notes: list[str], work: Work | None) ->
     if work is None:
         return timing
     try:
-        fraction, name = roofs.share(work, student, roofs.roofs(max_age=math.inf))
+        fraction, name = roofs.nearness(work, student)
     except roofs.RoofsError as error:
         return timing.model_copy(update={"notes": [*notes, f"The machine's roofs could not be measured: {error}."]})
     return timing.model_copy(update={"roof": name, "roof_fraction": fraction, "roof_us": fraction * student * 1e6})

@@ -7,10 +7,8 @@ from collections.abc import Iterable
 
 from grader.report.charts import Row
 from grader.report.text import figure, points
-from grader.result import AssignmentResult, Interval, Performance, Timing
+from grader.result import IMPOSSIBLE, AssignmentResult, Interval, Performance, Timing
 
-# A submission this far above the measured roof is for a person to look at.
-IMPOSSIBLE = 1.05
 # The speed-of-light bar has room beyond the roof, so that what is above it can be seen to be.
 BAR_TOP = 1.2
 ROOF_WORDS = {

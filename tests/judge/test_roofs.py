@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from grader.assignment import Work
-from grader.judge.roofs import Roofs, RoofsError, measure, share
+from grader.judge import roofs
+from grader.judge.roofs import Roofs, RoofsError, measure, nearness, share
 
 ROOFS = Roofs("a device", copy=4e12, product=7e14, pinned=5e10, pageable=1e10, copy_how="", product_how="", seconds=0.5)
 SQUARE = 8192 * 8192
@@ -33,6 +36,32 @@ def test_the_slowest_roof_bounds(work: Work, seconds: float, expected: float, bo
 def test_no_work_or_no_time_is_refused(work: Work, seconds: float) -> None:
     with pytest.raises(ValueError, match="expected"):
         share(work, seconds, ROOFS)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "second", "expected", "times"),
+    [
+        # Of 2e12 bytes/s, half of what there is, since somebody was at work.
+        (0.6, 4e12, 0.83, 1),
+        (0.4, 4e12, 0.625, 2),
+        # Somebody still is; and a kernel that is impossible stays so.
+        (0.45, 1e12, 1.11, 2),
+        (0.2, 4e12, 1.25, 2),
+    ],
+)
+def test_a_roof_that_was_measured_too_low_makes_nobody_suspicious(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, second: float, expected: float, times: int
+) -> None:
+    measured: list[Roofs] = []
+
+    def pretended(device: int) -> Roofs:
+        measured.append(replace(ROOFS, copy=second if measured else 2e12))
+        return measured[-1]
+
+    monkeypatch.setattr(roofs, "_known", {})
+    monkeypatch.setattr(roofs, "measure", pretended)
+    found, _ = nearness(Work(bytes=10**12), seconds)
+    assert found == pytest.approx(expected, abs=0.01) and len(measured) == times
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a device")
