@@ -15,7 +15,7 @@ import platform
 import signal
 import time
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -53,6 +53,9 @@ from grader.suite.plugin import draw_seed
 
 # Beyond the judge's own deadlines: only a grader that hangs reaches it.
 GUARD_SECONDS = 120
+
+# So often it is asked whether to go on.
+GLANCE_SECONDS = 0.2
 
 DISABLE_AUTOLOAD = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
 NO_GPU = "graded without a GPU: speed is measured on one, never guessed"
@@ -261,16 +264,19 @@ def _environment(job: Job, versions: Ready) -> Environment:
         kernelmark=metadata.version("kernelmark"))
 
 
-def grade_all(jobs: Iterable[Job], lanes: int, measured: Isolation | None = None) -> Iterator[Graded]:
-    """Grades every job in `lanes` processes, with the isolation `measured` if it is; yields as they finish.
+def grade_all(
+    jobs: Iterable[Job], lanes: int, measured: Isolation | None = None, interrupted: Callable[[], bool] = lambda: False
+) -> Iterator[Graded]:
+    """Grades every job in `lanes` processes, with the isolation `measured` if it is; yields as they finish. Ends the
+    lanes and raises KeyboardInterrupt as soon as it is `interrupted`.
 
     A lane that dies takes nobody with it: what was in flight is graded again, one at a time, and only a submission
     whose lane dies then too is given up, as a failure of ours.
     """
     waiting = deque(jobs)
     while waiting:
-        for job in (yield from _pool(waiting, lanes, measured)):
-            if (yield from _pool(deque([job]), 1, measured)):
+        for job in (yield from _pool(waiting, lanes, measured, interrupted)):
+            if (yield from _pool(deque([job]), 1, measured, interrupted)):
                 yield Graded(job.submission, None, error="the grading process died, twice")
 
 
@@ -282,7 +288,9 @@ def grade_in_lane(job: Job) -> Graded:
         return grade(job)
 
 
-def _pool(waiting: deque[Job], lanes: int, measured: Isolation | None) -> Generator[Graded, None, list[Job]]:
+def _pool(
+    waiting: deque[Job], lanes: int, measured: Isolation | None, interrupted: Callable[[], bool]
+) -> Generator[Graded, None, list[Job]]:
     """Takes jobs from `waiting` and runs them in one pool. Returns those that were in flight when the pool broke."""
     flying: dict[Future[Graded], Job] = {}
     device = waiting[0].device
@@ -296,7 +304,7 @@ def _pool(waiting: deque[Job], lanes: int, measured: Isolation | None) -> Genera
                     job = waiting.popleft()
                     with _ctrl_c_held_back():
                         flying[pool.submit(grade_in_lane, job)] = job
-                for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                for future in wait(flying, GLANCE_SECONDS, FIRST_COMPLETED).done:
                     try:
                         graded = future.result()
                     except BrokenProcessPool:
@@ -305,6 +313,8 @@ def _pool(waiting: deque[Job], lanes: int, measured: Isolation | None) -> Genera
                         graded = Graded(flying[future].submission, None, error=f"{type(error).__name__}: {error}")
                     del flying[future]
                     yield graded
+                if interrupted():
+                    raise KeyboardInterrupt
         except BaseException:
             # What is in their hands would be waited for.
             for lane in multiprocessing.active_children():

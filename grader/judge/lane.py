@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import faulthandler
 import gc
 import os
 import signal
@@ -28,6 +29,8 @@ from grader.worker import processes
 MOST_AT_ONCE = 6
 CORES_EACH = 2
 DEVICE_BYTES_EACH = 8 << 30
+# A lane that is told to end has so long to clear away what it has begun: a zygote that does not answer has 15.
+_END_SECONDS = 60
 # As a shell says of what a signal has ended.
 _TERMINATED = 128 + signal.SIGTERM
 
@@ -71,6 +74,8 @@ def _end(number: int, frame: FrameType | None) -> None:
     global _told
     # Once is enough, and a pool says it again while there is something to clear away.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    # Whatever was interrupted may hold a lock that the rest waits for.
+    faulthandler.dump_traceback_later(_END_SECONDS, exit=True, file=2)
     if not _busy:
         _close_and_exit()
     _told = True
@@ -82,11 +87,14 @@ def at_work() -> Iterator[None]:
     """While open, a lane that is told to end (SIGTERM) is interrupted, and ends when what it has begun is cleared away.
     """
     global _busy
-    _busy = True
     try:
-        yield
+        try:
+            _busy = True
+            yield
+        finally:
+            _busy = False
     finally:
-        _busy = False
+        # Also where the interruption came in the line before.
         if _told:
             _close_and_exit()
 
