@@ -27,7 +27,7 @@ help: ## list the targets
 setup: $(SETUP) ## install into .venv what grading needs
 
 grade: $(SETUP) ## grade SUBMISSIONS (default: the sample class) and write reports to OUT
-	$(BIN)/kernelmark grade "$(SUBMISSIONS)" --out "$(OUT)" --only "$(ONLY)" --device "$(DEVICE)" --jobs "$(JOBS)" \
+	exec $(BIN)/kernelmark grade "$(SUBMISSIONS)" --out "$(OUT)" --only "$(ONLY)" --device "$(DEVICE)" --jobs "$(JOBS)" \
 		$(ISOLATION)
 
 test: $(TEST_TOOLS) ## run every test that needs no GPU

@@ -32,7 +32,7 @@ from grader.judge.attempt import RECORD, SOURCE, SPEED_SECONDS, expected_checks,
 from grader.judge.device import sane
 from grader.judge.explain import explain_assignment
 from grader.judge.isolation import Isolation
-from grader.judge.lane import at_work, lane_isolation, lane_zygote, start_lane
+from grader.judge.lane import END_SECONDS, at_work, lane_isolation, lane_zygote, start_lane
 from grader.judge.wire import Ready
 from grader.result import (
     IMPOSSIBLE,
@@ -300,10 +300,15 @@ def _pool(
             lanes, mp_context=context, initializer=start_lane, initargs=(device, measured, waiting[0].speed)) as pool:
         try:
             while waiting or flying:
+                if interrupted():
+                    raise KeyboardInterrupt
                 while waiting and len(flying) < lanes:
-                    job = waiting.popleft()
-                    with _ctrl_c_held_back():
-                        flying[pool.submit(grade_in_lane, job)] = job
+                    try:
+                        with _held_back():
+                            flying[pool.submit(grade_in_lane, waiting[0])] = waiting[0]
+                    except BrokenProcessPool:
+                        return list(flying.values())
+                    waiting.popleft()
                 for future in wait(flying, GLANCE_SECONDS, FIRST_COMPLETED).done:
                     try:
                         graded = future.result()
@@ -313,21 +318,25 @@ def _pool(
                         graded = Graded(flying[future].submission, None, error=f"{type(error).__name__}: {error}")
                     del flying[future]
                     yield graded
-                if interrupted():
-                    raise KeyboardInterrupt
         except BaseException:
             # What is in their hands would be waited for.
-            for lane in multiprocessing.active_children():
+            lanes_left = multiprocessing.active_children()
+            for lane in lanes_left:
                 lane.terminate()
+            until = time.monotonic() + END_SECONDS + 1
+            for lane in lanes_left:
+                lane.join(max(0, until - time.monotonic()))
+                # In the kernel for good, it cannot even be told.
+                lane.kill()
             raise
     return []
 
 
 @contextlib.contextmanager
-def _ctrl_c_held_back() -> Iterator[None]:
-    """Processes started meanwhile never see Ctrl-C, which a terminal sends to all: who started them tells them to end.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _held_back() -> Iterator[None]:
+    """Processes started meanwhile never see Ctrl-C, or that the terminal has gone, which all are told: who started them
+    tells them to end."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
         yield
     finally:

@@ -132,9 +132,10 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
         nonlocal interrupted
         interrupted = True
 
-    # What is graded is kept, and the class page is written.
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, interrupt)
+    # What is graded is kept, and the class page is written. What was to be ignored (nohup, a script's `&`) still is.
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
     try:
         with _progress(plan, console) as tell:
             for graded in grade_all(plan.jobs, plan.lanes, plan.isolation, lambda: interrupted):
@@ -145,12 +146,13 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
                     errors.print(f"kernelmark: {line}", markup=False)
                 failures.extend(Failure(graded.submission.slug, line) for line in trouble)
     finally:
-        _write_class(plan, done, failures, console, errors, time.monotonic() - started)
+        count = f"Interrupted: {done} of {len(plan.jobs)} graded" if interrupted else f"{done} graded"
+        _write_class(plan, count, failures, console, errors, time.monotonic() - started)
     return len(failures)
 
 
 def _write_class(
-    plan: Plan, done: int, failures: list[Failure], console: Console, errors: Console, seconds: float
+    plan: Plan, count: str, failures: list[Failure], console: Console, errors: Console, seconds: float
 ) -> None:
     """Draws the class page and the gradebook from all that lies in the results folder."""
     told = {failure.folder for failure in failures}
@@ -162,7 +164,6 @@ def _write_class(
         failures.append(Failure("", f"class page not written: {error.strerror} ({plan.out})"))
         errors.print(f"kernelmark: {failures[-1].message}", markup=False)
         return
-    count = f"{done} graded" if done == len(plan.jobs) else f"Interrupted: {done} of {len(plan.jobs)} graded"
     console.print(f"{count} in {seconds:.0f} s: {plan.out / 'index.html'}", markup=False, soft_wrap=True)
     if earlier := {entry.folder for entry in loaded.entries} - {job.submission.slug for job in plan.jobs}:
         line = f"The page also lists {len(earlier)} graded earlier into {plan.out}."

@@ -263,7 +263,7 @@ def _zygotes(root: int) -> list[int]:
     return [pid for pid in found if not any(pid in processes.descendants(other) for other in found)]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "Ctrl-C"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 @pytest.mark.parametrize(("students", "lanes"), [("abcd", 1), ("ab", 2)], ids=["one lane", "one of two lanes idle"])
 def test_an_interrupted_run_keeps_what_it_has_says_so_and_leaves_nothing_behind(
     tmp_path: Path, number: signal.Signals, students: str, lanes: int
@@ -275,12 +275,16 @@ def test_an_interrupted_run_keeps_what_it_has_says_so_and_leaves_nothing_behind(
         [sys.executable, "-m", "grader.cli", "grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu",
          "--jobs", str(lanes)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True, env={**os.environ, "TMPDIR": str(tmp_path / "tmp")})
-    assert process.stdout is not None and process.stdout.readline().startswith(f"[1/{len(students)}] a:")
-    if number == signal.SIGINT:
-        os.killpg(process.pid, number)
-        time.sleep(0.01)
-    process.send_signal(number)
-    said, errors = process.communicate(timeout=60)
+    try:
+        assert process.stdout is not None and process.stdout.readline().startswith(f"[1/{len(students)}] a:")
+        if number != signal.SIGTERM:
+            # By the terminal to all; by timeout(1) and the like once more.
+            os.killpg(process.pid, number)
+            time.sleep(0.01)
+        process.send_signal(number)
+        said, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 130 and errors == ""
     said = said.splitlines()[-1]
     assert said.startswith(f"Interrupted: 1 of {len(students)} graded in ") and said.endswith("out/index.html")

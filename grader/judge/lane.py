@@ -9,6 +9,7 @@ import atexit
 import contextlib
 import faulthandler
 import gc
+import multiprocessing
 import os
 import signal
 import threading
@@ -30,14 +31,14 @@ MOST_AT_ONCE = 6
 CORES_EACH = 2
 DEVICE_BYTES_EACH = 8 << 30
 # A lane that is told to end has so long to clear away what it has begun: a zygote that does not answer has 15.
-_END_SECONDS = 60
+END_SECONDS = 60
 # As a shell says of what a signal has ended.
 _TERMINATED = 128 + signal.SIGTERM
 
 _zygotes: dict[tuple[str, int], Zygote] = {}
 _baselines: dict[str, Baselines] = {}
 _isolations: dict[str, Isolation] = {}
-# Whether a grading is under way, and whether this process was told to end meanwhile.
+# Whether something is under way that has to be cleared away, and whether this process was told to end meanwhile.
 _busy = _told = False
 
 
@@ -46,28 +47,33 @@ def start_lane(device: str = "cpu", measured: Isolation | None = None, speed: bo
     leaves behind falls to it. `measured` spares it from measuring the isolation again; on a GPU `speed` has it start
     the baselines' process."""
     signal.signal(signal.SIGTERM, _end)
+    parent = multiprocessing.parent_process()
     processes.die_with_parent()
-    processes.adopt_orphans()
-    if measured is not None:
-        layers = measured.layers
-        if layers.uid is not None:
-            # The processes of a user are counted together, and one lane's are nothing to another.
-            layers = layers.model_copy(update={"uid": isolation.spare_uid()})
-        _isolations[device] = replace(measured, layers=layers)
-    lane_zygote(device)
-    if device == "cuda" and speed:
-        # It takes seconds to start, and is wanted later.
-        lane_baselines(device)
-    import torch
+    if parent is not None and os.getppid() != parent.pid:
+        # It was gone before.
+        os._exit(_TERMINATED)
+    with at_work():
+        processes.adopt_orphans()
+        if measured is not None:
+            layers = measured.layers
+            if layers.uid is not None:
+                # The processes of a user are counted together, and one lane's are nothing to another.
+                layers = layers.model_copy(update={"uid": isolation.spare_uid()})
+            _isolations[device] = replace(measured, layers=layers)
+        lane_zygote(device)
+        if device == "cuda" and speed:
+            # It takes seconds to start, and is wanted later.
+            lane_baselines(device)
+        import torch
 
-    for number in range(1, at_once(device)):
-        lane_zygote(device, number)
-    # pytest collects garbage after every run, ten times: what is imported by now never becomes any.
-    gc.collect()
-    gc.freeze()
-    if device == "cpu":
-        # A lane is one core: oracles that spread over all of them would slow the other lanes' workers.
-        torch.set_num_threads(1)
+        for number in range(1, at_once(device)):
+            lane_zygote(device, number)
+        # pytest collects garbage after every run, ten times: what is imported by now never becomes any.
+        gc.collect()
+        gc.freeze()
+        if device == "cpu":
+            # A lane is one core: oracles that spread over all of them would slow the other lanes' workers.
+            torch.set_num_threads(1)
 
 
 def _end(number: int, frame: FrameType | None) -> None:
@@ -75,7 +81,7 @@ def _end(number: int, frame: FrameType | None) -> None:
     # Once is enough, and a pool says it again while there is something to clear away.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     # Whatever was interrupted may hold a lock that the rest waits for.
-    faulthandler.dump_traceback_later(_END_SECONDS, exit=True, file=2)
+    faulthandler.dump_traceback_later(END_SECONDS, exit=True, file=2)
     if not _busy:
         _close_and_exit()
     _told = True
@@ -101,8 +107,10 @@ def at_work() -> Iterator[None]:
 
 def _close_and_exit() -> NoReturn:
     # No exception: a pool would hand it to somebody, and have the process wait for more work.
-    close_lane()
-    os._exit(_TERMINATED)
+    try:
+        close_lane()
+    finally:
+        os._exit(_TERMINATED)
 
 
 def lane_isolation(device: str = "cpu") -> Isolation:

@@ -93,12 +93,14 @@ class Zygote:
                     # A terminal's Ctrl-C is for whoever gives it orders.
                     process_group=0,
                 )
-        except OSError as error:
+        except BaseException as error:
             ours.close()
             shutil.rmtree(self._home, ignore_errors=True)
             if cgroup is not None:
                 cgroup.close()
-            raise InfrastructureError(f"no zygote could be started: {error}") from None
+            if isinstance(error, OSError):
+                raise InfrastructureError(f"no zygote could be started: {error}") from None
+            raise
         self._channel = frames.Channel(ours)
         _living.add(self._process.pid)
 

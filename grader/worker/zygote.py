@@ -45,6 +45,8 @@ class _Forked:
 
 def main(settings: wire.Settings) -> None:
     """Serves the judge on the socket that `settings` name."""
+    # A lane holds some back from itself, and a submission is to find all as usual.
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     processes.die_with_parent()
     processes.adopt_orphans()
     processes.hide()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -54,7 +55,7 @@ def test_a_roof_that_was_measured_too_low_makes_nobody_suspicious(
 ) -> None:
     measured: list[Roofs] = []
 
-    def pretended(device: int) -> Roofs:
+    def pretended(device: int = 0) -> Roofs:
         measured.append(replace(ROOFS, copy=second if measured else 2e12))
         return measured[-1]
 
@@ -62,6 +63,17 @@ def test_a_roof_that_was_measured_too_low_makes_nobody_suspicious(
     monkeypatch.setattr(roofs, "measure", pretended)
     found, _ = nearness(Work(bytes=10**12), seconds)
     assert found == pytest.approx(expected, abs=0.01) and len(measured) == times
+    # What is measured again never lowers what the next are compared with.
+    assert roofs.roofs().copy == max(one.copy for one in measured)
+
+
+def test_who_takes_the_memory_to_measure_with_stays_impossible(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(device: int = 0) -> Roofs:
+        raise RoofsError("too little free memory")
+
+    monkeypatch.setattr(roofs, "_known", {0: (time.monotonic(), ROOFS)})
+    monkeypatch.setattr(roofs, "measure", refuses)
+    assert nearness(Work(bytes=10**12), 0.1)[0] == pytest.approx(2.5)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a device")

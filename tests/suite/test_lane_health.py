@@ -1,12 +1,17 @@
-"""A lane whose GPU does not answer any more ends, and its submission is graded again by another."""
+"""A lane that ends or does not answer: its submission is graded again by another, or all of them are ended."""
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
+import time
 from pathlib import Path
 
 import pytest
 
 from grader import grading
+from grader.catalogue import ROOT
 from grader.course import Course
 from grader.grading import Graded, Job, grade_in_lane
 from grader.submission import Submission
@@ -40,3 +45,36 @@ def test_a_lane_whose_device_is_lost_ends(ends: None, monkeypatch: pytest.Monkey
         grade_in_lane(job("cuda"))
     # Without a GPU nothing is asked of one.
     assert grade_in_lane(job("cpu")).log == "log"
+
+
+def jobs() -> list[Job]:
+    folders = [ROOT / "examples/class" / name for name in ("alice", "bob", "carol")]
+    return [Job(Submission(one.name, one, one.name), Course(), ("silu",)) for one in folders]
+
+
+def test_a_lane_that_dies_between_two_gradings_costs_nobody_a_grade() -> None:
+    graded = []
+    for one in grading.grade_all(jobs(), 1):
+        graded.append(one)
+        if len(graded) == 1:
+            (lane,) = multiprocessing.active_children()
+            lane.kill()
+            # As storing a result may take: the executor sees meanwhile what has become of it.
+            lane.join()
+            time.sleep(0.5)
+    assert sorted(one.submission.student for one in graded) == ["alice", "bob", "carol"]
+    assert all(one.result is not None for one in graded)
+
+
+def test_a_lane_that_cannot_be_told_to_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grading, "END_SECONDS", 1)
+
+    def interrupted() -> bool:
+        for lane in multiprocessing.active_children():
+            assert lane.pid is not None
+            os.kill(lane.pid, signal.SIGSTOP)
+        return bool(multiprocessing.active_children())
+
+    with pytest.raises(KeyboardInterrupt):
+        list(grading.grade_all(jobs(), 1, interrupted=interrupted))
+    assert not multiprocessing.active_children()
