@@ -296,8 +296,11 @@ def _pool(
     device = waiting[0].device
     # Spawned: a lane must not inherit the terminal's threads, and starts as clean as by hand.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(
-            lanes, mp_context=context, initializer=start_lane, initargs=(device, measured, waiting[0].speed)) as pool:
+    with _held_back():
+        # It starts a process that looks after its locks.
+        executor = ProcessPoolExecutor(
+            lanes, mp_context=context, initializer=start_lane, initargs=(device, measured, waiting[0].speed))
+    with executor as pool:
         try:
             while waiting or flying:
                 if interrupted():
