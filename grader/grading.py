@@ -306,33 +306,36 @@ def _pool(
                 if interrupted():
                     raise KeyboardInterrupt
                 while waiting and len(flying) < lanes:
-                    try:
-                        with _held_back():
-                            flying[pool.submit(grade_in_lane, waiting[0])] = waiting[0]
-                    except BrokenProcessPool:
-                        return list(flying.values())
+                    with _held_back():
+                        flying[pool.submit(grade_in_lane, waiting[0])] = waiting[0]
                     waiting.popleft()
                 for future in wait(flying, GLANCE_SECONDS, FIRST_COMPLETED).done:
                     try:
                         graded = future.result()
                     except BrokenProcessPool:
-                        return list(flying.values())
+                        raise
                     except Exception as error:
                         graded = Graded(flying[future].submission, None, error=f"{type(error).__name__}: {error}")
                     del flying[future]
                     yield graded
+        except BrokenProcessPool:
+            return list(flying.values())
         except BaseException:
             # What is in their hands would be waited for.
-            lanes_left = multiprocessing.active_children()
-            for lane in lanes_left:
-                lane.terminate()
-            until = time.monotonic() + END_SECONDS + 1
-            for lane in lanes_left:
-                lane.join(max(0, until - time.monotonic()))
-                # In the kernel for good, it cannot even be told.
-                lane.kill()
+            _end_lanes()
             raise
     return []
+
+
+def _end_lanes() -> None:
+    lanes = multiprocessing.active_children()
+    for lane in lanes:
+        lane.terminate()
+    until = time.monotonic() + END_SECONDS + 1
+    for lane in lanes:
+        lane.join(max(0, until - time.monotonic()))
+        # In the kernel for good, it cannot even be told.
+        lane.kill()
 
 
 @contextlib.contextmanager
