@@ -21,10 +21,12 @@ import torch
 from benchmarks.grading import processor
 from grader.catalogue import ROOT, assignments
 from grader.course import read_course
+from grader.forkserver import isolation
+from grader.forkserver.handle import Zygote
+from grader.forkserver.isolation import Isolation
 from grader.grading import Job, grade
-from grader.judge import isolation, lane, wire
-from grader.judge.isolation import Isolation
-from grader.judge.zygote import Zygote
+from grader.judge import lane
+from grader.plan import wire
 from grader.submission import find_submissions
 
 T = TypeVar("T")

@@ -31,12 +31,13 @@ import triton
 from grader import catalogue
 from grader.assignment import Assignment
 from grader.course import Course, Threshold, read_course
-from grader.judge import speed, wire
+from grader.forkserver.handle import InfrastructureError
+from grader.judge import speed
 from grader.judge.device import memory
 from grader.judge.health import take, uuid_of
 from grader.judge.lane import close_lane, lane_baselines, lane_isolation, lane_zygote
 from grader.judge.session import Session
-from grader.judge.zygote import InfrastructureError
+from grader.plan import wire
 from grader.result import Timing
 from grader.statistics import Estimate, combine, points_share
 

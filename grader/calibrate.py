@@ -19,13 +19,14 @@ from grader import calibration, catalogue, scoring
 from grader.assignment import Assignment, TimedCase
 from grader.calibration import Calibration, CaseRatio, MeasuredRung
 from grader.course import Course, Threshold
-from grader.judge import health, speed, wire
+from grader.forkserver.handle import InfrastructureError
+from grader.judge import health, speed
 from grader.judge.buffers import BufferError
 from grader.judge.device import Memory, memory
 from grader.judge.lane import lane_baselines, lane_zygote
 from grader.judge.session import Lost, Session
 from grader.judge.speed import Speed
-from grader.judge.zygote import InfrastructureError
+from grader.plan import wire
 from grader.result import REFERENCE, Timing
 
 # Full marks at this share of what our reference reaches: a good kernel, not only the best one.

@@ -103,7 +103,7 @@ def calibrate(
         _usage(f"calibrate: {trouble}")
     from grader import calibrate as measuring
     from grader import calibration
-    from grader.judge.zygote import InfrastructureError
+    from grader.forkserver.handle import InfrastructureError
     from grader.result import REFERENCE
 
     path = out or calibration.FOLDER / f"{calibration.slug(torch.cuda.get_device_name())}.json"

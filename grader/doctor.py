@@ -11,8 +11,8 @@ import sys
 import time
 from dataclasses import dataclass
 
-from grader.judge import isolation
-from grader.judge.zygote import InfrastructureError, Zygote
+from grader.forkserver import isolation
+from grader.forkserver.handle import InfrastructureError, Zygote
 
 PACKAGES = ("torch", "triton", "numpy", "pytest", "pytest-timeout", "pydantic", "jinja2", "typer", "rich", "matplotlib")
 # torch and what it is tested with: "Triton without a GPU" in the README.
@@ -83,7 +83,7 @@ def _device() -> list[Finding]:
 
 def _worker() -> Finding:
     """Starts what a grading starts, and times it."""
-    from grader.judge.wire import Limits
+    from grader.plan.wire import Limits
 
     started = time.monotonic()
     try:

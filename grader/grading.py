@@ -28,12 +28,12 @@ from grader import calibration, catalogue, scoring
 from grader.assignment import Assignment
 from grader.calibration import Calibration
 from grader.course import Course
+from grader.forkserver.isolation import Isolation
 from grader.judge.attempt import RECORD, SOURCE, SPEED_SECONDS, expected_checks, speed_id
 from grader.judge.device import sane
 from grader.judge.explain import explain_assignment
-from grader.judge.isolation import Isolation
 from grader.judge.lane import END_SECONDS, at_work, lane_isolation, lane_zygote, start_lane
-from grader.judge.wire import Ready
+from grader.plan.wire import Ready
 from grader.result import (
     IMPOSSIBLE,
     AssignmentResult,

@@ -19,11 +19,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from grader import calibration, catalogue, store
 from grader.calibration import Calibration, CalibrationError
 from grader.course import Course
+from grader.forkserver import isolation
+from grader.forkserver.handle import InfrastructureError
+from grader.forkserver.isolation import Isolation
 from grader.grading import Graded, Job, grade_all
-from grader.judge import isolation
 from grader.judge.device import no_gpu
-from grader.judge.isolation import Isolation
-from grader.judge.zygote import InfrastructureError
 from grader.report.load import Failure, load_results
 from grader.report.pages import write_class
 from grader.submission import Submission

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from grader.forkserver.handle import Zygote
 from grader.judge.lane import close_lane, lane_zygote
-from grader.judge.zygote import Zygote
 from tests import hostile_lane
 from tests.hostile_lane import TABLE, Lane
 

@@ -16,15 +16,16 @@ from functools import cache
 from pathlib import Path
 
 from grader.catalogue import ROOT, assignments
+from grader.confine import processes
 from grader.course import Course, LimitsTable, read_course
+from grader.forkserver import isolation
+from grader.forkserver.handle import InfrastructureError
+from grader.forkserver.isolation import Isolation
 from grader.grading import Graded, Job, grade
-from grader.judge import isolation, wire
-from grader.judge.isolation import Isolation
 from grader.judge.lane import lane_isolation, lane_zygote, start_lane
-from grader.judge.zygote import InfrastructureError
+from grader.plan import wire
 from grader.result import AssignmentResult
 from grader.submission import Submission
-from grader.worker import processes
 from tests.graded import FILES
 
 # In the name of every file that a hostile submission writes outside its own folder.

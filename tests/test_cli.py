@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from grader.catalogue import ROOT, assignments
+from grader.confine import processes
 from grader.course import read_course
 from grader.grading import Job, grade
 from grader.result import Result
 from grader.submission import find_submissions
-from grader.worker import processes
 
 SILU = (ROOT / "reference" / "silu.py").read_text()
 SECONDS = 120
@@ -257,7 +257,7 @@ def _zygotes(root: int) -> list[int]:
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        if words[0].endswith(b"python") and any(b"grader.worker.zygote" in word for word in words):
+        if words[0].endswith(b"python") and any(b"grader.forkserver.server" in word for word in words):
             # The workers are copies of it.
             found.append(pid)
     return [pid for pid in found if not any(pid in processes.descendants(other) for other in found)]

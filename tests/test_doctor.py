@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 
 from grader import doctor
 from grader.cli import app
-from grader.judge import isolation
-from grader.judge.zygote import InfrastructureError
+from grader.forkserver import isolation
+from grader.forkserver.handle import InfrastructureError
 
 
 def test_a_gpu_on_which_no_worker_starts_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

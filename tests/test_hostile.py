@@ -29,8 +29,8 @@ from typing import Any, get_args
 import pytest
 
 from grader.catalogue import ROOT
+from grader.forkserver.isolation import SEALED
 from grader.grading import Graded, Job, grade_all
-from grader.judge.isolation import SEALED
 from grader.report.load import load_results
 from grader.report.pages import write_class
 from grader.result import AssignmentResult, Verdict, decisive

@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 
 from grader.catalogue import ROOT
-from grader.judge import bubblewrap, isolation
-from grader.judge.isolation import name_of
+from grader.confine import bubblewrap
+from grader.forkserver import isolation
+from grader.forkserver.isolation import name_of
 from grader.submission import Submission
 from tests import hostile_lane
 from tests.graded import FILES, told
 from tests.hostile_lane import STRONGEST, TABLE, Lane
 
 HERE = Path(__file__).parent / "submissions" / "accepted"
-# As many as there are: the name of each set of layers without a cgroup (`grader.judge.isolation.name_of`).
+# As many as there are: the name of each set of layers without a cgroup (`grader.forkserver.isolation.name_of`).
 WEAKER = (
     "namespaces + another user + Landlock + seccomp", "namespaces + Landlock + seccomp",
     "another user + Landlock + seccomp", "Landlock + seccomp", "another user + seccomp", "seccomp", "another user",

@@ -14,7 +14,8 @@ import torch
 from grader.assignment import Assignment, Case, Inputs, TimedCase
 from grader.catalogue import answer_and_tolerance
 from grader.course import Course
-from grader.judge import device, policy, speed, wire
+from grader.forkserver.handle import InfrastructureError, Zygote
+from grader.judge import device, policy, speed
 from grader.judge.baselines import Baselines
 from grader.judge.buffers import BufferError
 from grader.judge.compare import compare, error_map
@@ -23,7 +24,7 @@ from grader.judge.explain import explain_case, explain_failure
 from grader.judge.inputs import draw
 from grader.judge.ring import Wrong
 from grader.judge.session import Answer, Lost, Session
-from grader.judge.zygote import InfrastructureError, Zygote
+from grader.plan import wire
 from grader.result import CheckResult, Detail, Outcome, Place, Timing
 from grader.submission import Source
 from grader.text import clean

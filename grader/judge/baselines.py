@@ -10,12 +10,12 @@ from contextlib import suppress
 
 from grader.assignment import Assignment
 from grader.catalogue import baseline_source
-from grader.judge import wire
+from grader.forkserver.handle import InfrastructureError, Zygote
 from grader.judge.clock import Clock
 from grader.judge.duel import Side
 from grader.judge.history import History
 from grader.judge.session import Lost, Session
-from grader.judge.zygote import InfrastructureError, Zygote
+from grader.plan import wire
 
 # torch.compile may take most of a minute.
 CALL_SECONDS = 180.0

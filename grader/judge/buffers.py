@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import torch
 
-from grader.judge import wire
+from grader.plan import wire
 
 # See memfd_create(2) and "File sealing" in fcntl(2).
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL

@@ -16,9 +16,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from grader.judge import wire
 from grader.judge.contention import waits
 from grader.judge.session import Lost, Session
+from grader.plan import wire
 
 # How often the page is read between two looks at whether the worker is still alive: about a tenth of a millisecond.
 READS = 1500

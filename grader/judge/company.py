@@ -15,9 +15,9 @@ from contextlib import suppress
 from functools import partial
 
 from grader.assignment import Case, TimedCase
+from grader.forkserver.handle import InfrastructureError
 from grader.judge import device
 from grader.judge.attempt import RECORD, SOURCE, Attempt, case_id
-from grader.judge.zygote import InfrastructureError
 from grader.result import CheckResult, Detail
 
 # What a neighbour may be the cause of.

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import torch
 
+from grader.confine import processes
 from grader.judge import health
-from grader.worker import processes
 
 # Contexts take turns on a GPU, some 2 ms each on an H200: where another has work, every launch of ours waits for the
 # end of a turn, and every copy some 0.5 ms. Alone a launch, two copies and the wait for them take some 0.06 ms.

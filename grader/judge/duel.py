@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 import torch
 
 from grader.assignment import Assignment, Case
-from grader.judge import wire
+from grader.forkserver.handle import InfrastructureError
 from grader.judge.charges import charged
 from grader.judge.clock import Clock, Timed
 from grader.judge.placing import BASELINE, STUDENT, Placing
 from grader.judge.ring import Ring, Wrong
 from grader.judge.session import Lost, Refused, Session
-from grader.judge.zygote import InfrastructureError
+from grader.plan import wire
 from grader.statistics import FEWEST_RATIOS, Estimate, abba_ratios, estimate
 
 # Batches of no calls: what the clock itself takes.

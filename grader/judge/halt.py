@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from grader.worker import processes
+from grader.confine import processes
 
 STOP_SECONDS = 0.05
 

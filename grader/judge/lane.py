@@ -19,12 +19,12 @@ from functools import cache
 from types import FrameType
 from typing import NoReturn
 
-from grader.judge import isolation
+from grader.confine import processes
+from grader.confine.cgroup import create
+from grader.forkserver import isolation
+from grader.forkserver.handle import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
+from grader.forkserver.isolation import Isolation
 from grader.judge.baselines import Baselines
-from grader.judge.cgroup import create
-from grader.judge.isolation import Isolation
-from grader.judge.zygote import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
-from grader.worker import processes
 
 # Where a submission's kernels are compiled, one assignment needs one core, and so much device memory at most.
 MOST_AT_ONCE = 6

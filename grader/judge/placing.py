@@ -13,10 +13,10 @@ import time
 from dataclasses import dataclass
 from typing import NoReturn
 
+from grader.forkserver.handle import InfrastructureError
 from grader.judge import device, health
 from grader.judge.ring import Ring
 from grader.judge.session import Refused, Session
-from grader.judge.zygote import InfrastructureError
 
 STUDENT, BASELINE = "student", "baseline"
 # What taking the veil off may take longer than it does alone: a share, and what a launch may be delayed. So long, and

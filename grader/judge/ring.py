@@ -18,7 +18,6 @@ from torch import Tensor
 
 from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
 from grader.catalogue import answer_and_tolerance
-from grader.judge import wire
 from grader.judge.buffers import DTYPES, HostTensor, Shared, share
 from grader.judge.compare import Comparison, compare, poison_, same_bits
 from grader.judge.graphs import timed
@@ -27,6 +26,7 @@ from grader.judge.rows import row_check
 from grader.judge.samples import Samples
 from grader.judge.veil import Veil
 from grader.judge.withheld import Withheld
+from grader.plan import wire
 from grader.result import Worst
 
 # Of one output, secret places that are looked at in the moment of "done".

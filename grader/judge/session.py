@@ -19,14 +19,14 @@ from typing import Literal
 import torch
 
 from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
-from grader.judge import frames, wire
+from grader.confine.sandbox import CUDA_FILES, FILES
+from grader.forkserver.handle import Worker, Zygote
+from grader.forkserver.watchdog import Watchdog
 from grader.judge.buffers import BufferError, Shared, share
 from grader.judge.compare import poison_, same_bits
 from grader.judge.halt import Halt
-from grader.judge.watchdog import Watchdog
-from grader.judge.zygote import Worker, Zygote
+from grader.plan import frames, wire
 from grader.result import FailureKind
-from grader.worker.sandbox import CUDA_FILES, FILES
 
 SAMPLES = 4096
 # How often the worker is looked at while it is waited for: its memory, its processes, its folder.

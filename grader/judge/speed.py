@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 from grader.assignment import Assignment, Case, Input, TimedCase, Work
 from grader.course import Threshold
-from grader.judge import device, health, history, roofs, wire
+from grader.forkserver.handle import InfrastructureError
+from grader.judge import device, health, history, roofs
 from grader.judge.baselines import Baselines
 from grader.judge.contention import crowded
 from grader.judge.device import Memory
 from grader.judge.duel import Measured, Side, duel
 from grader.judge.ring import Wrong, slot_bytes
 from grader.judge.session import Lost, Session
-from grader.judge.zygote import InfrastructureError
+from grader.plan import wire
 from grader.result import Interval, Timing
 from grader.statistics import settled, straddles
 

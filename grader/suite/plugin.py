@@ -139,8 +139,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session")
 def attempt(request: pytest.FixtureRequest) -> Generator[Attempt | Member]:
     """The attempt at one assignment, from its first check to its last."""
+    from grader.forkserver.handle import InfrastructureError
     from grader.judge.attempt import RECORD
-    from grader.judge.zygote import InfrastructureError
     from grader.suite.context import CONTEXT, our_failure
 
     context = request.config.stash[CONTEXT]

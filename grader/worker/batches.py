@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from grader.judge import wire
+from grader.plan import wire
 from grader.worker import gpu
 
 # Looked up before any student code runs.

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from grader.judge import wire
+from grader.plan import wire
 
 # What the CUDA runtime calls its errors (cudaGetErrorString), and what they mean for a submission.
 _OUT_OF_BOUNDS = ("illegal memory access",)

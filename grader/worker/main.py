@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from grader.judge import frames, wire
+from grader.plan import frames, wire
 from grader.worker import gpu, interpreter
 from grader.worker.batches import Batches
 from grader.worker.recorder import Recorder

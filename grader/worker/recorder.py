@@ -21,7 +21,7 @@ from torch import _tensor_str
 from torch.utils import _python_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.judge.wire import KernelUse, OperatorUse
+from grader.plan.wire import KernelUse, OperatorUse
 from grader.worker import audit
 from grader.worker.imports import Libraries
 

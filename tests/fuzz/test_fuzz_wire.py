@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from pydantic import TypeAdapter, ValidationError
 
-from grader.judge import frames, wire
+from grader.plan import frames, wire
 from tests.fuzz.harness import ODD_JSON, bounded, mutated, no_descriptor_left, open_descriptors, within
 
 SECONDS = 1.0

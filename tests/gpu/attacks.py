@@ -10,13 +10,13 @@ import time
 from dataclasses import dataclass
 
 from grader.catalogue import ROOT, assignments
-from grader.judge import wire
 from grader.judge.device import memory
 from grader.judge.duel import Measured, Side, duel
 from grader.judge.lane import lane_baselines, lane_zygote
 from grader.judge.ring import Wrong
 from grader.judge.session import Lost, Session
 from grader.judge.speed import plan
+from grader.plan import wire
 
 HONEST = (ROOT / "reference/silu.py").read_text()
 VECTOR = (ROOT / "reference/rmsnorm_vector.py").read_text()

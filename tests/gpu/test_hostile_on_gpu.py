@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from grader.catalogue import ROOT, assignments
+from grader.confine import processes
 from grader.course import LimitsTable
 from grader.grading import Job, grade
 from grader.judge.lane import at_once, lane_zygote
 from grader.submission import Submission
-from grader.worker import processes
 from tests import hostile_lane
 from tests.graded import FILES, results, told
 from tests.test_hostile import MEMBERS

@@ -12,12 +12,12 @@ import torch
 
 from grader.assignment import Assignment
 from grader.catalogue import assignments
-from grader.judge import wire
+from grader.forkserver.handle import InfrastructureError, Zygote
 from grader.judge.buffers import HostTensor
 from grader.judge.clock import Clock, Timed
 from grader.judge.compare import poison_, unwritten
 from grader.judge.session import Lost, Refused, Session
-from grader.judge.zygote import InfrastructureError, Zygote
+from grader.plan import wire
 from tests.judge.test_contention import never_resting, told_by_the_kernel
 
 LIMITS = wire.Limits(memory_mb=512, file_mb=8, processes=32, cpu_seconds=60)

@@ -27,12 +27,14 @@ from pydantic import ConfigDict
 
 from grader.assignment import Assignment, Case
 from grader.catalogue import assignments
-from grader.judge import bubblewrap, buffers, cgroup, frames, isolation, lane, session, wire
-from grader.judge import zygote as judges_zygote
+from grader.confine import bubblewrap, cgroup, processes
+from grader.forkserver import handle as judges_zygote
+from grader.forkserver import isolation
+from grader.forkserver.handle import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
+from grader.forkserver.watchdog import Watchdog
+from grader.judge import buffers, lane, session
 from grader.judge.session import Answer, Lost, Session
-from grader.judge.watchdog import Watchdog
-from grader.judge.zygote import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
-from grader.worker import processes
+from grader.plan import frames, wire
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
@@ -50,9 +52,9 @@ PROBE = wire.Probe(seq=1, secret="", target="", course="", port=0, socket="", ne
 BOOT = """
 import ctypes, json, mmap, os, resource, signal, socket, stat, sys, threading, time
 sys.path[:] = json.loads(sys.argv[1])["path"]
-from grader.judge import wire
-from grader.worker import canary, namespaces, processes, sandbox
-from grader.worker.zygote import main
+from grader.plan import wire
+from grader.confine import canary, namespaces, processes, sandbox
+from grader.forkserver.server import main
 {off}
 def attack():
 {attack}

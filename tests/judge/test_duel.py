@@ -13,13 +13,13 @@ import torch
 
 from grader.assignment import Assignment, Case, Inputs, Renewal
 from grader.catalogue import assignments
-from grader.judge import wire
+from grader.forkserver.handle import InfrastructureError, Zygote
+from grader.forkserver.watchdog import Watchdog
 from grader.judge.clock import Clock
 from grader.judge.duel import WATCH_AHEAD, Measured, Side, _Duel, duel
 from grader.judge.ring import Ring, Wrong
 from grader.judge.session import Lost, Refused, Session
-from grader.judge.watchdog import Watchdog
-from grader.judge.zygote import InfrastructureError, Zygote
+from grader.plan import wire
 
 LIMITS = wire.Limits(memory_mb=512, file_mb=8, processes=32, cpu_seconds=120)
 CASE = Case(name="64x64", sizes={"M": 64, "N": 64})

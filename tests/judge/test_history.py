@@ -12,6 +12,7 @@ import pytest
 from grader.assignment import Assignment, TimedCase
 from grader.catalogue import assignments
 from grader.course import Threshold
+from grader.forkserver.handle import InfrastructureError
 from grader.judge import speed
 from grader.judge.baselines import Baselines
 from grader.judge.device import Memory
@@ -19,7 +20,6 @@ from grader.judge.duel import Measured
 from grader.judge.health import Snapshot
 from grader.judge.history import FEWEST, RECENT, Figure, History, Key, figure
 from grader.judge.session import Lost, Session
-from grader.judge.zygote import InfrastructureError
 from grader.result import Timing
 
 KEY = Key("silu", "8192x8192", 32)

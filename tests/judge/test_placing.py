@@ -9,12 +9,13 @@ import pytest
 
 from grader.assignment import Case
 from grader.catalogue import assignments
-from grader.judge import health, wire
+from grader.forkserver.handle import InfrastructureError, Zygote
+from grader.judge import health
 from grader.judge.compare import unwritten
 from grader.judge.placing import ALARMS, BASELINE, PASSES, STUDENT, TRIES, Placing
 from grader.judge.ring import Ring
 from grader.judge.session import Refused, Session
-from grader.judge.zygote import InfrastructureError, Zygote
+from grader.plan import wire
 
 SILU = assignments()["silu"]
 CASE = Case(name="48x64", sizes={"M": 48, "N": 64})

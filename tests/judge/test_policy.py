@@ -14,7 +14,7 @@ from grader.assignment import Assignment
 from grader.catalogue import ROOT, assignments
 from grader.judge.policy import SourceProblem, Violation, judge_record, read_source
 from grader.judge.policy.source import MAX_BYTES
-from grader.judge.wire import KernelUse, OperatorUse
+from grader.plan.wire import KernelUse, OperatorUse
 
 ASSIGNMENTS = assignments()
 # Of processor time: the longest file takes about one and a half, a quadratic reader half a minute.

@@ -12,11 +12,11 @@ import torch
 
 from grader.assignment import Assignment, Case
 from grader.catalogue import assignments
-from grader.judge import wire
+from grader.confine import processes
+from grader.forkserver.handle import InfrastructureError, Zygote
 from grader.judge.compare import unwritten
 from grader.judge.session import Answer, Lost, Session
-from grader.judge.zygote import InfrastructureError, Zygote
-from grader.worker import processes
+from grader.plan import wire
 
 LIMITS = wire.Limits(memory_mb=1024, file_mb=1, processes=16, cpu_seconds=60)
 CASE = Case(name="5x9", sizes={"M": 5, "N": 9})

@@ -10,13 +10,13 @@ import pytest
 from grader.assignment import Assignment, Case, TimedCase
 from grader.catalogue import ROOT, assignments
 from grader.course import read_course
+from grader.forkserver.handle import InfrastructureError, Zygote
 from grader.judge import speed
 from grader.judge.attempt import Attempt
 from grader.judge.baselines import Baselines
 from grader.judge.device import Memory
 from grader.judge.ring import slot_bytes
 from grader.judge.speed import FEWEST_SLOTS, MOST_SLOTS, plan
-from grader.judge.zygote import InfrastructureError, Zygote
 from grader.submission import Source
 
 GIB = 1 << 30

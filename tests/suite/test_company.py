@@ -15,12 +15,12 @@ import pytest
 from grader.assignment import Assignment, Case
 from grader.catalogue import ROOT, assignments
 from grader.course import Course, LimitsTable, read_course
+from grader.forkserver.handle import InfrastructureError
 from grader.grading import Job, grade
 from grader.judge import company, lane
 from grader.judge.attempt import Attempt
 from grader.judge.policy import Violation
 from grader.judge.session import Session
-from grader.judge.zygote import InfrastructureError
 from grader.result import AssignmentResult, CheckResult
 from grader.submission import find_submissions
 from grader.suite.context import Context

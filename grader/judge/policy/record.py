@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from grader.assignment import Assignment
 from grader.judge.policy import allowed
 from grader.judge.policy.findings import MAX_VIOLATIONS, Violation
-from grader.judge.wire import KernelUse, OperatorUse
+from grader.plan.wire import KernelUse, OperatorUse
 
 
 def judge_record(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from grader.worker.sandbox import DEVICES, PRIVATE_FOLDER
+from grader.confine.sandbox import DEVICES, PRIVATE_FOLDER
 
 TRY_SECONDS = 20
 

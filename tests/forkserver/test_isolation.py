@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.judge import bubblewrap, isolation, surroundings, wire
-from grader.judge.isolation import REFUSED, SEALED, Isolation, level, measure, probe
-from grader.judge.zygote import InfrastructureError, Zygote
-from grader.worker import canary, landlock, seccomp
+from grader.confine import bubblewrap, canary, landlock, seccomp, surroundings
+from grader.forkserver import isolation
+from grader.forkserver.handle import InfrastructureError, Zygote
+from grader.forkserver.isolation import REFUSED, SEALED, Isolation, level, measure, probe
+from grader.plan import wire
 
 ROOT = os.geteuid() == 0
 NONE = wire.Layers()

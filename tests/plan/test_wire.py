@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.judge import frames, wire
+from grader.plan import frames, wire
 
 SOON = 0.2
 

@@ -1,7 +1,7 @@
 """How strongly workers are kept apart from the grader: measured inside the very sandbox, said in every result.
 
 A level is given only if each of its layers is in force and a canary, a worker without a submission, managed nothing
-that the level claims to refuse (`grader.worker.canary`).
+that the level claims to refuse (`grader.confine.canary`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from grader.judge import bubblewrap, cgroup, frames, surroundings, wire
-from grader.judge.zygote import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
-from grader.worker import landlock, seccomp
+from grader.confine import bubblewrap, cgroup, landlock, seccomp, surroundings
+from grader.forkserver.handle import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
+from grader.plan import frames, wire
 
 NAMES = ("none", "limited", "confined", "namespaced", "sealed")
 SEALED = 4

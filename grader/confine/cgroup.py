@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.worker.processes import descendants
+from grader.confine.processes import descendants
 
 WANTED = frozenset({"memory", "pids"})
 SELF = Path("/proc/self")

@@ -1,7 +1,7 @@
 """How messages travel between judge, zygote and worker: frames of one line of JSON, and file descriptors beside them.
 
 Every frame has a sequence number. What comes from a worker is hostile: it is capped, parsed into exactly the shapes of
-`grader.judge.wire`, and its texts are quoted, never believed. Nothing is pickled.
+`grader.plan.wire`, and its texts are quoted, never believed. Nothing is pickled.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from grader.judge.wire import Message
+from grader.plan.wire import Message
 
 FRAME_BYTES = 64 * 1024
 TOTAL_BYTES = 1024 * 1024

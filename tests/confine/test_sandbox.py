@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from grader.catalogue import assignments
-from grader.judge import wire
-from grader.judge.isolation import measure
+from grader.confine.sandbox import CUDA_FILES, FILES
+from grader.forkserver.handle import Zygote
+from grader.forkserver.isolation import measure
 from grader.judge.session import Lost, Session
-from grader.judge.zygote import Zygote
-from grader.worker.sandbox import CUDA_FILES, FILES
+from grader.plan import wire
 
 INODES = Path(__file__).parents[1] / "submissions" / "hostile" / "exhausting" / "inodes" / "silu.py"
 LIMITS = wire.Limits(memory_mb=2048, file_mb=64, processes=64, cpu_seconds=60)

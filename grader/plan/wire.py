@@ -1,4 +1,4 @@
-"""The messages between judge, zygote and worker, as shapes; how they travel is `grader.judge.frames`."""
+"""The messages between judge, zygote and worker, as shapes; how they travel is `grader.plan.frames`."""
 
 from __future__ import annotations
 

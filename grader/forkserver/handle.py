@@ -14,9 +14,9 @@ import time
 from functools import cached_property
 from pathlib import Path
 
-from grader.judge import bubblewrap, frames, surroundings, wire
-from grader.judge.cgroup import Cgroup
-from grader.worker import processes
+from grader.confine import bubblewrap, processes, surroundings
+from grader.confine.cgroup import Cgroup
+from grader.plan import frames, wire
 
 START_SECONDS = 120.0
 REPLY_SECONDS = 15.0
@@ -34,8 +34,8 @@ _KEEP = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 _BOOT = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])["path"]
-from grader.judge import wire
-from grader.worker.zygote import main
+from grader.plan import wire
+from grader.forkserver.server import main
 main(wire.Settings.model_validate_json(sys.argv[1]))
 """
 

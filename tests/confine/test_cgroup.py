@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.judge import cgroup
-from grader.judge.cgroup import Cgroup, NoCgroup
+from grader.confine import cgroup
+from grader.confine.cgroup import Cgroup, NoCgroup
 
 MEMORY_MB = 64
 PROCESSES = 12
@@ -162,7 +162,7 @@ def test_without_the_right_to_write_the_reason_is_told() -> None:
 # Run inside a cgroup: a grader with a child, as a lane is, that asks twice, as two lanes do.
 DELEGATES = """
 import subprocess, sys
-from grader.judge.cgroup import NoCgroup, delegate, hierarchies
+from grader.confine.cgroup import NoCgroup, delegate, hierarchies
 with subprocess.Popen(["sleep", "60"]) as lane:
     try:
         for _ in range(2):

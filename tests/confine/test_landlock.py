@@ -30,7 +30,7 @@ from typing import Any
 
 import pytest
 
-from grader.worker import landlock
+from grader.confine import landlock
 
 CHILD_SECONDS = 20
 NOBODY = 65534

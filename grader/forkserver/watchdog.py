@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from grader.judge import wire
-from grader.worker.processes import tree
-from grader.worker.sandbox import FILES
+from grader.confine.processes import tree
+from grader.confine.sandbox import FILES
+from grader.plan import wire
 
 # Folders inside each other: every level is one open descriptor of the judge's.
 DEPTH = 64

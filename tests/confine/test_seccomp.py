@@ -24,9 +24,9 @@ from typing import Any
 
 import pytest
 
+from grader.confine import seccomp
+from grader.confine.seccomp import ARCHITECTURES, EXAMINED, EXEC, NEWEST, REFUSED
 from grader.judge.buffers import share
-from grader.worker import seccomp
-from grader.worker.seccomp import ARCHITECTURES, EXAMINED, EXEC, NEWEST, REFUSED
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 60
@@ -224,7 +224,7 @@ def test_numbers_are_those_of_the_kernels_headers(machine: str, header: str) -> 
 
 PRELUDE = """
 import ctypes, errno, fcntl, json, mmap, os, signal, socket, subprocess, sys, threading
-from grader.worker import seccomp
+from grader.confine import seccomp
 libc = ctypes.CDLL(None, use_errno=True)
 def call(number, *args):
     ctypes.set_errno(0)

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from grader.judge import wire
+from grader.plan import wire
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _PTRACE_SEIZE = 0x4206
@@ -103,7 +103,7 @@ def _regain_user(request: wire.Probe) -> bool:
     return bool(os.listdir("/root"))
 
 
-# What a level claims to refuse is named in `grader.judge.isolation`.
+# What a level claims to refuse is named in `grader.forkserver.isolation`.
 ATTEMPTS: dict[str, Callable[[wire.Probe], bool]] = {
     "read a file of the grader's": _read_secret,
     "read the course's files": _read_course,

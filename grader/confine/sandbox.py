@@ -1,6 +1,6 @@
 """What surrounds a worker: `enter` turns a freshly forked process into one, before any student code is read.
 
-The layers that this machine does not offer are left out, and the judge says so (`grader.judge.isolation`).
+The layers that this machine does not offer are left out, and the judge says so (`grader.forkserver.isolation`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import resource
 import tempfile
 from pathlib import Path
 
-from grader.judge import wire
-from grader.worker import landlock, namespaces, processes, seccomp
+from grader.confine import landlock, namespaces, processes, seccomp
+from grader.plan import wire
 
 OPEN_FILES = 256
 # A GPU's compiler leaves some ten files a configuration that is tried.

@@ -20,8 +20,8 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.judge import frames, wire
-from grader.worker import canary, namespaces, processes, sandbox
+from grader.confine import canary, namespaces, processes, sandbox
+from grader.plan import frames, wire
 
 REAP_SECONDS = 5.0
 

@@ -17,9 +17,10 @@ from typing import TypedDict
 
 import pytest
 
-from grader.judge import watchdog, wire
-from grader.judge.watchdog import Excess, Watchdog
-from grader.worker import processes
+from grader.confine import processes
+from grader.forkserver import watchdog
+from grader.forkserver.watchdog import Excess, Watchdog
+from grader.plan import wire
 
 LIMITS = wire.Limits(memory_mb=256, file_mb=1, processes=8, cpu_seconds=60)
 NOBODY = 65534
