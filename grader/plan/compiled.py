@@ -1,0 +1,45 @@
+"""What a compiler makes of a plan's kernels: machine code, and facts about it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from grader.plan.plan import Name, Shaped, Size, Text
+
+
+class Facts(Shaped):
+    """What the compiler's output shows of a kernel. Registers and spilled bytes are for a thread, shared memory is in
+    bytes for a program. `loads` and `stores` count global memory instructions by the bits that a thread moves with one
+    (16 to 128). `assembly` are inline assembly and foreign functions, as the kernel names them."""
+
+    registers: Size
+    spills: Size
+    shared: Size
+    loads: dict[int, Size] = {}
+    stores: dict[int, Size] = {}
+    copies: Literal["none", "cp.async", "tma"] = "none"
+    tensor_cores: Literal["none", "mma", "wgmma"] = "none"
+    assembly: Annotated[list[Name], Field(max_length=64)] = []
+
+
+class Binary(Shaped):
+    """A kernel as machine code (`cubin`, base64). `metadata` is Triton's own, as JSON, for its launcher."""
+
+    cubin: str
+    facts: Facts
+    metadata: Text
+
+
+class Problem(Shaped):
+    """A kernel that the compiler gave up on: out of registers or shared memory, or a fault of the compiler."""
+
+    message: Text
+    line: Annotated[int, Field(ge=0)] = 0
+
+
+class Binaries(Shaped):
+    """One for each kernel of the request, in its order."""
+
+    kernels: list[Binary | Problem]

@@ -1,0 +1,223 @@
+"""The messages between the judge and the confined processes that plan, simulate and compile.
+
+What is large travels in sealed memory files beside a message: the judge makes them, of a fixed size, and reads what a
+planner wrote only once the planner is dead.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from grader.plan.device import Device
+from grader.plan.findings import Finding
+from grader.plan.plan import DType, Kernel, Line, Name, Place, Shape, Shaped, Size, Text
+from grader.plan.wire import Message
+
+# To and from a planner.
+
+
+class GivenTensor(Shaped):
+    """A parameter that is a tensor: contiguous, with storage of its own. `output` is the one that is to be written."""
+
+    kind: Literal["tensor"] = "tensor"
+    name: Name
+    shape: Shape
+    dtype: DType
+    place: Place = "device"
+    output: bool = False
+
+
+class GivenScalar(Shaped):
+    """A parameter that is a number, which host code may see."""
+
+    kind: Literal["scalar"] = "scalar"
+    name: Name
+    value: float
+
+
+Given = Annotated[GivenTensor | GivenScalar, Field(discriminator="kind")]
+
+
+class Resources(Shaped):
+    """What a kernel takes as compiled: registers a thread, bytes spilled a thread, bytes of shared memory."""
+
+    registers: Size
+    spills: Size
+    shared: Size
+
+
+class Answers(Shaped):
+    """What host code asks its machine, as far as the judge has found it out.
+
+    `winners`: for each autotuner, in the order met, the configuration that was fastest; beyond them, and where it is
+    -1, configuration `candidate` modulo their number is taken. `resources` by `kernel_key`.
+    """
+
+    candidate: Size = 0
+    winners: Annotated[list[Annotated[int, Field(ge=-1)]], Field(max_length=64)] = []
+    resources: dict[Name, Resources] = {}
+
+
+class Load(Message):
+    """Run the submission's file, whose source is descriptor 0, and find its function."""
+
+    op: Literal["load"] = "load"
+    file: Name
+    function: Name
+    device: Device
+    given: list[Given]
+
+
+class PlanCall(Message):
+    """Call the function twice on these parameters, and write the plan to the memory file of descriptor 0.
+
+    `debug` lowers kernels with Triton's checks of assertions and overflow, for a simulator. `copies`: copies of tensors
+    go into the plan instead of being refused.
+    """
+
+    op: Literal["plan"] = "plan"
+    given: list[Given]
+    debug: bool
+    copies: bool
+    answers: Answers = Answers()
+
+
+class Skipped(Shaped):
+    """A statement at the file's top level that was left out, since it needs numbers or a machine."""
+
+    line: Line
+    why: Literal["numbers", "benchmark", "exception"]
+    text: Annotated[str, Field(max_length=500)] = ""
+
+
+class Loaded(Message):
+    op: Literal["loaded"] = "loaded"
+    skipped: Annotated[list[Skipped], Field(max_length=64)] = []
+
+
+class Planned(Message):
+    """`bytes` of the memory file hold the plan. `earlier`: it uses memory that the calls of an earlier case have made,
+    so that it has to be planned anew by a planner that has seen no other case."""
+
+    op: Literal["planned"] = "planned"
+    bytes: Size
+    earlier: bool = False
+
+
+Refusal = Literal[
+    "arithmetic", "reduction", "comparison", "matmul", "random", "copy", "transposed_copy", "cast", "gather",
+    "in_place", "read_number", "read_values", "truth", "print", "numpy", "dlpack", "resize", "set_data",
+    "input_written", "compiled", "library", "process", "network", "other",
+]  # fmt: skip
+"""Why host code was stopped: what it asked for needs numbers, makes them, or leaves the plan."""
+
+
+class Refused(Message):
+    """Host code of the graded function needs or makes numbers. `operator` as PyTorch names it: `aten::mul`, `item`."""
+
+    op: Literal["refused"] = "refused"
+    why: Refusal
+    operator: Name
+    line: Line = 0
+    traceback: Text = ""
+
+
+class Failed(Message):
+    """The submission failed by its own account, with its place in the student's file.
+
+    `compile_error` is Triton's front end, which is the judge of what compiles; `unsupported` is ours to mend: something
+    that a GPU would run and the planner cannot plan.
+    """
+
+    op: Literal["failed"] = "failed"
+    failure: Literal[
+        "syntax_error", "import_error", "missing_function", "wrong_signature", "not_attempted", "exception",
+        "compile_error", "out_of_memory", "unsupported",
+    ]  # fmt: skip
+    message: Text
+    line: Line = 0
+    traceback: Text = ""
+
+
+# To and from a simulator.
+
+
+class Simulate(Message):
+    """Run a plan on memory: descriptor 0 holds the plan, `bytes` long, the others its given buffers, by their index.
+
+    `call` 0 is the first call; 1 the steady one, after setup and first call on copies of the given buffers. At most
+    `operations` element operations are made. `masked` is what lanes hold that a mask without `other` switched off.
+    """
+
+    op: Literal["simulate"] = "simulate"
+    bytes: Size
+    call: Literal[0, 1] = 0
+    operations: Size
+    masked: Literal["zero", "nan"] = "zero"
+
+
+class Simulated(Message):
+    """`findings`: each place once, the first that was seen. `printed` is what `tl.device_print` wrote."""
+
+    op: Literal["simulated"] = "simulated"
+    findings: Annotated[list[Finding], Field(max_length=32)]
+    operations: Size
+    printed: Text = ""
+
+
+class CannotSimulate(Message):
+    """A GPU may run this, the simulator does not: never a mistake of the student's."""
+
+    op: Literal["cannot"] = "cannot"
+    operation: Name
+    kernel: Name = ""
+    line: Line = 0
+
+
+class Exhausted(Message):
+    """A limit was reached: of operations (a loop that does not end, or far too many programs), of memory, or programs
+    that wait for each other without end."""
+
+    op: Literal["exhausted"] = "exhausted"
+    what: Literal["operations", "memory", "stalled"]
+    kernel: Name = ""
+    line: Line = 0
+
+
+# To and from a compiler.
+
+
+class Compile(Message):
+    """Compile kernels for a target: descriptor 0 holds `Kernels`, `bytes` long, descriptor 1 takes `Binaries`."""
+
+    op: Literal["compile"] = "compile"
+    bytes: Size
+    target: Annotated[str, Field(pattern=r"^sm_\d{2,3}$")]
+
+
+class Kernels(Shaped):
+    kernels: list[Kernel]
+
+
+class Compiled(Message):
+    op: Literal["compiled"] = "compiled"
+    bytes: Size
+
+
+PLANNER_REQUEST: TypeAdapter[Load | PlanCall] = TypeAdapter(Annotated[Load | PlanCall, Field(discriminator="op")])
+PLANNER_REPLY: TypeAdapter[Loaded | Planned | Refused | Failed] = TypeAdapter(
+    Annotated[Loaded | Planned | Refused | Failed, Field(discriminator="op")])
+SIMULATOR_REQUEST: TypeAdapter[Simulate] = TypeAdapter(Simulate)
+SIMULATOR_REPLY: TypeAdapter[Simulated | CannotSimulate | Exhausted] = TypeAdapter(
+    Annotated[Simulated | CannotSimulate | Exhausted, Field(discriminator="op")])
+COMPILER_REQUEST: TypeAdapter[Compile] = TypeAdapter(Compile)
+COMPILER_REPLY: TypeAdapter[Compiled] = TypeAdapter(Compiled)
+
+
+def kernel_key(kernel: Kernel) -> str:
+    """A name for a kernel as compiled: the same text, signature and options have the same."""
+    text = kernel.model_dump_json(include={"ttir", "symbol", "signature", "options"})
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,242 @@
+"""The plan: what a submission's host code asks to be run, as data of fixed shape.
+
+A plan is the only thing that leaves a planner, which may be hostile: each field is capped here, and what a field means
+(extents, grids, memory) is checked by `grader.plan.check` before anything is run. Nothing in it assumes Triton but
+`Kernel.ttir`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+MOST_BUFFERS = 1024
+MOST_OPERATIONS = 4096
+MOST_KERNELS = 64
+MOST_ARGUMENTS = 256
+MOST_DIMENSIONS = 8
+TTIR_CHARACTERS = 1 << 20
+PLAN_BYTES = 16 << 20
+DATA_BYTES = 64 << 10
+INT64 = 2**63
+
+DType = Literal[
+    "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
+    "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8", "bool",
+]  # fmt: skip
+ITEM_BYTES: dict[DType, int] = {
+    "float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "float8_e5m2": 1,
+    "int64": 8, "int32": 4, "int16": 2, "int8": 1, "uint64": 8, "uint32": 4, "uint16": 2, "uint8": 1, "bool": 1,
+}  # fmt: skip
+Place = Literal["device", "pinned", "host"]
+Line = Annotated[int, Field(ge=0, le=10_000_000)]
+Name = Annotated[str, Field(max_length=200)]
+Text = Annotated[str, Field(max_length=20_000)]
+Size = Annotated[int, Field(ge=0, lt=INT64)]
+Index = Annotated[int, Field(ge=0, lt=1 << 16)]
+Shape = Annotated[list[Size], Field(max_length=MOST_DIMENSIONS)]
+
+
+def _base64(text: str) -> str:
+    try:
+        base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise ValueError(f"base64 expected: {error}") from None
+    return text
+
+
+class Shaped(BaseModel):
+    # A plan may fill with NaN or infinity: they travel as JavaScript writes them.
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, ser_json_inf_nan="constants")
+
+
+class Buffer(Shaped):
+    """One allocation. `given` names the parameter that the judge fills or reads; "" is a temporary of the submission.
+
+    `line` is where a temporary was allocated: like every line of a plan a hint for people, which may be forged.
+    """
+
+    bytes: Size
+    place: Place = "device"
+    given: Name = ""
+    line: Line = 0
+
+
+class View(Shaped):
+    """Elements of a buffer: `offset` in bytes, `strides` in elements."""
+
+    buffer: Index
+    offset: Size = 0
+    shape: Shape
+    strides: Shape
+    dtype: DType
+
+
+class Fill(Shaped):
+    """Writes one value to each element of a view: `zeros`, `full`, `fill_`, `x[…] = 0`."""
+
+    op: Literal["fill"] = "fill"
+    target: View
+    value: bool | int | float
+    line: Line = 0
+
+
+class Data(Shaped):
+    """Writes constant contents to the start of a buffer, in base64: `torch.tensor([…])`, `arange`."""
+
+    op: Literal["data"] = "data"
+    buffer: Index
+    contents: Annotated[str, Field(max_length=4 * (DATA_BYTES // 3 + 1)), AfterValidator(_base64)]
+    line: Line = 0
+
+
+class Copy(Shaped):
+    """Copies a view onto another of the same shape and dtype. Only assignments that allow copies have them."""
+
+    op: Literal["copy"] = "copy"
+    source: View
+    target: View
+    line: Line = 0
+
+
+class Pointer(Shaped):
+    """The address `offset` bytes into a buffer."""
+
+    kind: Literal["pointer"] = "pointer"
+    buffer: Index
+    offset: Size = 0
+
+
+class Integer(Shaped):
+    """`type` is Triton's: `i32`, `u64`, `i1` for a bool."""
+
+    kind: Literal["integer"] = "integer"
+    type: Literal["i1", "u1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
+    value: Annotated[int, Field(ge=-INT64, lt=2 * INT64)]
+
+
+class Float(Shaped):
+    kind: Literal["float"] = "float"
+    type: Literal["fp16", "bf16", "fp32", "fp64"] = "fp32"
+    value: float
+
+
+class Descriptor(Shaped):
+    """A tensor descriptor made on the host: `view` is the whole tensor, `block` what one load or store moves."""
+
+    kind: Literal["descriptor"] = "descriptor"
+    view: View
+    block: Annotated[list[Annotated[int, Field(ge=1, le=1 << 20)]], Field(max_length=5)]
+    padding: Literal["zero", "nan"] = "zero"
+
+
+Argument = Annotated[Pointer | Integer | Float | Descriptor, Field(discriminator="kind")]
+
+
+class Options(Shaped):
+    """How a kernel is compiled and launched: a closed set, since others of Triton's open files or reach the assembler.
+
+    Defaults are Triton's. See triton/backends/nvidia/compiler.py, `CUDAOptions`.
+    """
+
+    num_warps: Literal[1, 2, 4, 8, 16, 32] = 4
+    num_stages: Annotated[int, Field(ge=0, le=64)] = 3
+    num_ctas: Annotated[int, Field(ge=1, le=16)] = 1
+    maxnreg: Annotated[int, Field(ge=1, le=255)] | None = None
+    enable_fp_fusion: bool = True
+    launch_cooperative_grid: bool = False
+    launch_pdl: bool = False
+    default_dot_input_precision: Literal["tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"] = "tf32"
+    allow_fp8e4nv: bool = True
+
+
+class Kernel(Shaped):
+    """One specialisation of a kernel. `ttir` is the module as Triton's front end made it, with its locations.
+
+    `name` is the function's in the student's file, `symbol` that of the module's entry. `signature` holds the types of
+    the entry's arguments as Triton writes them (`*fp32`, `i32`, `tensordesc<fp16[128, 64]>`): one for each argument of
+    a launch.
+    """
+
+    name: Name
+    symbol: Name
+    line: Line = 0
+    ttir: Annotated[str, Field(max_length=TTIR_CHARACTERS)]
+    signature: Annotated[list[Name], Field(max_length=MOST_ARGUMENTS)]
+    options: Options = Options()
+
+
+class Launch(Shaped):
+    """Starts a kernel. `line` is that of the launch in the host code."""
+
+    op: Literal["launch"] = "launch"
+    kernel: Index
+    grid: tuple[Size, Size, Size]
+    arguments: Annotated[list[Argument], Field(max_length=MOST_ARGUMENTS)]
+    line: Line = 0
+
+
+Operation = Annotated[Fill | Data | Copy | Launch, Field(discriminator="op")]
+Operations = Annotated[list[Operation], Field(max_length=MOST_OPERATIONS)]
+
+
+class Tuner(Shaped):
+    """An autotuner that was met: how many configurations it has left, which one this plan took, in its own words."""
+
+    kernel: Name
+    line: Line = 0
+    candidates: Annotated[int, Field(ge=1, le=1 << 16)]
+    chosen: Annotated[int, Field(ge=0, lt=1 << 16)]
+    configuration: Annotated[str, Field(max_length=500)] = ""
+
+
+class Plan(Shaped):
+    """What one call on tensors of given shapes asks for.
+
+    `setup` is what the file did to buffers while it was imported, `first` the operations of the first call, `steady`
+    those of a second call right after it; None where they are those of the first, on temporaries of its own. Each is
+    run after those before it. `setup` touches no given buffer.
+    `returned` is what the function gave back. `asked` numbers kernels whose registers or shared memory the host code
+    asked for, and was told none: the judge compiles them and plans again.
+    """
+
+    buffers: Annotated[list[Buffer], Field(max_length=MOST_BUFFERS)]
+    kernels: Annotated[list[Kernel], Field(max_length=MOST_KERNELS)]
+    setup: Operations = []
+    first: Operations
+    steady: Operations | None = None
+    tuners: Annotated[list[Tuner], Field(max_length=64)] = []
+    asked: Annotated[list[Index], Field(max_length=MOST_KERNELS)] = []
+    returned: Literal["nothing", "out", "tensor", "other"] = "nothing"
+
+    def calls(self) -> list[Operations]:
+        """The operations of each call that has to be right: the first, and the steady one if it differs."""
+        return [self.first] if self.steady is None else [self.first, self.steady]
+
+
+class Malformed(Exception):
+    """A plan that no planner of ours writes; the text says what is wrong with it."""
+
+
+_PLAN = TypeAdapter(Plan)
+
+
+def read_plan(text: bytes) -> Plan:
+    """A planner's answer as a plan. Raises Malformed for anything else, whatever the bytes."""
+    if len(text) > PLAN_BYTES:
+        raise Malformed(f"a plan of {len(text):,} bytes; {PLAN_BYTES:,} at most")
+    try:
+        return _PLAN.validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise Malformed(f"{where}: {first['msg']}"[:300]) from None
+    except (ValueError, RecursionError) as error:
+        raise Malformed(type(error).__name__) from None
+
+
+def write_plan(plan: Plan) -> bytes:
+    return plan.model_dump_json().encode()
