@@ -31,7 +31,9 @@ DEVICES = ("/dev/null", "/dev/random", "/dev/urandom")
 _CUDA_PROC = ("/proc/driver", "/proc/devices", "/proc/modules", "/proc/filesystems", "/sys")
 
 
-def enter(settings: wire.Settings, limits: wire.Limits, folder: Path, control: int, output: int) -> None:
+def enter(
+    settings: wire.Settings, limits: wire.Limits, folder: Path, control: int, output: int, role: wire.Role = "worker",
+) -> None:
     """Makes this process a worker: of all descriptors only `control` (as 3), stdin and output stay.
 
     `folder` holds its working directory and its caches: empty, and its own. With namespaces it is made here, and gone
@@ -39,6 +41,8 @@ def enter(settings: wire.Settings, limits: wire.Limits, folder: Path, control: i
     """
     layers = settings.layers
     cuda = not settings.interpret
+    # A compiler ends with an assembler, which is a program.
+    programs = cuda or role == "compiler"
     os.setsid()
     processes.die_with_parent()
     processes.show()
@@ -70,9 +74,9 @@ def enter(settings: wire.Settings, limits: wire.Limits, folder: Path, control: i
         devices = [*DEVICES, *(settings.devices if cuda else ())]
         landlock.restrict(
             read=[*settings.readable, *_PROC, *(_CUDA_PROC if cuda else ())], write=[str(folder)],
-            devices=[*devices, *(("/proc/self",) if cuda else ())], execute=cuda)
+            devices=[*devices, *(("/proc/self",) if cuda else ())], execute=programs)
     if layers.seccomp:
-        seccomp.install(allow_exec=cuda)
+        seccomp.install(allow_exec=programs)
 
 
 def _keep_only(control: int, output: int) -> None:

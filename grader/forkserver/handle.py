@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -56,7 +57,8 @@ class Zygote:
     """
 
     def __init__(
-        self, *, interpret: bool, layers: wire.Layers, bare: bool = False, cgroup: Cgroup | None = None
+        self, *, interpret: bool, layers: wire.Layers, bare: bool = False, cgroup: Cgroup | None = None,
+        roles: Sequence[wire.Role] = ("worker",),
     ) -> None:
         self._seq = 0
         self._layers = layers
@@ -79,7 +81,7 @@ class Zygote:
             environment["OMP_NUM_THREADS"] = str(min(MOST_THREADS, max(1, len(os.sched_getaffinity(0)) // 2)))
         readable, devices = surroundings.readable(not interpret), () if interpret else surroundings.devices()
         settings = wire.Settings(
-            control=theirs.fileno(), interpret=interpret, bare=bare, home=str(self._home),
+            control=theirs.fileno(), interpret=interpret, roles=list(roles), bare=bare, home=str(self._home),
             path=surroundings.import_path(), readable=list(readable), devices=list(devices), layers=layers)
         around = bubblewrap.command((*readable, *surroundings.own_code()), devices) if layers.namespaces else []
         around = [*(cgroup.command() if cgroup else ()), *around]
@@ -117,7 +119,7 @@ class Zygote:
         self.pid = _pid_of(came.pop())
         return ready
 
-    def spawn(self, limits: wire.Limits) -> Worker:
+    def spawn(self, limits: wire.Limits, role: wire.Role = "worker") -> Worker:
         """Forks a worker in a new empty folder, and waits until it is inside its sandbox."""
         _ = self.versions
         if self._cgroup is not None:
@@ -127,7 +129,7 @@ class Zygote:
         read, write = os.pipe2(os.O_CLOEXEC)
         try:
             came: list[int] = []
-            reply = self._ask(wire.Spawn(seq=self._next(), limits=limits), [theirs.fileno(), write], came)
+            reply = self._ask(wire.Spawn(seq=self._next(), limits=limits, role=role), [theirs.fileno(), write], came)
         except BaseException:
             ours.close()
             os.close(read)

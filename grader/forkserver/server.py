@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import os
 import platform
 import shutil
@@ -19,6 +20,7 @@ import time
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 from grader.confine import canary, namespaces, processes, sandbox
 from grader.plan import frames, wire
@@ -53,7 +55,7 @@ def main(settings: wire.Settings) -> None:
     # bubblewrap tells where it was started.
     os.environ.pop("PWD", None)
     channel = frames.Channel(socket.socket(fileno=settings.control))
-    torch, triton, numpy = ("", "", "") if settings.bare else _import(settings.interpret)
+    torch, triton, numpy = ("", "", "") if settings.bare else _import(settings)
     gc.collect()
     # Collections in a worker then leave the imported modules' pages shared.
     gc.freeze()
@@ -82,9 +84,9 @@ def main(settings: wire.Settings) -> None:
     os._exit(0)
 
 
-def _import(interpret: bool) -> tuple[str, str, str]:
-    """Imports what workers need. Returns the versions of torch, triton and numpy."""
-    if interpret:
+def _import(settings: wire.Settings) -> tuple[str, str, str]:
+    """Imports what its children need. Returns the versions of torch, triton and numpy."""
+    if "worker" in settings.roles and settings.interpret:
         from grader.worker import interpreter
 
         interpreter.install()
@@ -92,19 +94,24 @@ def _import(interpret: bool) -> tuple[str, str, str]:
     import torch
     import triton
 
-    # Imported here, so that no worker pays for it.
-    from grader.worker import main as _main  # noqa: F401
-
-    if interpret:
+    if settings.interpret:
         torch.set_num_threads(1)
-        # What nothing has written holds anything, by luck the answer. Here torch.empty always holds NaN (of integers:
-        # the largest), so that a grade repeats. On a GPU the fill would cost time that is measured.
+    if "worker" in settings.roles and settings.interpret:
         torch.set_deterministic_debug_mode("warn")
+    # Imported and warmed up here, so that no child pays for it.
+    for role in settings.roles:
+        prepare = getattr(_module(role), "prepare", None)
+        if prepare is not None:
+            prepare()
     # Student code must not find the course's own modules (the oracles among them) by importing.
     packages = {str(Path(module.__file__ or "").resolve().parent.parent) for module in (torch, triton, numpy)}
     standard = (sys.base_prefix, sys.prefix)
     sys.path[:] = [entry for entry in sys.path if entry in packages or entry.startswith(standard)]
     return torch.__version__, triton.__version__, numpy.__version__
+
+
+def _module(role: wire.Role) -> ModuleType:
+    return importlib.import_module(f"grader.{role}.main")
 
 
 def _send_with_pidfd(channel: frames.Channel, message: wire.Message, pid: int) -> None:
@@ -137,7 +144,7 @@ def _fork(settings: wire.Settings, request: wire.Spawn, folder: Path, control: i
         if settings.layers.namespaces:
             _stay_as_init(ending)
         try:
-            sandbox.enter(settings, request.limits, folder, control, output)
+            sandbox.enter(settings, request.limits, folder, control, output, request.role)
         except Exception:
             # To the worker's output, which the judge quotes when it is not told "entered".
             traceback.print_exc()
@@ -150,9 +157,7 @@ def _fork(settings: wire.Settings, request: wire.Spawn, folder: Path, control: i
             assert isinstance(probe, wire.Probe)
             channel.send(canary.probe(probe))
         else:
-            from grader.worker.main import serve
-
-            serve(channel)
+            _module(request.role).serve(channel)
         code = 0
     finally:
         # Never back into the zygote's loop, and no interpreter exit: that alone takes half a second with torch.

@@ -235,16 +235,21 @@ class Layers(BaseModel):
     seccomp: bool = False
 
 
+Role = Literal["worker", "planner", "simulator", "compiler", "executor"]
+"""What a forked process is for: `grader.<role>.main` serves."""
+
+
 class Settings(BaseModel):
     """What a zygote is started with, as JSON on its command line: nothing in it is secret.
 
     `home` is an empty folder of its own, `readable` are the paths that workers may read, `devices` the device nodes.
-    A `bare` zygote imports neither torch nor triton: its workers can only be probed.
+    A `bare` zygote imports neither torch nor triton: its workers can only be probed. `roles` are what it prepares for.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     control: int
     interpret: bool
+    roles: list[Role] = ["worker"]
     bare: bool
     home: str
     path: list[str]
@@ -258,6 +263,7 @@ class Spawn(Message):
 
     op: Literal["spawn"] = "spawn"
     limits: Limits
+    role: Role = "worker"
 
 
 class Reap(Message):
