@@ -1,0 +1,126 @@
+"""Guard zones: memory around tensors that nobody may touch, laid out, written and looked at.
+
+PyTorch alone, on any device, in a number of launches that does not depend on how many tensors there are.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+
+from grader.plan.plan import ITEM_BYTES, DType
+
+ZONE_BYTES = 64 << 10
+# Where a tensor may start: what PyTorch's own allocator guarantees. Zones are compared in lines of this size.
+LINE = 512
+MOST_DISTANCE = 256
+"""Lines by which the distance between two tensors may be longer than their zones."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """Bytes of a tensor inside a block of memory."""
+
+    start: int
+    end: int
+
+
+class DeviceBytes:
+    """Device memory as torch takes it in: the CUDA array interface, version 3 (Numba's documentation)."""
+
+    def __init__(self, pointer: int, size: int) -> None:
+        self.__cuda_array_interface__ = {
+            "version": 3, "data": (int(pointer), False), "shape": (size,), "typestr": "|u1"}
+
+
+def device_memory(pointer: int, size: int) -> torch.Tensor:
+    """A look into `size` bytes of device memory; nothing is copied, and nothing kept alive."""
+    return torch.as_tensor(DeviceBytes(pointer, size), device="cuda")
+
+
+def torch_dtype(dtype: DType) -> torch.dtype:
+    made = getattr(torch, dtype)
+    assert isinstance(made, torch.dtype)
+    return made
+
+
+def size_of(shape: Sequence[int], dtype: DType) -> int:
+    return math.prod(shape) * ITEM_BYTES[dtype]
+
+
+def zone(shape: Sequence[int], dtype: DType) -> int:
+    """Bytes to keep free on either side of a tensor: 64 KiB and a row, since indices are off by one row or less."""
+    return ZONE_BYTES + (shape[-1] * ITEM_BYTES[dtype] if len(shape) > 1 else 0)
+
+
+def view(memory: torch.Tensor, offset: int, shape: Sequence[int], dtype: DType) -> torch.Tensor:
+    """A contiguous tensor `offset` bytes into flat memory."""
+    return memory[offset : offset + size_of(shape, dtype)].view(torch_dtype(dtype)).view(*shape)
+
+
+def nan_word() -> int:
+    """32 secret bits that are NaN as float32, and twice NaN as float16 and bfloat16; each half differs from the other's
+    in its payload alone."""
+    halves = [0x7F81 + secrets.randbelow(0x7F) for _ in range(2)]
+    return halves[0] << 16 | halves[1]
+
+
+def layout(sizes: Sequence[int], zones: Sequence[int], distances: Sequence[int]) -> tuple[list[Span], int]:
+    """Where tensors lie, and how many bytes that takes: each `zones[i]` bytes and `distances[i]` lines behind the one
+    before, and no nearer to it than that one's own zone."""
+    spans: list[Span] = []
+    end, before = 0, 0
+    for size, around, lines in zip(sizes, zones, distances, strict=True):
+        start = -(-(end + max(before, around)) // LINE) * LINE + lines * LINE
+        spans.append(Span(start, start + size))
+        end, before = start + size, around
+    return spans, -(-(end + before) // LINE) * LINE
+
+
+class Guards:
+    """All of flat `memory` that is no tensor, as far as whole lines of it; it is full of `word`, 32 bits.
+
+    `spans` are the tensors, in ascending order. Lines wholly outside of tensors are compared as words, the line in which
+    a tensor ends byte by byte behind it.
+    """
+
+    def __init__(self, memory: torch.Tensor, spans: Sequence[Span], word: int) -> None:
+        self._lines = memory[: len(memory) // LINE * LINE].view(torch.int32).view(-1, LINE // 4)
+        self._word = word - (1 << 32) if word >= 1 << 31 else word
+        self._spans = spans
+        free: list[torch.Tensor] = []
+        partial: list[tuple[int, int]] = []
+        at = 0
+        for span in [*spans, Span(len(self._lines) * LINE, 0)]:
+            free.append(torch.arange(at, span.start // LINE))
+            if span.end % LINE:
+                partial.append((span.end // LINE, span.end % LINE))
+            at = -(-span.end // LINE)
+        self._free = torch.cat(free).to(memory.device)
+        self._partial = torch.tensor([line for line, _ in partial], dtype=torch.int64).to(memory.device)
+        begin = torch.tensor([used for _, used in partial], dtype=torch.int64)
+        self._guarded = (torch.arange(LINE) >= begin[:, None]).to(memory.device)
+        pattern = (word & (1 << 32) - 1).to_bytes(4, "little") * (LINE // 4)
+        self._pattern = torch.frombuffer(bytearray(pattern), dtype=torch.uint8).to(memory.device)
+
+    def write(self) -> None:
+        self._lines.index_fill_(0, self._free, self._word)
+        kept = self._lines.index_select(0, self._partial).view(torch.uint8)
+        self._lines.index_copy_(0, self._partial, torch.where(self._guarded, self._pattern, kept).view(torch.int32))
+
+    def touched(self) -> list[int]:
+        """The spans, by their index, next to which something else stands than was written."""
+        whole = (self._lines.index_select(0, self._free) != self._word).any(1)
+        ends = self._lines.index_select(0, self._partial).view(torch.uint8)
+        behind = ((ends != self._pattern) & self._guarded).any(1)
+        if not bool(torch.cat([whole, behind]).any()):
+            return []
+        # A zone belongs to both of its neighbours: the nearer one is meant.
+        middles = torch.tensor([(a.end + b.start) // 2 for a, b in pairwise(self._spans)], dtype=torch.int64)
+        at = torch.cat([self._free[whole], self._partial[behind]]).cpu() * LINE
+        return sorted(set(torch.bucketize(at, middles).tolist()))

@@ -1,0 +1,185 @@
+"""The messages between the judge and an executor, which is our own code and trusted as far as its kernels let it be.
+
+What is large travels in memory files beside a message: plans with their machine code, slots, sources of baselines.
+Programs (a plan or a baseline), slots and captures are numbered from 0 in the order in which they were sent.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from grader.plan.compiled import Binary
+from grader.plan.messages import Given
+from grader.plan.plan import DType, Line, Name, Plan, Shape, Shaped, Size, Text
+from grader.plan.wire import Message
+
+
+class Program(Shaped):
+    """A plan, and the machine code of its kernels in the plan's order."""
+
+    plan: Plan
+    binaries: list[Binary]
+
+
+class DeviceBlock(Shaped):
+    """Device memory of the judge's behind a raw IPC handle, 64 bytes in hexadecimal."""
+
+    kind: Literal["device"] = "device"
+    handle: Annotated[str, Field(pattern=r"^[0-9a-f]{128}$")]
+    bytes: Size
+
+
+class HostBlock(Shaped):
+    """Host memory of the judge's in a memory file: descriptor number `descriptor` of the frame. A `pinned` one is
+    registered with the driver, as `pin_memory` memory is."""
+
+    kind: Literal["host"] = "host"
+    descriptor: Size
+    bytes: Size
+    pinned: bool = False
+
+
+class Placed(Shaped):
+    """A contiguous tensor `offset` bytes into a block."""
+
+    block: Size
+    offset: Size
+    shape: Shape
+    dtype: DType
+
+
+class Slots(Shaped):
+    """Memory for calls: for each slot its tensors by the name of the parameter."""
+
+    blocks: list[Annotated[DeviceBlock | HostBlock, Field(discriminator="kind")]]
+    slots: list[dict[Name, Placed]]
+
+
+class Look(Shaped):
+    """A copy of single elements, made in the same stream after the last slot: elements of block `source`, taken as one
+    flat tensor of `target`'s dtype, at `positions` (int64), to `target`. Both have one dimension and equal length."""
+
+    source: Size
+    positions: Placed
+    target: Placed
+
+
+# judge -> executor
+
+
+class Open(Message):
+    """Make a CUDA context. Compiled baselines are kept in the folder `cache`."""
+
+    op: Literal["open"] = "open"
+    cache: str
+
+
+class LoadPlan(Message):
+    """Load the kernels of the `Program` of `bytes` bytes in descriptor 0."""
+
+    op: Literal["load_plan"] = "load_plan"
+    bytes: Size
+
+
+class LoadBaseline(Message):
+    """Run the file of ours whose source is descriptor 0, and find its function, which takes `given` in that order."""
+
+    op: Literal["load_baseline"] = "load_baseline"
+    file: Name
+    function: Name
+    given: list[Given]
+
+
+class Bind(Message):
+    """Map the `Slots` of `bytes` bytes in descriptor 0. Slots and captures there are, are dropped first."""
+
+    op: Literal["bind"] = "bind"
+    bytes: Size
+
+
+class Run(Message):
+    """Run a program once on a slot, temporaries poisoned before. Of a plan, `call` 1 is the steady one, after setup and
+    first call on copies of the slot's tensors."""
+
+    op: Literal["run"] = "run"
+    program: Size
+    slot: Size
+    call: Literal[0, 1] = 0
+
+
+class Capture(Message):
+    """Prepare a program's calls on these slots, in this order, for `Replay`: as one CUDA graph, if it can be had. No
+    slots make an empty one. Of a plan the steady call is taken, if it has one."""
+
+    op: Literal["capture"] = "capture"
+    program: Size
+    slots: list[Size]
+    look: Look | None = None
+
+
+class Replay(Message):
+    op: Literal["replay"] = "replay"
+    capture: Size
+
+
+ExecutorRequest = Annotated[
+    Open | LoadPlan | LoadBaseline | Bind | Run | Capture | Replay, Field(discriminator="op")]
+
+
+# executor -> judge
+
+
+class Ready(Message):
+    """What was asked is done. `number` is that of the program or the capture made."""
+
+    op: Literal["ready"] = "ready"
+    number: Size = 0
+
+
+class Captured(Message):
+    """`graph`: the calls are one CUDA graph; without, they are made one after another by the host."""
+
+    op: Literal["captured"] = "captured"
+    number: Size
+    graph: bool
+
+
+class Ran(Message):
+    """`touched` are the plan's temporaries around which a kernel wrote out of bounds, by their index."""
+
+    op: Literal["ran"] = "ran"
+    touched: Annotated[list[Size], Field(max_length=64)] = []
+
+
+class Replayed(Message):
+    """Seconds of the host's clock from the launch to the end of the last copy."""
+
+    op: Literal["replayed"] = "replayed"
+    seconds: float
+
+
+FaultKind = Literal[
+    "illegal_address", "misaligned_address", "launch_failure", "out_of_resources", "out_of_memory", "other"]
+"""What CUDA reports: an access to memory that nobody has, one at an odd address, a kernel that trapped (an assertion,
+an instruction that is none), a launch that asks for more than the device has, memory used up."""
+
+
+class Fault(Message):
+    """CUDA has reported an error. After most of them the context is lost; the executor ends by itself.
+
+    `kernel` and `line` where one launch alone can be meant.
+    """
+
+    op: Literal["fault"] = "fault"
+    kind: FaultKind
+    message: Text
+    kernel: Name = ""
+    line: Line = 0
+
+
+EXECUTOR_REQUEST: TypeAdapter[Open | LoadPlan | LoadBaseline | Bind | Run | Capture | Replay] = TypeAdapter(
+    ExecutorRequest)
+EXECUTOR_REPLY: TypeAdapter[Ready | Captured | Ran | Replayed | Fault] = TypeAdapter(
+    Annotated[Ready | Captured | Ran | Replayed | Fault, Field(discriminator="op")])

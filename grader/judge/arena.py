@@ -1,0 +1,110 @@
+"""Memory for an executor's calls: many tensors in one allocation of the judge's, each between guard zones.
+
+One allocation, because an IPC handle exports a whole one and opening each costs a tenth of a millisecond. Nothing else
+of the judge's may lie in it.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+
+from grader.executor import guards
+from grader.executor.messages import DeviceBlock, HostBlock
+from grader.judge import buffers
+from grader.plan.messages import GivenTensor
+from grader.plan.plan import Place
+
+# CUDA Programming Guide, "Interprocess Communication": smaller allocations may be cut from one of 2 MiB, and the handle
+# then opens the whole of it, neighbours included.
+_GRANULE = 2 << 20
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A contiguous tensor of an arena, `offset` bytes into it. `tensor` is the judge's own view."""
+
+    arena: Arena
+    tensor: torch.Tensor
+    offset: int
+
+
+class Arena:
+    """Tensors one after another at secret distances. `pieces` are those of `wanted`, in its order, each with at least
+    64 KiB and a row of guard zone on either side; their contents are undefined.
+
+    `guard` says what stands in the zones: NaN, so that a read out of bounds shows in the answer, or a secret pattern,
+    which is for what is written. Guard zones are written by `guard` and looked at by `touched`.
+    Raises buffers.BufferError if there is no memory.
+    """
+
+    def __init__(
+        self, wanted: Sequence[GivenTensor], *, place: Place = "device", guard: Literal["nan", "secret"] = "nan"
+    ) -> None:
+        self.place = place
+        spans, size = guards.layout(
+            [guards.size_of(tensor.shape, tensor.dtype) for tensor in wanted],
+            [guards.zone(tensor.shape, tensor.dtype) for tensor in wanted],
+            [secrets.randbelow(guards.MOST_DISTANCE) for _ in wanted])
+        self.bytes = size = -(-size // _GRANULE) * _GRANULE
+        self._pointer, self._descriptor = 0, -1
+        try:
+            self.memory = self._on_device(size) if place == "device" else self._on_host(size)
+        except (OSError, ValueError, MemoryError) as error:
+            raise buffers.BufferError(f"no memory for {size:,} bytes of tensors: {error}") from None
+        self._guards = guards.Guards(
+            self.memory, spans, guards.nan_word() if guard == "nan" else secrets.randbits(32))
+        self.pieces = [
+            Piece(self, guards.view(self.memory, span.start, tensor.shape, tensor.dtype), span.start)
+            for span, tensor in zip(spans, wanted, strict=True)]
+
+    def guard(self) -> None:
+        """Writes all guard zones."""
+        self._guards.write()
+
+    def touched(self) -> list[int]:
+        """The pieces, by their index, next to which a guard zone is not as it was written. Waits for the device."""
+        return self._guards.touched()
+
+    def block(self, descriptors: list[int]) -> DeviceBlock | HostBlock:
+        """How a message names it; what has to travel beside the message is added to `descriptors`."""
+        if self.place == "device":
+            return DeviceBlock(handle=self._handle.hex(), bytes=self.bytes)
+        descriptors.append(self._descriptor)
+        return HostBlock(descriptor=len(descriptors) - 1, bytes=self.bytes, pinned=self.place == "pinned")
+
+    def close(self) -> None:
+        """Gives the judge's share back; its tensors must not be used any more. Unbind it from executors before."""
+        if self._pointer:
+            self._runtime.cudaFree(self._pointer)
+            self._pointer = 0
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _on_device(self, size: int) -> torch.Tensor:
+        from cuda.bindings import runtime
+
+        self._runtime: Any = runtime
+        torch.cuda.init()  # type: ignore[no-untyped-call]
+        self._pointer = self._checked(runtime.cudaMalloc(size))
+        self._handle = bytes(self._checked(runtime.cudaIpcGetMemHandle(self._pointer)).reserved)
+        return guards.device_memory(self._pointer, size)
+
+    def _on_host(self, size: int) -> torch.Tensor:
+        self._descriptor = buffers.memory_file(size)
+        # All of it now: who is the first to touch a page waits for it.
+        os.posix_fallocate(self._descriptor, 0, size)
+        return torch.frombuffer(mmap.mmap(self._descriptor, size), dtype=torch.uint8)
+
+    def _checked(self, answer: tuple[Any, Any]) -> Any:
+        error, value = answer
+        if error != self._runtime.cudaError_t.cudaSuccess:
+            raise MemoryError(error.name)
+        return value
