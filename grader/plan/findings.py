@@ -51,7 +51,7 @@ class Unwritten(Shaped):
 
 
 class MaskedUsed(Shaped):
-    """Lanes that a mask without `other` switched off have changed the answer: undefined by Triton's documentation."""
+    """Lanes that a mask without `other` switched off are used: what they hold is undefined by Triton's documentation."""
 
     kind: Literal["masked_used"] = "masked_used"
     kernel: Name
@@ -92,7 +92,7 @@ class Assertion(Shaped):
     kind: Literal["assertion"] = "assertion"
     kernel: Name
     line: Line
-    message: Annotated[str, Field(max_length=2000)]
+    message: Annotated[str, Field(max_length=500)]
     program: Program
 
 

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from grader.plan.wire import Message
 
-FRAME_BYTES = 64 * 1024
+FRAME_BYTES = 128 * 1024
 TOTAL_BYTES = 1024 * 1024
 MAX_DESCRIPTORS = 16
 QUOTED = 200

@@ -90,7 +90,7 @@ class Skipped(Shaped):
 
     line: Line
     why: Literal["numbers", "benchmark", "exception"]
-    text: Annotated[str, Field(max_length=500)] = ""
+    text: Annotated[str, Field(max_length=200)] = ""
 
 
 class Loaded(Message):
@@ -110,7 +110,7 @@ class Planned(Message):
 Refusal = Literal[
     "arithmetic", "reduction", "comparison", "matmul", "random", "copy", "transposed_copy", "cast", "gather",
     "in_place", "read_number", "read_values", "truth", "print", "numpy", "dlpack", "resize", "set_data",
-    "input_written", "compiled", "library", "process", "network", "other",
+    "input_written", "address", "compiled", "library", "process", "network", "other",
 ]  # fmt: skip
 """Why host code was stopped: what it asked for needs numbers, makes them, or leaves the plan."""
 
@@ -129,13 +129,13 @@ class Failed(Message):
     """The submission failed by its own account, with its place in the student's file.
 
     `compile_error` is Triton's front end, which is the judge of what compiles; `unsupported` is ours to mend: something
-    that a GPU would run and the planner cannot plan.
+    that a GPU would run and the planner cannot plan; `too_large` is a plan beyond its caps.
     """
 
     op: Literal["failed"] = "failed"
     failure: Literal[
         "syntax_error", "import_error", "missing_function", "wrong_signature", "not_attempted", "exception",
-        "compile_error", "out_of_memory", "unsupported",
+        "compile_error", "out_of_memory", "too_large", "unsupported",
     ]  # fmt: skip
     message: Text
     line: Line = 0
@@ -148,13 +148,15 @@ class Failed(Message):
 class Simulate(Message):
     """Run a plan on memory: descriptor 0 holds the plan, `bytes` long, the others its given buffers, by their index.
 
-    `call` 0 is the first call; 1 the steady one, after setup and first call on copies of the given buffers. At most
-    `operations` element operations are made. `masked` is what lanes hold that a mask without `other` switched off.
+    `call` 0 is the first call; 1 the steady one, after setup and a first call on given buffers of its own, with other
+    contents: these come before those of the steady call. At most `operations` element operations are made. `masked` is
+    what lanes hold that a mask without `other` switched off. `file` is the student's, for lines.
     """
 
     op: Literal["simulate"] = "simulate"
     bytes: Size
     call: Literal[0, 1] = 0
+    file: Name = ""
     operations: Size
     masked: Literal["zero", "nan"] = "zero"
 
@@ -163,7 +165,7 @@ class Simulated(Message):
     """`findings`: each place once, the first that was seen. `printed` is what `tl.device_print` wrote."""
 
     op: Literal["simulated"] = "simulated"
-    findings: Annotated[list[Finding], Field(max_length=32)]
+    findings: Annotated[list[Finding], Field(max_length=16)]
     operations: Size
     printed: Text = ""
 

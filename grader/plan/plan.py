@@ -14,14 +14,16 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 MOST_BUFFERS = 1024
-MOST_OPERATIONS = 4096
+MOST_OPERATIONS = 1 << 14
 MOST_KERNELS = 64
-MOST_ARGUMENTS = 256
+MOST_ARGUMENTS = 64
 MOST_DIMENSIONS = 8
 TTIR_CHARACTERS = 1 << 20
-PLAN_BYTES = 16 << 20
+PLAN_BYTES = 8 << 20
 DATA_BYTES = 64 << 10
 INT64 = 2**63
+BUFFER_ALIGNMENT = 512
+"""Every buffer begins at a multiple of so many bytes, wherever it lies: kernels are specialised for it."""
 
 DType = Literal[
     "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
@@ -34,7 +36,8 @@ ITEM_BYTES: dict[DType, int] = {
 Place = Literal["device", "pinned", "host"]
 Line = Annotated[int, Field(ge=0, le=10_000_000)]
 Name = Annotated[str, Field(max_length=200)]
-Text = Annotated[str, Field(max_length=20_000)]
+# Two of them fit a frame, whatever their characters.
+Text = Annotated[str, Field(max_length=8_000)]
 Size = Annotated[int, Field(ge=0, lt=INT64)]
 Index = Annotated[int, Field(ge=0, lt=1 << 16)]
 Shape = Annotated[list[Size], Field(max_length=MOST_DIMENSIONS)]
@@ -80,7 +83,7 @@ class Fill(Shaped):
 
     op: Literal["fill"] = "fill"
     target: View
-    value: bool | int | float
+    value: bool | Annotated[int, Field(ge=-INT64, lt=2 * INT64)] | float
     line: Line = 0
 
 
@@ -197,8 +200,9 @@ class Plan(Shaped):
     """What one call on tensors of given shapes asks for.
 
     `setup` is what the file did to buffers while it was imported, `first` the operations of the first call, `steady`
-    those of a second call right after it; None where they are those of the first, on temporaries of its own. Each is
-    run after those before it. `setup` touches no given buffer.
+    those of a second call right after it; None where they are those of the first on temporaries of its own, and
+    `first` names no buffer that `setup` names. Each is run after those before it. `setup` touches no given buffer.
+    No verdict rests on what only the planner says: `returned`, `tuners`, names and lines are hints.
     `returned` is what the function gave back. `asked` numbers kernels whose registers or shared memory the host code
     asked for, and was told none: the judge compiles them and plans again.
     """
@@ -215,6 +219,27 @@ class Plan(Shaped):
     def calls(self) -> list[Operations]:
         """The operations of each call that has to be right: the first, and the steady one if it differs."""
         return [self.first] if self.steady is None else [self.first, self.steady]
+
+    def persistent(self) -> set[int]:
+        """The temporaries that live longer than a call: what one call leaves in them, the next one finds."""
+        if self.steady is None:
+            return set()
+        before = {number for one in (*self.setup, *self.first) for number in named(one)}
+        given = {number for number, buffer in enumerate(self.buffers) if buffer.given}
+        return {number for one in self.steady for number in named(one)} & before - given
+
+
+def named(operation: Operation) -> set[int]:
+    """The buffers that an operation reads or writes."""
+    match operation:
+        case Fill():
+            return {operation.target.buffer}
+        case Data():
+            return {operation.buffer}
+        case Copy():
+            return {operation.source.buffer, operation.target.buffer}
+    return {argument.buffer if isinstance(argument, Pointer) else argument.view.buffer
+            for argument in operation.arguments if isinstance(argument, Pointer | Descriptor)}
 
 
 class Malformed(Exception):
