@@ -51,7 +51,7 @@ class Unwritten(Shaped):
 
 
 class MaskedUsed(Shaped):
-    """Lanes that a mask without `other` switched off are used: what they hold is undefined by Triton's documentation."""
+    """Lanes that a mask without `other` switched off are used: Triton leaves undefined what they hold."""
 
     kind: Literal["masked_used"] = "masked_used"
     kernel: Name
