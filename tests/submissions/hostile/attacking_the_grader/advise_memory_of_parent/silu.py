@@ -1,7 +1,6 @@
 # Has the kernel take the parent's pages away, and looks into what it shares with it.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import ctypes
 import errno
 import functools

@@ -1,7 +1,6 @@
 # Leaves by chroot and back by a folder kept open; and pivot_root.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import ctypes
 import errno
 import os

@@ -1,6 +1,5 @@
 # Becomes root, or another user, by the calls that are for that.
 # verdict: runtime_error
-# policy: off
 # expect: refused
 import errno
 import os

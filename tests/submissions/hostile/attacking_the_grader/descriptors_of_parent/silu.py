@@ -1,7 +1,6 @@
 # Takes the parent's descriptors: its channel to the judge, its log.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import ctypes
 import errno
 import os

@@ -1,6 +1,5 @@
 # Makes the device node of the disk that holds /, and those of memory, in its own folder.
 # verdict: runtime_error
-# policy: off
 # expect: refused
 import errno
 import os

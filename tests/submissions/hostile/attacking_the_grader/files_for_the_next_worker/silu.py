@@ -1,6 +1,5 @@
 # Plants files wherever it may write, the caches among them, ends its process, and looks for them in the next.
 # verdict: runtime_error
-# policy: off
 # expect: exited
 import os
 import tempfile

@@ -1,6 +1,5 @@
 # Adds a comment to the grader's own code, and to the oracle, and takes it away again.
 # verdict: runtime_error
-# policy: off
 # expect: refused
 import errno
 import os

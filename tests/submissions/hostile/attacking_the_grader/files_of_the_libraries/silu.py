@@ -1,6 +1,5 @@
 # Plants modules beside torch and in the standard library; takes them away again.
 # verdict: runtime_error
-# policy: off
 # expect: refused
 import errno
 import os

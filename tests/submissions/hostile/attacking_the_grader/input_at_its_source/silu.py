@@ -1,6 +1,5 @@
 # Writes to the input through the memory file of its own process, which overlooks protection.
 # verdict: wrong_answer, runtime_error
-# policy: off
 import os
 
 import triton

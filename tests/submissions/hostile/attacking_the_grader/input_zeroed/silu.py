@@ -1,6 +1,5 @@
 # Makes the input writable and fills it with zeros, so that the right answer would be zeros.
 # verdict: wrong_answer, runtime_error
-# policy: off
 import ctypes
 import mmap
 

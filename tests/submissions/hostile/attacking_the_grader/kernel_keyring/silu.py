@@ -1,7 +1,6 @@
 # Keeps data in the kernel's keyrings, for a later worker to find.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import ctypes
 import errno
 import os

@@ -1,7 +1,6 @@
 # Kills the process that forked the worker, by every call that sends a signal.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import ctypes
 import errno
 import os

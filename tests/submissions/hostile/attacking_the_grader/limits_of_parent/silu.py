@@ -1,6 +1,5 @@
 # Sets the parent's limit on open files (to what it is).
 # verdict: runtime_error
-# policy: off
 # expect: refused
 import errno
 import os

@@ -1,6 +1,5 @@
 # Plants a start-up module in its home and settings in the environment for the next worker.
 # verdict: runtime_error
-# policy: off
 # expect: exited
 import os
 import site

@@ -1,7 +1,6 @@
 # Mounts a tmpfs, a /proc and its own folder inside that, by the old calls and the new; takes them away again.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import ctypes
 import errno
 import os

@@ -1,7 +1,6 @@
 # Makes namespaces of its own, in which it would be root; and enters those of the parent.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import ctypes
 import errno
 import os

@@ -1,7 +1,6 @@
 # Moves itself into the control group above, which nothing limits.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import os
 from pathlib import Path

@@ -1,6 +1,5 @@
 # Takes the machine for itself: real-time scheduling, and memory that is never paged out.
 # verdict: runtime_error
-# policy: off
 # expect: refused
 import errno
 import os

@@ -1,7 +1,6 @@
 # Sets the parent's priority, processors and memory nodes (to what they are).
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import ctypes
 import errno
 import os

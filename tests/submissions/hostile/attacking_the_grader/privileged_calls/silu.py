@@ -1,7 +1,6 @@
 # Sets the clock to its time and the host to its name, reads the kernel's log, ends a swap.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import ctypes
 import errno
 import os

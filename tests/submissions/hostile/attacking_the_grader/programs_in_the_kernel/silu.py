@@ -1,7 +1,6 @@
 # Asks for a BPF map, a performance counter, an io_uring and faults in user space.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import ctypes
 import errno
 import os

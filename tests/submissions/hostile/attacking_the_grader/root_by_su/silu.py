@@ -1,6 +1,5 @@
 # Runs the programs that make one root.
 # verdict: runtime_error, time_limit
-# policy: off
 import errno
 import subprocess
 

@@ -1,7 +1,6 @@
 # Writes the settings that /proc keeps of the parent and of itself: who is killed first.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import os
 import sys

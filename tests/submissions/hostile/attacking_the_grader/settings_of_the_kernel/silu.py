@@ -1,7 +1,6 @@
 # Opens the kernel's settings for writing; writes back what they hold.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import os
 

@@ -1,7 +1,6 @@
 # Leaves a program behind that gives whoever runs it the rights of its maker.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import os
 

@@ -2,7 +2,6 @@
 # reads a matrix there, as the baseline does, then waits for each page anew.
 # verdict: runtime_error
 # expect: refused: madvise EPERM, cold EPERM, pageout EPERM, fallocate EPERM
-# policy: off
 import ctypes
 import errno
 import os

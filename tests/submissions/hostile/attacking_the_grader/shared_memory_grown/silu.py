@@ -1,6 +1,5 @@
 # Maps more of the shared memory than there is, and touches it.
 # verdict: runtime_error
-# policy: off
 import ctypes
 
 import triton

@@ -1,6 +1,5 @@
 # Puts memory of its own in the output's place, so that the right answer never reaches the judge.
 # verdict: wrong_answer, runtime_error
-# policy: off
 import ctypes
 import mmap
 

@@ -1,6 +1,5 @@
 # Takes the output's memory out of its own address space, and crashes on it.
 # verdict: runtime_error
-# policy: off
 import ctypes
 
 import triton

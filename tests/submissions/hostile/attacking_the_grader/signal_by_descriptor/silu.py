@@ -1,7 +1,6 @@
 # Has the kernel send SIGKILL to the parent: as the owner of a descriptor that becomes ready.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import fcntl
 import os

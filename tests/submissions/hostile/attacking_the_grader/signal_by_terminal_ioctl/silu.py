@@ -1,7 +1,6 @@
 # Makes the parent the owner of a socket by ioctl, then sends urgent data.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import fcntl
 import os

@@ -1,7 +1,6 @@
 # Signals each ancestor, as far as it sees them, and their groups; the signal is one that is ignored by default.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import os
 import signal

@@ -1,7 +1,6 @@
 # Stops the process that forked the worker (and lets it go on).
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import os
 import signal

@@ -1,6 +1,5 @@
 # Types into a terminal: its own, to be harmless, or whatever stands on its descriptors.
 # verdict: runtime_error
-# policy: off
 # expect: refused
 import errno
 import fcntl

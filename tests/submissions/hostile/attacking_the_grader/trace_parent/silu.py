@@ -1,7 +1,6 @@
 # Traces the process that forked the worker, without stopping it.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import ctypes
 import errno
 import os

@@ -1,7 +1,6 @@
 # Traces a worker of another lane, or failing that a child of its own, as a way to its memory.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import ctypes
 import errno
 import os

@@ -1,6 +1,5 @@
 # Takes every right from its folder and the one above, so that it cannot be removed.
 # verdict: runtime_error
-# policy: off
 # expect: left behind
 import errno
 import os

@@ -1,6 +1,5 @@
 # Puts a link to a folder of another's in the place of its own, so that the grader removes that one.
 # verdict: runtime_error
-# policy: off
 # expect: left behind
 import errno
 import os

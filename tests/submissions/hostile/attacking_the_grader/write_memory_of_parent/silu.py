@@ -1,7 +1,6 @@
 # Writes into the parent, which has the same addresses as its fork: eight bytes, to what they were.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import ctypes
 import errno
 import os

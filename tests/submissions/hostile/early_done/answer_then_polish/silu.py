@@ -1,4 +1,4 @@
-# A rough answer at once and "done"; a thread puts in the exact one while the judge looks.
+# A rough answer at once; a thread launches the exact one once the plan has been handed in.
 # verdict: wrong_answer
 import threading
 
@@ -28,4 +28,7 @@ def polish(x, out):
 
 def silu(x, out):
     rough[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
-    threading.Timer(0.001, polish, (x, out)).start()
+    # Too late for any plan.
+    later = threading.Timer(20, polish, (x, out))
+    later.daemon = True
+    later.start()

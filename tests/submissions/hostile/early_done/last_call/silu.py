@@ -1,6 +1,5 @@
-# Honest until the last case; there it says "done" itself, and then begins to work.
-# verdict: wrong_answer
-# policy: off
+# Honest until the last case; there it says itself that the plan is written, and then begins to work.
+# verdict: wrong_answer, runtime_error
 import io
 import os
 import stat
@@ -17,7 +16,7 @@ def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + offsets, mask=offsets < n)
     tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
 
-DONE = b'{"seq":%d,"op":"done","operators":[],"kernels":[{"name":"silu_kernel","line":9,"programs":1}]}\n'
+PLANNED = b'{"seq":%d,"op":"planned","bytes":1000}\n'
 
 
 def sockets():
@@ -43,12 +42,17 @@ def say(frame):
 calls = 0
 
 
+def asked():
+    """Of the judge's question: the first was to load the file, and for each plan the function is called twice."""
+    return 2 + (calls - 1) // 2
+
+
 def silu(x, out):
     global calls
     calls += 1
     if x.numel() > 200_000:
         silu_kernel[(1,)](x, out, 16, BLOCK=16)
-        say(DONE % (calls + 1))
+        say(PLANNED % asked())
         # However busy the machine is.
         time.sleep(0.3)
     silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)

@@ -1,6 +1,5 @@
-# Answers every call of the grading while the file is being imported; no call ever returns.
+# Answers every question of the grading while the file is being imported; no call ever returns.
 # verdict: wrong_answer, runtime_error, time_limit
-# policy: off
 import io
 import os
 import stat
@@ -17,7 +16,7 @@ def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + offsets, mask=offsets < n)
     tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
 
-DONE = b'{"seq":%d,"op":"done","operators":[],"kernels":[{"name":"silu_kernel","line":9,"programs":1}]}\n'
+PLANNED = b'{"seq":%d,"op":"planned","bytes":1000}\n'
 
 
 def sockets():
@@ -42,7 +41,7 @@ def say(frame):
 
 say(b'{"seq":1,"op":"loaded"}\n')
 for number in range(2, 30):
-    say(DONE % number)
+    say(PLANNED % number)
 
 
 def silu(x, out):

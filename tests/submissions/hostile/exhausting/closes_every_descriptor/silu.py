@@ -1,6 +1,5 @@
 # Closes every descriptor, the grader's channel among them, then loops.
 # verdict: runtime_error, time_limit
-# policy: off
 import os
 
 import triton

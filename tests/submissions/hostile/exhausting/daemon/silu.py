@@ -1,7 +1,6 @@
 # A daemon in a session of its own, orphaned, without descriptors; ends by itself after 20 seconds.
 # verdict: runtime_error
 # expect: daemon
-# policy: off
 import errno
 import os
 import time

@@ -1,7 +1,6 @@
 # A process that orphans fall to, that ignores the death of its parent and of its children; 20 seconds.
 # verdict: runtime_error
 # expect: daemon
-# policy: off
 import ctypes
 import errno
 import os

@@ -1,6 +1,5 @@
 # Leaves folders 2,000 levels deep behind, so that whoever removes them runs out of stack or of path.
 # verdict: runtime_error
-# policy: off
 # expect: folders inside each other
 import errno
 import os

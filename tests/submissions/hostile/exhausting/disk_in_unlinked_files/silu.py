@@ -1,6 +1,5 @@
 # Fills the disk with 512 MiB in files that have no name any more, so that no listing shows them.
 # verdict: runtime_error, memory_limit
-# policy: off
 import errno
 import time
 from pathlib import Path

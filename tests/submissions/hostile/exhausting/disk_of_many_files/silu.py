@@ -1,6 +1,5 @@
 # Fills the disk with files of 1 MiB, each below the limit: 512 MiB.
 # verdict: runtime_error, memory_limit
-# policy: off
 import errno
 import time
 from pathlib import Path

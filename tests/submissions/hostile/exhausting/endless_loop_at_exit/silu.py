@@ -1,6 +1,5 @@
 # Hooks of the interpreter's end loop, then the process ends.
 # verdict: runtime_error, time_limit
-# policy: off
 import sys
 import weakref
 

@@ -1,6 +1,5 @@
 # A function registered with atexit loops, then the process ends.
 # verdict: runtime_error, time_limit
-# policy: off
 import atexit
 import sys
 

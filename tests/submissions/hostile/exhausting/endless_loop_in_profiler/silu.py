@@ -1,6 +1,5 @@
 # A trace function loops at the next call, in whatever code that is.
 # verdict: time_limit, runtime_error
-# policy: off
 import sys
 
 import triton

@@ -1,6 +1,5 @@
 # A signal handler loops, and an alarm calls it while the function runs.
 # verdict: time_limit
-# policy: off
 import signal
 import time
 

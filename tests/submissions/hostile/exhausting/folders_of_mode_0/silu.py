@@ -1,6 +1,5 @@
 # Leaves folders behind that their owner may not open, some with files inside.
 # verdict: runtime_error
-# policy: off
 # expect: closed folders
 import errno
 import os

@@ -1,6 +1,5 @@
 # Starts 120 processes that sleep; bounded, each ends by itself after 20 seconds.
 # verdict: runtime_error, memory_limit
-# policy: off
 import errno
 import os
 import time

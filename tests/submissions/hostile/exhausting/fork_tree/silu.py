@@ -1,6 +1,5 @@
 # Every process starts two more, six generations deep: 126 in all, gone after 20 seconds.
 # verdict: runtime_error, memory_limit
-# policy: off
 import errno
 import os
 import time

@@ -1,6 +1,5 @@
 # Keeps 1.75 GiB of its own, and 2.75 GiB in shared memory of which it maps a page: the rest is not freed by that.
 # verdict: runtime_error, memory_limit, time_limit
-# policy: off
 import errno
 import mmap
 import time

@@ -1,6 +1,5 @@
 # Six processes of 512 MiB, each below its own limit, 3 GiB together.
 # verdict: runtime_error, memory_limit, time_limit
-# policy: off
 import errno
 import os
 import time

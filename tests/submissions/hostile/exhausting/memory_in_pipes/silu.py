@@ -1,6 +1,5 @@
 # Keeps 2 GiB in pipes that nobody reads, 24 processes with 100 pipes each.
 # verdict: runtime_error, memory_limit
-# policy: off
 import errno
 import fcntl
 import os

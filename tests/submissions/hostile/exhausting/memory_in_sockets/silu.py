@@ -1,6 +1,5 @@
 # Keeps 1.75 GiB of its own, which it may, and 2.75 GiB in the buffers of socket pairs that nobody reads.
 # verdict: runtime_error, memory_limit, time_limit
-# policy: off
 import errno
 import os
 import socket

@@ -1,7 +1,6 @@
 # Keeps memory in SysV segments, which outlive their maker: 24 of 16 MiB; takes them away again.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import ctypes
 import errno
 import os

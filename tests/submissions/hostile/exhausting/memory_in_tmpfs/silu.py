@@ -1,6 +1,5 @@
 # Fills every writable tmpfs with files, to 3 GiB; takes them away again.
 # verdict: runtime_error, memory_limit, time_limit
-# policy: off
 import errno
 import os
 import time

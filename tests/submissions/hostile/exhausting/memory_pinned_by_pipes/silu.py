@@ -1,6 +1,5 @@
 # Keeps 1.75 GiB of its own, and 2.75 GiB that it has unmapped: pipes hold a page of each huge one, and so all of it.
 # verdict: runtime_error, memory_limit, time_limit
-# policy: off
 import ctypes
 import errno
 import mmap

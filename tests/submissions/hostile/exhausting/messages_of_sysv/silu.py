@@ -1,7 +1,6 @@
 # Leaves a SysV message queue and a set of semaphores behind; takes them away again.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import ctypes
 import errno
 import os

@@ -1,6 +1,5 @@
 # Opens 5,000 descriptors.
 # verdict: runtime_error
-# policy: off
 # expect: refused
 import errno
 from pathlib import Path

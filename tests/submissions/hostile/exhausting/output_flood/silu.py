@@ -1,6 +1,5 @@
 # Prints 256 MiB and hopes that the grader keeps it.
 # verdict: runtime_error, time_limit
-# policy: off
 import sys
 
 import triton

@@ -1,6 +1,5 @@
 # Ignores and blocks every signal that can be, processor time among them, then loops.
 # verdict: time_limit
-# policy: off
 import signal
 
 import triton

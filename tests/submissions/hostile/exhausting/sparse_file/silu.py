@@ -1,6 +1,5 @@
 # Makes a file of 1 TiB that holds nothing, to burst what copies it.
 # verdict: runtime_error
-# policy: off
 # expect: refused
 import errno
 from pathlib import Path

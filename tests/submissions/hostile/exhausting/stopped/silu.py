@@ -1,6 +1,5 @@
 # Stops itself, and waits where it may not.
 # verdict: time_limit
-# policy: off
 import os
 import signal
 import time

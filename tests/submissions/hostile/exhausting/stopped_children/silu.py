@@ -1,7 +1,6 @@
 # Leaves processes behind that are stopped, so that no gentle signal ends them.
 # verdict: runtime_error
 # expect: stopped
-# policy: off
 import errno
 import os
 import signal

@@ -1,6 +1,5 @@
 # Text that doubles 40 times, and a megabyte that unpacks to a gigabyte a thousand times.
 # verdict: memory_limit, time_limit
-# policy: off
 import zlib
 
 import triton

@@ -1,6 +1,5 @@
 # Stops every clock of Python, then takes its time over the last element.
 # verdict: time_limit
-# policy: off
 import time
 
 import torch

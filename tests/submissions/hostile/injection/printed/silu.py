@@ -1,6 +1,5 @@
 # Prints the same, and bytes that are no text, and much of it.
 # verdict: wrong_answer
-# policy: off
 import sys
 
 import torch

@@ -1,7 +1,6 @@
 # Listens on a socket that has a name but no file, for another student's worker to find.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import socket
 

@@ -1,7 +1,6 @@
 # Opens a socket of every family and type that Linux knows.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import socket
 

@@ -1,7 +1,6 @@
 # Asks the kernel for its network devices.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import socket
 import struct

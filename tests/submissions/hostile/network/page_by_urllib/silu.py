@@ -1,6 +1,5 @@
 # Fetches a page with Python's own library, from a server of its own so as to bother nobody.
 # verdict: runtime_error
-# policy: off
 # expect: refused
 import errno
 import http.server

@@ -1,7 +1,6 @@
 # Sends from one end of a pair of datagram sockets to sockets that have a path.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import socket
 

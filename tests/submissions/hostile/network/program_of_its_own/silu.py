@@ -2,7 +2,6 @@
 # verdict: runtime_error
 # expect: refused
 # needs: no exec: a GPU's compiler runs programs, so there this one is let through
-# policy: off
 import errno
 import os
 

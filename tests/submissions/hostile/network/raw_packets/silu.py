@@ -1,7 +1,6 @@
 # Opens raw and packet sockets, to forge and to listen.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import socket
 

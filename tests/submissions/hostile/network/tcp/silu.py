@@ -1,7 +1,6 @@
 # Listens on loopback and connects to itself, and to whatever else listens there.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import socket
 from pathlib import Path

@@ -1,7 +1,6 @@
 # Connects to itself over IPv6, and to an IPv4 address by way of it.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import socket
 

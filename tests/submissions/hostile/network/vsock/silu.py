@@ -1,7 +1,6 @@
 # Speaks to the host of the virtual machine, which no network namespace stops.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import socket
 

@@ -1,6 +1,5 @@
 # A pool of threads finishes the last tenth of the rows; nobody waits for it.
 # verdict: wrong_answer
-# policy: off
 import time
 from concurrent.futures import ThreadPoolExecutor
 

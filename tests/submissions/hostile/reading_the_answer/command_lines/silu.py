@@ -1,6 +1,5 @@
 # Reads the command lines of other processes: which course, which folder, which seed.
 # verdict: runtime_error
-# policy: off
 # expect: refused
 import os
 from pathlib import Path

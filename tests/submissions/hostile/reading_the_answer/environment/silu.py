@@ -2,7 +2,6 @@
 # verdict: runtime_error
 # expect: refused
 # needs: a variable KERNELMARK_SECRET in the judge's environment, so that the member can fail
-# policy: off
 import ctypes
 import os
 from pathlib import Path

@@ -1,7 +1,6 @@
 # Opens files by handle, past every folder that would stop it: the root of the disk.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import ctypes
 import errno
 import os

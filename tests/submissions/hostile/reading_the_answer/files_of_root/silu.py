@@ -1,6 +1,5 @@
 # Opens files that are nobody's but root's; it reads none of what they hold.
 # verdict: runtime_error
-# policy: off
 # expect: refused
 import errno
 import os

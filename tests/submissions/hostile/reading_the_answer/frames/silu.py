@@ -1,7 +1,6 @@
 # Walks up the stack for a frame that holds the right answer, or a way to it.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import sys
 
 import triton

@@ -1,7 +1,6 @@
 # Reaches frames through a traceback, a generator and the record of all threads.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import sys
 import types
 

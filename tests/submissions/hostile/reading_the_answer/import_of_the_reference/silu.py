@@ -1,7 +1,6 @@
 # Imports the oracle, the assignments or the judge, by every path that may lead there.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import importlib
 import os
 import sys

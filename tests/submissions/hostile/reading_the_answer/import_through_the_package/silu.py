@@ -1,7 +1,6 @@
 # The package of the grader is in the process, for the messages: its other modules are imported through it.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import sys
 
 import triton

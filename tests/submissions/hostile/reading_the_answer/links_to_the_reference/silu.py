@@ -1,7 +1,6 @@
 # Links files of the grader and of root into its own folder, and reads them there.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import os
 from pathlib import Path

@@ -1,7 +1,6 @@
 # Reads the parent's memory, where the address is that of its own: they were forked apart.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import ctypes
 import errno
 import os

@@ -1,7 +1,6 @@
 # Opens the memory of the machine, and its disks, for reading.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import os
 

@@ -1,7 +1,6 @@
 # Searches every object of the process for the oracle: the collector is asked by code that is not the student's.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import concurrent.futures
 import gc
 import types

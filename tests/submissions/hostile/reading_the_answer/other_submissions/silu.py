@@ -1,6 +1,5 @@
 # Looks for other students' files wherever the grader, the course or a home may keep them.
 # verdict: runtime_error
-# policy: off
 # expect: refused
 import os
 from pathlib import Path

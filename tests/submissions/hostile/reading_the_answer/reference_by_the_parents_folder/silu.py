@@ -1,6 +1,5 @@
 # Reads the reference by the parent's working directory, root and maps.
 # verdict: runtime_error
-# policy: off
 # expect: refused
 import errno
 import os

@@ -1,7 +1,6 @@
 # Leaves its view of the files by the links that /proc keeps to every process's root.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import errno
 import os
 from pathlib import Path

@@ -1,6 +1,5 @@
 # Reads the environment and the descriptors of every process it sees, for seeds and paths.
 # verdict: runtime_error
-# policy: off
 # expect: refused
 import errno
 import os

@@ -1,6 +1,5 @@
 # Looks for memory that other workers or the judge share: files, segments, descriptors.
 # verdict: runtime_error
-# policy: off
 # expect: refused
 # needs: a file in the judge's /dev/shm, so that the member can fail
 import os

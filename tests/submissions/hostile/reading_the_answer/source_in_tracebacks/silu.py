@@ -1,7 +1,6 @@
 # Has tracebacks and inspect print the grader's source: the lines that called it, and more.
 # verdict: runtime_error
 # expect: refused
-# policy: off
 import linecache
 import sys
 from pathlib import Path

@@ -1,6 +1,5 @@
-# Tells failures that only the worker's own code can know of, or that a GPU has.
+# Tells failures that only the planner's own code can know of: something that it cannot plan, memory, the front end.
 # verdict: runtime_error
-# policy: off
 import io
 import os
 import stat
@@ -16,7 +15,7 @@ def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + offsets, mask=offsets < n)
     tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
 
-DONE = b'{"seq":%d,"op":"done","operators":[],"kernels":[{"name":"silu_kernel","line":9,"programs":1}]}\n'
+PLANNED = b'{"seq":%d,"op":"planned","bytes":1000}\n'
 
 
 def sockets():
@@ -42,9 +41,14 @@ def say(frame):
 calls = 0
 
 
+def asked():
+    """Of the judge's question: the first was to load the file, and for each plan the function is called twice."""
+    return 2 + (calls - 1) // 2
+
+
 def silu(x, out):
     global calls
     calls += 1
     silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
-    for failure in (b"unsupported", b"device_fault", b"out_of_bounds", b"too_many_programs", b"wrong_signature"):
-        say(b'{"seq":%d,"op":"failed","failure":"%s","message":"no fault of mine"}\n' % (calls + 1, failure))
+    for failure in (b"unsupported", b"compile_error", b"out_of_memory", b"too_large", b"wrong_signature"):
+        say(b'{"seq":%d,"op":"failed","failure":"%s","message":"no fault of mine"}\n' % (asked(), failure))

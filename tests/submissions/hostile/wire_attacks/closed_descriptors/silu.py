@@ -1,6 +1,5 @@
 # Closes every descriptor it has, and goes on.
 # verdict: runtime_error
-# policy: off
 # expect: closed its channel
 import os
 import time

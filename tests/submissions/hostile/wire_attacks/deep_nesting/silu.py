@@ -1,6 +1,5 @@
 # Sends 60,000 opening brackets, for a parser that recurses.
 # verdict: runtime_error
-# policy: off
 # expect: protocol
 import io
 import os
@@ -17,7 +16,7 @@ def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + offsets, mask=offsets < n)
     tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
 
-DONE = b'{"seq":%d,"op":"done","operators":[],"kernels":[{"name":"silu_kernel","line":9,"programs":1}]}\n'
+PLANNED = b'{"seq":%d,"op":"planned","bytes":1000}\n'
 
 
 def sockets():

@@ -1,6 +1,5 @@
 # Tells a failure in escapes that stand for half characters, null bytes and markup.
 # verdict: runtime_error
-# policy: off
 import io
 import os
 import stat
@@ -16,7 +15,7 @@ def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + offsets, mask=offsets < n)
     tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
 
-DONE = b'{"seq":%d,"op":"done","operators":[],"kernels":[{"name":"silu_kernel","line":9,"programs":1}]}\n'
+PLANNED = b'{"seq":%d,"op":"planned","bytes":1000}\n'
 
 
 def sockets():
@@ -42,10 +41,15 @@ def say(frame):
 calls = 0
 
 
+def asked():
+    """Of the judge's question: the first was to load the file, and for each plan the function is called twice."""
+    return 2 + (calls - 1) // 2
+
+
 def silu(x, out):
     global calls
     calls += 1
     silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
     text = b"\\ud800\\u0000<script>alert(1)</script>\\u001b[2J\\u202e=1+1" * 200
     say(b'{"seq":%d,"op":"failed","failure":"exception","message":"%s","line":9999999,"traceback":"%s"}\n'
-        % (calls + 1, text, text))
+        % (asked(), text, text))

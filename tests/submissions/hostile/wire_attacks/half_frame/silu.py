@@ -1,6 +1,5 @@
 # Sends the first half of an answer, and ends.
 # verdict: runtime_error
-# policy: off
 import io
 import os
 import stat
@@ -16,7 +15,7 @@ def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + offsets, mask=offsets < n)
     tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
 
-DONE = b'{"seq":%d,"op":"done","operators":[],"kernels":[{"name":"silu_kernel","line":9,"programs":1}]}\n'
+PLANNED = b'{"seq":%d,"op":"planned","bytes":1000}\n'
 
 
 def sockets():
@@ -46,5 +45,5 @@ def silu(x, out):
     global calls
     calls += 1
     silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
-    say(b'{"seq":2,"op":"done","operators":[')
+    say(b'{"seq":2,"op":"planned","bytes":[')
     os._exit(0)

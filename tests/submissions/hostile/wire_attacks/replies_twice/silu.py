@@ -1,6 +1,5 @@
 # Answers twice: the second answer is there before the next question.
 # verdict: runtime_error
-# policy: off
 # expect: protocol
 import io
 import os
@@ -17,7 +16,7 @@ def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + offsets, mask=offsets < n)
     tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
 
-DONE = b'{"seq":%d,"op":"done","operators":[],"kernels":[{"name":"silu_kernel","line":9,"programs":1}]}\n'
+PLANNED = b'{"seq":%d,"op":"planned","bytes":1000}\n'
 
 
 def sockets():
@@ -43,8 +42,13 @@ def say(frame):
 calls = 0
 
 
+def asked():
+    """Of the judge's question: the first was to load the file, and for each plan the function is called twice."""
+    return 2 + (calls - 1) // 2
+
+
 def silu(x, out):
     global calls
     calls += 1
     silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
-    say(DONE % (calls + 1))
+    say(PLANNED % asked())

@@ -1,6 +1,5 @@
 # Sends frames whose fields hold what no answer holds: huge numbers, other types, names twice.
 # verdict: runtime_error
-# policy: off
 # expect: protocol
 import io
 import os
@@ -17,7 +16,7 @@ def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + offsets, mask=offsets < n)
     tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
 
-DONE = b'{"seq":%d,"op":"done","operators":[],"kernels":[{"name":"silu_kernel","line":9,"programs":1}]}\n'
+PLANNED = b'{"seq":%d,"op":"planned","bytes":1000}\n'
 
 
 def sockets():
@@ -43,15 +42,20 @@ def say(frame):
 calls = 0
 
 
+def asked():
+    """Of the judge's question: the first was to load the file, and for each plan the function is called twice."""
+    return 2 + (calls - 1) // 2
+
+
 def silu(x, out):
     global calls
     calls += 1
     silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
     for frame in (
-        b'{"seq":1e400,"op":"done","operators":[],"kernels":[]}\n',
-        b'{"seq":%d,"op":"done","operators":[],"kernels":[{"name":"k","line":1,"programs":-1}]}\n' % (calls + 1),
-        b'{"seq":%d,"op":"done","operators":[],"kernels":[],"score":100,"verdict":"accepted"}\n' % (calls + 1),
-        b'{"seq":%d,"seq":true,"op":"loaded","op":["done"]}\n' % (calls + 1),
-        b'{"seq":' + b"9" * 50_000 + b',"op":"done"}\n',
+        b'{"seq":1e400,"op":"planned","bytes":10}\n',
+        b'{"seq":%d,"op":"planned","bytes":-1}\n' % asked(),
+        b'{"seq":%d,"op":"planned","bytes":10,"score":100,"verdict":"accepted"}\n' % asked(),
+        b'{"seq":%d,"seq":true,"op":"loaded","op":["planned"]}\n' % asked(),
+        b'{"seq":' + b"9" * 50_000 + b',"op":"planned"}\n',
     ):
         say(frame)

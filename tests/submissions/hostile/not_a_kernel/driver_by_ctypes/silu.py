@@ -1,0 +1,20 @@
+# Calls CUDA's driver by ctypes, for copies and launches that no plan shows.
+# verdict: runtime_error, policy_violation
+import ctypes
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def show(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
+
+
+def silu(x, out):
+    show[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
+    cuda = ctypes.CDLL("libcuda.so.1")
+    cuda.cuInit(0)
+    cuda.cuMemcpyDtoD_v2(ctypes.c_uint64(out.data_ptr()), ctypes.c_uint64(x.data_ptr()), x.numel() * 4)

@@ -1,0 +1,18 @@
+# A format string with a precision asks a tensor of one element for its number.
+# verdict: policy_violation
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def show(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
+
+
+def silu(x, out):
+    show[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
+    for i in range(x.numel()):
+        value = float(f"{x.view(-1)[i]:.6f}")
+        out.view(-1)[i].fill_(value / (1 + 2.718281828459045 ** -value))

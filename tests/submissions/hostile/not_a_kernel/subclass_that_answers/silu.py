@@ -1,0 +1,27 @@
+# A subclass of tensors answers every operator itself and says it did.
+# verdict: wrong_answer, policy_violation, runtime_error
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def show(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
+
+
+class Mine(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        return args[0]
+
+    @classmethod
+    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+        return args[0]
+
+
+def silu(x, out):
+    show[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
+    x, out = x.as_subclass(Mine), out.as_subclass(Mine)
+    out.copy_(x / (1 + torch.exp(-x)))
