@@ -1,0 +1,312 @@
+"""The judge's reading of a plan, before anything of it is run.
+
+A plan comes from a process that may be hostile, but an honest mistake ends here too. So what host code can bring about
+is a problem of the student's, with its line, and what only a forged plan can have is `Malformed`.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite, prod
+from typing import Literal
+
+from grader.plan.device import MOST_GRID, Device
+from grader.plan.messages import Given, GivenTensor
+from grader.plan.plan import (
+    DATA_BYTES,
+    ITEM_BYTES,
+    Argument,
+    Copy,
+    Data,
+    Descriptor,
+    DType,
+    Fill,
+    Float,
+    Integer,
+    Kernel,
+    Launch,
+    Line,
+    Malformed,
+    Operations,
+    Plan,
+    Pointer,
+    View,
+    named,
+)  # fmt: skip
+from grader.plan.ttir import ITEM_BYTES as POINTEE_BYTES
+from grader.plan.ttir import Foreign, descriptor, pointee, read_kernel
+
+# What cuTensorMapEncodeTiled takes (CUDA Driver API, "Tensor Map Object Management").
+DESCRIPTOR_ALIGNMENT = 16
+MOST_DESCRIPTOR_SIZE = 2**32
+MOST_DESCRIPTOR_STRIDE = 2**40
+# The GPU generation that brought clusters and programmatic launches: compute capability 9.0.
+HOPPER = 9
+MOST_PROBLEMS = 16
+
+# A type of Triton's for each dtype of a tensor.
+_TRITON: dict[DType, str] = {
+    "float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float8_e4m3fn": "fp8e4nv",
+    "float8_e5m2": "fp8e5", "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "uint64": "u64",
+    "uint32": "u32", "uint16": "u16", "uint8": "u8", "bool": "u1",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GridTooLarge:
+    """A grid of more programs along an axis than a GPU has."""
+
+    kernel: str
+    line: Line
+    axis: Literal["x", "y", "z"]
+    programs: int
+    most: int
+    failure: Literal["runtime_error"] = "runtime_error"
+
+
+@dataclass(frozen=True)
+class TooMuchMemory:
+    """Temporaries of `bytes` bytes in all, the largest of them from `line`."""
+
+    bytes: int
+    most: int
+    line: Line
+    failure: Literal["memory_limit"] = "memory_limit"
+
+
+@dataclass(frozen=True)
+class BeyondBuffer:
+    """A view that ends `beyond` bytes after its memory: `as_strided`, or a descriptor with another shape than its
+    tensor's. `given` is the parameter, "" for a temporary; `kernel` is set where a launch takes the view."""
+
+    given: str
+    line: Line
+    beyond: int
+    kernel: str = ""
+    failure: Literal["runtime_error"] = "runtime_error"
+
+
+@dataclass(frozen=True)
+class HostMemory:
+    """A launch that takes host memory which is not pinned: a GPU cannot reach it."""
+
+    kernel: str
+    line: Line
+    given: str
+    failure: Literal["runtime_error"] = "runtime_error"
+
+
+@dataclass(frozen=True)
+class NotOnTarget:
+    """An option of a launch that this generation of GPUs has not."""
+
+    kernel: str
+    line: Line
+    option: Literal["num_ctas", "launch_pdl"]
+    target: str
+    failure: Literal["runtime_error"] = "runtime_error"
+
+
+Problem = GridTooLarge | TooMuchMemory | BeyondBuffer | HostMemory | NotOnTarget
+
+
+def check(
+    plan: Plan, given: Sequence[Given], *, device: Device, copies: bool, memory: int | None = None
+) -> list[Problem]:
+    """What is wrong with a plan by the student's doing, each once, in the plan's order; nothing of a plan that has
+    problems may be run. Raises Malformed for a plan that no planner of ours writes.
+
+    `given` are the parameters that the plan was asked for, `copies` tells whether it may copy tensors, `memory` is what
+    temporaries may take in all, in bytes (the device's memory, if not said).
+    """
+    return _Check(plan, given, device, copies, device.total_memory if memory is None else memory).problems()
+
+
+def foreign(plan: Plan) -> list[tuple[Kernel, Foreign]]:
+    """Inline assembly and foreign functions in a plan's kernels, those that Triton brings left out."""
+    return [(kernel, one) for kernel in plan.kernels for one in read_kernel(kernel)]
+
+
+class _Check:
+    def __init__(self, plan: Plan, given: Sequence[Given], device: Device, copies: bool, memory: int) -> None:
+        self.plan = plan
+        self.device = device
+        self.copies = copies
+        self.memory = memory
+        self.given = [one for one in given if isinstance(one, GivenTensor)]
+        self.found: dict[Problem, None] = {}
+
+    def problems(self) -> list[Problem]:
+        self._buffers()
+        for kernel in self.plan.kernels:
+            _printable(kernel.name)
+            read_kernel(kernel)
+        for tuner in self.plan.tuners:
+            _printable(tuner.kernel + tuner.configuration)
+            if tuner.chosen >= tuner.candidates:
+                raise Malformed("a tuner that chose none of its configurations")
+        if any(number >= len(self.plan.kernels) for number in self.plan.asked):
+            raise Malformed("the resources of a kernel that is not there")
+        for operations in (self.plan.setup, self.plan.first, self.plan.steady or []):
+            self._operations(operations)
+        self._calls()
+        return list(self.found)[:MOST_PROBLEMS]
+
+    def _buffers(self) -> None:
+        buffers = self.plan.buffers
+        first, others = buffers[: len(self.given)], buffers[len(self.given) :]
+        expected = [(one.name, prod(one.shape) * ITEM_BYTES[one.dtype], one.place) for one in self.given]
+        if [(one.given, one.bytes, one.place) for one in first] != expected:
+            raise Malformed("given buffers that are not those of the parameters")
+        if any(one.given for one in others):
+            raise Malformed("a given buffer that no parameter has")
+        total = sum(one.bytes for one in others)
+        if total > self.memory:
+            largest = max(others, key=lambda one: one.bytes)
+            self._note(TooMuchMemory(total, self.memory, largest.line))
+
+    def _calls(self) -> None:
+        """Whether setup and calls touch what they may: see `Plan`."""
+        setup = {number for one in self.plan.setup for number in named(one)}
+        if any(number < len(self.given) for number in setup):
+            raise Malformed("setup touches a given buffer")
+        if self.plan.steady is None and setup & {number for one in self.plan.first for number in named(one)}:
+            raise Malformed("a call that uses what setup made, and no steady call")
+
+    def _operations(self, operations: Operations) -> None:
+        for operation in operations:
+            if any(number >= len(self.plan.buffers) for number in named(operation)):
+                raise Malformed("a buffer that is not there")
+            match operation:
+                case Fill(target=target, value=value, line=line):
+                    self._written(target.buffer)
+                    self._dense(target, line)
+                    _check_value(value, target.dtype)
+                case Data(buffer=buffer, contents=contents):
+                    self._written(buffer)
+                    if len(base64.b64decode(contents)) > min(DATA_BYTES, self.plan.buffers[buffer].bytes):
+                        raise Malformed("data beyond its buffer")
+                case Copy(source=source, target=target, line=line):
+                    if not self.copies:
+                        raise Malformed("a copy where none is allowed")
+                    if source.shape != target.shape or source.dtype != target.dtype:
+                        raise Malformed("a copy between different shapes or dtypes")
+                    self._written(target.buffer)
+                    self._view(source, line)
+                    self._dense(target, line)
+                case Launch():
+                    self._launch(operation)
+
+    def _launch(self, launch: Launch) -> None:
+        if launch.kernel >= len(self.plan.kernels):
+            raise Malformed("a kernel that is not there")
+        kernel = self.plan.kernels[launch.kernel]
+        options = kernel.options
+        axes: tuple[Literal["x", "y", "z"], ...] = ("x", "y", "z")
+        for axis, programs, most in zip(axes, launch.grid, MOST_GRID, strict=True):
+            # Clusters lie along x, and the GPU counts their members.
+            most //= options.num_ctas if axis == "x" else 1
+            if programs > most:
+                self._note(GridTooLarge(kernel.name, launch.line, axis, programs, most))
+        if self.device.major < HOPPER and options.num_ctas > 1:
+            self._note(NotOnTarget(kernel.name, launch.line, "num_ctas", self.device.target))
+        if self.device.major < HOPPER and options.launch_pdl:
+            self._note(NotOnTarget(kernel.name, launch.line, "launch_pdl", self.device.target))
+        if len(launch.arguments) != len(kernel.signature):
+            raise Malformed("a launch with another number of arguments than its kernel takes")
+        for argument, entry in zip(launch.arguments, kernel.signature, strict=True):
+            self._argument(argument, entry, kernel.name, launch.line)
+
+    def _argument(self, argument: Argument, entry: str, kernel: str, line: Line) -> None:
+        """An argument of a launch against its entry in the kernel's signature, which `read_kernel` has checked."""
+        match argument:
+            case Pointer(buffer=number, offset=offset):
+                pointed = pointee(entry)
+                if pointed is None or offset % POINTEE_BYTES[pointed]:
+                    raise Malformed("a pointer that does not fit its kernel's signature")
+                beyond = offset - self.plan.buffers[number].bytes
+            case Descriptor(view=view):
+                _check_descriptor(argument, entry)
+                number, beyond = view.buffer, self._beyond(view)
+            case Integer(type=kind, value=value):
+                bits = int(kind[1:])
+                signed = kind[0] == "i" and bits > 1
+                low, high = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
+                if (entry if entry != "i1" else "u1") != (kind if kind != "i1" else "u1") or not low <= value < high:
+                    raise Malformed("an integer that does not fit its kernel's signature")
+                return
+            case Float(type=kind):
+                if entry != kind:
+                    raise Malformed("a float that does not fit its kernel's signature")
+                return
+        buffer = self.plan.buffers[number]
+        if beyond > 0:
+            self._note(BeyondBuffer(buffer.given, line, beyond, kernel))
+        if buffer.place == "host":
+            self._note(HostMemory(kernel, line, buffer.given))
+
+    def _view(self, view: View, line: Line) -> None:
+        beyond = self._beyond(view)
+        if beyond > 0:
+            self._note(BeyondBuffer(self.plan.buffers[view.buffer].given, line, beyond))
+
+    def _dense(self, view: View, line: Line) -> None:
+        """A view that is written: PyTorch refuses to write one element by several indices."""
+        self._view(view, line)
+        buffer = self.plan.buffers[view.buffer]
+        if self._beyond(view) <= 0 and prod(view.shape) * ITEM_BYTES[view.dtype] > buffer.bytes:
+            raise Malformed("a written view with more elements than its buffer")
+
+    def _beyond(self, view: View) -> int:
+        """By how many bytes a view ends after its buffer; not positive for one that lies inside."""
+        item = ITEM_BYTES[view.dtype]
+        if len(view.shape) != len(view.strides) or view.offset % item:
+            raise Malformed("a view whose strides or offset no tensor has")
+        end = view.offset
+        if all(view.shape):
+            last = sum((size - 1) * stride for size, stride in zip(view.shape, view.strides, strict=True))
+            end += (last + 1) * item
+        return end - self.plan.buffers[view.buffer].bytes
+
+    def _written(self, number: int) -> None:
+        if number < len(self.given) and not self.given[number].output:
+            raise Malformed("an input is written")
+
+    def _note(self, problem: Problem) -> None:
+        self.found[problem] = None
+
+
+def _check_descriptor(argument: Descriptor, entry: str) -> None:
+    """The rules of Triton's TensorDescriptor, which the planner's own copy of it has kept."""
+    view, item = argument.view, ITEM_BYTES[argument.view.dtype]
+    described = descriptor(entry)
+    if described is None or described != (_TRITON[view.dtype], argument.block):
+        raise Malformed("a descriptor that does not fit its kernel's signature")
+    rank = len(argument.block)
+    if not len(view.shape) == len(view.strides) == rank or view.strides[-1] != 1:
+        raise Malformed("a descriptor whose last dimension is not contiguous, or of another rank than its block")
+    if view.offset % DESCRIPTOR_ALIGNMENT or any(stride * item % DESCRIPTOR_ALIGNMENT for stride in view.strides[:-1]):
+        raise Malformed("a descriptor that is not aligned")
+    if not all(0 < size < MOST_DESCRIPTOR_SIZE for size in view.shape):
+        raise Malformed("a descriptor of a size that no GPU takes")
+    if any(stride * item >= MOST_DESCRIPTOR_STRIDE for stride in view.strides):
+        raise Malformed("a descriptor of a stride that no GPU takes")
+    if argument.padding == "nan" and "float" not in view.dtype:
+        raise Malformed("a descriptor that fills integers with NaN")
+
+
+def _check_value(value: float, dtype: DType) -> None:
+    if "float" in dtype:
+        return
+    bits = 1 if dtype == "bool" else 8 * ITEM_BYTES[dtype]
+    signed = dtype.startswith("int")
+    low, high = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
+    if not isfinite(value) or int(value) != value or not low <= value < high:
+        raise Malformed(f"a value that {dtype} does not have")
+
+
+def _printable(text: str) -> None:
+    if not text.isprintable():
+        raise Malformed("a name that cannot be printed")

@@ -1,0 +1,233 @@
+"""What may stand in the text of a kernel, and what of it is not Triton: inline assembly and foreign functions.
+
+The text comes from a process that may be hostile, and is read by Triton's parser later. So it is cut here into the same
+tokens as there (MLIR's "Language Reference"), and whatever this reader does not know is refused rather than passed on.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from grader.plan.plan import Kernel, Malformed, Name
+
+DIALECTS = frozenset({"tt", "arith", "math", "scf", "cf", "ub"})
+# What Triton's front end makes of other dialects: tl.debug_barrier and tl.assume.
+OTHERS = frozenset({"gpu.barrier", "llvm.intr.assume"})
+# The operations that are printed in the generic form, as a string.
+GENERIC = frozenset({"tt.reduce", "tt.scan", "tt.map_elementwise"})
+MOST_DEPTH = 128
+MOST_FOREIGN = 64
+
+_STRING = r'"(?:[^"\\\n\v\f]|\\(?:["\\nt]|[0-9A-Fa-f]{2}))*"'
+_TOKEN = re.compile(
+    rf"""
+    # White space, comments, and the usual forms of a location, which are most of a text.
+    (?P<space>(?:[\ \t\n]+|//[^\n]*|(?:\#loc\d*\ =\ )?loc\((?:\#loc\d*|unknown|{_STRING}(?:\(\#loc\d*\)|:\d+:\d+))\))+)
+  | (?P<string>{_STRING})
+  | (?P<word>[!#]?[A-Za-z_][\w$]*(?:\.[\w$]+)*)
+  | (?P<symbol>@(?:[A-Za-z_][\w$.]*|"[^"\\;{{}}\n\v\f]*"))
+  | (?P<value>[%^](?:[0-9]+|[A-Za-z$._-][\w$.-]*)(?:\#[0-9]+)?)
+  | (?P<number>0x[0-9A-Fa-f]+|[0-9]+(?:\.[0-9]*(?:[eE][-+]?[0-9]+)?)?)
+  | (?P<sign>->|::|[:,()\[\]{{}}<>=+*?|-])
+    """,
+    re.VERBOSE | re.ASCII,
+)
+_ESCAPE = re.compile(r"\\(?:([0-9A-Fa-f]{2})|(.))")
+
+# Assembly that stands in Triton's own library: `gdc_wait`, `gdc_launch_dependents`, `globaltimer`, `smid`.
+_OWN = frozenset({
+    "griddepcontrol.wait; // dummy $0", "griddepcontrol.launch_dependents; // dummy $0", "mov.u64 $0, %globaltimer;",
+    "mov.u32 $0, %smid;"})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """Inline assembly, or a function that neither Triton nor libdevice has: `text` is what stands in the kernel."""
+
+    kind: Literal["assembly", "function"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """`parameters` are the types of the entry's arguments as MLIR writes them."""
+
+    symbol: str
+    parameters: tuple[str, ...]
+    foreign: tuple[Foreign, ...]
+
+
+def read_kernel(kernel: Kernel) -> tuple[Foreign, ...]:
+    """What is foreign in a kernel, each once. Raises Malformed for a text that Triton's front end does not write, or
+    whose entry is not what `symbol` and `signature` say."""
+    reading = read_text(kernel.ttir)
+    if reading.symbol != kernel.symbol:
+        raise Malformed(f"the kernel's entry is {reading.symbol[:100]}, not {kernel.symbol[:100]}")
+    expected = [word for entry in kernel.signature for word in _parameters(entry)]
+    if list(reading.parameters) != expected:
+        raise Malformed(f"the entry of {kernel.symbol[:100]} takes other arguments than its signature says")
+    return reading.foreign
+
+
+@lru_cache(maxsize=256)
+def read_text(text: str) -> Reading:
+    tokens = _tokens(text)
+    symbol = ""
+    parameters: tuple[str, ...] = ()
+    foreign: dict[Foreign, None] = {}
+    depth = 0
+    for at, (kind, token) in enumerate(tokens):
+        following = tokens[at + 1][1] if at + 1 < len(tokens) else ""
+        if kind == "sign":
+            depth += (token in "([{<") - (token in ")]}>")
+            if depth > MOST_DEPTH:
+                raise Malformed("a kernel that is nested too deeply")
+        elif kind == "word":
+            _check_word(token, following)
+            if token == "tt.elementwise_inline_asm":
+                foreign[Foreign("assembly", _string(tokens, at + 1))] = None
+            elif following == "=" and not token.startswith(("#", "!")):
+                _check_attribute(token, tokens, at + 2, foreign)
+            elif token == "tt.func" and following == "public":
+                if symbol:
+                    raise Malformed("a kernel of two entries")
+                symbol, parameters = _entry(tokens, at + 2)
+        elif kind == "string" and following == "(":
+            if _unquoted(token) not in GENERIC:
+                raise Malformed(f"an operation that Triton's front end does not write so: {token[:100]}")
+        elif kind == "string" and following == "=":
+            name = _unquoted(token)
+            _check_word(name, "")
+            _check_attribute(name, tokens, at + 2, foreign)
+    if not symbol:
+        raise Malformed("a kernel without an entry")
+    if len(foreign) > MOST_FOREIGN:
+        raise Malformed("too much foreign code in one kernel")
+    own = {Foreign("assembly", assembly) for assembly in _OWN}
+    return Reading(symbol, parameters, tuple(one for one in foreign if one not in own))
+
+
+def _tokens(text: str) -> list[tuple[str, str]]:
+    """Kind and text of each token, without white space and comments."""
+    found = []
+    end = 0
+    for match in _TOKEN.finditer(text):
+        if match.start() != end:
+            break
+        end = match.end()
+        if match.lastgroup != "space":
+            found.append((str(match.lastgroup), match.group()))
+    if end != len(text):
+        raise Malformed(f"a kernel whose text Triton's front end does not write: {text[end : end + 20]!a}")
+    return found
+
+
+def _check_word(word: str, following: str) -> None:
+    """Refuses a name of a dialect that no kernel has: of an operation, an attribute or a type."""
+    bare = word.lstrip("!#")
+    dialect, dot, _ = bare.partition(".")
+    # `!name<` and `#name<` are another spelling of a dialect's own types and attributes.
+    if dot or (bare != word and following == "<"):
+        if dialect not in DIALECTS and bare not in OTHERS:
+            raise Malformed(f"{word[:100]} is none of Triton's language")
+    elif bare in ("unrealized_conversion_cast", "dense_resource"):
+        raise Malformed(f"{word[:100]} is none of Triton's language")
+
+
+def _check_attribute(name: str, tokens: list[tuple[str, str]], at: int, foreign: dict[Foreign, None]) -> None:
+    """Keeps the symbol of a foreign function; refuses a path to its library, which Triton's own does not need."""
+    if name == "symbol":
+        symbol = _string(tokens, at)
+        if not symbol.isidentifier() or not symbol.isascii():
+            raise Malformed("a foreign function that has no name")
+        if not symbol.startswith("__nv_"):
+            foreign[Foreign("function", symbol)] = None
+    elif name == "libpath" and _string(tokens, at):
+        raise Malformed("a kernel that names a library's file")
+
+
+def _entry(tokens: list[tuple[str, str]], at: int) -> tuple[str, tuple[str, ...]]:
+    """Symbol and argument types of the function whose symbol is token `at`.
+
+    `@k(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32} loc("x"(#loc)), …)`: a type ends where a brace or the next
+    argument begins.
+    """
+    symbol = tokens[at][1].removeprefix("@") if at < len(tokens) else ""
+    if not symbol.isidentifier():
+        raise Malformed("a kernel's entry has no plain name")
+    types: list[str] = []
+    depth, inside = 0, False
+    for kind, token in tokens[at + 1 :]:
+        if token in ("(", "{", "<", "["):
+            depth += 1
+        elif token in (")", "}", ">", "]"):
+            depth -= 1
+            if depth == 0:
+                return symbol, tuple(types)
+        if kind == "value" and depth == 1:
+            types.append("")
+            inside = False
+        elif token == ":" and depth == 1 and types:
+            inside = True
+        elif token == "{" or (token == "," and depth == 1):
+            inside = False
+        elif inside:
+            types[-1] += token
+    raise Malformed("a kernel's entry has no end")
+
+
+_SCALARS = {
+    "i1": "i1", "u1": "i1", "i8": "i8", "u8": "i8", "i16": "i16", "u16": "i16", "i32": "i32", "u32": "i32",
+    "i64": "i64", "u64": "i64", "fp16": "f16", "bf16": "bf16", "fp32": "f32", "fp64": "f64",
+    "fp8e4nv": "f8E4M3FN", "fp8e5": "f8E5M2",
+}  # fmt: skip
+_DESCRIPTOR = re.compile(r"tensordesc<(\w+)\[([0-9]{1,7}(?:, ?[0-9]{1,7}){0,4})\]>", re.ASCII)
+ITEM_BYTES: dict[str, int] = {
+    name: 1 if name in ("i1", "u1", "fp8e4nv", "fp8e5") else int(re.sub(r"\D", "", name)) // 8 for name in _SCALARS}
+
+
+def pointee(entry: str) -> str | None:
+    """What an entry of a signature points to: `fp32` of `*fp32`; None for what is no pointer."""
+    return entry[1:].removeprefix("k") if entry.startswith("*") else None
+
+
+def descriptor(entry: str) -> tuple[str, list[int]] | None:
+    """Element type and block of `tensordesc<fp16[128, 64]>`; None for what is no descriptor."""
+    match = _DESCRIPTOR.fullmatch(entry)
+    return (match[1], [int(size) for size in match[2].split(",")]) if match else None
+
+
+def _parameters(entry: Name) -> list[str]:
+    """The types that MLIR writes for one entry of a signature. Raises Malformed for one that no launch has."""
+    described = descriptor(entry)
+    element = described[0] if described else pointee(entry) or entry
+    if element not in _SCALARS or (not described and not entry.startswith("*") and element.startswith("fp8")):
+        raise Malformed(f"a signature of {entry[:100]!a}")
+    scalar = _SCALARS[element]
+    if described:
+        block = described[1]
+        # Of integers a descriptor keeps the sign.
+        sign = {"i": "s", "u": "u"}.get(element[0], "")
+        tensor = f"tensor<{'x'.join(map(str, block))}x{sign}{scalar}>"
+        return [f"!tt.tensordesc<{tensor}>", *["i32"] * len(block), *["i64"] * len(block)]
+    return [f"!tt.ptr<{scalar}>"] if entry.startswith("*") else [scalar]
+
+
+def _string(tokens: list[tuple[str, str]], at: int) -> str:
+    """The string that token `at` is. Raises Malformed if it is none."""
+    if at >= len(tokens) or tokens[at][0] != "string":
+        raise Malformed("a string expected in a kernel's text")
+    return _unquoted(tokens[at][1])
+
+
+def _unquoted(token: str) -> str:
+    """The text of a quoted string, each escaped byte as a character of its own."""
+    def byte(match: re.Match[str]) -> str:
+        if match[1]:
+            return chr(int(match[1], 16))
+        return {"n": "\n", "t": "\t"}.get(match[2], match[2])
+
+    return _ESCAPE.sub(byte, token[1:-1])
