@@ -13,11 +13,11 @@ from itertools import pairwise
 
 import torch
 
-from grader.plan.plan import ITEM_BYTES, DType
+from grader.plan.plan import BUFFER_ALIGNMENT, ITEM_BYTES, DType
 
 ZONE_BYTES = 64 << 10
-# Where a tensor may start: what PyTorch's own allocator guarantees. Zones are compared in lines of this size.
-LINE = 512
+# Tensors start at whole lines, and zones are compared by them.
+LINE = BUFFER_ALIGNMENT
 MOST_DISTANCE = 256
 """Lines by which the distance between two tensors may be longer than their zones."""
 
@@ -85,8 +85,8 @@ def layout(sizes: Sequence[int], zones: Sequence[int], distances: Sequence[int])
 class Guards:
     """All of flat `memory` that is no tensor, as far as whole lines of it; it is full of `word`, 32 bits.
 
-    `spans` are the tensors, in ascending order. Lines wholly outside of tensors are compared as words, the line in which
-    a tensor ends byte by byte behind it.
+    `spans` are the tensors, in ascending order. Lines wholly outside of tensors are compared as words, the line in
+    which a tensor ends byte by byte behind it.
     """
 
     def __init__(self, memory: torch.Tensor, spans: Sequence[Span], word: int) -> None:

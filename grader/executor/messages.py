@@ -69,13 +69,6 @@ class Look(Shaped):
 # judge -> executor
 
 
-class Open(Message):
-    """Make a CUDA context. Compiled baselines are kept in the folder `cache`."""
-
-    op: Literal["open"] = "open"
-    cache: str
-
-
 class LoadPlan(Message):
     """Load the kernels of the `Program` of `bytes` bytes in descriptor 0."""
 
@@ -84,12 +77,16 @@ class LoadPlan(Message):
 
 
 class LoadBaseline(Message):
-    """Run the file of ours whose source is descriptor 0, and find its function, which takes `given` in that order."""
+    """Run the file of ours whose source is descriptor 0, and find its function, which takes `given` in that order.
+
+    What PyTorch compiles is kept in the folder `cache`, for this process and later ones.
+    """
 
     op: Literal["load_baseline"] = "load_baseline"
     file: Name
     function: Name
     given: list[Given]
+    cache: str
 
 
 class Bind(Message):
@@ -101,17 +98,18 @@ class Bind(Message):
 
 class Run(Message):
     """Run a program once on a slot, temporaries poisoned before. Of a plan, `call` 1 is the steady one, after setup and
-    first call on copies of the slot's tensors."""
+    a first call on slot `first`, which holds other contents."""
 
     op: Literal["run"] = "run"
     program: Size
     slot: Size
     call: Literal[0, 1] = 0
+    first: Size = 0
 
 
 class Capture(Message):
     """Prepare a program's calls on these slots, in this order, for `Replay`: as one CUDA graph, if it can be had. No
-    slots make an empty one. Of a plan the steady call is taken, if it has one."""
+    slots make an empty one. Of a plan the steady call is taken, if it has one, after a first call on the first slot."""
 
     op: Literal["capture"] = "capture"
     program: Size
@@ -124,8 +122,7 @@ class Replay(Message):
     capture: Size
 
 
-ExecutorRequest = Annotated[
-    Open | LoadPlan | LoadBaseline | Bind | Run | Capture | Replay, Field(discriminator="op")]
+ExecutorRequest = LoadPlan | LoadBaseline | Bind | Run | Capture | Replay
 
 
 # executor -> judge
@@ -179,7 +176,7 @@ class Fault(Message):
     line: Line = 0
 
 
-EXECUTOR_REQUEST: TypeAdapter[Open | LoadPlan | LoadBaseline | Bind | Run | Capture | Replay] = TypeAdapter(
-    ExecutorRequest)
-EXECUTOR_REPLY: TypeAdapter[Ready | Captured | Ran | Replayed | Fault] = TypeAdapter(
-    Annotated[Ready | Captured | Ran | Replayed | Fault, Field(discriminator="op")])
+ExecutorReply = Ready | Captured | Ran | Replayed | Fault
+
+EXECUTOR_REQUEST: TypeAdapter[ExecutorRequest] = TypeAdapter(Annotated[ExecutorRequest, Field(discriminator="op")])
+EXECUTOR_REPLY: TypeAdapter[ExecutorReply] = TypeAdapter(Annotated[ExecutorReply, Field(discriminator="op")])

@@ -19,7 +19,7 @@ from grader.executor import guards
 from grader.executor.messages import DeviceBlock, HostBlock
 from grader.judge import buffers
 from grader.plan.messages import GivenTensor
-from grader.plan.plan import Place
+from grader.plan.plan import DType, Place
 
 # CUDA Programming Guide, "Interprocess Communication": smaller allocations may be cut from one of 2 MiB, and the handle
 # then opens the whole of it, neighbours included.
@@ -32,6 +32,7 @@ class Piece:
 
     arena: Arena
     tensor: torch.Tensor
+    dtype: DType
     offset: int
 
 
@@ -61,7 +62,7 @@ class Arena:
         self._guards = guards.Guards(
             self.memory, spans, guards.nan_word() if guard == "nan" else secrets.randbits(32))
         self.pieces = [
-            Piece(self, guards.view(self.memory, span.start, tensor.shape, tensor.dtype), span.start)
+            Piece(self, guards.view(self.memory, span.start, tensor.shape, tensor.dtype), tensor.dtype, span.start)
             for span, tensor in zip(spans, wanted, strict=True)]
 
     def guard(self) -> None:

@@ -91,56 +91,126 @@ class Executor:
     """
 
     def __init__(self, zygote: Zygote, cache: Path) -> None:
-        raise NotImplementedError
+        self._conversation = conversation.Conversation(zygote, "executor", LIMITS)
+        self._cache = cache
+        self._arenas: list[Arena] = []
+        self._opened = False
 
     @property
     def over(self) -> bool:
-        raise NotImplementedError
+        return self._conversation.over
+
+    @property
+    def printed(self) -> str:
+        """The end of what the process has printed: `tl.device_print` of kernels, warnings of PyTorch."""
+        return self._conversation.printed
 
     def load(self, plan: Plan, binaries: Sequence[Binary], *, seconds: float = LOAD_SECONDS) -> int | Lost:
         """Loads a plan's machine code. Returns the program's number."""
-        raise NotImplementedError
+        program = messages.Program(plan=plan, binaries=list(binaries)).model_dump_json().encode()
+        request = messages.LoadPlan(seq=self._conversation.next_seq(), bytes=len(program))
+        reply = self._ask(request, seconds, program)
+        return reply if isinstance(reply, Lost) else _expected(reply, messages.Ready).number
 
     def load_baseline(
         self, source: bytes, file: str, function: str, given: Sequence[Given], *, seconds: float = BASELINE_SECONDS
     ) -> int | Lost:
         """Runs a file of ours and finds its function, which is called with `given`, in that order, and returns its
         result or writes it to the output. Returns the program's number."""
-        raise NotImplementedError
+        request = messages.LoadBaseline(
+            seq=self._conversation.next_seq(), file=file, function=function, given=list(given),
+            cache=str(self._cache))
+        reply = self._ask(request, seconds, source)
+        return reply if isinstance(reply, Lost) else _expected(reply, messages.Ready).number
 
     def bind(self, slots: Sequence[Slot], *looks: Look, seconds: float = LOAD_SECONDS) -> Lost | None:
         """Maps the arenas of these slots and looks, and no others: what was bound before is let go of."""
-        raise NotImplementedError
+        pieces = [piece for slot in slots for piece in slot.values()]
+        arenas = [*(piece.arena for piece in pieces), *(part for look in looks for part in _arenas(look))]
+        self._arenas = list(dict.fromkeys(arenas))
+        # The first carries what all this says.
+        descriptors = [-1]
+        blocks = [arena.block(descriptors) for arena in self._arenas]
+        placed = [{name: self._placed(piece) for name, piece in slot.items()} for slot in slots]
+        text = messages.Slots(blocks=blocks, slots=placed).model_dump_json().encode()
+        request = messages.Bind(seq=self._conversation.next_seq(), bytes=len(text))
+        reply = self._ask(request, seconds, text, descriptors[1:])
+        return reply if isinstance(reply, Lost) else None
 
-    def run(self, program: int, slot: int, call: int = 0, *, seconds: float) -> Done | Lost:
+    def run(self, program: int, slot: int, *, first: int | None = None, seconds: float) -> Done | Lost:
         """Runs a program once on a slot, on freshly poisoned temporaries, and waits for it.
 
-        `call` 0 is a plan's first call, after its setup; 1 the steady one, after setup and first call on copies of the
-        slot's tensors. What a baseline returns is copied to the output. What the judge has asked of its own device
-        before is waited for.
+        Without `first` that is a plan's first call, after its setup. With it, it is the steady call, after setup and a
+        first call on the slot `first`, which should hold other contents. What a baseline returns is copied to the
+        output. What the judge has asked of its own device before is waited for.
         """
-        raise NotImplementedError
+        request = messages.Run(
+            seq=self._conversation.next_seq(), program=program, slot=slot, call=0 if first is None else 1,
+            first=first or 0)
+        reply = self._ask(request, seconds)
+        return reply if isinstance(reply, Lost) else Done(touched=tuple(_expected(reply, messages.Ran).touched))
 
     def capture(
         self, program: int, slots: Sequence[int], look: Look | None = None, *, seconds: float
     ) -> Captured | Lost:
         """Prepares a program's calls on these slots, in this order, for `replay`; no slots make an empty graph.
 
-        Of a plan the steady call is taken; the state that it finds is that after setup and first call, before each
-        replay anew. Everything is run once, so that the slots' outputs are written.
+        Of a plan the steady call is taken; the state that it finds is that after setup and a first call on the first
+        slot, before each replay anew. All is run once meanwhile: outputs are written, and elements looked at.
         """
-        raise NotImplementedError
+        request = messages.Capture(
+            seq=self._conversation.next_seq(), program=program, slots=list(slots),
+            look=None if look is None else messages.Look(
+                source=self._arenas.index(look.source), positions=self._placed(look.positions),
+                target=self._placed(look.target)))
+        reply = self._ask(request, seconds)
+        if isinstance(reply, Lost):
+            return reply
+        captured = _expected(reply, messages.Captured)
+        return Captured(captured.number, captured.graph)
 
     def replay(self, captured: Captured, *, seconds: float) -> Done | Lost:
         """Replays. `Done.seconds` is the host's clock around launch, look and synchronisation, inside the executor.
 
         What the judge has asked of its own device before is waited for, outside of the clock.
         """
-        raise NotImplementedError
+        reply = self._ask(messages.Replay(seq=self._conversation.next_seq(), capture=captured.number), seconds)
+        return reply if isinstance(reply, Lost) else Done(seconds=_expected(reply, messages.Replayed).seconds)
 
     def close(self) -> None:
         """Kills the process; idempotent. Raises InfrastructureError if it cannot be killed."""
-        raise NotImplementedError
+        self._conversation.end()
+
+    def _ask(
+        self, request: messages.ExecutorRequest, seconds: float, contents: bytes | None = None,
+        descriptors: Sequence[int] = (),
+    ) -> messages.ExecutorReply | Lost:
+        """The answer. `contents` travel in a memory file, as descriptor 0."""
+        if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+            torch.cuda.synchronize()
+        file = [] if contents is None else [memory_file(contents=contents)]
+        try:
+            reply = self._conversation.ask(
+                request, messages.EXECUTOR_REPLY, seconds=seconds + (0 if self._opened else OPEN_SECONDS),
+                descriptors=[*file, *descriptors])
+        finally:
+            for descriptor in file:
+                os.close(descriptor)
+        self._opened = True
+        if isinstance(reply, conversation.Lost):
+            if reply.kind == "time_out":
+                return Lost("time_limit", reply.message)
+            kind: Literal["out_of_memory", "crash"] = "out_of_memory" if reply.kind == "out_of_memory" else "crash"
+            return Lost(kind, f"{reply.message}\n{reply.output}".strip())
+        if isinstance(reply, messages.Fault):
+            self.close()
+            return Lost(reply.kind, reply.message, reply.kernel, reply.line)
+        return reply
+
+    def _placed(self, piece: Piece) -> messages.Placed:
+        return messages.Placed(
+            block=self._arenas.index(piece.arena), offset=piece.offset, shape=list(piece.tensor.shape),
+            dtype=piece.dtype)
 
 
 class Executors:
@@ -150,12 +220,43 @@ class Executors:
     """
 
     def __init__(self, cache: Path) -> None:
-        raise NotImplementedError
+        self._cache = cache
+        # Of each zygote one process lives at a time: while one executor is at work, the next needs another.
+        self._zygotes = [executor_zygote() for _ in range(2)]
+        self._ahead: Executor | None = None
+        self._taken: Executor | None = None
 
     def take(self) -> Executor:
-        """A fresh executor. Raises InfrastructureError if none can be had."""
-        raise NotImplementedError
+        """A fresh executor; the one taken before is ended. Raises InfrastructureError if none can be had."""
+        executor = self._ahead or self._start()
+        if self._taken is not None:
+            self._taken.close()
+        self._taken = executor
+        self._ahead = self._start()
+        return executor
 
     def close(self) -> None:
         """Ends all of them."""
-        raise NotImplementedError
+        for zygote in self._zygotes:
+            zygote.close()
+
+    def _start(self) -> Executor:
+        """Zygotes take turns, and the one whose turn it is has no living worker."""
+        zygote = self._zygotes.pop(0)
+        self._zygotes.append(zygote)
+        return Executor(zygote, self._cache)
+
+
+def executor_zygote() -> Zygote:
+    """What executors are forked from: unconfined, since they run code of ours alone."""
+    return Zygote(("executor",), layers=wire.Layers())
+
+
+def _arenas(look: Look) -> tuple[Arena, Arena, Arena]:
+    return look.source, look.positions.arena, look.target.arena
+
+
+def _expected(reply: messages.ExecutorReply, shape: type[M]) -> M:
+    if not isinstance(reply, shape):
+        raise InfrastructureError(f"an executor answered with {type(reply).__name__} where {shape.__name__} was due")
+    return reply

@@ -1,0 +1,190 @@
+"""The process that runs kernels on a GPU: our own code, with a CUDA context of its own, since kernels can crash it.
+
+It never sees a submission's file, only plans and machine code. It ends after the first error that CUDA reports.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import traceback
+import warnings
+from dataclasses import dataclass
+from typing import TypeVar
+
+import torch
+
+from grader.executor import messages
+from grader.executor.driver import DriverError, checked
+from grader.executor.memory import Blocks
+from grader.executor.programs import BaselineProgram, PlanProgram, Prepared, Program, Slot, Step
+from grader.plan import frames
+from grader.plan.plan import Shaped
+
+S = TypeVar("S", bound=Shaped)
+
+
+def prepare() -> None:
+    """Imports in the zygote what takes long; nothing here touches CUDA, whose context does not survive a fork."""
+    from cuda.bindings import driver, runtime
+
+    _ = driver, runtime
+
+
+def serve(channel: frames.Channel) -> None:
+    executor = _Executor()
+    # Ahead of the first request.
+    trouble = executor.open()
+    while True:
+        try:
+            request, descriptors = channel.receive_with_descriptors(messages.EXECUTOR_REQUEST)
+        except frames.ChannelClosed:
+            return
+        try:
+            reply = trouble or executor.answer(request, descriptors)
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+        channel.send(reply.model_copy(update={"seq": request.seq}))
+        if isinstance(reply, messages.Fault):
+            return
+
+
+@dataclass(frozen=True)
+class _Capture:
+    """`go` is what the clock is around, but for the wait for its end. A graph needs the memory that `prepared` holds."""
+
+    prepared: Prepared
+    go: Step
+
+
+class _Executor:
+    def __init__(self) -> None:
+        self._programs: list[Program] = []
+        self._blocks: Blocks | None = None
+        self._slots: list[Slot] = []
+        self._captures: list[_Capture] = []
+
+    def open(self) -> messages.Fault | None:
+        """Makes the CUDA context."""
+        try:
+            # One stream for all, and not the default one, which a graph cannot be captured from.
+            torch.cuda.set_stream(torch.cuda.Stream())  # type: ignore[no-untyped-call]
+            self._wait()
+        except Exception as error:
+            traceback.print_exc()
+            return messages.Fault(seq=0, kind="other", message=f"no CUDA context: {error}"[:2000])
+        return None
+
+    def answer(self, request: messages.ExecutorRequest, descriptors: list[int]) -> messages.ExecutorReply:
+        """Does what is asked. An error of CUDA's, or of ours, is a `Fault`."""
+        name, line = "", 0
+        try:
+            if isinstance(request, messages.Run | messages.Capture):
+                name, line = self._programs[request.program].only_launch()
+            reply = self._answer(request, descriptors)
+            self._wait()
+            return reply
+        except Exception as error:
+            fault = error
+            if not isinstance(error, DriverError):
+                traceback.print_exc()
+                # PyTorch tells of errors of kernels in words; the driver, asked again, by number.
+                try:
+                    self._wait()
+                except DriverError as told:
+                    fault = told
+            if isinstance(fault, DriverError):
+                return messages.Fault(
+                    seq=request.seq, kind=fault.kind, message=str(fault), kernel=fault.kernel or name,
+                    line=fault.line or line)
+            kind: messages.FaultKind = "out_of_memory" if isinstance(fault, torch.OutOfMemoryError) else "other"
+            return messages.Fault(seq=request.seq, kind=kind, message=f"{type(fault).__name__}: {fault}"[:2000])
+
+    def _answer(self, request: messages.ExecutorRequest, descriptors: list[int]) -> messages.ExecutorReply:
+        if isinstance(request, messages.Replay):
+            return messages.Replayed(seq=request.seq, seconds=self._replay(self._captures[request.capture]))
+        if isinstance(request, messages.Run):
+            first = self._slots[request.first] if request.call else None
+            touched = self._programs[request.program].run(self._slots[request.slot], first)
+            return messages.Ran(seq=request.seq, touched=touched[:64])
+        if isinstance(request, messages.Capture):
+            graph = self._capture(request)
+            return messages.Captured(seq=request.seq, number=len(self._captures) - 1, graph=graph)
+        if isinstance(request, messages.LoadPlan):
+            self._programs.append(PlanProgram(_read(messages.Program, descriptors[0], request.bytes)))
+        elif isinstance(request, messages.LoadBaseline):
+            source = os.pread(descriptors[0], os.fstat(descriptors[0]).st_size, 0)
+            os.environ |= {
+                "TORCHINDUCTOR_CACHE_DIR": request.cache, "TRITON_CACHE_DIR": f"{request.cache}/triton",
+                # In this process: helpers of its own would have to be ended.
+                "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+            self._programs.append(BaselineProgram(request.file, source, request.function, request.given))
+        else:
+            self._bind(_read(messages.Slots, descriptors[0], request.bytes), descriptors)
+        return messages.Ready(seq=request.seq, number=max(0, len(self._programs) - 1))
+
+    def _bind(self, slots: messages.Slots, descriptors: list[int]) -> None:
+        self._captures, self._slots = [], []
+        for program in self._programs:
+            program.unbind()
+        if self._blocks is not None:
+            self._blocks.close()
+        torch.cuda.empty_cache()
+        self._blocks = Blocks(slots, descriptors)
+        self._slots = [
+            {name: self._blocks.tensor(placed) for name, placed in slot.items()} for slot in slots.slots]
+
+    def _capture(self, request: messages.Capture) -> bool:
+        prepared = self._programs[request.program].prepare([self._slots[number] for number in request.slots])
+        steps = [*prepared.calls, *self._look(request.look)]
+
+        def go() -> None:
+            for step in steps:
+                step()
+
+        prepared.restore()
+        go()
+        self._wait()
+        if not prepared.graphable:
+            self._captures.append(_Capture(prepared, go))
+            return False
+        graph = torch.cuda.CUDAGraph()
+        try:
+            with warnings.catch_warnings():
+                # That it is empty.
+                warnings.simplefilter("ignore")
+                with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
+                    go()
+        except RuntimeError:
+            # Not everything that PyTorch does can be captured.
+            self._wait()
+            self._captures.append(_Capture(prepared, go))
+            return False
+        self._captures.append(_Capture(prepared, graph.replay))
+        return True
+
+    def _look(self, look: messages.Look | None) -> list[Step]:
+        if look is None:
+            return []
+        assert self._blocks is not None
+        target, positions = self._blocks.tensor(look.target), self._blocks.tensor(look.positions)
+        source = self._blocks.memory[look.source].view(target.dtype)
+        return [lambda: torch.index_select(source, 0, positions, out=target)]
+
+    def _replay(self, capture: _Capture) -> float:
+        capture.prepared.restore()
+        self._wait()
+        started = time.perf_counter_ns()
+        capture.go()
+        self._wait()
+        return (time.perf_counter_ns() - started) * 1e-9
+
+    def _wait(self) -> None:
+        from cuda.bindings import driver
+
+        checked(driver.cuCtxSynchronize())
+
+
+def _read(shape: type[S], descriptor: int, size: int) -> S:
+    return shape.model_validate_json(os.pread(descriptor, size, 0))

@@ -1,0 +1,91 @@
+"""The memory of calls: the judge's blocks, mapped, and the temporaries of plans, which are the executor's own."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from grader.executor import guards
+from grader.executor.driver import checked
+from grader.executor.messages import DeviceBlock, Placed, Slots
+from grader.plan.plan import Buffer, Place
+
+
+class Blocks:
+    """The judge's memory as this process sees it: `memory` is a flat tensor for each block."""
+
+    def __init__(self, slots: Slots, descriptors: Sequence[int]) -> None:
+        from cuda.bindings import runtime
+
+        self._runtime: Any = runtime
+        self._opened: list[int] = []
+        self._pinned: list[int] = []
+        self.memory: list[torch.Tensor] = []
+        for block in slots.blocks:
+            if isinstance(block, DeviceBlock):
+                handle = runtime.cudaIpcMemHandle_t()
+                handle.reserved = bytes.fromhex(block.handle)
+                pointer = int(checked(runtime.cudaIpcOpenMemHandle(handle, runtime.cudaIpcMemLazyEnablePeerAccess)))
+                self._opened.append(pointer)
+                self.memory.append(guards.device_memory(pointer, block.bytes))
+                continue
+            mapped = torch.frombuffer(mmap.mmap(descriptors[block.descriptor], block.bytes), dtype=torch.uint8)
+            self.memory.append(mapped)
+            if block.pinned:
+                checked(runtime.cudaHostRegister(mapped.data_ptr(), block.bytes, 0))
+                self._pinned.append(mapped.data_ptr())
+
+    def tensor(self, placed: Placed) -> torch.Tensor:
+        return guards.view(self.memory[placed.block], placed.offset, placed.shape, placed.dtype)
+
+    def close(self) -> None:
+        """Nothing may be at work on it any more."""
+        for pointer in self._opened:
+            checked(self._runtime.cudaIpcCloseMemHandle(pointer))
+        for pointer in self._pinned:
+            checked(self._runtime.cudaHostUnregister(pointer))
+        self._opened, self._pinned, self.memory = [], [], []
+
+
+class Temporaries:
+    """Memory for the buffers of a plan that nobody gives, between guard zones, one allocation for each place.
+
+    `flat` is the memory of each by its index among the plan's buffers.
+    """
+
+    def __init__(self, buffers: Sequence[Buffer]) -> None:
+        self._word = guards.nan_word()
+        self._arenas: list[tuple[torch.Tensor, guards.Guards, list[int]]] = []
+        self._state: list[torch.Tensor] = []
+        self.flat: dict[int, torch.Tensor] = {}
+        places: tuple[Place, ...] = ("device", "pinned", "host")
+        for place in places:
+            indices = [i for i, buffer in enumerate(buffers) if not buffer.given and buffer.place == place]
+            if not indices:
+                continue
+            spans, size = guards.layout(
+                [buffers[i].bytes for i in indices], [guards.ZONE_BYTES] * len(indices), [0] * len(indices))
+            memory = torch.empty(
+                size, dtype=torch.uint8, device="cuda" if place == "device" else "cpu", pin_memory=place == "pinned")
+            self._arenas.append((memory, guards.Guards(memory, spans, self._word), indices))
+            self.flat |= {i: memory[span.start : span.end] for i, span in zip(indices, spans, strict=True)}
+
+    def poison(self) -> None:
+        """Makes all of it NaN, guard zones included."""
+        for memory, _, _ in self._arenas:
+            memory.view(torch.int32).fill_(self._word - (1 << 32) if self._word >= 1 << 31 else self._word)
+
+    def touched(self) -> list[int]:
+        """The buffers, by their index, around which something was written."""
+        return sorted(indices[i] for _, zones, indices in self._arenas for i in zones.touched())
+
+    def keep(self) -> None:
+        """Makes their present contents those that `restore` brings back."""
+        self._state = [memory.clone() for memory, _, _ in self._arenas]
+
+    def restore(self) -> None:
+        for (memory, _, _), kept in zip(self._arenas, self._state, strict=True):
+            memory.copy_(kept)
