@@ -20,18 +20,22 @@ Verdict = Literal[
     "memory_limit",
     "policy_violation",
     "missing",
+    "needs_gpu",
     "infrastructure_error",
 ]
+UNJUDGED: frozenset[Verdict] = frozenset({"needs_gpu", "infrastructure_error"})
+"""Verdicts that leave open whether a submission is right: its points are neither won nor lost."""
+
 Outcome = Literal["passed", "failed", "not_run"]
-Stage = Literal["source", "case", "record", "speed"]
-"""What a check looks at: the source text, one case's answer, the record of what ran, one case's time."""
+Stage = Literal["source", "case", "target", "speed"]
+"""What a check looks at: the file, one case's answer, what a GPU would make of it, one case's time."""
 
 FailureKind = Literal[
     "missing_file", "missing_function", "not_attempted", "unreadable_source", "syntax_error", "import_error",
-    "wrong_signature",
+    "wrong_signature", "compile_error",
     "exception", "crash", "time_out", "out_of_memory", "protocol", "over_limit", "too_many_programs", "out_of_bounds",
-    "wrong_values", "unwritten", "not_finite", "input_changed", "late_write",
-    "policy", "no_kernel", "infrastructure",
+    "wrong_values", "unwritten", "not_finite", "input_changed", "race", "late_write",
+    "policy", "no_kernel", "needs_gpu", "infrastructure",
 ]
 
 VERDICT_OF_KIND: dict[FailureKind, Verdict] = {
@@ -42,6 +46,7 @@ VERDICT_OF_KIND: dict[FailureKind, Verdict] = {
     "syntax_error": "runtime_error",
     "import_error": "runtime_error",
     "wrong_signature": "runtime_error",
+    "compile_error": "runtime_error",
     "exception": "runtime_error",
     "crash": "runtime_error",
     "protocol": "runtime_error",
@@ -54,16 +59,18 @@ VERDICT_OF_KIND: dict[FailureKind, Verdict] = {
     "unwritten": "wrong_answer",
     "not_finite": "wrong_answer",
     "input_changed": "wrong_answer",
+    "race": "wrong_answer",
     "late_write": "wrong_answer",
     "policy": "policy_violation",
     "no_kernel": "policy_violation",
+    "needs_gpu": "needs_gpu",
     "infrastructure": "infrastructure_error",
 }
 
 # Where checks of one assignment disagree, the first of these speaks for it: ours before theirs, then what says most.
 VERDICT_ORDER: tuple[Verdict, ...] = (
     "infrastructure_error", "missing", "policy_violation", "memory_limit", "time_limit", "runtime_error",
-    "wrong_answer",
+    "wrong_answer", "needs_gpu",
 )
 
 
@@ -101,8 +108,21 @@ class Place(Record):
     text: str = ""
 
 
+class Reach(Record):
+    """How far a load or store of a kernel goes outside its tensor, in elements.
+
+    `tensor` is the kernel's name for it, `given` the parameter behind it, or "" for a tensor of the submission's own.
+    """
+
+    access: Literal["load", "store", "atomic"]
+    tensor: str
+    given: str = ""
+    past: int = Field(description="elements past the end; 0 if it ends inside")
+    before: int = Field(default=0, description="elements before the start")
+
+
 class Detail(Record):
-    """Why a check failed."""
+    """Why a check failed, or was not run."""
 
     kind: FailureKind
     message: str
@@ -116,6 +136,23 @@ class Detail(Record):
     unwritten: int | None = None
     worst: Worst | None = None
     error_map: ErrorMap | None = None
+    reach: list[Reach] = Field(default=[], description="the loads and stores outside their tensors")
+
+
+class KernelFacts(Record):
+    """What a kernel of a timed case takes on the course's GPU, as compiled. `loads` and `stores` count instructions by
+    the bits that a thread moves with one."""
+
+    name: str
+    line: int = 0
+    registers: int
+    spills: int = Field(description="bytes a thread")
+    shared: int = Field(description="bytes a program")
+    loads: dict[int, int] = {}
+    stores: dict[int, int] = {}
+    copies: str = ""
+    tensor_cores: str = ""
+    assembly: list[str] = []
 
 
 class Interval(Record):
@@ -160,8 +197,10 @@ class CheckResult(Record):
 
 
 def decisive(checks: Sequence[CheckResult]) -> tuple[Verdict | None, list[CheckResult]]:
-    """The verdict that failed checks give, and those of them that give it; (None, []) if none failed."""
-    failed = [(VERDICT_OF_KIND[c.detail.kind], c) for c in checks if c.outcome == "failed" and c.detail is not None]
+    """The verdict that checks give which failed or need a GPU, and those of them that give it; (None, []) if there are
+    none."""
+    failed = [(VERDICT_OF_KIND[c.detail.kind], c) for c in checks if c.detail is not None
+              and (c.outcome == "failed" or (c.outcome == "not_run" and c.detail.kind == "needs_gpu"))]
     given = {verdict for verdict, _ in failed}
     for verdict in VERDICT_ORDER:
         if verdict in given:
@@ -224,8 +263,18 @@ class AssignmentResult(Record):
     correctness: Correctness
     performance: Performance
     flags: list[Flag] = []
+    kernels: list[KernelFacts] = Field(default=[], description="of the timed cases, compiled for the course's GPU")
+    remarks: list[str] = Field(default=[], description="what costs no points and is worth knowing")
     source_sha256: str = ""
     seconds: float = 0
+
+    @property
+    def measured_max(self) -> float:
+        """The points that this grading could have given."""
+        if self.verdict in UNJUDGED:
+            return 0
+        speed = self.performance
+        return self.correctness.max_points + (speed.max_points if speed.status == "measured" else 0)
 
 
 class Environment(Record):

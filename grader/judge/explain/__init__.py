@@ -1,7 +1,17 @@
-"""Why a submission failed, and where its author should look: hints that follow from evidence, never from a guess."""
+"""Why a submission failed, and where its author should look: hints that follow from evidence, never from a guess.
+
+Facts come in as values, and leave as words: nothing reads a sentence back.
+"""
 
 from grader.judge.explain.case import explain_case
 from grader.judge.explain.failures import explain_failure
+from grader.judge.explain.remarks import explain_remarks
+from grader.judge.explain.runs import explain_findings
+from grader.judge.explain.silence import explain_unwritten
+from grader.judge.explain.stops import explain_stop
 from grader.judge.explain.summary import explain_assignment
 
-__all__ = ["explain_assignment", "explain_case", "explain_failure"]
+__all__ = [
+    "explain_assignment", "explain_case", "explain_failure", "explain_findings", "explain_remarks", "explain_stop",
+    "explain_unwritten",
+]

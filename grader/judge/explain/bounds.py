@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.assignment import Assignment, Input, Output
-from grader.judge.explain.failures import ONE_TOO_FAR
-from grader.result import VERDICT_OF_KIND, CheckResult
+from grader.judge.explain.runs import ONE_TOO_FAR
+from grader.result import VERDICT_OF_KIND, CheckResult, Reach
 
 FEWEST_FAILED = 2
-
-REACH = re.compile(r"(load|store) out of bounds: .* up to ([\d,]{1,18}) elements? past the end")
 
 
 @dataclass(frozen=True)
@@ -49,31 +46,40 @@ def explain_bounds(
     assignment: Assignment, failed: Sequence[CheckResult], passed: Sequence[CheckResult]
 ) -> str | None:
     """The hint that fits how far every failed case reached; None if none does, or if a case failed otherwise."""
-    reached = [(check, *_reach(check)) for check in failed]
-    telling = [(check, action, far) for check, action, far in reached if action and max(check.sizes.values()) > 1]
-    if not telling or any(not action and not _is_answer(check) for check, action, _ in reached):
+    if not all(_reach(check) or _is_answer(check) for check in failed):
         return None
-    if all(far == 1 for _, _, far in telling):
+    telling = [(check, reach) for check in failed if max(check.sizes.values()) > 1 for reach in _reach(check)]
+    if not telling or any(reach.before for _, reach in telling):
+        return None
+    if all(reach.past == 1 for _, reach in telling):
         return ONE_TOO_FAR
     matrices = [p for p in assignment.parameters if isinstance(p, Input | Output) and len(p.shape) == 2]
-    for matrix in matrices:
-        row = matrix.shape[1]
-        theirs = Stride(matrix, row).action
-        # The first program that fails need not reach the row's end.
-        if all(far <= check.sizes[row] and action == theirs for check, action, far in telling) and any(
-            far == check.sizes[row] > 1 for check, _, far in telling
-        ):
-            return f"One row of {matrix.name} too far: does the mask of the rows say <= where < is meant?"
+    if (names := _one_row(matrices, telling)) is not None:
+        return f"One row of {' and of '.join(names)} too far: does the mask of the rows say <= where < is meant?"
     if len(failed) < FEWEST_FAILED:
         return None
     singles = [stride for matrix in matrices for stride in _strides(matrix, passed)]
     pairs = [(a, b) for a in singles for b in singles if a.action == "load" and b.action == "store"]
     for theory in (*((stride,) for stride in singles), *pairs):
-        if all(_fits(theory, *case) for case in reached) and not any(
+        if all(_fits(theory, check) for check in failed) and not any(
             stride.is_wrong(check.sizes) for stride in theory for check in passed
         ):
             return _told(theory, passed)
     return None
+
+
+def _one_row(
+    matrices: Sequence[Input | Output], telling: Sequence[tuple[CheckResult, Reach]]
+) -> list[str] | None:
+    """The matrices that every load and store outside goes at most a row beyond, and some just a row."""
+    rows = {matrix.name: matrix.shape[1] for matrix in matrices
+            if any(_is_of(reach, matrix) for _, reach in telling)}
+    # A mask along the row, or the end of the grid, may keep some cases from a whole row.
+    if not all(any(_is_of(reach, m) and reach.past <= check.sizes[m.shape[1]] for m in matrices)
+               for check, reach in telling):
+        return None
+    whole = {reach.given for check, reach in telling if reach.past == check.sizes[rows[reach.given]] > 1}
+    return list(rows) if whole == set(rows) else None
 
 
 def _strides(matrix: Input | Output, passed: Sequence[CheckResult]) -> Iterator[Stride]:
@@ -87,11 +93,18 @@ def _strides(matrix: Input | Output, passed: Sequence[CheckResult]) -> Iterator[
         yield Stride(matrix, number)
 
 
-def _fits(theory: Sequence[Stride], check: CheckResult, action: str, far: int) -> bool:
-    """Whether a case should fail just as it did: at such a load or store and no further, or with a wrong answer."""
-    if not action:
-        return any(s.is_wrong(check.sizes) for s in theory) and all(s.passes(check.sizes) <= 0 for s in theory)
-    return any(s.action == action and s.is_wrong(check.sizes) and far <= s.passes(check.sizes) for s in theory)
+def _fits(theory: Sequence[Stride], check: CheckResult) -> bool:
+    """Whether a case should fail just as it did: at such loads or stores and no further, or with a wrong answer."""
+    wrong = [stride for stride in theory if stride.is_wrong(check.sizes)]
+    if not _reach(check):
+        return bool(wrong) and all(stride.passes(check.sizes) <= 0 for stride in theory)
+    return all(
+        any(_is_of(reach, stride.matrix) and reach.past <= stride.passes(check.sizes) for stride in wrong)
+        for reach in _reach(check))
+
+
+def _is_of(reach: Reach, matrix: Input | Output) -> bool:
+    return reach.given == matrix.name and (reach.access != "load") == isinstance(matrix, Output)
 
 
 def _told(theory: Sequence[Stride], passed: Sequence[CheckResult]) -> str:
@@ -103,12 +116,9 @@ def _told(theory: Sequence[Stride], passed: Sequence[CheckResult]) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _reach(check: CheckResult) -> tuple[str, int]:
-    """("load" or "store", how far past the end), or ("", 0) for a case that failed otherwise."""
-    if check.detail is None or check.detail.kind != "out_of_bounds":
-        return "", 0
-    found = REACH.search(check.detail.message)
-    return (found[1], int(found[2].replace(",", "") or 0)) if found else ("", 0)
+def _reach(check: CheckResult) -> list[Reach]:
+    """How far its loads and stores go outside their tensors; nothing of a case that failed otherwise."""
+    return [] if check.detail is None or check.detail.kind != "out_of_bounds" else check.detail.reach
 
 
 def _is_answer(check: CheckResult) -> bool:

@@ -9,32 +9,39 @@ from torch import Tensor
 
 from grader.assignment import Assignment, Case, Inputs
 from grader.judge.compare import Comparison, error_map, index_of
-from grader.judge.explain.evidence import NO_PATTERN, Evidence, Finding, plural
-from grader.judge.explain.failures import explain_failure
+from grader.judge.explain.evidence import NO_PATTERN, WEAK, WRITTEN, Evidence, Finding, plural
 from grader.judge.explain.mistakes import converted, known_mistake
 from grader.judge.explain.nonfinite import not_finite
 from grader.judge.explain.places import moved
 from grader.judge.explain.regions import where
 from grader.judge.explain.resemblance import resemblance
-from grader.judge.explain.summary import explain_assignment
+from grader.judge.explain.runs import beside, explain_findings
+from grader.judge.explain.silence import explain_unwritten
+from grader.plan import findings as seen
+from grader.plan.plan import Plan
 from grader.result import Detail, FailureKind
 
-__all__ = ["NO_PATTERN", "explain_assignment", "explain_case", "explain_failure"]
-
 ONE_ELEMENT = "One element alone fits many mistakes: larger cases tell more."
+# Looking for a pattern takes seconds beyond this many elements, and smaller cases show it as well.
+MOST_EXPLAINED = 1 << 22
 
 
 def explain_case(
     assignment: Assignment, case: Case, inputs: Inputs, got: Tensor, comparison: Comparison, *,
-    inputs_changed: list[str],
-) -> Detail:
-    """What one failed case shows.
+    inputs_changed: Sequence[str], findings: Sequence[seen.Finding] = (), plan: Plan | None = None, call: int = 0,
+    source: str = "",
+) -> Detail | None:
+    """What a case shows that was run and compared; None if nothing is wrong.
 
     `inputs` are the judge's own, as they were before the call; `inputs_changed` names those that the call changed.
-    Raises ValueError if nothing is wrong.
+    `findings` are what was seen while `call` of the `plan` ran, the first (0) or the steady one (1); `source` is the
+    student's file.
     """
+    decisive = explain_findings(assignment, source, findings)
     if comparison.passed and not inputs_changed:
-        raise ValueError("nothing to explain: the output is right and the inputs are as they were")
+        return decisive
+    if decisive is not None and decisive.kind != "race":
+        return decisive
     name = assignment.output.name
     if comparison.passed:
         return Detail(
@@ -43,25 +50,36 @@ def explain_case(
             hint="Inputs must be left as they are: store to the output only, and allocate scratch space if needed.",
             pattern="input changed", wrong=0, total=comparison.total, unwritten=0,
         )
+    nothing = comparison.unwritten_count == comparison.total
+    if nothing and not inputs_changed and plan is not None and (
+        silent := explain_unwritten(assignment, source, plan, call)
+    ) is not None:
+        return _with_figures(silent, comparison)
     evidence = Evidence(comparison, inputs, case.sizes)
     kind = _kind(evidence)
-    finding = _finding(assignment, inputs, evidence, kind)
+    by_run = beside(findings, name)
+    finding = Finding("", "") if got.numel() > MOST_EXPLAINED else _finding(assignment, inputs, evidence, kind)
     hint, pattern = finding.hint, finding.pattern
+    if by_run is not None:
+        # What was seen is certain; what the values look like is added where it names a cause of its own.
+        more = hint if pattern not in WEAK | {""} and not pattern.startswith(WRITTEN) else ""
+        hint, pattern = f"{by_run.hint} {more}".strip(), pattern if more else by_run.pattern
     if inputs_changed:
         changed = _listed(inputs_changed)
-        if comparison.unwritten_count == comparison.total:
+        if nothing:
             pattern = "input changed"
             hint = f"{changed} changed and {name} was never written: the kernel seems to store to the wrong pointer."
         else:
-            hint += f" {changed} changed as well: inputs must be left as they are."
-    return Detail(
-        kind=kind,
-        message=_message(name, got, comparison, kind),
-        hint=hint,
-        pattern=pattern,
-        wrong=comparison.count, total=comparison.total, unwritten=comparison.unwritten_count,
-        worst=comparison.worst, error_map=error_map(comparison),
-    )
+            hint = f"{hint} {changed} changed as well: inputs must be left as they are.".strip()
+    return _with_figures(
+        Detail(kind=kind, message=_message(name, got, comparison, kind), hint=hint, pattern=pattern), comparison)
+
+
+def _with_figures(detail: Detail, comparison: Comparison) -> Detail:
+    """With how much of the output is wrong, and where."""
+    return detail.model_copy(update={
+        "wrong": comparison.count, "total": comparison.total, "unwritten": comparison.unwritten_count,
+        "worst": comparison.worst, "error_map": error_map(comparison)})
 
 
 def _kind(evidence: Evidence) -> FailureKind:

@@ -1,11 +1,10 @@
 """What to tell a student whose submission gave no answer: exceptions, crashes, time-outs, a function not found.
 
-Texts that come from a worker are quoted, shortened and searched for known phrases; nothing is believed.
+Texts that come from a submission are quoted, shortened and searched for known phrases; nothing is believed.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 import signal as signals
 
@@ -14,30 +13,17 @@ from grader.result import Detail, FailureKind, Place
 
 MESSAGE_CHARACTERS = 500
 
-# More than a block can hold (tl.TRITON_MAX_TENSOR_NUMEL): no partial block reaches so far past the end.
-LARGEST_BLOCK = 1 << 20
-
-# How many positional arguments tl.load and tl.store take before the mask.
-BEFORE_MASK = {"load": 1, "store": 2}
-
-ONE_TOO_FAR = "One element too far: does the mask say <= n where < n is meant, or is 1 added to the offsets?"
-
-# Advice of the interpreter that the hint gives with more care.
-SAID_TWICE = " Mask the lanes that lie outside: mask=offsets < n."
-
+NO_MEMORY_THERE = (
+    "Either a function calls itself without end until the stack is full, or memory was touched that is not there: what "
+    "data_ptr() gives is an address for kernels alone."
+)
 CRASHES = {
-    signals.SIGSEGV: "Either memory far outside a tensor was touched (is a pointer made from a number, or an offset "
-    "far too large?), or a function calls itself without end until the stack is full.",
-    signals.SIGBUS: "A load or store outside its tensor: compare the largest offset that the mask lets through with "
-    "the number of elements.",
-    signals.SIGABRT: "A library gave up, usually after memory was overwritten: look for stores beyond the end of the "
-    "output.",
-    signals.SIGFPE: "An integer was divided by zero, or taken modulo zero: look at // and % on sizes and program ids.",
-    signals.SIGILL: "The machine met an instruction it does not know, usually after memory was overwritten: look for "
-    "stores beyond the end of the output.",
-    signals.SIGKILL: "The system ended the process, as it does when memory runs out: allocate no more than the sizes "
-    "of the inputs need, and keep tl blocks small.",
-    signals.SIGXCPU: "It computed for longer than allowed: is there a loop that does not end, or a very small BLOCK?",
+    signals.SIGSEGV: NO_MEMORY_THERE,
+    signals.SIGBUS: NO_MEMORY_THERE,
+    signals.SIGABRT: "A library gave up in the middle of the call: which line reaches past Python, PyTorch and Triton?",
+    signals.SIGKILL: "The system ended the process, as it does when memory runs out: does a list or a cache grow "
+    "without end?",
+    signals.SIGXCPU: "It computed for longer than allowed: is there a loop that does not end?",
     signals.SIGSYS: "It asked the system for something that a submission may not do, such as network access.",
     signals.SIGXFSZ: "It wrote a file larger than allowed: the answer goes into the output tensor alone.",
 }
@@ -56,11 +42,11 @@ PHRASES = (
      "One program needs more {name} than the GPU has: make the tl blocks smaller, or num_stages fewer. The message "
      "says how much is needed and how much there is."),
     (r"invalid configuration argument|Triton Error \[CUDA\]: invalid argument",
-     "The GPU cannot start this launch: no size of a grid may be 0, the second and third end at 65,535, and num_warps "
-     "is a power of two up to 32."),
+     "The GPU cannot start this launch: the second and third size of a grid end at 65,535, and num_warps is a power of "
+     "two up to 32."),
     (r"unspecified launch failure|illegal instruction|invalid program counter",
-     "The GPU gave up in the middle of a kernel, usually after a load or store far outside its tensor. Without a GPU "
-     "(--device cpu) the same kernel is told its line."),
+     "The GPU gave up in the middle of a kernel, usually after a load or store far outside its tensor, or where a "
+     "tl.device_assert does not hold."),
     (r"launch timed out", "The kernel ran too long: is there a loop in it that does not end?"),
     (r"PassManager::run failed|Internal Triton PTX codegen error|ptxas|LLVM ERROR",
      "Triton's compiler fails on this kernel without naming a line: try smaller blocks and fewer num_stages, and leave "
@@ -76,31 +62,28 @@ PHRASES = (
     (r"Loop-carried variable (?P<name>\w+) has initial type",
      "{name} changes its type in the loop: let it begin as what it becomes, such as 0.0 or tl.zeros(..., "
      "dtype=tl.float32)."),
-    (r"Unsupported function referenced",
+    (r"Unsupported function referenced: <function (?P<name>\w+)",
+     "A kernel calls kernels only: put @triton.jit above {name} too."),
+    (r"Unsupported function referenced|must be real number, not tensor",
      "Inside a kernel use triton.language only (tl.exp, tl.sum, tl.sigmoid ...): torch, math and Python's own work on "
      "other types."),
-    # Kernelmark's own interpreter.
-    (r"^u?int\d+ overflow in",
-     "Numbers in a kernel are int32 unless they pass 2**31 - 1: convert a factor of the product first, as in "
-     "row.to(tl.int64) * stride."),
-    (r"(device|static)_assert failed|what tl\.assume promises",
-     "This is a check in the kernel itself: either what it guards against happens, or the check is wrong. Sizes and "
-     "values are arbitrary."),
-    (r"this program waits for another one", ""),
-    (r"comparisons cannot be chained|is not accepted in a kernel|does not accept|cannot be (called|used|assigned|"
-     r"defined)|cannot return from inside|a loop must go over|known at compile time|a condition (needs|must)|"
-     r"decorate it with @triton\.jit|(float|int)\(\) of a tensor", ""),
-    (r"is not part of Triton", "Inside a kernel use what triton.language has: tl.minimum, tl.maximum, tl.sum, ..."),
-    (r"inline assembly|libdevice's|a kernel cannot be timed|needs a GPU",
-     "Without a GPU, Triton's interpreter runs the kernel: write this part with triton.language alone, in fp16 or "
-     "fp32."),
-    (r"parameter `(?P<name>\w+)`: a kernel takes tensors and numbers, not numpy",
-     "{name} is a NumPy array: pass the torch tensor itself."),
-    (r"parameter `(?P<name>\w+)`: a kernel takes tensors and numbers",
-     "{name} is neither: pass torch tensors and plain numbers, and tuples of them taken apart."),
-    (r"the grid must|sizes of a grid must be integers|outside what CUDA can start",
-     "A grid is a tuple of integers, one to three: (triton.cdiv(n, BLOCK),)."),
-    (r"num_warps must be|given at the launch and by @triton\.autotune", ""),
+    (r"simultaneous multiple comparison", "Write (a <= b) & (b < c): a kernel compares two things at a time."),
+    (r"Boolean value of Tensor with more than one",
+     "An `if` in a kernel decides for the whole program, by a single number: choose lane by lane with tl.where."),
+    (r"Did you forget to add @triton\.jit",
+     "triton.language works inside kernels only, and a block there is not indexed: an element is loaded with "
+     "tl.load(pointer + offset)."),
+    (r"only tuple comprehensions", "A kernel has no lists: take a block, or tl.static_range to unroll a loop."),
+    (r"unsupported AST node type: Break|unsupported AST node type: Continue|`return` statements inside",
+     "A loop of a kernel cannot be left early: let the bounds of its range, or the condition of a `while`, say where "
+     "it ends."),
+    (r"unsupported AST node type: (?P<name>\w+)",
+     "A kernel cannot have this ({name}): kernels use a small part of Python only."),
+    (r"(?P<name>float|int)\(\) argument must be",
+     "{name}() works on Python's numbers: convert a tensor with .to(tl.float32) or .to(tl.int32)."),
+    (r"CompileTimeAssertionFailure",
+     "This is a tl.static_assert of the kernel: either what it guards against happens, or the check is wrong. Sizes "
+     "are arbitrary."),
     (r"missing a required argument: '(?P<name>\w+)'",
      "The launch passes no {name}: compare it with the kernel's parameters, strides and tl.constexpr ones included, in "
      "number and order."),
@@ -130,21 +113,13 @@ PHRASES = (
     (r"Expected dtype .*fp.* but got",
      "tl.exp, tl.sqrt and their like take floating-point values: convert with .to(tl.float32) first."),
     (r"program_id axis", "A grid has at most three axes: 0, 1 and 2."),
-    (r"outside of the scope of a kernel|no attribute 'scalar'|object of type 'int' has no len\(\)",
+    (r"outside of the scope of a kernel|object of type 'int' has no len\(\)",
      "A kernel is launched as kernel[(programs,)](arguments): was the grid in square brackets forgotten, or is it a "
      "number in place of a tuple?"),
     (r"'float' object cannot be interpreted as an integer",
      "A size or grid is a float: divide with // or triton.cdiv, not with /."),
     (r"'function' object is not subscriptable",
      "Only a function with @triton.jit above it is launched with [grid]: is the decorator missing?"),
-    (r"must be Tensor, not tensor|only length-1 arrays can be converted",
-     "Inside a kernel use triton.language only (tl.exp, tl.sum, tl.sigmoid ...): torch and math work on other types."),
-    (r"Torch not compiled|accelerator|pin_memory|NVTX|_cuda_|for cuda devices|"
-     r"CUDA (GPU|tensor|generator|support|enabled)|"
-     r"\b(requires?|needs?|expects?|expected|without|no|on) (a |the )?(CUDA|NVIDIA)\b",
-     "Where there is no GPU, every tensor lives on the CPU: allocate with device=x.device. Requests for `cuda`, pinned "
-     "memory, streams and events are answered there all the same, and checks that raise, exit or return without a "
-     "GPU are skipped: write this one in such a way, or leave it out."),
     (r"module 'triton\.language' has no attribute '(?P<name>\w+)'",
      "triton.language has no {name}: build it from tl.exp, tl.sum, tl.where and arithmetic."),
     (r"'NoneType' object has no attribute 'type'|has no attribute '(type|data_ptr)'",
@@ -158,8 +133,11 @@ PHRASES = (
     (r"takes .*positional arguments? but \d+ (was|were) given|too many positional arguments",
      "The call passes more arguments than the function has: compare the two."),
     (r"multiple values for argument '(?P<name>\w+)'", "{name} is passed twice, once by place and once by name."),
+    (r"has no attribute '(?P<name>float8_\w+|float4_\w+)'|type (?P<bare>fp8e\w+) not supported",
+     "{name} is not there: the assignment's tensors are float32 or float16, and sums belong in float32."),
     (r"No module named '(?P<name>[\w.]+)'",
-     "{name} is not there: each file stands alone. Import torch and triton only, and copy helpers into the file."),
+     "{name} is not there: each file stands alone, and is graded with torch, triton and numpy only. Copy what it needs "
+     "from your other files into it, and leave out what is for plots and tables."),
     (r"cannot import name '(?P<name>\w+)'",
      "{name} cannot be imported: each file stands alone, so copy what is needed into it."),
     (r"name '(?P<name>\w+)' is not defined|NameError: (?P<bare>\w+) is not defined|local variable '(?P<local>\w+)'",
@@ -174,8 +152,9 @@ PHRASES = (
     (r"RecursionError|maximum recursion depth",
      "A function calls itself without end: is a kernel or helper given the name of the function that launches it?"),
     (r"AssertionError", "An assertion of the submission does not hold: sizes are arbitrary, 1 and primes among them."),
-    (r"CompilationError|unsupported AST", "Triton cannot compile this line: kernels use a small part of Python only."),
-    (r"InterpreterError|triton", "The kernel fails at this line: check the shapes and types of what it combines."),
+    (r"CompilationError|UnsupportedLanguageConstruct",
+     "Triton cannot compile this line: kernels use a small part of Python only."),
+    (r"triton", "The kernel fails at this line: check the shapes and types of what it combines."),
 )
 
 # As PHRASES, of a file that cannot be read; the first group is a number of bytes.
@@ -203,58 +182,53 @@ HINTS: dict[str, str] = {
     "at this line or the one before, and run `python {file}` before handing in.",
     "time_out": "Look for a loop that does not end (a `while`, or a step of 0), and for a block size so small that "
     "millions of programs run: each program should work on hundreds of elements or more.",
+    "out_of_bounds": "A load or store lies outside every tensor: is a mask missing, or a stride that of another "
+    "matrix? The GPU does not tell which it was.",
     "out_of_memory": "Allocate no more than the sizes of the inputs need; a block of BLOCK_M x BLOCK_N elements costs "
     "memory, too.",
-    "too_many_programs": "Let each program work on a block of hundreds of elements, and launch triton.cdiv(n, BLOCK) "
-    "programs.",
     "over_limit": "A submission computes with kernels: it starts no processes, and writes next to nothing to files and "
     "to its output.",
     "protocol": "The submission must not close, print to or write into file descriptors that it did not open.",
     "infrastructure": "This is a failure of the grader's machine, not of the submission: it costs no points and is to "
     "be graded again.",
-    "unsupported": "Triton's interpreter, which runs the kernel where there is no GPU, cannot do this: write it in "
-    "another way.",
+    "compile_error": "Triton cannot compile this line: kernels use a small part of Python only. What its language has "
+    "is in the documentation of triton.language.",
     "import_error": "The file fails while it is imported, before any function is called: keep code that runs out of "
     "the top level.",
-    "no_kernel": "The work must be done by a Triton kernel of the submission.",
-    "late_write": "Everything the function starts must have finished when it returns.",
     "exception": "The line named here is where it stops: print the shapes and values that it uses, on an input of "
     "these sizes.",
 }
 
 
 def explain_failure(
-    assignment: Assignment, kind: str, message: str, *, line: int = 0, text: str = "", signal: int | None = None
+    assignment: Assignment, kind: FailureKind, message: str, *, line: int = 0, text: str = "", signal: int | None = None
 ) -> Detail:
     """Why there is no answer, and where to look.
 
-    `kind` is a FailureKind, or "unsupported"; `message` is what the worker or the judge said, `line` and `text` the
-    line of the student's file (0 and "" if none is known), `signal` the number of the signal that ended the worker.
+    `message` is what the submission's process or the judge said, `line` and `text` the line of the student's file (0
+    and "" if none is known), `signal` the number of the signal that ended the process.
     """
-    kind_shown: FailureKind = "exception" if kind == "unsupported" else kind  # type: ignore[assignment]
     message = _unwrapped(message)
     return Detail(
-        kind=kind_shown,
+        kind=kind,
         message=_plain(message) or kind.replace("_", " "),
         hint=_hint(assignment, kind, message, text, signal),
         place=Place(file=assignment.file, line=line, text=text) if line else None,
     )
 
 
-def _hint(assignment: Assignment, kind: str, message: str, text: str, signal: int | None) -> str:
+def _hint(assignment: Assignment, kind: FailureKind, message: str, text: str, signal: int | None) -> str:
     if kind == "crash":
         return _crash(message, signal)
     if kind == "exception" and "NotImplementedError" in message:
         kind = "not_attempted"
-    if kind in ("exception", "import_error", "unsupported"):
+    if kind in ("exception", "import_error", "compile_error"):
         if (told := _phrase(message)) is not None:
             return told
         if re.match(r"\s*raise\b", text):
             return "The submission itself raises this: sizes are arbitrary, 1 and primes among them, and all must work."
         if "SystemExit" in message:
             return "Do not call exit(): it ends the whole process, and the function is to return."
-    if kind == "out_of_bounds":
-        return _bounds(message, text)
     if kind == "unreadable_source":
         return _unreadable(message, assignment.file)
     if kind == "time_out" and re.match(r"\s*while\b", text):
@@ -267,48 +241,7 @@ def _crash(message: str, signal: int | None) -> str:
         return hint
     if signal is None and "exited by itself" in message:
         return "Do not call exit(), os._exit() or the like: the function is to return."
-    return "The process ended in the middle of the call: look for loads and stores outside their tensors."
-
-
-def _bounds(message: str, text: str) -> str:
-    """What a load or store outside its tensor shows by itself; `text` is its line, or the first of its lines."""
-    if "illegal memory access" in message:
-        return ("A load or store lies outside every tensor: is a mask missing, or a stride that of another matrix? A "
-                "GPU does not tell which it was; graded with --device cpu, the report names the line and the tensor.")
-    if "before the start" in message:
-        return "Offsets below 0: something is subtracted from them that is not masked, or a number wrapped around."
-    found = re.search(r"up to ([\d,]+) elements? past the end", message)
-    far = int(found[1].replace(",", "")[:18] or 0) if found else 0
-    if far == 1:
-        return ONE_TOO_FAR
-    if far > LARGEST_BLOCK:
-        return (f"No block is large enough to reach {far:,} elements past the end: the offsets themselves are wrong, "
-                "not their mask alone. What are tl.program_id and the strides multiplied by, and what is added?")
-    action = _unmasked(text)
-    if action:
-        other = ", other=0.0" if action == "load" else ""
-        return (f"This tl.{action} has no mask, and the last block reaches past the end: add mask=offsets < n{other}. "
-                "In a matrix compare rows and columns, each with its own size.")
-    return ("Does the mask compare the offsets with the right size, in each dimension? And element (i, j) of a matrix "
-            "with C columns lies at i * C + j: is C the number of columns of this very tensor?")
-
-
-def _unmasked(text: str) -> str:
-    """"load" or "store" if the line is such a call, complete and without a mask; "" otherwise."""
-    try:
-        tree = ast.parse(text.strip())
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-             and node.func.attr in BEFORE_MASK]
-    if len(calls) != 1:
-        return ""
-    (call,) = calls
-    assert isinstance(call.func, ast.Attribute)
-    named = {keyword.arg for keyword in call.keywords}
-    starred = None in named or any(isinstance(argument, ast.Starred) for argument in call.args)
-    masked = len(call.args) > BEFORE_MASK[call.func.attr] or named & {"mask", "boundary_check"}
-    return "" if starred or masked else call.func.attr
+    return "The process ended in the middle of the call: look for what reaches past Python, PyTorch and Triton."
 
 
 def _unreadable(message: str, file: str) -> str:
@@ -341,11 +274,6 @@ def _phrase(message: str) -> str | None:
 
 
 def _plain(message: str) -> str:
-    """One line of printable text; the interpreter's wrapping of another exception is taken off."""
-    message = " ".join("".join(c if c.isprintable() else " " for c in message).split()).removesuffix(SAID_TWICE)
-    wrapped = re.match(r"""(?:[\w.]*InterpreterError: )?(?:InterpreterError\()?(\w+)\((['"])(.*)\2\)\W*$""", message)
-    if wrapped and "InterpreterError" in message:
-        message = f"{wrapped[1]}: {wrapped[3]}"
-    if len(message) > MESSAGE_CHARACTERS:
-        message = message[: MESSAGE_CHARACTERS - 1] + "…"
-    return message
+    """One line of printable text."""
+    message = " ".join("".join(c if c.isprintable() else " " for c in message).split())
+    return message if len(message) <= MESSAGE_CHARACTERS else message[: MESSAGE_CHARACTERS - 1] + "…"

@@ -18,15 +18,12 @@ RECOGNISED_SHARE = 1 / 3
 FEWEST_OTHERS = 2
 """So many wrong answers beside the failures that decide are worth a hint of their own."""
 
-STILL_RUNS = "(Something of yours still ran when the function had returned: what it does then does not count.)"
-
 # What sizes can have to do with a failure of each kind; whatever an exception has to say is in its message.
 SIZES_MATTER: dict[FailureKind, frozenset[Kind]] = {
     "out_of_bounds": frozenset({"shape", "blocks"}),
     "crash": frozenset({"shape", "blocks"}),
     "time_out": frozenset({"bound"}),
     "out_of_memory": frozenset({"bound"}),
-    "too_many_programs": frozenset({"bound"}),
 }
 ANSWERED: frozenset[Kind] = frozenset({"shape", "blocks", "bound", "values"})
 
@@ -44,8 +41,7 @@ def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> tup
     detail = _detail(first)
     # Where the grader failed, the sizes of its cases tell nothing, and may not even be known.
     if verdict == "infrastructure_error" or first.stage != "case" or any(c.outcome == "not_run" for c in cases):
-        late = any(c.detail is not None and c.detail.kind == "late_write" for c in cases)
-        return detail.message, f"{detail.hint} {STILL_RUNS}" if late and first.stage == "record" else detail.hint
+        return detail.message, detail.hint
     failed = [c for c in cases if c.outcome == "failed"]
     passed = [c for c in cases if c.outcome == "passed"]
     shown, hint, sure = _speaker(assignment, deciding, passed)

@@ -1,0 +1,36 @@
+"""Lines of a student's file, and names out of it, as sentences cite them."""
+
+from __future__ import annotations
+
+from grader.assignment import Assignment
+from grader.result import Place
+
+NAME_CHARACTERS = 80
+
+
+def line_text(source: str, line: int) -> str:
+    """The text of a line, shortened; "" if the file has no such line."""
+    lines = source.splitlines()
+    return lines[line - 1].strip()[:200] if 0 < line <= len(lines) else ""
+
+
+def place(assignment: Assignment, source: str, line: int) -> Place | None:
+    """A line of the student's file; None where no line is known, which is 0."""
+    return Place(file=assignment.file, line=line, text=line_text(source, line)) if line else None
+
+
+def quoted(name: str) -> str:
+    """A name that comes from a submission, as code."""
+    return f"`{name.replace('`', '')[:NAME_CHARACTERS]}`"
+
+
+def tensor_name(tensor: str, given: str) -> str:
+    """A tensor by its parameter and by the kernel's name for it: "x (`x_ptr` in the kernel)"."""
+    if given:
+        return given if tensor in ("", given) else f"{given} ({quoted(tensor)} in the kernel)"
+    return f"the submission's own {quoted(tensor)}" if tensor else "a tensor of the submission's own"
+
+
+def in_line(line: int) -> str:
+    """ " in line 12", or nothing where no line is known."""
+    return f" in line {line}" if line else ""

@@ -1,0 +1,52 @@
+"""What a plan asks for that no GPU of the target has: programs, memory, views beyond their tensor, options."""
+
+from __future__ import annotations
+
+from grader.assignment import Assignment
+from grader.judge.explain.lines import in_line, place, quoted
+from grader.plan.check import BeyondBuffer, GridTooLarge, HostMemory, NotOnTarget, Problem, TooMuchMemory
+from grader.result import Detail
+
+OWN = "a tensor of the submission's own"
+FIT = "Do the shape and strides of as_strided, or of a tensor descriptor, fit the tensor?"
+
+
+def explain_problem(assignment: Assignment, source: str, problem: Problem) -> Detail:
+    """What is asked for, what there is, and what to do. `source` is the student's file."""
+    message, hint = _told(problem)
+    return Detail(
+        kind="out_of_memory" if problem.failure == "memory_limit" else "exception", message=message, hint=hint,
+        place=place(assignment, source, problem.line))
+
+
+def _told(problem: Problem) -> tuple[str, str]:
+    line = in_line(problem.line)
+    match problem:
+        case GridTooLarge(kernel=kernel, axis=axis, programs=programs, most=most):
+            swap = "" if axis == "x" else f", or let the grid's first size count what {axis} counts: it may be larger"
+            return (
+                f"The launch of {quoted(kernel)}{line} asks for {programs:,} programs along {axis}, where a GPU takes "
+                f"{most:,} at most.",
+                f"Let each program work on a larger block{swap}.")
+        case TooMuchMemory(bytes=size, most=most):
+            return (
+                f"The call allocates {_size(size)}, where there are {_size(most)}; the largest tensor is made"
+                f"{line or ' in an unknown line'}.",
+                "Allocate no more than the sizes of the inputs need.")
+        case BeyondBuffer(given=given, beyond=beyond, kernel=kernel):
+            taken = f", as the launch of {quoted(kernel)} takes it," if kernel else ""
+            return f"A view of {given or OWN}{line}{taken} ends {beyond:,} bytes after its memory.", FIT
+        case HostMemory(kernel=kernel, given=given):
+            return (
+                f"The launch of {quoted(kernel)}{line} takes {given or OWN}, which lies in host memory: kernels reach "
+                "the GPU's memory alone.",
+                "Copy what is needed to the GPU first, with .to(\"cuda\")." if given else
+                "Allocate it on the GPU: torch.empty(..., device=\"cuda\").")
+        case NotOnTarget(kernel=kernel, option=option, target=target):
+            return (
+                f"The launch of {quoted(kernel)}{line} sets {option}, which {target} does not have.",
+                f"Leave {option} out: it takes a GPU of a later generation.")
+
+
+def _size(size: int) -> str:
+    return f"{size / 2**30:,.1f} GiB" if size >= 1 << 30 else f"{size / 2**20:,.1f} MiB"

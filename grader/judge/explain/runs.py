@@ -1,0 +1,213 @@
+"""What a simulator saw while kernels ran: sentences for its findings, and which of them fails a run by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.assignment import Assignment
+from grader.judge.explain.evidence import WRITTEN, Finding, plural
+from grader.judge.explain.lines import in_line, place, quoted, tensor_name
+from grader.plan import findings as seen
+from grader.result import Detail, Reach
+
+ONE_TOO_FAR = "One element too far: does the mask say <= n where < n is meant, or is 1 added to the offsets?"
+
+# More than a block can hold (tl.TRITON_MAX_TENSOR_NUMEL): no partial block reaches so far past the end.
+LARGEST_BLOCK = 1 << 20
+
+ACCESS = {"load": "load", "store": "store", "atomic": "atomic operation"}
+
+
+def explain_findings(assignment: Assignment, source: str, findings: Sequence[seen.Finding]) -> Detail | None:
+    """What was seen that fails a run whatever its answer is: an assertion that does not hold, an access outside a
+    tensor, programs that store different values to one element. None if there is nothing of these.
+
+    `source` is the student's file.
+    """
+    outside = [found for found in findings if isinstance(found, seen.OutOfBounds)]
+    for found in findings:
+        if isinstance(found, seen.Assertion):
+            return _assertion(assignment, source, found)
+    if outside:
+        overflow = next((one for one in findings if isinstance(one, seen.Overflow)), None)
+        return _out_of_bounds(assignment, source, outside, overflow)
+    for found in findings:
+        if isinstance(found, seen.Race) and found.certain:
+            told = race(found)
+            return Detail(
+                kind="race", message=told.seen, hint=told.look, pattern=told.pattern,
+                place=place(assignment, source, found.line))
+    return None
+
+
+def beside(findings: Sequence[seen.Finding], output: str) -> Finding | None:
+    """What was seen that explains a wrong answer; None if nothing does. `output` is the name of the output."""
+    # A launch without programs leaves memory unwritten, which a later one reads; a race may be what an offset that
+    # wrapped around comes to.
+    for kind in (seen.EmptyGrid, seen.Unwritten, seen.Overflow, seen.Race, seen.MaskedUsed):
+        for found in findings:
+            if isinstance(found, kind):
+                return _told(found, output)
+    return None
+
+
+def _told(found: seen.Finding, output: str) -> Finding:
+    match found:
+        case seen.EmptyGrid():
+            return empty_grid(found.line, found.grid)
+        case seen.Unwritten():
+            return _unwritten(found, output)
+        case seen.Overflow():
+            return overflowed(found)
+        case seen.Race():
+            return race(found)
+        case seen.MaskedUsed():
+            return Finding(
+                f"The load of {quoted(found.tensor)}{in_line(found.line)} has a mask and no `other`, and the lanes "
+                "that the mask switches off take part in the answer.",
+                "Give tl.load the value that changes nothing: other=0.0 where sums are taken, other=-float('inf') "
+                "for a maximum.",
+                pattern="masked lanes")
+        case _:
+            raise AssertionError(found)
+
+
+def _assertion(assignment: Assignment, source: str, found: seen.Assertion) -> Detail:
+    said = " ".join(found.message.split())
+    return Detail(
+        kind="exception",
+        message=f"The tl.device_assert{in_line(found.line)} does not hold in program {program(found.program)}"
+                f"{f': {said}' if said else ''}.",
+        hint="This is a check in the kernel itself: either what it guards against happens, or the check is wrong. "
+             "Sizes and values are arbitrary.",
+        place=place(assignment, source, found.line),
+    )
+
+
+def _out_of_bounds(
+    assignment: Assignment, source: str, outside: Sequence[seen.OutOfBounds], overflow: seen.Overflow | None
+) -> Detail:
+    first = outside[0]
+    return Detail(
+        kind="out_of_bounds",
+        message=_reaches(first),
+        hint=overflowed(overflow).hint if overflow is not None else _why_outside(first),
+        place=place(assignment, source, first.line),
+        reach=[_reach(found) for found in outside],
+    )
+
+
+def _reach(found: seen.OutOfBounds) -> Reach:
+    return Reach(
+        access=found.access, tensor=found.tensor, given=found.given,
+        past=max(0, found.highest - found.elements + 1), before=max(0, -found.lowest))
+
+
+def _reaches(found: seen.OutOfBounds) -> str:
+    """ "The load in line 10 reaches up to 19 elements past the end of x, which has 45; …"."""
+    reach = _reach(found)
+    name = tensor_name(found.tensor, found.given)
+    sides = []
+    if reach.past:
+        sides.append(f"up to {plural(reach.past, 'element')} past the end")
+    if reach.before:
+        sides.append(f"up to {plural(reach.before, 'element')} before the start")
+    text = f"The {ACCESS[found.access]}{in_line(found.line)} reaches {' and '.join(sides) or 'outside'} of {name}"
+    which = f"program {program(found.program)}"
+    many = f", the first of {found.programs:,} that do" if found.programs > 1 else ""
+    lanes = f"{found.lanes:,} of {plural(found.active, 'active lane')} lie outside in {which}{many}"
+    if found.active <= 1:
+        lanes = f"this is {which}{many}"
+    return f"{text}, which has {found.elements:,}: {lanes}."
+
+
+def _why_outside(found: seen.OutOfBounds) -> str:
+    """What an access outside its tensor shows by itself."""
+    reach = _reach(found)
+    far = max(reach.past, reach.before)
+    if far > LARGEST_BLOCK:
+        side = "past the end" if reach.past >= reach.before else "before the start"
+        return (f"No block is large enough to reach {far:,} elements {side}: the offsets themselves are wrong, not "
+                "their mask alone. What are tl.program_id and the strides multiplied by, and what is added?")
+    if reach.before:
+        return "Offsets below 0: something is subtracted from them that is not masked, or a number wrapped around."
+    if not found.masked and found.active > 1:
+        call = f"tl.{found.access}" if found.access != "atomic" else ACCESS["atomic"]
+        other = ", other=0.0" if found.access == "load" else ""
+        return (f"This {call} has no mask, and the last block reaches past the end: add mask=offsets < n{other}. In a "
+                "matrix compare rows and columns, each with its own size.")
+    if reach.past == 1:
+        return ONE_TOO_FAR
+    return ("Does the mask compare the offsets with the right size, in each dimension? And element (i, j) of a matrix "
+            "with C columns lies at i * C + j: is C the number of columns of this very tensor?")
+
+
+def _unwritten(found: seen.Unwritten, output: str) -> Finding:
+    if found.given == output:
+        return Finding(
+            f"{output} arrives full of NaN, and the kernel reads it{in_line(found.line)} before anything is stored "
+            "there.",
+            f"NaN times 0 is NaN too, so a term such as beta * {output} spoils the answer even where beta is 0: "
+            f"compute from the inputs alone, and store to {output} without reading it.",
+            pattern="reads the output",
+        )
+    return Finding(
+        f"The load{in_line(found.line)} reads {plural(found.lanes, 'element')} of "
+        f"{tensor_name(found.tensor, found.given)} that nothing has written.",
+        "torch.empty holds anything, here NaN: fill the tensor first (torch.zeros), or let an earlier launch write "
+        "every element that is read.",
+        pattern="reads unwritten memory",
+    )
+
+
+def empty_grid(line: int, sizes: Sequence[int]) -> Finding:
+    return Finding(
+        f"The launch{in_line(line)} starts no program: its grid is {_grid(sizes)}.",
+        "A size divided with // rounds down, to 0 where it is smaller than the block: use triton.cdiv(n, BLOCK).",
+        # What the grid covers is asked of all cases together, and here it covers nothing.
+        pattern=f"{WRITTEN}: everything",
+    )
+
+
+def _grid(sizes: Sequence[int]) -> str:
+    """As it is written at a launch: `(0,)`, `(4, 0)`."""
+    shown = list(sizes)
+    while len(shown) > 1 and shown[-1] == 1:
+        shown.pop()
+    return f"({shown[0]:,},)" if len(shown) == 1 else f"({', '.join(f'{size:,}' for size in shown)})"
+
+
+def overflowed(found: seen.Overflow) -> Finding:
+    return Finding(
+        f"A number{in_line(found.line)} passes the range of {found.type} and wraps around ({quoted(found.operation)} "
+        f"in program {program(found.program)}).",
+        "Numbers in a kernel are int32 unless they pass 2**31 - 1: convert a factor of the product first, as in "
+        "row.to(tl.int64) * stride.",
+        pattern="overflow",
+    )
+
+
+def race(found: seen.Race) -> Finding:
+    first, second = (program(one, *found.programs) for one in found.programs)
+    name = tensor_name(found.tensor, found.given)
+    if found.certain:
+        return Finding(
+            f"Programs {first} and {second} both store to element {found.element:,} of {name}{in_line(found.line)}, "
+            "and different values: which of them stays is left to chance.",
+            "Each element belongs to one program: do the offsets contain tl.program_id times the block size, and does "
+            "the mask end where the next program begins? A sum over programs takes tl.atomic_add, or a second launch.",
+            pattern="race",
+        )
+    return Finding(
+        f"Programs {first} and {second} of one launch both use element {found.element:,} of {name}"
+        f"{in_line(found.line)}, and at least one of them stores to it.",
+        "Programs of a launch run in any order, and none waits for another: what one of them stores is there for "
+        "others in the next launch, not in this one. A sum over programs takes tl.atomic_add, or a second launch.",
+        pattern="race",
+    )
+
+
+def program(one: seen.Program, *others: seen.Program) -> str:
+    """A program as its author counts: 3 in a grid of one dimension, else (3, 1). `others` show how many there are."""
+    last = max((axis for ids in (one, *others) for axis, number in enumerate(ids) if number), default=0)
+    return f"{one[0]:,}" if last == 0 else f"({', '.join(str(number) for number in one[:last + 1])})"

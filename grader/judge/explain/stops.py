@@ -1,0 +1,108 @@
+"""Why a call has no answer: what a planner, the look at its plan, a simulator, a compiler or an executor said in place
+of one."""
+
+from __future__ import annotations
+
+from grader.assignment import Assignment
+from grader.forkserver.conversation import Lost
+from grader.judge import execution
+from grader.judge.explain.failures import explain_failure
+from grader.judge.explain.lines import in_line, line_text, place, quoted
+from grader.judge.explain.problems import explain_problem
+from grader.judge.explain.refusals import explain_refusal
+from grader.plan import check, compiled
+from grader.plan.messages import CannotSimulate, Exhausted, Failed, Refused
+from grader.result import Detail, FailureKind
+
+Stop = Refused | Failed | CannotSimulate | Exhausted | Lost | check.Problem | compiled.Problem | execution.Lost
+
+FAULTS: dict[str, FailureKind] = {
+    "illegal_address": "out_of_bounds", "misaligned_address": "exception", "launch_failure": "exception",
+    "out_of_resources": "exception", "out_of_memory": "out_of_memory", "other": "exception", "time_limit": "time_out",
+    "crash": "crash",
+}
+
+TOO_MANY_OPERATIONS = (
+    "Look for a loop that does not end, and for a block size so small that millions of programs run: each program "
+    "should work on hundreds of elements or more."
+)
+TOO_LARGE = (
+    "A call launches a handful of kernels, each for as many programs as the tensors have blocks: launch one kernel for "
+    "all of them, not one for each row or element."
+)
+UNPLANNED = (
+    "The grader does not know how to do this without a GPU's driver. This is a gap of the grader, not a mistake of the "
+    "submission: it costs no points. Show it to whoever runs the course."
+)
+
+
+def explain_stop(assignment: Assignment, source: str, stop: Stop) -> Detail:
+    """Why there is no answer, and where to look. `source` is the student's file.
+
+    Of kind "needs_gpu" where only a GPU can tell, and of kind "infrastructure" where the gap is the grader's.
+    """
+    match stop:
+        case Refused():
+            return explain_refusal(assignment, source, stop)
+        case Failed():
+            return _failed(assignment, source, stop)
+        case CannotSimulate():
+            return _cannot(assignment, source, stop)
+        case Exhausted():
+            return _exhausted(assignment, source, stop)
+        case Lost():
+            return explain_failure(assignment, stop.kind, stop.message, signal=stop.signal)
+        case compiled.Problem(message=message, line=line):
+            return explain_failure(
+                assignment, "compile_error", message, line=line, text=line_text(source, line))
+        case execution.Lost(kind=kind, message=message, line=line):
+            return explain_failure(
+                assignment, FAULTS[kind], message, line=line, text=line_text(source, line))
+        case _:
+            return explain_problem(assignment, source, stop)
+
+
+def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:
+    if failed.failure == "unsupported":
+        return Detail(
+            kind="infrastructure", message=f"The grader cannot plan this{in_line(failed.line)}: {failed.message}",
+            hint=UNPLANNED, place=place(assignment, source, failed.line), traceback=failed.traceback)
+    if failed.failure == "too_large":
+        return Detail(
+            kind="over_limit", message=f"The call asks for more than a plan can hold: {failed.message}", hint=TOO_LARGE,
+            place=place(assignment, source, failed.line), traceback=failed.traceback)
+    detail = explain_failure(
+        assignment, failed.failure, failed.message, line=failed.line, text=line_text(source, failed.line))
+    return detail.model_copy(update={"traceback": failed.traceback})
+
+
+def _cannot(assignment: Assignment, source: str, cannot: CannotSimulate) -> Detail:
+    kernel = f" of the kernel {quoted(cannot.kernel)}" if cannot.kernel else ""
+    return Detail(
+        kind="needs_gpu",
+        message=f"The operation {quoted(cannot.operation)}{in_line(cannot.line)}{kernel} needs a GPU.",
+        hint="Graded on a GPU, this case counts; graded here, it costs no points. Written with triton.language alone, "
+             "without inline assembly, it can be checked here as well.",
+        place=place(assignment, source, cannot.line),
+    )
+
+
+def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Detail:
+    kernel = f"The kernel {quoted(exhausted.kernel)}" if exhausted.kernel else "A kernel"
+    where = place(assignment, source, exhausted.line)
+    if exhausted.what == "memory":
+        return Detail(
+            kind="out_of_memory", message=f"{kernel} ran out of memory{in_line(exhausted.line)}.", place=where,
+            hint="A block of BLOCK_M x BLOCK_N elements takes memory, and so does each tensor from torch.empty: take "
+                 "smaller ones.")
+    if exhausted.what == "stalled":
+        return Detail(
+            kind="time_out",
+            message=f"{kernel} does not end: its programs wait for each other{in_line(exhausted.line)}.",
+            hint="No program may count on another one running at the same time: what all have to finish first goes "
+                 "into a launch of its own.", place=where)
+    loops = line_text(source, exhausted.line).startswith("while")
+    return Detail(
+        kind="time_out", place=where,
+        message=f"{kernel} takes more operations than the grader's limit allows{in_line(exhausted.line)}.",
+        hint="Does the condition of this loop ever become false?" if loops else TOO_MANY_OPERATIONS)
