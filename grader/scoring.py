@@ -46,11 +46,14 @@ def verdict_of(checks: Sequence[CheckResult], expected: Sequence[str]) -> Verdic
 def correctness_points(
     verdict: Verdict, checks: Sequence[CheckResult], expected: Sequence[str], points: AssignmentPoints, course: Course
 ) -> float:
-    """Points for being right, of at most `points.correctness`. `expected` are the ids of the cases."""
+    """Points for being right, of at most `points.correctness`. `expected` are the ids of the cases; those that only a
+    GPU can judge count for nothing and against nobody."""
     flagged = verdict == "policy_violation" and course.policy.violation == "flag"
     if verdict not in ("accepted", "wrong_answer", "runtime_error", "time_limit", "memory_limit") and not flagged:
         return 0
     passed = {check.id for check in checks if check.outcome == "passed"}
+    unjudged = {check.id for check in checks if check.detail is not None and check.detail.kind == "needs_gpu"}
+    expected = [name for name in expected if name not in unjudged]
     share = sum(name in passed for name in expected) / len(expected) if expected else 0
     if course.points.credit == "all":
         share = float(share == 1)
@@ -101,8 +104,3 @@ def earlier_shares(result: Result) -> dict[str, Earlier]:
 def previous_share(earlier: Earlier | None, now: Contest | None) -> float | None:
     """The share that the same contest ended with before."""
     return earlier.share if earlier is not None and now is not None and earlier.contest == now else None
-
-
-def measured_max(points: AssignmentPoints, performance: Performance) -> float:
-    """The points that the machine at hand could have given."""
-    return points.correctness + (points.performance if performance.status == "measured" else 0)

@@ -106,8 +106,7 @@ def _joined(stored: Result, result: Result, submission: Submission, source_bytes
         "notes": notes,
         "score": round(sum(a.score for a in ordered.values()), 2),
         "max_score": sum(a.max_score for a in ordered.values()),
-        "measured_max": sum(a.correctness.max_points + (a.performance.max_points if a.performance.status == "measured"
-                                                        else 0) for a in ordered.values()),
+        "measured_max": sum(a.measured_max for a in ordered.values()),
     })
 
 

@@ -64,6 +64,21 @@ def test_kinds_of_failure_and_their_verdicts(kind: FailureKind, verdict: str) ->
     assert verdict_of(checks(case_5x9=check("case-5x9", "failed", kind)), EXPECTED) == verdict
 
 
+def test_what_only_a_gpu_can_judge_is_left_open() -> None:
+    unjudged = check("case-5x9", "not_run", "needs_gpu")
+    assert verdict_of(checks(case_5x9=unjudged), EXPECTED) == "needs_gpu"
+    wrong = check("case-1x1", "failed", "wrong_values")
+    assert verdict_of(checks(case_1x1=wrong, case_5x9=unjudged), EXPECTED) == "wrong_answer"
+    assert verdict_of(checks(record=check("record", "failed", "infrastructure"), case_5x9=unjudged), EXPECTED) == (
+        "infrastructure_error")
+    shared = Course(points=PointsTable(credit="per_case"))
+    points = shared.points_of("x")
+    assert correctness_points("needs_gpu", checks(case_5x9=unjudged), CASES, points, shared) == 0
+    # Of three cases one is right, one wrong, and one is nobody's.
+    found = [*checks(case_1x1=wrong, case_5x9=unjudged), check("case-2x2")]
+    assert correctness_points("wrong_answer", found, (*CASES, "case-2x2"), points, shared) == 30
+
+
 def test_a_failure_of_ours_speaks_first_and_a_violation_before_a_wrong_answer() -> None:
     wrong = check("case-5x9", "failed", "wrong_values")
     assert verdict_of(checks(case_5x9=wrong, record=check("record", "failed", "policy")), EXPECTED) == (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from grader.report.text import points
-from grader.result import AssignmentResult, CheckResult, Detail, Result, decisive
+from grader.result import UNJUDGED, AssignmentResult, CheckResult, Detail, Result, decisive
 
 MOST_FINDINGS = 3
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -19,9 +19,10 @@ VERDICT_WORDS = {
     "memory_limit": "out of memory",
     "policy_violation": "against the rules",
     "missing": "missing",
+    "needs_gpu": "needs a GPU",
     "infrastructure_error": "grader's fault",
 }
-STAGE_WORDS = {"source": "the file", "record": "what ran"}
+STAGE_WORDS = {"source": "the file", "target": "compiled for the GPU"}
 # Among equal losses: what was written comes before what was not, and what breaks a rule before what is wrong.
 SEVERITY = ("policy_violation", "runtime_error", "memory_limit", "time_limit", "wrong_answer", "missing")
 
@@ -91,27 +92,19 @@ class Finding:
 def status(assignment: AssignmentResult) -> Status:
     if assignment.verdict == "accepted":
         return PASSED
-    if assignment.verdict == "infrastructure_error":
+    if assignment.verdict in UNJUDGED:
         return UNMEASURED
     return PARTLY if assignment.score > 0 else FAILED
 
 
-def measured_max(assignment: AssignmentResult) -> float:
-    """The points that this grading could have given."""
-    if assignment.verdict == "infrastructure_error":
-        return 0
-    speed = assignment.performance
-    return assignment.correctness.max_points + (speed.max_points if speed.status == "measured" else 0)
-
-
 def evidence(assignment: AssignmentResult) -> CheckResult | None:
     """The check that shows what the message says: the case it cites, else, of the checks that gave the verdict, the
-    source, then the smallest case of more than one element, then the record."""
+    source, then the smallest case of more than one element, then what a GPU would make of it."""
     if (cited := _cited(assignment)[1]) is not None:
         return cited
     checks = assignment.correctness.checks
     failed = decisive(checks)[1] or [check for check in checks if check.outcome == "failed"]
-    order = {"source": 0, "case": 1, "record": 2, "speed": 3}
+    order = {"source": 0, "case": 1, "target": 2, "speed": 3}
 
     def place(check: CheckResult) -> tuple[bool, int, bool, int, str]:
         elements = prod(check.sizes.values())
@@ -132,19 +125,21 @@ def _cited(assignment: AssignmentResult) -> tuple[str, CheckResult | None]:
 def findings(result: Result) -> list[Finding]:
     """Every assignment that lost points by being wrong, the greatest loss first."""
     wrong = [(name, a) for name, a in result.assignments.items() if status(a) in (FAILED, PARTLY)]
-    wrong.sort(key=lambda item: (item[1].score - measured_max(item[1]), SEVERITY.index(item[1].verdict)))
+    wrong.sort(key=lambda item: (item[1].score - item[1].measured_max, SEVERITY.index(item[1].verdict)))
     return [Finding(name, a, evidence(a), max(sum(c.outcome == "failed" for c in a.correctness.checks) - 1, 0))
             for name, a in wrong]
 
 
 def headline(result: Result) -> str:
-    """One sentence: how many kernels are right, and which to turn to. What the grader failed on is not counted."""
+    """One sentence: how many kernels are right, and which to turn to. What could not be judged is not counted."""
     every = list(result.assignments.values())
-    judged = [a for a in every if a.verdict != "infrastructure_error"]
+    judged = [a for a in every if a.verdict not in UNJUDGED]
     right = sum(a.verdict == "accepted" for a in judged)
     wrong = findings(result)
     if not every:
         return "Nothing was graded."
+    if not judged and any(a.verdict == "needs_gpu" for a in every):
+        return "Nothing could be judged on this machine: that costs no points."
     if not judged:
         return "The grader failed before it could judge anything: that is our fault and costs no points."
     if all(a.verdict == "missing" for a in judged):
@@ -178,10 +173,12 @@ def not_measured(result: Result) -> list[str]:
     """A sentence for each reason why points could be neither won nor lost."""
     said = [f"{a.title} ({points(a.max_score)} points): the grader failed, through no fault of yours. {a.message}"
             for a in result.assignments.values() if a.verdict == "infrastructure_error"]
+    said += [f"{a.title} ({points(a.max_score)} points): only a GPU can judge it, and these points are neither won "
+             f"nor lost. {sentence(a.message)}" for a in result.assignments.values() if a.verdict == "needs_gpu"]
     judged = len(result.assignments) - len(said)
     reasons: dict[str, list[AssignmentResult]] = {}
     for a in result.assignments.values():
-        if a.performance.status == "not_measured" and a.performance.max_points and a.verdict != "infrastructure_error":
+        if a.performance.status == "not_measured" and a.performance.max_points and a.verdict not in UNJUDGED:
             reasons.setdefault(a.performance.reason, []).append(a)
     for reason, group in reasons.items():
         if len(group) == len(result.assignments) > 1:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from grader.report.load import Entry
 from grader.report.speed import measured
 from grader.report.text import points
-from grader.result import AssignmentResult
+from grader.result import UNJUDGED, AssignmentResult
 from grader.text import clean
 
 # A spreadsheet takes a text that starts so for a formula; full-width signs count as the plain ones.
@@ -21,9 +21,10 @@ SPEED_COLUMNS = ("speedup", "speed_points")
 def gradebook(entries: Sequence[Entry]) -> str:
     """CSV text: student, score, max_score, measured_max, then points and verdict of each assignment.
 
-    Every text is quoted, so that no other delimiter can split it; numbers are not. A failure of the grader leaves
-    blank what it could not judge, and the total with it: a blank is asked about, a zero is believed. An assignment
-    whose speed was measured for anyone has two columns more: the ratio to the baseline's speed, and its points.
+    Every text is quoted, so that no other delimiter can split it; numbers are not. What could not be judged, since the
+    grader failed or only a GPU can tell, is left blank, and the total with it: a blank is asked about, a zero is
+    believed. An assignment whose speed was measured for anyone has two columns more: the ratio to the baseline's speed,
+    and its points.
     """
     names = list(dict.fromkeys(name for entry in entries for name in entry.result.assignments))
     timed = {name for entry in entries for name, a in entry.result.assignments.items() if measured(a)}
@@ -34,7 +35,7 @@ def gradebook(entries: Sequence[Entry]) -> str:
                        for what in ("points", "verdict", *(SPEED_COLUMNS if name in timed else ())))])
     for entry in entries:
         result = entry.result
-        unjudged = any(a.verdict == "infrastructure_error" for a in result.assignments.values())
+        unjudged = any(a.verdict in UNJUDGED for a in result.assignments.values())
         row: list[str | float] = [cell(result.student), "" if unjudged else number(result.score),
                                   number(result.max_score), number(result.measured_max)]
         for name in names:
@@ -42,8 +43,7 @@ def gradebook(entries: Sequence[Entry]) -> str:
             if assignment is None:
                 row += ["", "", *(("", "") if name in timed else ())]
             else:
-                failed = assignment.verdict == "infrastructure_error"
-                row += ["" if failed else number(assignment.score), assignment.verdict]
+                row += ["" if assignment.verdict in UNJUDGED else number(assignment.score), assignment.verdict]
                 row += _speed(assignment) if name in timed else []
         writer.writerow(row)
     return sheet.getvalue()

@@ -111,7 +111,7 @@ def _environment() -> Environment:
     environment.filters.update(prose=text.prose, points=text.points, figure=text.figure, seconds=text.seconds)
     helpers: dict[str, Any] = {
         "asset": lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8")),
-        "status": findings.status, "measured_max": findings.measured_max, "check_status": findings.CHECK_STATUS,
+        "status": findings.status, "check_status": findings.CHECK_STATUS,
         "verdict_words": findings.VERDICT_WORDS, "headline": findings.headline, "not_measured": findings.not_measured,
         "ladder": charts.ladder, "strip": charts.strip, "distribution": charts.distribution,
         "palette": error_map.PALETTE,

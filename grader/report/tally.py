@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from grader.report.charts import Row
-from grader.report.findings import CHECK_STATUS, FAILED, PARTLY, PASSED, UNMEASURED, Status, label, measured_max, status
+from grader.report.findings import CHECK_STATUS, FAILED, PARTLY, PASSED, UNMEASURED, Status, label, status
 from grader.report.load import Entry
 from grader.report.speed import measured, thresholds
 from grader.report.text import figure, points
@@ -19,7 +19,7 @@ STATUSES = (PASSED, PARTLY, FAILED, UNMEASURED)
 
 @dataclass
 class Tally:
-    """One assignment over the whole class. What the grader failed on is in `count`, but not in `scores`."""
+    """One assignment over the whole class. What could not be judged is in `count`, but not in `scores`."""
 
     name: str
     title: str
@@ -63,7 +63,7 @@ def tallies(entries: Sequence[Entry]) -> list[Tally]:
     for entry in entries:
         for name, assignment in entry.result.assignments.items():
             tally = found.setdefault(name, Tally(name, assignment.title))
-            tally.maximum = max(tally.maximum, measured_max(assignment))
+            tally.maximum = max(tally.maximum, assignment.measured_max)
             state = status(assignment)
             tally.count[state.key] += 1
             if state is UNMEASURED:

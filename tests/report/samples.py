@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 from grader.result import (
+    UNJUDGED,
     AssignmentResult,
     CheckResult,
     Correctness,
@@ -141,12 +142,14 @@ def _stopped(name: str, verdict: Verdict) -> tuple[list[CheckResult], str, str]:
         "policy_violation": ("policy", "Line 14 computes with torch.matmul.",
                              "Do the work in a kernel of your own; PyTorch may allocate and view.", "", ""),
         "missing": ("missing_file", f"There is no {name}.py.", "Start from the template of the same name.", "", ""),
+        "needs_gpu": ("needs_gpu", "The operation `tt.elementwise_inline_asm` in line 14 needs a GPU.",
+                      "Graded on a GPU, this case counts.", "", ""),
         "infrastructure_error": ("infrastructure", "A worker could not be started.", "", "", ""),
     }[verdict]
     check = CheckResult(id=f"source-{name}", stage="source", outcome="failed")
     if verdict in ("runtime_error", "time_limit", "memory_limit"):
         check = CheckResult(id="5x9", stage="case", case="5x9", sizes={"M": 5, "N": 9}, outcome="failed", seconds=10.02)
-    if verdict == "infrastructure_error":
+    if verdict in UNJUDGED:
         check.outcome = "not_run"
     place = Place(file=f"{name}.py", line=14, text="    out.copy_(torch.matmul(a, b))") if kind == "policy" else None
     check.detail = Detail.model_validate(
@@ -159,10 +162,10 @@ def result(student: str, verdicts: dict[str, Verdict] | None = None, *, speed: b
     """A whole submission; kernels not named in `verdicts` are right."""
     kernels = {name: assignment(name, (verdicts or {}).get(name, "accepted"),
                                 speed=speeds.performance(name) if speed else None) for name in KERNELS}
-    judged = [a for a in kernels.values() if a.verdict != "infrastructure_error"]
+    judged = [a for a in kernels.values() if a.verdict not in UNJUDGED]
     return Result(
         schema="kernelmark/result/v1", student=student, score=sum(a.score for a in judged), max_score=600,
-        measured_max=sum(60 + (40 if a.performance.status == "measured" else 0) for a in judged),
+        measured_max=sum(a.measured_max for a in kernels.values()),
         graded_at="2026-03-04T05:06:07Z", seconds=14.2, reproduce=f"kernelmark grade submissions/{len(student)}",
         environment=environment("NVIDIA H200" if speed else "cpu"), assignments=kernels)
 

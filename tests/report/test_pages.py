@@ -24,6 +24,7 @@ from grader.report.pages import class_page, link, mapped, student_page
 from grader.report.speed import why_points
 from grader.report.stages import rungs as ladder_rungs
 from grader.report.stages import standing
+from grader.report.tally import tallies
 from grader.report.text import figure, points, seconds
 from grader.result import ErrorMap, Interval, Performance, Result, Verdict
 from grader.result import Rung as CourseRung
@@ -110,6 +111,9 @@ def test_figures(shown: str, expected: str) -> None:
     (dict.fromkeys(samples.KERNELS, "missing"), "None of the six files was found."),
     (dict.fromkeys(samples.KERNELS, "infrastructure_error"),
      "The grader failed before it could judge anything: that is our fault and costs no points."),
+    ({"gemm": "needs_gpu"}, "All five kernels are right. One could not be judged."),
+    (dict.fromkeys(samples.KERNELS, "needs_gpu"),
+     "Nothing could be judged on this machine: that costs no points."),
 ])
 def test_headline(verdicts: dict[str, Verdict], sentence: str) -> None:
     assert headline(samples.result("A", verdicts)) == sentence
@@ -383,6 +387,22 @@ def test_gradebook() -> None:
     assert body[-2][1] == "" and body[-2][-2:] == ["", "infrastructure_error"]
     assert body[-1][1] == "-2.5"
     assert '"Minus",-2.5,600,360,60,"accepted"' in text
+
+
+def test_what_only_a_gpu_can_judge_is_neither_won_nor_lost() -> None:
+    result = samples.result("Ada", {"gemm": "needs_gpu"})
+    result.assignments["silu"].remarks = ["Line 40 was skipped: it measures `time`."]
+    assert result.measured_max == 300 and result.score == 300
+    assert findings(result) == []
+    page = student_page(result)
+    assert "not judged" in page and "needs a GPU" in page and "neither won nor lost" in page
+    assert "GEMM (100 points): only a GPU can judge it" in page
+    assert "Line 40 was skipped: it measures <code>time</code>." in page
+    entries = [Entry("ada", result)]
+    (row,) = rows(gradebook(entries))[1:]
+    assert row[1] == "" and row[3] == "300" and row[-2:] == ["", "needs_gpu"]
+    gemm = next(t for t in tallies(entries) if t.name == "gemm")
+    assert gemm.scores == [] and gemm.count["unmeasured"] == 1
 
 
 def test_error_map_is_a_png_with_the_worst_marked() -> None:

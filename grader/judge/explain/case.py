@@ -52,9 +52,9 @@ def explain_case(
         )
     nothing = comparison.unwritten_count == comparison.total
     if nothing and not inputs_changed and plan is not None and (
-        silent := explain_unwritten(assignment, source, plan, call)
+        unreached := explain_unwritten(assignment, source, plan, call)
     ) is not None:
-        return _with_figures(silent, comparison)
+        return _with_figures(unreached, comparison)
     evidence = Evidence(comparison, inputs, case.sizes)
     kind = _kind(evidence)
     by_run = beside(findings, name)

@@ -6,7 +6,7 @@ from grader.assignment import Assignment
 from grader.judge.explain.evidence import Finding
 from grader.judge.explain.lines import place
 from grader.judge.explain.runs import empty_grid
-from grader.plan.plan import Copy, Data, Fill, Launch, Operation, Plan
+from grader.plan.plan import Launch, Plan, named
 from grader.result import Detail
 
 
@@ -15,49 +15,32 @@ def explain_unwritten(assignment: Assignment, source: str, plan: Plan, call: int
 
     `source` is the student's file.
     """
-    found = silent(assignment, plan, call)
-    if found is None:
-        return None
-    finding, line = found
-    return Detail(
-        kind="unwritten", message=f"{assignment.output.name} was never written. {finding.seen}", hint=finding.look,
-        pattern=finding.pattern, place=place(assignment, source, line))
-
-
-def silent(assignment: Assignment, plan: Plan, call: int) -> tuple[Finding, int] | None:
-    """What a plan shows, and in which line."""
     out = assignment.output.name
     operations = plan.calls()[min(call, len(plan.calls()) - 1)]
     given = {number for number, buffer in enumerate(plan.buffers) if buffer.given == out}
-    launches = [operation for operation in operations if isinstance(operation, Launch)]
-    reaching = [operation for operation in operations if _takes(operation) & given]
+    reaching = [operation for operation in operations if named(operation) & given]
     if any(not isinstance(operation, Launch) or all(operation.grid) for operation in reaching):
         return None
-    if empty := [operation for operation in reaching if isinstance(operation, Launch)]:
-        return empty_grid(empty[0].line, empty[0].grid), empty[0].line
-    if plan.returned == "tensor":
-        return Finding(
+    launches = [operation for operation in reaching or operations if isinstance(operation, Launch)]
+    line = launches[0].line if launches else 0
+    if reaching:
+        finding = empty_grid(line, launches[0].grid)
+    elif plan.returned == "tensor":
+        finding = Finding(
             f"The function returns a new tensor, and {out} is passed to no launch.",
-            f"Write into {out}: pass it to the kernel as what it stores to. What the function returns is not looked "
-            "at.", pattern="returned"), 0
-    if not launches:
-        return Finding(
+            f"Write into {out}: pass it to the kernel that stores the answer. What the function returns is not looked "
+            "at.",
+            pattern="returned")
+    elif launches:
+        finding = Finding(
+            f"{out} is passed to no launch.",
+            f"Pass {out} itself to the kernel that stores the answer: what torch.empty gives is another tensor.",
+            pattern="no launch")
+    else:
+        finding = Finding(
             "The kernel was never launched.",
-            "Launch it in the function, as kernel[(programs,)](arguments): is the grid in square brackets, and is the "
-            "launch reached for these sizes?", pattern="no launch"), 0
-    return Finding(
-        f"{out} is passed to no launch.",
-        f"Pass {out} itself to the kernel that stores the answer: a tensor from torch.empty is another one.",
-        pattern="no launch"), launches[-1].line
-
-
-def _takes(operation: Operation) -> set[int]:
-    """The buffers that an operation may write to."""
-    match operation:
-        case Launch():
-            return {one.buffer if one.kind == "pointer" else one.view.buffer
-                    for one in operation.arguments if one.kind in ("pointer", "descriptor")}
-        case Copy() | Fill():
-            return {operation.target.buffer}
-        case Data():
-            return {operation.buffer}
+            "Launch it in the function, as kernel[(programs,)](arguments), for all sizes.",
+            pattern="no launch")
+    return Detail(
+        kind="unwritten", message=f"{out} was never written. {finding.seen}", hint=finding.look,
+        pattern=finding.pattern, place=place(assignment, source, line))
