@@ -58,10 +58,10 @@ def main() -> None:
 
 def _levels() -> list[Isolation]:
     """Every level that this machine offers, the strongest first; the last is none."""
-    strongest = isolation.measure(cuda=False)
+    strongest = isolation.measure()
     found = {strongest.level: strongest}
     for layers in isolation.weaker(strongest.layers):
-        managed, trouble = isolation.probe(layers, cuda=False)
+        managed, trouble = isolation.probe(layers)
         level = isolation.level(layers, managed)
         if not trouble and level < strongest.level:
             found[level] = Isolation(level, layers, False, ())

@@ -87,36 +87,29 @@ def _worker() -> Finding:
 
     started = time.monotonic()
     try:
-        zygote = Zygote(interpret=True, layers=isolation.measure(cuda=False).layers)
+        zygote = Zygote(("planner", "simulator", "compiler"), layers=isolation.measure().layers)
         _ = zygote.versions
     except InfrastructureError as error:
-        return Finding("worker", str(error), False, True, "make clean setup")
+        return Finding("planner", str(error), False, True, "make clean setup")
     imported = time.monotonic() - started
     try:
         started = time.monotonic()
-        zygote.spawn(Limits(memory_mb=1024, file_mb=1, processes=16, cpu_seconds=10)).kill()
+        zygote.spawn(Limits(memory_mb=1024, file_mb=1, processes=16, cpu_seconds=10), "planner").kill()
         forked = time.monotonic() - started
     except InfrastructureError as error:
-        return Finding("worker", str(error), False, True)
+        return Finding("planner", str(error), False, True)
     finally:
         zygote.close()
-    return Finding("worker", f"torch and triton imported in {imported:.1f} s, a worker forked and ended "
-                             f"in {forked * 1000:.0f} ms, Triton's interpreter on")
+    return Finding("planner", f"torch and triton imported in {imported:.1f} s, a planner forked and ended "
+                              f"in {forked * 1000:.0f} ms")
 
 
 def _isolation() -> list[Finding]:
     """What workers are kept from, by trying it; then what is missing, and what would add it."""
-    from grader.judge.device import no_gpu
-
-    cuda = not no_gpu()
     try:
-        measured = isolation.measure(cuda)
+        measured = isolation.measure()
     except InfrastructureError as error:
-        remedy = "make clean setup"
-        if cuda:
-            remedy = ("see that nvidia-smi works for this user, then make clean setup; until then kernelmark grade "
-                      "--device cpu grades answers without the GPU")
-        return [Finding("isolation", f"{'on the GPU ' if cuda else ''}{error}", False, True, remedy)]
+        return [Finding("isolation", str(error), False, True, "make clean setup")]
     found = [Finding("isolation", f"level {measured}: {measured.summary}", measured.level >= isolation.ADVISED)]
     return found + [Finding("", text, measured.level >= isolation.ADVISED) for text in measured.missing]
 

@@ -29,7 +29,7 @@ from grader.assignment import Assignment
 from grader.calibration import Calibration
 from grader.course import Course
 from grader.forkserver.isolation import Isolation
-from grader.judge.attempt import RECORD, SOURCE, SPEED_SECONDS, expected_checks, speed_id
+from grader.judge.attempt import SPEED_SECONDS, case_id, expected_checks, speed_id
 from grader.judge.device import sane
 from grader.judge.explain import explain_assignment
 from grader.judge.lane import END_SECONDS, at_work, lane_isolation, lane_zygote, start_lane
@@ -98,7 +98,7 @@ def grade(job: Job) -> Graded:
     interrupted = False
     context = Context(
         folder=job.submission.folder, assignments=select(catalogue.assignments(), job.only), course=job.course,
-        device=job.device, seed=plugin.seed_bytes(job.seed), asked_for_speed=job.speed, together=True)
+        device=job.device, seed=plugin.seed_bytes(job.seed), asked_for_speed=job.speed)
 
     class Given:
         @pytest.hookimpl(tryfirst=True)
@@ -120,11 +120,8 @@ def grade(job: Job) -> Graded:
         f"--timeout={_guard(job, context)}",
         "--submission", str(job.submission.folder),
     ]
-    try:
-        with _only_our_plugins(), contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
-            pytest.main(arguments, plugins=[plugin, Given()])
-    finally:
-        context.close()
+    with _only_our_plugins(), contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
+        pytest.main(arguments, plugins=[plugin, Given()])
     if interrupted:
         # pytest has kept it to itself: the checks that were not made are no result.
         raise KeyboardInterrupt
@@ -132,11 +129,8 @@ def grade(job: Job) -> Graded:
 
 
 def _guard(job: Job, context: Context) -> float:
-    """Seconds that no check can take by the judge's own deadlines. In company it may wait for all others' answers, and
-    then for its own once more."""
-    rounds = 1 if context.places == 1 else 1 + len(context.assignments)
-    answers = job.course.limits.seconds(job.device)[1] * rounds
-    return answers + GUARD_SECONDS + 2 * SPEED_SECONDS * context.speed
+    """Seconds that no check can take by the judge's own deadlines."""
+    return job.course.limits.seconds(job.device)[1] + GUARD_SECONDS + SPEED_SECONDS * context.speed
 
 
 @contextlib.contextmanager
@@ -153,16 +147,15 @@ def _only_our_plugins() -> Iterator[None]:
 
 def _result(job: Job, context: Context, seconds: float) -> Result:
     results = {name: _assignment_result(job, context, a) for name, a in context.assignments.items()}
-    performances = [(job.course.points_of(name), r.performance) for name, r in results.items()]
     return Result(
         student=job.submission.student,
         score=round(sum(r.score for r in results.values()), 2),
         max_score=sum(r.max_score for r in results.values()),
-        measured_max=sum(scoring.measured_max(points, performance) for points, performance in performances),
+        measured_max=sum(r.measured_max for r in results.values()),
         graded_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         seconds=round(seconds, 3),
         reproduce=job.command,
-        environment=_environment(job, lane_zygote(job.device).versions),
+        environment=_environment(job, lane_zygote().versions),
         assignments=results,
     )
 
@@ -177,14 +170,14 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
     checks += wrong
     verdict = scoring.verdict_of(checks, expected)
     points = job.course.points_of(assignment.name)
-    cases = [check_id for check_id in expected if check_id not in (SOURCE, RECORD)] + [check.id for check in wrong]
+    cases = [*(case_id(case) for case in assignment.cases_for(job.device)), *(check.id for check in wrong)]
     earned = scoring.correctness_points(verdict, checks, cases, points, job.course)
     message, hint = explain_assignment(assignment, checks)
     content = context.source(assignment).content
     digest = hashlib.sha256(content).hexdigest() if content is not None else ""
     performance = _performance(job, context, assignment, verdict, digest)
     flags = [Flag(what="policy", evidence=check.detail.message, place=check.detail.place)
-             for check in checks if check.detail is not None and check.detail.kind in ("policy", "no_kernel")]
+             for check in checks if check.detail is not None and check.detail.kind == "policy"]
     flags += [_too_fast(timing) for timing in performance.timings if (timing.roof_fraction or 0) > IMPOSSIBLE]
     return AssignmentResult(
         title=assignment.title, signature=assignment.signature, formula=assignment.formula,
@@ -193,6 +186,8 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
         correctness=Correctness(points=earned, max_points=points.correctness, checks=checks),
         performance=performance,
         flags=flags,
+        kernels=context.kernels.get(assignment.name, []),
+        remarks=context.remarks.get(assignment.name, []),
         source_sha256=digest,
         seconds=round(context.seconds.get(assignment.name, 0), 3),
     )
@@ -254,7 +249,7 @@ def _device_name(job: Job) -> str:
 
 
 def _environment(job: Job, versions: Ready) -> Environment:
-    level = lane_isolation(job.device)
+    level = lane_isolation()
     return Environment(
         device=_device_name(job),
         python=versions.python, torch=versions.torch, triton=versions.triton, numpy=versions.numpy,
@@ -293,13 +288,12 @@ def _pool(
 ) -> Generator[Graded, None, list[Job]]:
     """Takes jobs from `waiting` and runs them in one pool. Returns those that were in flight when the pool broke."""
     flying: dict[Future[Graded], Job] = {}
-    device = waiting[0].device
     # Spawned: a lane must not inherit the terminal's threads, and starts as clean as by hand.
     context = multiprocessing.get_context("spawn")
     with _held_back():
         # It starts a process that looks after its locks.
         executor = ProcessPoolExecutor(
-            lanes, mp_context=context, initializer=start_lane, initargs=(device, measured, waiting[0].speed))
+            lanes, mp_context=context, initializer=start_lane, initargs=(measured,))
     with executor as pool:
         try:
             while waiting or flying:

@@ -71,7 +71,7 @@ def plan(
         raise PlanError(f"--device cuda: {trouble}")
     _check_writable(out)
     calibrations = _calibrations() if device == "cuda" and speed else ()
-    measured = _isolation(device, course.isolation.minimum if minimum is None else minimum, allow_degraded)
+    measured = _isolation(course.isolation.minimum if minimum is None else minimum, allow_degraded)
     # On a GPU one after another: a neighbour would be in the way of its memory and its clock.
     lanes = 1 if device == "cuda" else min(jobs or len(os.sched_getaffinity(0)), len(submissions))
     planned = []
@@ -94,9 +94,9 @@ def _calibrations() -> tuple[Calibration, ...]:
         raise PlanError(str(error)) from None
 
 
-def _isolation(device: str, minimum: int, allow_degraded: bool) -> Isolation:
+def _isolation(minimum: int, allow_degraded: bool) -> Isolation:
     try:
-        measured = isolation.measure(cuda=device == "cuda")
+        measured = isolation.measure()
     except InfrastructureError as error:
         raise PlanError(str(error)) from None
     if measured.level < minimum and not allow_degraded:

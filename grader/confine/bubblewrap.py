@@ -22,7 +22,7 @@ TRY_SECONDS = 20
 _CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_DAC_READ_SEARCH")
 
 
-def command(readable: Sequence[str], devices: Sequence[str]) -> list[str]:
+def command(readable: Sequence[str]) -> list[str]:
     """What to put before a zygote's command line. `readable` paths are seen where they are, and cannot be written."""
     root = os.geteuid() == 0
     words = ["bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
@@ -43,19 +43,19 @@ def command(readable: Sequence[str], devices: Sequence[str]) -> list[str]:
     if root:
         # Files there belong to root, whatever the namespace: writing /proc/sys/kernel/core_pattern is the machine's.
         words += ["--ro-bind", "/proc/sys", "/proc/sys"]
-    for device in (*DEVICES, *devices):
+    for device in DEVICES:
         words += ["--dev-bind", device, device]
     return [*words, "--dir", PRIVATE_FOLDER, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/", "--"]
 
 
 @cache
-def trouble(readable: tuple[str, ...], devices: tuple[str, ...]) -> str:
+def trouble(readable: tuple[str, ...]) -> str:
     """Why bubblewrap cannot be used here; "" if it can."""
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed (apt install bubblewrap)"
     try:
         tried = subprocess.run(
-            [*command(readable, devices), sys.executable, "-I", "-S", "-c", "pass"],
+            [*command(readable), sys.executable, "-I", "-S", "-c", "pass"],
             capture_output=True, text=True, errors="replace", timeout=TRY_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap does not run: {error}"

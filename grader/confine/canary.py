@@ -156,23 +156,7 @@ def _trouble(request: wire.Probe) -> str:
         Path("a file of its own").unlink()
         Path("/proc/cpuinfo").read_bytes()
         Path("/proc/self/maps").read_bytes()
-        if request.cuda:
-            _make_context()
     except OSError as error:
         return str(error)
     return ""
 
-
-def _make_context() -> None:
-    """The driver API's own start: a device, its context, and memory in it (CUDA Driver API, "Initialization")."""
-    driver = ctypes.CDLL("libcuda.so.1")
-    device, context, memory = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_uint64()
-    for what, result in (
-        ("cuInit", driver.cuInit(0)),
-        ("cuDeviceGet", driver.cuDeviceGet(ctypes.byref(device), 0)),
-        ("cuDevicePrimaryCtxRetain", driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)),
-        ("cuCtxSetCurrent", driver.cuCtxSetCurrent(context)),
-        ("cuMemAlloc", driver.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(1 << 20))),
-    ):
-        if result != 0:
-            raise OSError(f"{what} fails with {result}")

@@ -14,8 +14,7 @@ from grader.confine import landlock, namespaces, processes, seccomp
 from grader.plan import wire
 
 OPEN_FILES = 256
-# A GPU's compiler leaves some ten files a configuration that is tried.
-FILES, CUDA_FILES = 4096, 32_768
+FILES = 4096
 CPU_GRACE_SECONDS = 5
 # Where bubblewrap has made an empty folder for it.
 PRIVATE_FOLDER = "/submission"
@@ -27,12 +26,10 @@ _PROC = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/proc/
          "/sys/devices/system/cpu")  # fmt: skip
 # Not /dev/zero, which mapped and left holds memory that belongs to no process.
 DEVICES = ("/dev/null", "/dev/random", "/dev/urandom")
-# The driver names its threads through /proc, and asks there what it may do.
-_CUDA_PROC = ("/proc/driver", "/proc/devices", "/proc/modules", "/proc/filesystems", "/sys")
 
 
 def enter(
-    settings: wire.Settings, limits: wire.Limits, folder: Path, control: int, output: int, role: wire.Role = "worker",
+    settings: wire.Settings, limits: wire.Limits, folder: Path, control: int, output: int, role: wire.Role,
 ) -> None:
     """Makes this process a worker: of all descriptors only `control` (as 3), stdin and output stay.
 
@@ -40,17 +37,15 @@ def enter(
     with the worker. Raises OSError if a layer of `settings` cannot be had.
     """
     layers = settings.layers
-    cuda = not settings.interpret
     # A compiler ends with an assembler, which is a program.
-    programs = cuda or role == "compiler"
+    programs = role == "compiler"
     os.setsid()
     processes.die_with_parent()
     processes.show()
     _keep_only(control, output)
     if layers.namespaces:
         namespaces.new_mounts(
-            str(folder), megabytes=limits.file_mb, entries=CUDA_FILES if cuda else FILES, uid=layers.uid,
-            executable=cuda)
+            str(folder), megabytes=limits.file_mb, entries=FILES, uid=layers.uid, executable=False)
     elif layers.uid is not None:
         os.chown(folder, layers.uid, layers.uid)
     own_count = layers.namespaces or layers.uid is not None
@@ -71,10 +66,8 @@ def enter(
     os.environ.update(HOME=str(work), TMPDIR=str(work), TRITON_CACHE_DIR=str(cache), TRITON_HOME=str(cache))
     tempfile.tempdir = None
     if layers.landlock:
-        devices = [*DEVICES, *(settings.devices if cuda else ())]
         landlock.restrict(
-            read=[*settings.readable, *_PROC, *(_CUDA_PROC if cuda else ())], write=[str(folder)],
-            devices=[*devices, *(("/proc/self",) if cuda else ())], execute=programs)
+            read=[*settings.readable, *_PROC], write=[str(folder)], devices=DEVICES, execute=programs)
     if layers.seccomp:
         seccomp.install(allow_exec=programs)
 

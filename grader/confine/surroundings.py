@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import sys
 from functools import cache
 from pathlib import Path
@@ -11,7 +10,6 @@ from pathlib import Path
 # Libraries, compilers and their tables, on the usual distributions.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf",
            "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/opt/cuda", "/nix/store")  # fmt: skip
-_CUDA_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-caps", "/dev/nvidia-modeset")
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -22,29 +20,18 @@ def import_path() -> list[str]:
 
 
 @cache
-def readable(cuda: bool) -> tuple[str, ...]:
+def readable() -> tuple[str, ...]:
     """Paths that a worker has to read: Python, its packages, the system's libraries. Nothing of the course."""
     found = [path for path in _SYSTEM if Path(path).exists()]
     found += [sys.prefix, sys.base_prefix, sys.exec_prefix, str(Path(sys.executable).resolve().parent.parent)]
     # Packages may have been installed into other places (PYTHONPATH); other folders on the path may hold anything.
     found += [entry for entry in import_path() if any(Path(entry).glob("*.dist-info"))]
-    if cuda:
-        found += [folder for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
-        found += ["/sys"]
     return tuple(sorted({path for path in found if Path(path).exists() and path != "/"}))
 
 
 def own_code() -> tuple[str, ...]:
     """What the zygote reads besides: this package. Its workers have it in memory."""
     return (str(_ROOT / "grader"),)
-
-
-@cache
-def devices() -> tuple[str, ...]:
-    """The device nodes of NVIDIA's driver that are here."""
-    nodes = [path for path in map(Path, _CUDA_NODES) if path.exists()]
-    nodes += sorted(Path("/dev").glob("nvidia[0-9]*"))
-    return tuple(map(str, nodes))
 
 
 def course_file() -> str:

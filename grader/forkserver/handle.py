@@ -21,10 +21,8 @@ from grader.plan import frames, wire
 
 START_SECONDS = 120.0
 REPLY_SECONDS = 15.0
-# What a cgroup holds beside a worker: bubblewrap and the zygote with torch in it (170 MiB are used), and a driver's own
-# host memory (0.8 GiB on an H200).
+# What a cgroup holds beside a worker: bubblewrap and the zygote with torch in it (170 MiB are used).
 OWN_MB = 384
-CUDA_MB = 1536
 OWN_TASKS = 64
 # Of a library's pool on the host, of the processes and threads that a worker may have.
 MOST_THREADS = 16
@@ -52,13 +50,12 @@ class InfrastructureError(Exception):
 class Zygote:
     """One process that forks workers, for one lane: at most one worker lives at a time.
 
-    `layers` are those of the sandbox that its workers get. A `bare` one starts in a tenth of the time; its workers can
-    only be probed. It runs inside `cgroup`, and closes that with itself.
+    `roles` are what its workers are for: with none it starts in a tenth of the time, and they can only be canaries.
+    `layers` are those of the sandbox that they get. It runs inside `cgroup`, and closes that with itself.
     """
 
     def __init__(
-        self, *, interpret: bool, layers: wire.Layers, bare: bool = False, cgroup: Cgroup | None = None,
-        roles: Sequence[wire.Role] = ("worker",),
+        self, roles: Sequence[wire.Role] = (), *, layers: wire.Layers, cgroup: Cgroup | None = None
     ) -> None:
         self._seq = 0
         self._layers = layers
@@ -71,19 +68,17 @@ class Zygote:
         environment = {name: os.environ[name] for name in _KEEP if name in os.environ}
         # Threads that are there already do not survive a fork.
         environment |= {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "HOME": str(self._home)}
-        if interpret:
-            # A lane is one core. Interpreted kernels run on CPU tensors: a GPU that is there must not change what a
-            # submission sees.
-            environment |= {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
-        else:
-            # The judge waits for the clock without sleeping. Threads that outnumber the cores left wait for each other,
-            # for milliseconds.
+        if "executor" in roles:
+            # Threads that outnumber the cores left wait for each other, for milliseconds.
             environment["OMP_NUM_THREADS"] = str(min(MOST_THREADS, max(1, len(os.sched_getaffinity(0)) // 2)))
-        readable, devices = surroundings.readable(not interpret), () if interpret else surroundings.devices()
+        else:
+            # A lane is one core, and no code of a submission has a GPU in sight.
+            environment |= {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+        readable = surroundings.readable()
         settings = wire.Settings(
-            control=theirs.fileno(), interpret=interpret, roles=list(roles), bare=bare, home=str(self._home),
-            path=surroundings.import_path(), readable=list(readable), devices=list(devices), layers=layers)
-        around = bubblewrap.command((*readable, *surroundings.own_code()), devices) if layers.namespaces else []
+            control=theirs.fileno(), roles=list(roles), home=str(self._home), path=surroundings.import_path(),
+            readable=list(readable), layers=layers)
+        around = bubblewrap.command((*readable, *surroundings.own_code())) if layers.namespaces else []
         around = [*(cgroup.command() if cgroup else ()), *around]
         try:
             with theirs, (self._home / "zygote.log").open("wb") as log:
@@ -119,11 +114,11 @@ class Zygote:
         self.pid = _pid_of(came.pop())
         return ready
 
-    def spawn(self, limits: wire.Limits, role: wire.Role = "worker") -> Worker:
+    def spawn(self, limits: wire.Limits, role: wire.Role) -> Worker:
         """Forks a worker in a new empty folder, and waits until it is inside its sandbox."""
         _ = self.versions
         if self._cgroup is not None:
-            self._cgroup.bound(OWN_MB + limits.cuda * CUDA_MB + limits.memory_mb, OWN_TASKS + limits.processes)
+            self._cgroup.bound(OWN_MB + limits.memory_mb, OWN_TASKS + limits.processes)
             self._oom_kills = self._cgroup.oom_kills()
         ours, theirs = frames.socket_pair()
         read, write = os.pipe2(os.O_CLOEXEC)

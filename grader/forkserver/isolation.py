@@ -57,15 +57,15 @@ class Isolation:
 
 
 @cache
-def measure(cuda: bool) -> Isolation:
+def measure() -> Isolation:
     """The strongest isolation that workers get on this machine: sets of layers are tried out, the strongest first.
 
     Raises InfrastructureError if no worker can be had at all.
     """
-    offered, missing = _offered(cuda)
+    offered, missing = _offered()
     for layers in weaker(offered):
         try:
-            managed, trouble = probe(layers, cuda)
+            managed, trouble = probe(layers)
         except InfrastructureError as error:
             managed, trouble = frozenset(), str(error)
         if trouble:
@@ -105,7 +105,7 @@ def level(layers: wire.Layers, managed: frozenset[str]) -> int:
     return reached
 
 
-def probe(layers: wire.Layers, cuda: bool) -> tuple[frozenset[str], str]:
+def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
     """What a canary manages inside `layers` that it must not, and what fails that it needs ("" if nothing does)."""
     with (
         tempfile.TemporaryDirectory(prefix="kernelmark-canary-") as folder,
@@ -117,13 +117,13 @@ def probe(layers: wire.Layers, cuda: bool) -> tuple[frozenset[str], str]:
         name = f"kernelmark-{secrets.token_hex(8)}"
         local.bind(f"\0{name}")
         local.listen()
-        zygote = Zygote(interpret=not cuda, layers=layers, bare=True)
+        zygote = Zygote(layers=layers)
         try:
-            worker = zygote.spawn(wire.Limits(memory_mb=1024, cuda=cuda, file_mb=1, processes=16, cpu_seconds=10))
+            worker = zygote.spawn(wire.Limits(memory_mb=1024, file_mb=1, processes=16, cpu_seconds=10), "canary")
             try:
                 worker.channel.send(wire.Probe(
                     seq=1, secret=str(secret), target=str(target), course=surroundings.course_file(),
-                    port=listener.getsockname()[1], socket=name, needed=surroundings.needed(), cuda=cuda))
+                    port=listener.getsockname()[1], socket=name, needed=surroundings.needed()))
                 answer = worker.channel.receive(wire.PROBED, seq=1, deadline=time.monotonic() + PROBE_SECONDS)
             except frames.ChannelError as error:
                 worker.kill()
@@ -135,11 +135,11 @@ def probe(layers: wire.Layers, cuda: bool) -> tuple[frozenset[str], str]:
         return managed, answer.trouble
 
 
-def _offered(cuda: bool) -> tuple[wire.Layers, list[str]]:
+def _offered() -> tuple[wire.Layers, list[str]]:
     """Every layer that this machine seems to have, and what it seems not to have."""
     missing = []
-    readable = surroundings.readable(cuda)
-    trouble = bubblewrap.trouble((*readable, *surroundings.own_code()), surroundings.devices() if cuda else ())
+    readable = surroundings.readable()
+    trouble = bubblewrap.trouble((*readable, *surroundings.own_code()))
     if trouble:
         missing.append(f"no namespaces: {trouble}")
     version = landlock.abi()
@@ -162,7 +162,7 @@ def _offered(cuda: bool) -> tuple[wire.Layers, list[str]]:
 
 def weaker(layers: wire.Layers) -> list[wire.Layers]:
     """`layers`, then with ever more of them left out; each set once."""
-    outside = {} if not surroundings.open_to_others(surroundings.readable(False)) else {"uid": None}
+    outside = {} if not surroundings.open_to_others(surroundings.readable()) else {"uid": None}
     sets = [layers, layers.model_copy(update={"uid": None})]
     for change in ({"namespaces": False}, {"landlock": False}, {"seccomp": False}):
         strongest = sets[-2].model_copy(update={**change, **outside})
@@ -199,8 +199,8 @@ def _reasons(layers: wire.Layers, bounded: bool) -> tuple[str, ...]:
         (layers.uid is not None, "a user of its own, without privileges"),
         (layers.landlock, "Landlock: it writes nowhere but in its own folder, and reads nothing of the course"),
         (layers.seccomp,
-         "seccomp: no signals to others, no tracing, no connections, no memory that outlives it, and in the "
-         "interpreter no other programs"),
+         "seccomp: no signals to others, no tracing, no connections, no memory that outlives it, and but "
+         "for the compiler no other programs"),
         (bounded, "a cgroup: memory and processes of all its workers are bounded by the kernel"),
         (True,
          "a process of its own, forked before any student code was read, with an empty folder, a bare environment, no "

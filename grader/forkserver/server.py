@@ -55,7 +55,7 @@ def main(settings: wire.Settings) -> None:
     # bubblewrap tells where it was started.
     os.environ.pop("PWD", None)
     channel = frames.Channel(socket.socket(fileno=settings.control))
-    torch, triton, numpy = ("", "", "") if settings.bare else _import(settings)
+    torch, triton, numpy = _import(settings) if settings.roles else ("", "", "")
     gc.collect()
     # Collections in a worker then leave the imported modules' pages shared.
     gc.freeze()
@@ -86,18 +86,13 @@ def main(settings: wire.Settings) -> None:
 
 def _import(settings: wire.Settings) -> tuple[str, str, str]:
     """Imports what its children need. Returns the versions of torch, triton and numpy."""
-    if "worker" in settings.roles and settings.interpret:
-        from grader.worker import interpreter
-
-        interpreter.install()
     import numpy
     import torch
     import triton
 
-    if settings.interpret:
+    if "executor" not in settings.roles:
+        # A lane is one core.
         torch.set_num_threads(1)
-    if "worker" in settings.roles and settings.interpret:
-        torch.set_deterministic_debug_mode("warn")
     # Imported and warmed up here, so that no child pays for it.
     for role in settings.roles:
         prepare = getattr(_module(role), "prepare", None)
@@ -152,9 +147,8 @@ def _fork(settings: wire.Settings, request: wire.Spawn, folder: Path, control: i
             raise
         channel = frames.Channel(socket.socket(fileno=3))
         channel.send(wire.Entered(seq=0))
-        if settings.bare:
-            probe, _ = channel.receive_with_descriptors(wire.REQUEST)
-            assert isinstance(probe, wire.Probe)
+        if request.role == "canary":
+            probe, _ = channel.receive_with_descriptors(wire.PROBE)
             channel.send(canary.probe(probe))
         else:
             _module(request.role).serve(channel)

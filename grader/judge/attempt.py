@@ -1,48 +1,49 @@
-"""One assignment of one submission: source read, every case called and compared, the record judged, the end."""
+"""One attempt at an assignment: read, plan, compile, then run, compare and explain each case, then time.
+
+Host code of the submission runs in planners alone, and none of them is alive any more when the first kernel runs.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import math
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Iterable
 from dataclasses import replace
 
-import torch
-
-from grader.assignment import Assignment, Case, Inputs, TimedCase
+from grader.assignment import Assignment, Case, Inputs, Scalar
 from grader.catalogue import answer_and_tolerance
 from grader.course import Course
-from grader.forkserver.handle import InfrastructureError, Zygote
-from grader.judge import device, policy, speed
-from grader.judge.baselines import Baselines
-from grader.judge.buffers import BufferError
-from grader.judge.compare import compare, error_map
-from grader.judge.device import Memory
-from grader.judge.explain import explain_case, explain_failure
+from grader.forkserver.conversation import Conversation, Lost
+from grader.judge.compare import compare
+from grader.judge.compilation import compile_kernels
+from grader.judge.explain import explain_case, explain_failure, explain_remarks, explain_stop
+from grader.judge.explain.stops import Stop
 from grader.judge.inputs import draw
-from grader.judge.ring import Wrong
-from grader.judge.session import Answer, Lost, Session
+from grader.judge.lane import lane_zygote
+from grader.judge.planning import Planning, Unplanned, Wanted, plan_calls
+from grader.judge.simulation import Ran, Simulation
 from grader.plan import wire
-from grader.result import CheckResult, Detail, Outcome, Place, Timing
+from grader.plan.compiled import Binary, Problem
+from grader.plan.device import TARGETS
+from grader.plan.findings import Finding
+from grader.plan.messages import Answers, Resources, kernel_key
+from grader.plan.plan import Kernel, Plan
+from grader.result import CheckResult, Detail, FailureKind, KernelFacts, Outcome
 from grader.submission import Source
 from grader.text import clean
 
 SOURCE = "source"
-RECORD = "record"
-MOST_LISTED = 6
+TARGET = "target"
 # Bytes of a text that a submission wrote: of the first that there are, and of those of further cases.
 FIRST_QUOTED = 20_000
 QUOTED = 2_000
-LATE = ("Every thread and process that the function starts must have finished when it returns: the answer counts as it "
-        "stood at that moment.")
-# Looking for a pattern takes seconds beyond this many elements, and smaller cases show it as well.
-MOST_EXPLAINED = 1 << 22
+# Host code that asks what its kernels take is planned again with the answer; an answer may lead to another question.
+MOST_ROUNDS = 3
+# Element operations of one simulated call: ten seconds and more.
+OPERATIONS = 4_000_000_000
+COMPILE_SECONDS = 60.0
 # For all timed calls of a case.
 SPEED_SECONDS = 600.0
-# Where one wrong case costs all points, waiting for further cases to run out of time tells nobody anything.
-MOST_TIME_OUTS = 2
 
 
 def case_id(case: Case) -> str:
@@ -55,286 +56,186 @@ def speed_id(case: Case) -> str:
 
 def expected_checks(assignment: Assignment, device: str) -> tuple[str, ...]:
     """The ids of every check that must have passed for the assignment to be accepted, in the order they run."""
-    return (SOURCE, *(case_id(case) for case in assignment.cases_for(device)), RECORD)
+    return (SOURCE, *(case_id(case) for case in assignment.cases_for(device)), TARGET)
 
 
 class Attempt:
-    """Judges one assignment of one submission. Each method runs one check; `close` ends it and finds late writes.
+    """Judges one assignment of one submission. Each method runs one check; `close` ends it.
 
-    A worker is started at the first case, and afresh after a crash, a kill or a time-out. `baselines` are what speed is
-    measured against.
+    Cases that only a GPU runs, and those that are timed, are planned without one too: what a GPU would make of them is
+    known before there is one.
     """
 
-    def __init__(
-        self, zygote: Callable[[], Zygote], assignment: Assignment, source: Source, course: Course, seed: bytes,
-        device: str = "cpu", baselines: Callable[[], Baselines] | None = None,
-    ) -> None:
+    def __init__(self, assignment: Assignment, source: Source, course: Course, seed: bytes, device: str) -> None:
         self.assignment = assignment
         self.source = source
-        # What memory there was before the submission had any: it does not choose its own case by holding some.
-        self.free: Memory | None = None
-        self._zygote = zygote
+        self.kernels: list[KernelFacts] = []
+        self._text = (source.content or b"").decode("utf-8", "replace")
         self._limits = course.limits
-        self._cuda = device == "cuda"
-        self._call_seconds, self._assignment_seconds = course.limits.seconds(device)
-        self._baselines = baselines
-        self._threshold = course.threshold_of(assignment.name)
-        self._strict = course.points.credit == "all"
-        self._time_outs = 0
+        self._device = TARGETS[course.gpu.target]
         self._seed = seed
-        self._calls = 0
-        self._session: Session | None = None
-        self._deadline: float | None = None
-        self._blocked: str = ""
-        self.violations: set[policy.Violation] = set()
-        self._answered = False
-        self._failed = False
-        self._late: list[str] = []
+        self._call_seconds, assignment_seconds = course.limits.seconds(device)
+        self._until = time.monotonic() + assignment_seconds
+        self._simulation = Simulation(
+            lambda: self._start("simulator"), operations=OPERATIONS, seconds=self._call_seconds)
+        here = assignment.cases_for(device)
+        self._elsewhere = list({
+            case.name: case for case in (*assignment.cases, *assignment.timed) if case not in here}.values())
+        self._wanted = [
+            Wanted(case, self._scalars(case), debug, Answers(candidate=number))
+            for cases, debug in ((here, True), (self._elsewhere, False)) for number, case in enumerate(cases)]
+        self._planning = Planning()
+        self._plans: dict[tuple[str, bool], Plan | Unplanned] = {}
+        self._findings: list[Finding] = []
         self._quoted = False
 
     def read(self) -> CheckResult:
-        """Checks what can be known without running anything: the file, its syntax, its function, what it calls."""
-        file = self.assignment.file
+        """Plans every call: what the file is, whether it can be imported, and whether its function can be called."""
         if self.source.problem is not None:
-            return self._source_failed(Lost("unreadable_source", self.source.problem))
+            return self._source_failed(self._failure("unreadable_source", self.source.problem))
         if self.source.content is None:
-            return self._source_failed(Lost("missing_file", f"{file} is not in the submission"))
-        try:
-            violations = policy.read_source(self.source.content, self.assignment)
-        except policy.SourceProblem as problem:
-            return self._source_failed(Lost(problem.kind, problem.message, problem.line))
-        if violations:
-            return CheckResult(id=SOURCE, stage="source", outcome="failed", detail=self._policy_detail(violations))
+            return self._source_failed(
+                self._failure("missing_file", f"{self.assignment.file} is not in the submission"))
+        self._planning = self._plan(self._wanted)
+        if self._planning.loading is not None:
+            return self._source_failed(self._told(self._planning.loading))
+        self._plans = {
+            (one.case.name, one.debug): outcome
+            for one, outcome in zip(self._wanted, self._planning.outcomes, strict=True)}
         return CheckResult(id=SOURCE, stage="source", outcome="passed")
 
     def check(self, case: Case) -> CheckResult:
-        """Calls the function on fresh inputs and compares its answer with the oracle's."""
-        if self._blocked:
-            return self._case_result(case, "not_run", Detail(kind="exception", message=self._blocked))
-        try:
-            return self._check(case)
-        except (BufferError, torch.OutOfMemoryError) as error:
-            return self._case_lost(case, self._short_of_memory(error))
+        """Runs the calls of a case on fresh inputs, and compares what they leave with the oracle's answer."""
+        plan = self._plans.get((case.name, True))
+        if plan is None:
+            return self._case_result(case, "not_run", Detail(kind="exception", message="not run: there is no plan"))
+        if not isinstance(plan, Plan):
+            return self._case_result(case, "failed", self._told(plan))
+        seconds, worst = 0.0, 0.0
+        for call in range(len(plan.calls())):
+            inputs = [self._inputs(case, call, number) for number in range(call + 1)]
+            ran = self._simulation.run(self.assignment, case, plan, inputs)
+            if not isinstance(ran, Ran):
+                return self._case_result(case, "failed", self._told(ran))
+            seconds += ran.seconds
+            self._findings += ran.findings
+            comparison = compare(ran.output, *answer_and_tolerance(self.assignment, inputs[-1]))
+            detail = explain_case(
+                self.assignment, case, inputs[-1], ran.output, comparison, inputs_changed=ran.changed,
+                findings=ran.findings, plan=plan, call=call, source=self._text)
+            if detail is not None:
+                return self._case_result(
+                    case, "failed", self._quote(detail, "", ran.printed), seconds, comparison.worst_ratio)
+            worst = max(worst, comparison.worst_ratio)
+        return self._case_result(case, "passed", None, seconds, worst)
 
-    def _check(self, case: Case) -> CheckResult:
-        inputs = self._inputs(case)
-        try:
-            session = self._open()
-            answer = session if isinstance(session, Lost) else session.call(case, inputs)
-        except InfrastructureError:
-            self._drop_session()
-            raise
-        if isinstance(answer, Lost):
-            return self._case_lost(case, answer)
-        self._answered = True
-        self.violations.update(policy.judge_record(answer.operators, answer.kernels, self.assignment))
-        return self._compare(case, inputs, answer)
-
-    def _case_lost(self, case: Case, lost: Lost) -> CheckResult:
-        if lost.fatal:
-            self._end_session()
-        self._time_outs += lost.kind == "time_out"
-        if lost.kind in ("not_attempted", "out_of_memory"):
-            self._blocked = f"not run: {lost.message}"
-        elif self._time_outs == MOST_TIME_OUTS and self._strict:
-            self._blocked = f"not run: {MOST_TIME_OUTS} cases had run out of time"
-        return self._case_result(case, "failed", self._lost_detail(lost))
-
-    def _short_of_memory(self, error: Exception) -> Lost:
-        """Whose doing it is that the judge finds no memory shows when the submission is gone. Raises
-        InfrastructureError if it is not the submission's."""
-        if self._session is not None and self._cuda:
-            before = device.memory(cuda=True)
-            self._session.lose("out_of_memory", "")
-            if held := device.hoarded(before, device.memory(cuda=True)):
-                return Lost("out_of_memory", f"the submission held {held / 2**30:.0f} GiB of device memory, and left "
-                                             "none for its own inputs and outputs")
-        self._drop_session()
-        raise InfrastructureError(str(error)) from None
-
-    def record(self) -> CheckResult:
-        """Judges what ran: the dispatched operators and the launched kernels of every answered call."""
-        if not self._answered:
-            detail = Detail(kind="exception", message="not run: no call was answered")
-            return CheckResult(id=RECORD, stage="record", outcome="not_run", detail=detail)
-        if self.violations:
-            self._failed = True
-            detail = self._policy_detail(sorted(self.violations))
-            return CheckResult(id=RECORD, stage="record", outcome="failed", detail=detail)
-        return CheckResult(id=RECORD, stage="record", outcome="passed")
-
-    def time(self, case: TimedCase) -> CheckResult:
-        """Times the function against the baseline, on a case of its own; every answer is checked.
-
-        Raises InfrastructureError if the time cannot be taken.
-        """
-        if self._failed or not self._answered:
-            reason = "not measured: speed counts once every case is right"
-            return self._speed_result(case, "not_run", Detail(kind="exception", message=reason))
-        until = time.monotonic() + SPEED_SECONDS
-        found = self._time(case, until)
-        if isinstance(found, Lost) and found.kind == "late_write":
-            # Whose work it was that went on, or another program's burst, shows when it is there again.
-            self._end_session()
-            found = self._time(case, until)
-        if isinstance(found, Lost):
-            if found.fatal:
-                self._end_session()
-            return self._speed_result(case, "failed", self._lost_detail(found))
-        if isinstance(found, Wrong):
-            return self._speed_result(case, "failed", self._wrong_detail(found))
-        violations = policy.judge_record(found.operators, found.kernels, self.assignment)
-        if violations:
-            return self._speed_result(case, "failed", self._policy_detail(sorted(violations)))
-        return self._speed_result(case, "passed", None, found.timing)
-
-    def _time(self, case: TimedCase, until: float) -> speed.Speed | Lost | Wrong:
-        assert self._baselines is not None
-        # Making inputs and checking answers is our time: a batch has the limit of a call, and the case has ours.
-        self._deadline = math.inf
-        session = self._open()
-        if isinstance(session, Lost):
-            return session
-        session.halt.go_on()
-        session.deadline = math.inf
-        free = self.free
-        assert free is not None
-        if free.device is not None:
-            free = replace(free, device=free.device - session.device_bytes)
-        try:
-            return speed.measure(
-                self.assignment, case, session, self._baselines(), self._threshold, free=free,
-                until=until, cuda=self._cuda)
-        except (BufferError, torch.OutOfMemoryError) as error:
-            return self._short_of_memory(error)
-        except BaseException:
-            # What was asked of it and not read would be taken for the next answer.
-            self._drop_session()
-            raise
-
-    def _wrong_detail(self, wrong: Wrong) -> Detail:
-        """What was found in an answer of a timed call."""
-        if wrong.what == "late":
-            return Detail(kind="late_write", message="In a timed call: the output was written to after the function "
-                                                     "had said that it was done.", hint=LATE)
-        if wrong.what != "values":
-            return Detail(kind="input_changed", message=f"In a timed call: {wrong.what} was changed.",
-                          hint="Inputs must be left as they are.")
-        return Detail(
-            kind="wrong_values",
-            message=f"In a timed call {wrong.count:,} of {wrong.total:,} elements are wrong, while the cases "
-                    "before came out right.",
-            hint="Timed calls are like all others: new values, in other memory, at the sizes of their case. Does the "
-                 "kernel keep something from one call to the next, or does a launch not wait for what it needs?",
-            wrong=wrong.count, total=wrong.total, unwritten=wrong.unwritten, worst=wrong.worst)
-
-    def _speed_result(
-        self, case: Case, outcome: Outcome, detail: Detail | None, timing: Timing | None = None
-    ) -> CheckResult:
-        return CheckResult(
-            id=speed_id(case), stage="speed", case=case.name, sizes=case.sizes, outcome=outcome, detail=detail,
-            timing=timing)
+    def compiles(self) -> CheckResult:
+        """Looks whether a GPU could launch the cases that only a GPU runs, and compiles kernels of the timed ones."""
+        if not self._plans:
+            return self._target_result("not_run", Detail(kind="exception", message="not run: there is no plan"))
+        for case in self._elsewhere:
+            plan = self._plans[case.name, False]
+            if not isinstance(plan, Plan):
+                return self._target_result("failed", self._told(plan, f"At {case.name}: "))
+        kernels = _distinct(self._plans[case.name, False] for case in self.assignment.timed)
+        compiled = self._compile(list(kernels.values()))
+        if isinstance(compiled, Lost):
+            return self._target_result("failed", self._told(compiled, "Compiled for a GPU: "))
+        for kernel, one in zip(kernels.values(), compiled, strict=True):
+            if not isinstance(one, Binary):
+                return self._target_result("failed", self._failure("compile_error", one.message, one.line))
+            self.kernels.append(KernelFacts(name=kernel.name, line=kernel.line, **one.facts.model_dump()))
+        return self._target_result("passed", None)
 
     @property
-    def pid(self) -> int:
-        """Its worker's process; 0 if there is none."""
-        session = self._session
-        return 0 if session is None or session.over else session.worker.pid
+    def remarks(self) -> list[str]:
+        """What costs no points and is worth knowing."""
+        return explain_remarks(self._planning.skipped, self._findings)
 
-    def rest(self, *, end: bool) -> None:
-        """Stops the worker until it is timed. With `end`, and where nothing is left to be timed, it is ended."""
-        if end or self._failed:
-            self._end_session()
-        elif self._session is not None:
-            self._session.halt.stop()
+    def close(self) -> None:
+        """Ends what is left of it."""
+        self._simulation.end()
 
-    def close(self) -> dict[str, Detail]:
-        """Kills what is left of the submission. Returns a failure for each case whose output changed after "done"."""
-        self._end_session()
-        message = "the output was written to after the function had returned"
-        return {f"case-{name}": Detail(kind="late_write", message=message, hint=LATE) for name in self._late}
-
-    def _open(self) -> Session | Lost:
-        if self._session is not None:
-            return self._session
-        now = time.monotonic()
-        if self._deadline is None:
-            self._deadline = now + self._assignment_seconds
-            self.free = self.free or device.memory(self._cuda)
-        if now >= self._deadline:
-            limit = f"{self._assignment_seconds:g} s"
-            return Lost("time_out", f"not called: the assignment's {limit} were used up by the cases before")
+    def _plan(self, wanted: list[Wanted]) -> Planning:
         assert self.source.content is not None
-        session = Session(
-            self._zygote(), self.assignment, self.source.content, self._worker_limits(), self._limits.max_programs,
-            self._call_seconds, self._deadline, self._cuda)
-        self._session = session
-        lost = session.load()
-        if lost is not None:
-            self._end_session()
-            self._blocked = f"not run: {lost.message}"
-            return lost
-        return session
 
-    def _end_session(self) -> None:
-        if self._session is not None:
-            self._late.extend(self._session.close())
-            self._session = None
+        def plans(calls: list[Wanted]) -> Planning:
+            return plan_calls(
+                lambda: self._start("planner"), self.assignment, self.source.content or b"", calls, self._device,
+                call_seconds=self._call_seconds, until=self._until)
 
-    def _worker_limits(self) -> wire.Limits:
-        timed = SPEED_SECONDS * len(self.assignment.timed) if self._cuda else 0
-        return wire.Limits(
-            memory_mb=self._limits.memory_mb, cuda=self._cuda, processes=self._limits.processes,
-            file_mb=self._limits.cuda_file_mb if self._cuda else self._limits.file_mb,
-            cpu_seconds=int(2 * self._assignment_seconds + timed) + 5)
+        found = plans(wanted)
+        for _ in range(MOST_ROUNDS):
+            asking = [number for number, one in enumerate(found.outcomes) if isinstance(one, Plan) and one.asked]
+            asked = {kernel_key(plan.kernels[n]): plan.kernels[n] for number in asking
+                     if isinstance(plan := found.outcomes[number], Plan) for n in plan.asked}
+            if not asked:
+                break
+            compiled = self._compile(list(asked.values()))
+            if isinstance(compiled, Lost):
+                break
+            told = {key: Resources(registers=one.facts.registers, spills=one.facts.spills, shared=one.facts.shared)
+                    for key, one in zip(asked, compiled, strict=True) if isinstance(one, Binary)}
+            calls = [
+                replace(one := wanted[n], answers=one.answers.model_copy(
+                    update={"resources": {**one.answers.resources, **told}})) for n in asking]
+            for number, call, outcome in zip(asking, calls, plans(calls).outcomes, strict=True):
+                wanted[number], found.outcomes[number] = call, outcome
+        return found
 
-    def _drop_session(self) -> None:
-        """Ends a session that something of ours has failed in."""
-        with suppress(InfrastructureError):
-            self._end_session()
-        self._session = None
-        self._blocked = "not run: the grader had failed"
+    def _compile(self, kernels: list[Kernel]) -> list[Binary | Problem] | Lost:
+        return compile_kernels(
+            lambda: self._start("compiler"), kernels, self._device.target, seconds=COMPILE_SECONDS) if kernels else []
 
-    def _inputs(self, case: Case) -> Inputs:
-        """Fresh contents at every call, from a seed that no submission can know."""
-        self._calls += 1
-        text = f"{self.assignment.name}/{case.name}/{self._calls}".encode()
+    def _start(self, role: wire.Role) -> Conversation:
+        limits = self._limits
+        return Conversation(lane_zygote(), role, wire.Limits(
+            memory_mb=limits.memory_mb, file_mb=limits.file_mb, processes=limits.processes,
+            cpu_seconds=int(2 * self._call_seconds + COMPILE_SECONDS) + 5))
+
+    def _scalars(self, case: Case) -> dict[str, float]:
+        """The numbers that every call of a case is given: host code sees them, so they are in its plan."""
+        names = [p.name for p in self.assignment.parameters if isinstance(p, Scalar)]
+        if not names:
+            return {}
+        # Of one element each: the tensors drawn beside them are not wanted, and large.
+        drawn = self._draw(case.model_copy(update={"sizes": dict.fromkeys(case.sizes, 1)}), "scalars")
+        return {name: drawn[name] for name in names}
+
+    def _inputs(self, case: Case, *which: int) -> Inputs:
+        """Fresh contents at every call, with the numbers that are in the plan."""
+        return {**self._draw(case, *which), **self._scalars(case)}
+
+    def _draw(self, case: Case, *which: object) -> Inputs:
+        """The same for the same words, from a seed that no submission can know."""
+        text = "/".join(map(str, (self.assignment.name, case.name, *which))).encode()
         digest = hashlib.blake2b(text, key=self._seed, digest_size=8).digest()
-        return draw(self.assignment, case, int.from_bytes(digest, "big") >> 1, cuda=self._cuda)
+        return draw(self.assignment, case, int.from_bytes(digest, "big") >> 1, cuda=False)
 
-    def _compare(self, case: Case, inputs: Inputs, answer: Answer) -> CheckResult:
-        comparison = compare(answer.output, *answer_and_tolerance(self.assignment, inputs))
-        if comparison.passed and not answer.changed:
-            return self._case_result(case, "passed", None, answer.seconds, comparison.worst_ratio)
-        if answer.output.numel() > MOST_EXPLAINED:
-            detail = Detail(
-                kind="wrong_values", message=f"{comparison.count:,} of {comparison.total:,} elements are wrong.",
-                wrong=comparison.count, total=comparison.total, unwritten=comparison.unwritten_count,
-                worst=comparison.worst, error_map=error_map(comparison))
-        else:
-            detail = explain_case(
-                self.assignment, case, inputs, answer.output, comparison, inputs_changed=list(answer.changed))
-        self._quote(detail, "", answer.printed)
-        return self._case_result(case, "failed", detail, answer.seconds, comparison.worst_ratio)
+    def _source_failed(self, detail: Detail) -> CheckResult:
+        return CheckResult(id=SOURCE, stage="source", outcome="failed", detail=detail)
+
+    def _target_result(self, outcome: Outcome, detail: Detail | None) -> CheckResult:
+        return CheckResult(id=TARGET, stage="target", outcome=outcome, detail=detail)
 
     def _case_result(
         self, case: Case, outcome: Outcome, detail: Detail | None,
         seconds: float | None = None, worst_ratio: float | None = None,
     ) -> CheckResult:
-        self._failed = self._failed or outcome != "passed"
         finite = worst_ratio if worst_ratio is not None and worst_ratio < float("inf") else None
         return CheckResult(
             id=case_id(case), stage="case", case=case.name, sizes=case.sizes, outcome=outcome,
             seconds=seconds, worst_ratio=finite, detail=detail)
 
-    def _source_failed(self, lost: Lost) -> CheckResult:
-        self._blocked = f"not run: {lost.message}"
-        return CheckResult(id=SOURCE, stage="source", outcome="failed", detail=self._lost_detail(lost))
+    def _failure(self, kind: FailureKind, message: str, line: int = 0) -> Detail:
+        return self._quote(explain_failure(self.assignment, kind, message, line=line), "", "")
 
-    def _lost_detail(self, lost: Lost) -> Detail:
-        detail = explain_failure(
-            self.assignment, lost.kind, lost.message, line=lost.line, signal=lost.signal, text=self._line(lost.line))
-        return self._quote(detail, lost.traceback, lost.output)
+    def _told(self, stop: Stop, where: str = "") -> Detail:
+        """Why there is no answer; `where` comes before the message."""
+        detail = explain_stop(self.assignment, self._text, stop)
+        detail.message = where + detail.message
+        printed = stop.output if isinstance(stop, Lost) else self._planning.printed
+        return self._quote(detail, detail.traceback, printed)
 
     def _quote(self, detail: Detail, traceback: str, output: str) -> Detail:
         """Adds what the submission said: at length once, since the next case mostly says the same."""
@@ -344,16 +245,7 @@ class Attempt:
         detail.traceback, detail.output = clean(traceback, limit), clean(output, limit)
         return detail
 
-    def _policy_detail(self, violations: list[policy.Violation]) -> Detail:
-        first = violations[0]
-        listed = ", ".join(f"{v.what} (line {v.line})" for v in violations[:MOST_LISTED] if v.line)
-        more = f" and {len(violations) - MOST_LISTED} more" if len(violations) > MOST_LISTED else ""
-        message = f"Work is done outside the kernels: {listed}{more}." if listed else f"{first.what}."
-        return Detail(kind="policy", message=message, hint=first.why, place=self._place(first.line))
 
-    def _place(self, line: int) -> Place | None:
-        return Place(file=self.assignment.file, line=line, text=self._line(line)) if line else None
-
-    def _line(self, line: int) -> str:
-        lines = (self.source.content or b"").decode("utf-8", "replace").splitlines()
-        return lines[line - 1].strip()[:200] if 0 < line <= len(lines) else ""
+def _distinct(plans: Iterable[Plan | Unplanned]) -> dict[str, Kernel]:
+    """Each kernel of these plans once, by its key."""
+    return {kernel_key(kernel): kernel for plan in plans if isinstance(plan, Plan) for kernel in plan.kernels}

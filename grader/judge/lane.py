@@ -1,6 +1,6 @@
-"""A lane: one process in which gradings run one after another, with zygotes for each kind of device.
+"""A lane: one process in which gradings run one after another, with a fork server of its own.
 
-Light to import, so that a new lane can have its zygote importing torch while it imports torch itself.
+Light to import, so that a new lane can have its fork server importing torch while it imports torch itself.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import gc
 import multiprocessing
 import os
 import signal
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -22,30 +21,23 @@ from typing import NoReturn
 from grader.confine import processes
 from grader.confine.cgroup import create
 from grader.forkserver import isolation
-from grader.forkserver.handle import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
+from grader.forkserver.handle import OWN_MB, OWN_TASKS, Zygote
 from grader.forkserver.isolation import Isolation
-from grader.judge.baselines import Baselines
 
-# Where a submission's kernels are compiled, one assignment needs one core, and so much device memory at most.
-MOST_AT_ONCE = 6
-CORES_EACH = 2
-DEVICE_BYTES_EACH = 8 << 30
 # A lane that is told to end has so long to clear away what it has begun: a zygote that does not answer has 15.
 END_SECONDS = 60
 # As a shell says of what a signal has ended.
 _TERMINATED = 128 + signal.SIGTERM
 
-_zygotes: dict[tuple[str, int], Zygote] = {}
-_baselines: dict[str, Baselines] = {}
-_isolations: dict[str, Isolation] = {}
+_zygotes: list[Zygote] = []
+_isolations: list[Isolation] = []
 # Whether something is under way that has to be cleared away, and whether this process was told to end meanwhile.
 _busy = _told = False
 
 
-def start_lane(device: str = "cpu", measured: Isolation | None = None, speed: bool = True) -> None:
+def start_lane(measured: Isolation | None = None) -> None:
     """Prepares a process of its own for gradings: it ends with the one that started it, and whatever a submission
-    leaves behind falls to it. `measured` spares it from measuring the isolation again; on a GPU `speed` has it start
-    the baselines' process."""
+    leaves behind falls to it. `measured` spares it from measuring the isolation again."""
     signal.signal(signal.SIGTERM, _end)
     parent = multiprocessing.parent_process()
     processes.die_with_parent()
@@ -59,21 +51,15 @@ def start_lane(device: str = "cpu", measured: Isolation | None = None, speed: bo
             if layers.uid is not None:
                 # The processes of a user are counted together, and one lane's are nothing to another.
                 layers = layers.model_copy(update={"uid": isolation.spare_uid()})
-            _isolations[device] = replace(measured, layers=layers)
-        lane_zygote(device)
-        if device == "cuda" and speed:
-            # It takes seconds to start, and is wanted later.
-            lane_baselines(device)
+            _isolations[:] = [replace(measured, layers=layers)]
+        lane_zygote()
         import torch
 
-        for number in range(1, at_once(device)):
-            lane_zygote(device, number)
         # pytest collects garbage after every run, ten times: what is imported by now never becomes any.
         gc.collect()
         gc.freeze()
-        if device == "cpu":
-            # A lane is one core: oracles that spread over all of them would slow the other lanes' workers.
-            torch.set_num_threads(1)
+        # A lane is one core: oracles that spread over all of them would slow the other lanes.
+        torch.set_num_threads(1)
 
 
 def _end(number: int, frame: FrameType | None) -> None:
@@ -113,66 +99,30 @@ def _close_and_exit() -> NoReturn:
         os._exit(_TERMINATED)
 
 
-def lane_isolation(device: str = "cpu") -> Isolation:
-    """What keeps the workers of this process apart: measured when first needed."""
-    if device not in _isolations:
-        _isolations[device] = isolation.measure(cuda=device == "cuda")
-    return _isolations[device]
+def lane_isolation() -> Isolation:
+    """What keeps the confined processes of this lane apart: measured when first needed."""
+    if not _isolations:
+        _isolations.append(isolation.measure())
+    return _isolations[0]
 
 
-def at_once(device: str) -> int:
-    """How many assignments of a submission are judged at the same time, each with a zygote of its own.
-
-    On a GPU most of the time goes into compiling; interpreted kernels have a core to themselves already. One by one
-    where workers could reach each other.
-    """
-    layers = lane_isolation(device).layers
-    if device == "cpu" or not (layers.namespaces or layers.uid not in (None, isolation.NOBODY)):
-        return 1
-    from grader.judge.device import total_memory
-
-    return max(1, min(MOST_AT_ONCE, len(os.sched_getaffinity(0)) // CORES_EACH, total_memory() // DEVICE_BYTES_EACH))
-
-
-def lane_zygote(device: str = "cpu", number: int = 0) -> Zygote:
-    """This process's zygotes for a device: started when first needed, replaced when lost, kept for every submission."""
-    zygote = _zygotes.get((device, number))
-    if zygote is None or not zygote.alive:
-        if threading.current_thread() is not threading.main_thread():
-            # It would end with the thread.
-            raise InfrastructureError("the zygote was lost")
-        if zygote is not None:
-            zygote.close()
+def lane_zygote() -> Zygote:
+    """This process's fork server: started when first needed, replaced when lost, kept for every submission."""
+    if not _zygotes or not _zygotes[0].alive:
+        while _zygotes:
+            _zygotes.pop().close()
         _prepare()
-        measured = lane_isolation(device)
-        layers = measured.layers
-        if number and layers.uid is not None:
-            layers = layers.model_copy(update={"uid": isolation.spare_uid()})
-        zygote = _zygotes[device, number] = Zygote(
-            interpret=device == "cpu", layers=layers,
-            cgroup=create(OWN_MB, OWN_TASKS) if measured.cgroup else None)
-    return zygote
-
-
-def lane_baselines(device: str) -> Baselines:
-    """This process's baselines on a device: started when first needed, replaced when lost, kept for every submission.
-    """
-    baselines = _baselines.get(device)
-    if baselines is None or not baselines.alive:
-        if baselines is not None:
-            baselines.close()
-        _prepare()
-        baselines = _baselines[device] = Baselines(
-            cuda=device == "cuda", history=None if baselines is None else baselines.history)
-    return baselines
+        measured = lane_isolation()
+        _zygotes.append(Zygote(
+            ("planner", "simulator", "compiler"), layers=measured.layers,
+            cgroup=create(OWN_MB, OWN_TASKS) if measured.cgroup else None))
+    return _zygotes[0]
 
 
 def close_lane() -> None:
-    """Ends this process's zygotes, and with them their workers."""
-    while _baselines:
-        _baselines.popitem()[1].close()
+    """Ends this process's fork server, and with it what it has forked."""
     while _zygotes:
-        _zygotes.popitem()[1].close()
+        _zygotes.pop().close()
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The messages between judge, zygote and worker, as shapes; how they travel is `grader.plan.frames`."""
+"""The messages between judge and zygote, and the shape of all messages; how they travel is `grader.plan.frames`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 Text = Annotated[str, Field(max_length=20_000)]
-DType = Literal["float32", "float16"]
-Line = Annotated[int, Field(ge=0, le=10_000_000)]
 
 
 class Message(BaseModel):
@@ -17,111 +15,7 @@ class Message(BaseModel):
     seq: int
 
 
-# The words of the clock's page, 64 bits each, a cache line apart: the worker is at its marks for a batch, the inputs
-# are set (its number made negative: there will be none), the worker is ready, may go, is done.
-MARKS, SET, READY, GO, DONE = 0, 8, 16, 24, 32
-PAGE_BYTES = 4096
-
-
-# judge -> worker
-
-
-class HostArgument(Message):
-    """A CPU tensor in the shared memory of descriptor number `descriptor` of the same frame."""
-
-    seq: int = 0
-    kind: Literal["host"] = "host"
-    descriptor: int
-    shape: list[int]
-    dtype: DType
-
-
-class DeviceArgument(Message):
-    """A CUDA tensor behind a raw IPC handle, 64 bytes in hexadecimal."""
-
-    seq: int = 0
-    kind: Literal["device"] = "device"
-    handle: Annotated[str, Field(pattern=r"^[0-9a-f]{128}$")]
-    shape: list[int]
-    dtype: DType
-
-
-class DeviceArray:
-    """Device memory as torch takes it in, on either side: the CUDA array interface, version 3 (Numba's documentation).
-
-    `torch.as_tensor(DeviceArray(…), device="cuda")` looks into that memory; it copies nothing.
-    """
-
-    def __init__(self, pointer: int, shape: list[int], dtype: DType) -> None:
-        element = {"float32": "<f4", "float16": "<f2"}[dtype]
-        self.__cuda_array_interface__ = {
-            "version": 3, "data": (int(pointer), False), "shape": tuple(shape), "typestr": element}
-
-
-class ScalarArgument(Message):
-    seq: int = 0
-    kind: Literal["scalar"] = "scalar"
-    value: float
-
-
-Argument = Annotated[HostArgument | DeviceArgument | ScalarArgument, Field(discriminator="kind")]
-
-
-class Load(Message):
-    """Run the submission's file, whose source is descriptor 0, and find its function.
-
-    A student's worker is sent one. Functions are numbered from 0 in the order of loading. `record` what they run.
-    """
-
-    op: Literal["load"] = "load"
-    file: str
-    function: str
-    parameters: list[str]
-    max_programs: int
-    device: Literal["cpu", "cuda"] = "cpu"
-    record: bool = True
-
-
-class Call(Message):
-    """Call the function once; tensors are in the descriptors."""
-
-    op: Literal["call"] = "call"
-    arguments: list[Argument]
-
-
-class Clock(Message):
-    """Map the page that descriptor 0 holds; batches are started and ended through it, see `grader.judge.clock`."""
-
-    op: Literal["clock"] = "clock"
-
-
-class Map(Message):
-    """Keep these arguments for batches, as slot number `slot`; slot 0 first drops those there are."""
-
-    op: Literal["map"] = "map"
-    slot: Annotated[int, Field(ge=0)]
-    arguments: list[Argument]
-
-
-class Unmap(Message):
-    """Let go of every slot: their memory is about to be given back."""
-
-    op: Literal["unmap"] = "unmap"
-
-
-class Batch(Message):
-    """Wait for `number` in the page, call function number `which` once on each of these slots, write `number` back.
-
-    The function is called on the slots `warm` too, before the worker is ready. Only with `record` is what runs
-    recorded, which takes time.
-    """
-
-    op: Literal["batch"] = "batch"
-    which: Annotated[int, Field(ge=0)] = 0
-    number: Annotated[int, Field(ge=1)]
-    slots: list[int]
-    warm: list[int] = []
-    record: bool = False
+# judge -> canary
 
 
 class Probe(Message):
@@ -139,37 +33,9 @@ class Probe(Message):
     port: int
     socket: str
     needed: list[str]
-    cuda: bool
 
 
-Request = Annotated[Load | Call | Clock | Map | Unmap | Batch | Probe, Field(discriminator="op")]
-
-
-# worker -> judge
-
-
-class OperatorUse(BaseModel):
-    """A dispatched PyTorch operator (`aten::mm`), or a way out of PyTorch (`numpy`, `tolist`), outside a kernel."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-    name: Annotated[str, Field(max_length=200)]
-    line: Line
-    count: Annotated[int, Field(ge=1)]
-
-
-class KernelUse(BaseModel):
-    """A launched Triton kernel, with the number of its program instances."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-    name: Annotated[str, Field(max_length=200)]
-    line: Line
-    programs: Annotated[int, Field(ge=0)]
-
-
-WorkerFailure = Literal[
-    "syntax_error", "import_error", "missing_function", "wrong_signature", "not_attempted",
-    "exception", "out_of_memory", "too_many_programs", "out_of_bounds", "unsupported", "device_fault",
-]
+# canary -> judge
 
 
 class Entered(Message):
@@ -184,29 +50,6 @@ class Probed(Message):
     op: Literal["probed"] = "probed"
     managed: list[Text]
     trouble: Text
-
-
-class Loaded(Message):
-    op: Literal["loaded"] = "loaded"
-
-
-class Done(Message):
-    op: Literal["done"] = "done"
-    operators: Annotated[list[OperatorUse], Field(max_length=256)]
-    kernels: Annotated[list[KernelUse], Field(max_length=256)]
-
-
-class Failed(Message):
-    """The submission failed by its own account: an exception, with its place in the student's file."""
-
-    op: Literal["failed"] = "failed"
-    failure: WorkerFailure
-    message: Text
-    line: Line = 0
-    traceback: Text = ""
-
-
-Reply = Annotated[Loaded | Done | Failed, Field(discriminator="op")]
 
 
 # judge <-> zygote: the zygote is ours, but the frames are the same
@@ -235,26 +78,23 @@ class Layers(BaseModel):
     seccomp: bool = False
 
 
-Role = Literal["worker", "planner", "simulator", "compiler", "executor"]
-"""What a forked process is for: `grader.<role>.main` serves."""
+Role = Literal["planner", "simulator", "compiler", "executor", "canary"]
+"""What a forked process is for: `grader.<role>.main` serves, but for a canary, which is asked what it manages."""
 
 
 class Settings(BaseModel):
     """What a zygote is started with, as JSON on its command line: nothing in it is secret.
 
-    `home` is an empty folder of its own, `readable` are the paths that workers may read, `devices` the device nodes.
-    A `bare` zygote imports neither torch nor triton: its workers can only be probed. `roles` are what it prepares for.
+    `home` is an empty folder of its own, `readable` are the paths that workers may read. `roles` are what it prepares
+    for: with none it imports neither torch nor triton.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     control: int
-    interpret: bool
-    roles: list[Role] = ["worker"]
-    bare: bool
+    roles: list[Role]
     home: str
     path: list[str]
     readable: list[str]
-    devices: list[str]
     layers: Layers
 
 
@@ -263,7 +103,7 @@ class Spawn(Message):
 
     op: Literal["spawn"] = "spawn"
     limits: Limits
-    role: Role = "worker"
+    role: Role
 
 
 class Reap(Message):
@@ -301,9 +141,8 @@ class Reaped(Message):
 ZygoteRequest = Annotated[Spawn | Reap, Field(discriminator="op")]
 ZygoteReply = Annotated[Ready | Spawned | Reaped, Field(discriminator="op")]
 
-REQUEST: TypeAdapter[Load | Call | Clock | Map | Unmap | Batch | Probe] = TypeAdapter(Request)
+PROBE: TypeAdapter[Probe] = TypeAdapter(Probe)
 ENTERED: TypeAdapter[Entered] = TypeAdapter(Entered)
 PROBED: TypeAdapter[Probed] = TypeAdapter(Probed)
-REPLY: TypeAdapter[Loaded | Done | Failed] = TypeAdapter(Reply)
 ZYGOTE_REQUEST: TypeAdapter[Spawn | Reap] = TypeAdapter(ZygoteRequest)
 ZYGOTE_REPLY: TypeAdapter[Ready | Spawned | Reaped] = TypeAdapter(ZygoteReply)

@@ -26,7 +26,7 @@ import pytest
 
 from grader.confine import seccomp
 from grader.confine.seccomp import ARCHITECTURES, EXAMINED, EXEC, NEWEST, REFUSED
-from grader.judge.buffers import share
+from grader.judge.buffers import HostTensor
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 60
@@ -536,15 +536,13 @@ def test_what_is_shared_keeps_its_pages(way: str) -> None:
         address = ctypes.addressof(ctypes.c_char.from_buffer(view))
         {FREEING[way]}
     """
-    shared = share((1 << 18,), "float32", cuda=False)
-    sealed: list[int] = []
-    shared.argument(sealed)
+    shared = HostTensor((1 << 18,), "float32")
     try:
         shared.tensor.fill_(1)
-        assert printed(body, sealed[0], descriptors=(sealed[0],)) == str(errno.EPERM)
+        assert printed(body, shared.descriptor, descriptors=(shared.descriptor,)) == str(errno.EPERM)
         assert bool((shared.tensor == 1).all())
         # The seals alone do not keep it.
-        assert printed(body, sealed[0], descriptors=(sealed[0],), filtered=False) == "0"
+        assert printed(body, shared.descriptor, descriptors=(shared.descriptor,), filtered=False) == "0"
         assert not shared.tensor.any()
     finally:
         shared.close()

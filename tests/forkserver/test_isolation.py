@@ -36,7 +36,7 @@ ALONE: dict[str, tuple[wire.Layers, set[str]]] = {
 
 
 def _skip_without(layers: wire.Layers) -> None:
-    offered, missing = isolation._offered(cuda=False)
+    offered, missing = isolation._offered()
     for name in ("namespaces", "landlock", "seccomp"):
         if getattr(layers, name) and not getattr(offered, name):
             pytest.skip("; ".join(missing))
@@ -47,7 +47,7 @@ def _skip_without(layers: wire.Layers) -> None:
 @pytest.fixture(scope="module")
 def bare() -> frozenset[str]:
     """What a worker manages that is only a process of its own."""
-    managed, trouble = probe(NONE, cuda=False)
+    managed, trouble = probe(NONE)
     assert not trouble
     return managed
 
@@ -61,7 +61,7 @@ def test_a_layer_alone_refuses_what_a_worker_without_it_manages(
         # As it is without privileges.
         refused = refused - {"act as root"}
     assert refused <= bare, refused - bare
-    managed, trouble = probe(layers, cuda=False)
+    managed, trouble = probe(layers)
     assert not trouble
     assert not managed & refused
 
@@ -84,7 +84,7 @@ def test_a_level_takes_its_layers_and_a_canary_that_managed_nothing() -> None:
 
 
 def test_this_machine_gets_the_strongest_it_offers() -> None:
-    measured = measure(cuda=False)
+    measured = measure()
     offered = measured.layers
     assert offered.landlock == (landlock.abi() >= landlock.LEAST_ABI)
     assert offered.seccomp == seccomp.available()
@@ -104,7 +104,7 @@ def test_without_bubblewrap_it_says_so_and_what_adds_it(monkeypatch: pytest.Monk
     monkeypatch.setenv("PATH", str(tools))
     bubblewrap.trouble.cache_clear()
     try:
-        measured = measure.__wrapped__(False)
+        measured = measure.__wrapped__()
     finally:
         bubblewrap.trouble.cache_clear()
     assert measured.level <= 2
@@ -112,18 +112,18 @@ def test_without_bubblewrap_it_says_so_and_what_adds_it(monkeypatch: pytest.Monk
 
 
 def test_a_layer_that_cannot_be_had_is_a_failure_of_ours_with_its_reason() -> None:
-    zygote = Zygote(interpret=True, layers=NONE, bare=True)
+    zygote = Zygote(layers=NONE)
     try:
         # No limit can be so high.
         with pytest.raises(InfrastructureError, match=r"(?s)did not get into its sandbox.*OverflowError"):
-            zygote.spawn(LIMITS.model_copy(update={"file_mb": 2**62}))
+            zygote.spawn(LIMITS.model_copy(update={"file_mb": 2**62}), "canary")
     finally:
         zygote.close()
 
 
 def test_nothing_of_the_course_is_among_what_a_worker_reads() -> None:
     course = Path(surroundings.course_file()).parent
-    for path in map(Path, surroundings.readable(False)):
+    for path in map(Path, surroundings.readable()):
         assert not course.is_relative_to(path), path
         assert not any(path.is_relative_to(course / name) for name in ("assignments", "reference", "examples", "tests"))
 

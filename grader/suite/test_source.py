@@ -1,4 +1,4 @@
-"""Is the work done by the student's own kernels? The text is read before anything runs, the record judged after."""
+"""Can the file be imported and its function called, and do its kernels compile for the course's GPU?"""
 
 from collections.abc import Callable
 
@@ -12,5 +12,5 @@ def test_source(attempt: Attempt, verify: Verify) -> None:
     verify(attempt.read())
 
 
-def test_record(attempt: Attempt, verify: Verify) -> None:
-    verify(attempt.record())
+def test_target(attempt: Attempt, verify: Verify) -> None:
+    verify(attempt.compiles())

@@ -1,0 +1,174 @@
+"""Plans of a submission's calls: asked of planners, read only when none of them is alive any more."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from grader.assignment import Assignment, Case, Scalar, shape_of
+from grader.forkserver.conversation import Conversation, Lost
+from grader.judge.buffers import memory_file
+from grader.plan import messages
+from grader.plan.check import Problem, check
+from grader.plan.device import Device
+from grader.plan.messages import Answers, Failed, Given, GivenScalar, GivenTensor, Loaded, Refused, Skipped
+from grader.plan.plan import PLAN_BYTES, Malformed, Plan, read_plan
+
+# Where one wrong case costs all points, waiting for further cases to run out of time tells nobody anything.
+MOST_TIME_OUTS = 2
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A call to be planned: on the case's shapes, with these numbers for its scalars.
+
+    `debug` is for a simulator; `answers` are what the host code is told when it asks its machine.
+    """
+
+    case: Case
+    scalars: Mapping[str, float]
+    debug: bool
+    answers: Answers = field(default_factory=Answers)
+
+
+Unplanned = Refused | Failed | Problem | Lost
+"""Why there is no plan: something was refused, failed, does not hold, or the planner was lost."""
+
+
+@dataclass
+class Planning:
+    """What came of it: one outcome for each call wanted, in order. `loading` is why the file could not be loaded."""
+
+    outcomes: list[Plan | Unplanned] = field(default_factory=list)
+    loading: Failed | Refused | Lost | None = None
+    skipped: list[Skipped] = field(default_factory=list)
+    printed: str = ""
+
+
+def given_of(assignment: Assignment, wanted: Wanted) -> list[Given]:
+    """The parameters of a call, as a planner is told of them."""
+    given: list[Given] = []
+    for parameter in assignment.parameters:
+        if isinstance(parameter, Scalar):
+            given.append(GivenScalar(name=parameter.name, value=wanted.scalars[parameter.name]))
+            continue
+        place = parameter.place if parameter.kind == "input" else "device"
+        given.append(GivenTensor(
+            name=parameter.name, shape=list(shape_of(parameter, wanted.case)), dtype=parameter.dtype, place=place,
+            output=parameter.kind == "output"))
+    return given
+
+
+def plan_calls(
+    start: Callable[[], Conversation], assignment: Assignment, source: bytes, wanted: Sequence[Wanted], device: Device,
+    *, call_seconds: float, until: float,
+) -> Planning:
+    """Plans every call, in one planner as long as that lives. No process of the submission is left when it returns.
+
+    `until` is the assignment's deadline (time.monotonic). Raises InfrastructureError.
+    """
+    found = Planning()
+    with ExitStack() as stack:
+        files = []
+        for _ in wanted:
+            files.append(memory_file(PLAN_BYTES))
+            stack.callback(os.close, files[-1])
+        planner = _Planner(start, assignment, source, device, call_seconds, until, found)
+        stack.callback(planner.end)
+        replies = [planner.plan(one, file) for one, file in zip(wanted, files, strict=True)]
+        for number, reply in enumerate(replies):
+            if isinstance(reply, messages.Planned) and reply.earlier:
+                # It stands on memory that other cases have made: once more, by one that has seen none.
+                planner.end()
+                replies[number] = planner.plan(wanted[number], files[number])
+        planner.end()
+        # From here on nobody can write to the files any more.
+        for one, file, reply in zip(wanted, files, replies, strict=True):
+            found.outcomes.append(
+                _read(assignment, one, file, reply, device) if isinstance(reply, messages.Planned) else reply)
+    return found
+
+
+class _Planner:
+    """One planner at a time, started when something is asked of it."""
+
+    def __init__(
+        self, start: Callable[[], Conversation], assignment: Assignment, source: bytes, device: Device,
+        call_seconds: float, until: float, found: Planning,
+    ) -> None:
+        self._start = start
+        self._assignment = assignment
+        self._source = source
+        self._device = device
+        self._call_seconds = call_seconds
+        self._until = until
+        self._found = found
+        self._conversation: Conversation | None = None
+        self._time_outs = 0
+
+    def plan(self, wanted: Wanted, file: int) -> messages.Planned | Refused | Failed | Lost:
+        if self._found.loading is not None:
+            return self._found.loading
+        if self._time_outs == MOST_TIME_OUTS:
+            return Lost("time_out", f"not called: {MOST_TIME_OUTS} calls before had run out of time")
+        if self._conversation is None:
+            self._found.loading = self._load(wanted)
+            if self._found.loading is not None:
+                return self._found.loading
+        assert self._conversation is not None
+        left = self._until - time.monotonic()
+        if left <= 0:
+            return Lost("time_out", "not called: the time of the assignment was used up by the calls before")
+        reply = self._conversation.ask(
+            messages.PlanCall(
+                seq=self._conversation.next_seq(), given=given_of(self._assignment, wanted), debug=wanted.debug,
+                copies=bool(self._assignment.operators), answers=wanted.answers),
+            messages.PLANNER_REPLY, seconds=min(self._call_seconds, left), descriptors=[file])
+        if isinstance(reply, Lost):
+            self._time_outs += reply.kind == "time_out"
+            self.end()
+        if isinstance(reply, Loaded):
+            self.end()
+            return Lost("protocol", "an answer to something else")
+        return reply
+
+    def end(self) -> None:
+        if self._conversation is not None:
+            self._conversation.end()
+            self._found.printed = self._found.printed or self._conversation.printed
+            self._conversation = None
+
+    def _load(self, wanted: Wanted) -> Failed | Refused | Lost | None:
+        """Starts a planner and has it run the file; what that failed by."""
+        self._conversation = self._start()
+        text = memory_file(contents=self._source)
+        try:
+            reply = self._conversation.ask(
+                messages.Load(
+                    seq=self._conversation.next_seq(), file=self._assignment.file, function=self._assignment.function,
+                    device=self._device, given=given_of(self._assignment, wanted)),
+                messages.PLANNER_REPLY, descriptors=[text],
+                seconds=max(0.0, min(self._call_seconds, self._until - time.monotonic())))
+        finally:
+            os.close(text)
+        if isinstance(reply, Loaded):
+            self._found.skipped = reply.skipped
+            return None
+        self.end()
+        return Lost("protocol", "an answer to something else") if isinstance(reply, messages.Planned) else reply
+
+
+def _read(
+    assignment: Assignment, wanted: Wanted, file: int, reply: messages.Planned, device: Device
+) -> Plan | Unplanned:
+    if reply.bytes > PLAN_BYTES:
+        return Lost("protocol", f"a plan of {reply.bytes:,} bytes")
+    try:
+        plan = read_plan(os.pread(file, reply.bytes, 0))
+        problems = check(plan, given_of(assignment, wanted), device=device, copies=bool(assignment.operators))
+    except Malformed as malformed:
+        return Lost("protocol", f"its plan does not hold: {malformed}")
+    return problems[0] if problems else plan

@@ -1,0 +1,104 @@
+"""A plan's calls run without a GPU: on the judge's memory, by a confined simulator."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
+from grader.forkserver.conversation import Conversation, Lost
+from grader.judge.buffers import HostTensor, memory_file
+from grader.judge.compare import poison_, same_bits
+from grader.plan import messages
+from grader.plan.findings import Finding
+from grader.plan.messages import CannotSimulate, Exhausted
+from grader.plan.plan import Plan, write_plan
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a call left: the output, copied out of everybody's reach, the inputs that are not what they were, and what
+    was seen while it ran. `seconds` is what it took."""
+
+    output: torch.Tensor
+    changed: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    printed: str = ""
+    seconds: float = 0.0
+
+
+class Simulation:
+    """Runs calls in one simulator as long as that lives, and starts it when there is something to run.
+
+    `operations` is how many element operations a call may take, `seconds` how long.
+    """
+
+    def __init__(self, start: Callable[[], Conversation], *, operations: int, seconds: float) -> None:
+        self._start = start
+        self._operations = operations
+        self._seconds = seconds
+        self._conversation: Conversation | None = None
+
+    def run(
+        self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs]
+    ) -> Ran | CannotSimulate | Exhausted | Lost:
+        """Runs the plan's calls one after another, each on a copy of its `inputs` and an output full of NaN, and
+        returns what the last one left: one of inputs is the first call, two are the steady call after it.
+
+        Raises InfrastructureError, BufferError.
+        """
+        if self._conversation is None:
+            self._conversation = self._start()
+        text = write_plan(plan)
+        file = memory_file(contents=text)
+        calls: list[dict[str, HostTensor]] = []
+        try:
+            for one in inputs:
+                calls.append({})
+                _share(assignment, case, one, calls[-1])
+            given = [tensor for shared in calls for tensor in shared.values()]
+            self._conversation.give(sum(tensor.tensor.nbytes for tensor in given))
+            started = time.monotonic()
+            reply = self._conversation.ask(
+                messages.Simulate(
+                    seq=self._conversation.next_seq(), bytes=len(text), call=1 if len(calls) > 1 else 0,
+                    file=assignment.file, operations=self._operations),
+                messages.SIMULATOR_REPLY, seconds=self._seconds,
+                descriptors=[file, *(tensor.descriptor for tensor in given)])
+            seconds = time.monotonic() - started
+            if not isinstance(reply, messages.Simulated):
+                if isinstance(reply, Lost):
+                    self.end()
+                return reply
+            changed = tuple(
+                p.name for p in assignment.parameters
+                if isinstance(p, Input) and not same_bits(calls[-1][p.name].tensor, inputs[-1][p.name]))
+            return Ran(
+                calls[-1][assignment.output.name].tensor.clone(), changed, tuple(reply.findings), reply.printed,
+                seconds)
+        finally:
+            os.close(file)
+            for shared in calls:
+                for tensor in shared.values():
+                    tensor.close()
+
+    def end(self) -> None:
+        if self._conversation is not None:
+            self._conversation.end()
+            self._conversation = None
+
+
+def _share(assignment: Assignment, case: Case, inputs: Inputs, into: dict[str, HostTensor]) -> None:
+    """Shared memory for the tensors of a call, by name: a copy of `inputs`, and an output full of NaN."""
+    for parameter in assignment.parameters:
+        if isinstance(parameter, Scalar):
+            continue
+        tensor = into[parameter.name] = HostTensor(shape_of(parameter, case), parameter.dtype)
+        if isinstance(parameter, Input):
+            tensor.tensor.copy_(inputs[parameter.name])
+        else:
+            poison_(tensor.tensor)

@@ -1,0 +1,420 @@
+"""An executor on a GPU: every kind of launch, once and in graphs, what stays between calls, guard zones, faults, ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from grader.executor import guards
+from grader.forkserver.handle import Zygote
+from grader.judge.arena import Arena, Piece
+from grader.judge.execution import Captured, Done, Executor, Executors, Look, Lost, executor_zygote
+from grader.plan.compiled import Binary
+from grader.plan.messages import GivenScalar, GivenTensor
+from grader.plan.plan import Buffer, Copy, Data, Descriptor, Fill, Float, Kernel, Launch, Plan, Pointer, View
+from tests.executor import kernels
+from tests.executor.kernels import buffer, built, given, i32, launch, plan_of, whole
+
+pytestmark = [pytest.mark.gpu, pytest.mark.timeout(120)]
+
+N = 1000
+BLOCK = 128
+SECONDS = 20.0
+Slots = list[dict[str, Piece]]
+
+
+@pytest.fixture(scope="module")
+def zygote() -> Iterator[Zygote]:
+    zygote = executor_zygote()
+    yield zygote
+    zygote.close()
+
+
+@pytest.fixture
+def executor(zygote: Zygote, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
+    executor = Executor(zygote, tmp_path_factory.getbasetemp() / "cache")
+    yield executor
+    executor.close()
+
+
+def slots_of(inputs: list[GivenTensor], outputs: list[GivenTensor], number: int) -> tuple[Slots, Arena, Arena]:
+    """Slots, the arena of their inputs, full of random numbers, and that of their outputs, full of NaN."""
+    read, written = Arena(inputs * number), Arena(outputs * number, guard="secret")
+    for piece in read.pieces:
+        piece.tensor.copy_(torch.randn(piece.tensor.shape))
+    for piece in written.pieces:
+        piece.tensor.fill_(float("nan"))
+    read.guard()
+    written.guard()
+    slots = [
+        {each.name: piece for each, piece in zip(
+            [*inputs, *outputs],
+            [*read.pieces[i * len(inputs) : (i + 1) * len(inputs)],
+             *written.pieces[i * len(outputs) : (i + 1) * len(outputs)]], strict=True)}
+        for i in range(number)]
+    return slots, read, written
+
+
+def done(answer: Any) -> Any:
+    assert not isinstance(answer, Lost), answer
+    return answer
+
+
+def scaled() -> tuple[Plan, list[Binary]]:
+    kernel, binary = built(
+        kernels.scale, {"x": "*fp32", "out": "*fp32", "n": "i32", "factor": "fp32"}, {"BLOCK": BLOCK})
+    x, out = given("x", N), given("out", N, output=True)
+    return plan_of([kernel], [buffer(x), buffer(out)], [launch(0, (8,), 0, 1, i32(N), Float(value=2.0))]), [binary]
+
+
+def descriptors(n: int) -> list[Descriptor]:
+    return [Descriptor(view=whole(i, n, n, dtype="float16"), block=[64, 64]) for i in range(2)]
+
+
+def kinds() -> Mapping[str, tuple[list[tuple[Kernel, Binary]], list[GivenTensor], list[Buffer], list[Any], Any]]:
+    """Plans by name: kernels, given tensors, temporaries, operations, and the right answer."""
+    n, pointer = 256, "*fp16"
+    square = [given("x", n, n, dtype="float16"), given("out", n, n, dtype="float16", output=True)]
+    line = [given("x", N), given("out", N, output=True)]
+    temporary = Buffer(bytes=4 * N)
+    scale = {"x": "*fp32", "out": "*fp32", "n": "i32", "factor": "fp32"}
+    return {
+        "plain": ([built(kernels.scale, scale, {"BLOCK": BLOCK})], line, [],
+                  [launch(0, (8,), 0, 1, i32(N), Float(value=2.0))], lambda x: x * 2),
+        "host descriptors": (
+            [built(kernels.host_descriptor, {name: "tensordesc<fp16[64, 64]>" for name in ("x", "out")}, {"BLOCK": 64})],
+            square, [], [launch(0, (4, 4), *descriptors(n))], lambda x: x * 2),
+        "device descriptors": (
+            [built(kernels.device_descriptor, {"x": pointer, "out": pointer, "rows": "i32", "columns": "i32"},
+                   {"BLOCK": 64})],
+            square, [], [launch(0, (4, 4), 0, 1, i32(n), i32(n))], lambda x: x * 2),
+        "programmatic": (
+            [built(kernels.produce, {"x": "*fp32", "middle": "*fp32", "n": "i32"}, {"BLOCK": BLOCK}, launch_pdl=True),
+             built(kernels.consume, {"middle": "*fp32", "out": "*fp32", "n": "i32"}, {"BLOCK": BLOCK}, launch_pdl=True)],
+            line, [temporary], [launch(0, (8,), 0, 2, i32(N)), launch(1, (8,), 2, 1, i32(N))], lambda x: (x + 1) * 2),
+        "cooperative": (
+            [built(kernels.meet, {"x": "*fp32", "out": "*fp32", "total": "*fp32", "counter": "*i32", "n": "i32",
+                                  "programs": "i32"}, {"BLOCK": BLOCK}, launch_cooperative_grid=True)],
+            line, [Buffer(bytes=4), Buffer(bytes=4)],
+            [Fill(target=whole(2, 1), value=0.0), Fill(target=whole(3, 1, dtype="int32"), value=0),
+             launch(0, (8,), 0, 1, 2, 3, i32(N), i32(8))], lambda x: x.sum().expand_as(x)),
+        "clusters": ([built(kernels.scale, scale, {"BLOCK": BLOCK}, num_ctas=2)], line, [],
+                     [launch(0, (8,), 0, 1, i32(N), Float(value=2.0))], lambda x: x * 2),
+        "shared memory": (
+            [built(kernels.matmul, {"a": pointer, "b": pointer, "out": pointer, "K": "i32"},
+                   {"BLOCK": 128, "DEPTH": 64}, num_stages=4, num_warps=8)],
+            square, [], [launch(0, (2, 2), 0, 0, 1, i32(n))], lambda x: (x.float() @ x.float()).half()),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(kinds()))
+def test_every_kind_of_launch_is_run_and_replayed(executor: Executor, name: str) -> None:
+    compiled, tensors, temporaries, operations, right = kinds()[name]
+    plan = plan_of([kernel for kernel, _ in compiled], [*map(buffer, tensors), *temporaries], operations)
+    if name == "shared memory":
+        assert compiled[0][1].facts.shared > 48 << 10
+    slots, read, written = slots_of(tensors[:1], tensors[1:], 3)
+    program = done(executor.load(plan, [binary for _, binary in compiled]))
+    done(executor.bind(slots))
+
+    def check() -> None:
+        for slot in slots:
+            torch.testing.assert_close(
+                slot["out"].tensor.float(), right(slot["x"].tensor).float(), rtol=1e-3, atol=1e-2)
+        assert read.touched() == written.touched() == []
+
+    for number in range(3):
+        assert done(executor.run(program, number, seconds=SECONDS)) == Done()
+    check()
+    captured = done(executor.capture(program, [2, 0, 1], seconds=SECONDS))
+    assert captured.graph
+    for _ in range(3):
+        for slot in slots:
+            slot["x"].tensor.copy_(torch.randn(slot["x"].tensor.shape))
+            slot["out"].tensor.fill_(float("nan"))
+        assert done(executor.replay(captured, seconds=SECONDS)).seconds > 0
+        check()
+
+
+def test_a_state_is_as_after_the_first_call_before_each_replay(executor: Executor) -> None:
+    kernel, binary = built(kernels.count, {"state": "*fp32", "out": "*fp32", "n": "i32"}, {"BLOCK": BLOCK})
+    out = given("out", N, output=True)
+    call = launch(0, (8,), 1, 0, i32(N))
+    plan = plan_of(
+        [kernel], [buffer(out), Buffer(bytes=4 * N)], [call], setup=[Fill(target=whole(1, N), value=10.0)],
+        steady=[call.model_copy(update={"line": 8})])
+    slots, *_ = slots_of([], [out], 3)
+    program = done(executor.load(plan, [binary]))
+    done(executor.bind(slots))
+    done(executor.run(program, 0, seconds=SECONDS))
+    assert (slots[0]["out"].tensor == 11).all()
+    done(executor.run(program, 1, first=2, seconds=SECONDS))
+    assert (slots[1]["out"].tensor == 12).all()
+    captured = done(executor.capture(program, [0, 1, 2], seconds=SECONDS))
+    for _ in range(2):
+        done(executor.replay(captured, seconds=SECONDS))
+        assert [float(slot["out"].tensor[0]) for slot in slots] == [12, 13, 14]
+
+
+def test_fills_data_and_copies_are_made_in_order(executor: Executor) -> None:
+    out = given("out", 4, 8, output=True)
+    column = View(buffer=0, offset=4, shape=[4], strides=[8], dtype="float32")
+    plan = plan_of([], [buffer(out), Buffer(bytes=16)], [
+        Fill(target=whole(0, 4, 8), value=3.0),
+        Data(buffer=1, contents="AACAPwAAAEAAAEBAAACAQA=="),
+        Copy(source=whole(1, 4), target=column),
+        Fill(target=View(buffer=0, offset=96, shape=[2], strides=[3], dtype="float32"), value=float("inf")),
+    ])
+    slots, *_ = slots_of([], [out], 1)
+    program = done(executor.load(plan, []))
+    done(executor.bind(slots))
+    done(executor.run(program, 0, seconds=SECONDS))
+    right = torch.full((4, 8), 3.0)
+    right[:, 1] = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    right[3, [0, 3]] = float("inf")
+    assert torch.equal(slots[0]["out"].tensor.cpu(), right)
+
+
+def test_host_copies_are_made_by_the_host_in_turn(executor: Executor) -> None:
+    """Two columns through one pinned buffer: the second may not overwrite it while the first is on its way."""
+    rows, width = 1 << 20, 4
+    matrix = GivenTensor(name="matrix", shape=[rows, width], dtype="float32", place="host")
+    out = given("out", 2, rows, output=True)
+    operations: list[Any] = []
+    for column in range(2):
+        operations += [
+            Copy(source=View(buffer=0, offset=4 * column, shape=[rows], strides=[width], dtype="float32"),
+                 target=whole(2, rows)),
+            Copy(source=whole(2, rows),
+                 target=View(buffer=1, offset=4 * rows * column, shape=[rows], strides=[1], dtype="float32"))]
+    plan = plan_of([], [buffer(matrix), buffer(out), Buffer(bytes=4 * rows, place="pinned")], operations)
+    host, device = Arena([matrix], place="host"), Arena([out], guard="secret")
+    host.pieces[0].tensor.copy_(torch.randn(rows, width))
+    host.guard()
+    device.guard()
+    program = done(executor.load(plan, []))
+    baseline = done(executor.load_baseline(
+        b"def eager(matrix, out):\n    out.copy_(matrix[:, :2].t())\n", "columns.py", "eager", [matrix, out]))
+    done(executor.bind([{"matrix": host.pieces[0], "out": device.pieces[0]}]))
+    for number in (program, baseline):
+        captured = done(executor.capture(number, [0], seconds=SECONDS))
+        assert not captured.graph
+        for _ in range(3):
+            device.pieces[0].tensor.fill_(float("nan"))
+            host.pieces[0].tensor.copy_(torch.randn(rows, width))
+            assert done(executor.replay(captured, seconds=SECONDS)).seconds > 0
+            assert torch.equal(device.pieces[0].tensor.cpu(), host.pieces[0].tensor[:, :2].t())
+    assert host.touched() == device.touched() == []
+
+
+def test_a_kernel_reads_pinned_memory(executor: Executor) -> None:
+    plan, binaries = scaled()
+    x = GivenTensor(name="x", shape=[N], dtype="float32", place="pinned")
+    plan = plan.model_copy(update={"buffers": [buffer(x), plan.buffers[1]]})
+    host, device = Arena([x], place="pinned"), Arena([given("out", N, output=True)], guard="secret")
+    host.pieces[0].tensor.copy_(torch.randn(N))
+    program = done(executor.load(plan, binaries))
+    done(executor.bind([{"x": host.pieces[0], "out": device.pieces[0]}]))
+    done(executor.run(program, 0, seconds=SECONDS))
+    assert torch.equal(device.pieces[0].tensor.cpu(), host.pieces[0].tensor * 2)
+
+
+@pytest.mark.parametrize("reach", [0, 1])
+def test_a_write_beyond_shows_in_the_zone_of_what_was_given_and_of_temporaries(executor: Executor, reach: int) -> None:
+    kernel, binary = built(
+        kernels.scale_beyond, {"x": "*fp32", "out": "*fp32", "n": "i32", "reach": "i32"}, {"BLOCK": BLOCK})
+    x, out = given("x", N), given("out", N, output=True)
+    plan = plan_of([kernel], [buffer(x), buffer(out), Buffer(bytes=4), Buffer(bytes=4 * N)], [
+        launch(0, (8,), 0, 1, i32(N), i32(reach)), launch(0, (8,), 0, 3, i32(N), i32(reach))])
+    slots, read, written = slots_of([x], [out], 2)
+    program = done(executor.load(plan, [binary]))
+    done(executor.bind(slots))
+    assert done(executor.run(program, 1, seconds=SECONDS)).touched == ((3,) if reach else ())
+    assert read.touched() == []
+    assert written.touched() == ([1] if reach else [])
+
+
+def test_elements_are_looked_at_after_the_last_slot(executor: Executor) -> None:
+    plan, binaries = scaled()
+    slots, _, written = slots_of([given("x", N)], [given("out", N, output=True)], 4)
+    looks = Arena([given("positions", 8, dtype="int64"), given("target", 8)])
+    look = Look(written, looks.pieces[0], looks.pieces[1])
+    looks.pieces[0].tensor.zero_()
+    program = done(executor.load(plan, binaries))
+    done(executor.bind(slots, look))
+    captured = done(executor.capture(program, [0, 1, 2, 3], look, seconds=SECONDS))
+    empty = done(executor.capture(program, [], look, seconds=SECONDS))
+    for _ in range(2):
+        chosen = [(slot, 17 * i + 5) for i, slot in enumerate([*slots, *slots])]
+        positions = [Look.position(slot["out"], element) for slot, element in chosen]
+        looks.pieces[0].tensor.copy_(torch.tensor(positions))
+        for slot in slots:
+            slot["x"].tensor.copy_(torch.randn(N))
+        done(executor.replay(captured, seconds=SECONDS))
+        right = torch.stack([slot["x"].tensor[element] * 2 for slot, element in chosen])
+        assert torch.equal(looks.pieces[1].tensor, right)
+    assert empty.graph
+    assert done(executor.replay(empty, seconds=SECONDS)).seconds > 0
+
+
+BASELINES = b"""
+import torch
+
+def eager(x, factor, out):
+    torch.mul(x, factor, out=out)
+
+def returning(x, factor, out):
+    return x * factor
+
+compiled_once = torch.compile(returning, dynamic=False)
+
+def compiled(x, factor, out):
+    return compiled_once(x, factor, out)
+
+def reading(x, factor, out):
+    out.fill_(x[0].item())
+    out.copy_(x * factor)
+"""
+
+
+@pytest.mark.parametrize("function", ["eager", "returning", "compiled", "reading"])
+def test_a_baseline_is_run_and_replayed(executor: Executor, function: str) -> None:
+    tensors = [given("x", N), GivenScalar(name="factor", value=3.0), given("out", N, output=True)]
+    slots, *_ = slots_of([given("x", N)], [given("out", N, output=True)], 3)
+    program = done(executor.load_baseline(BASELINES, "baseline.py", function, tensors))
+    done(executor.bind(slots))
+    for number, slot in enumerate(slots):
+        done(executor.run(program, number, seconds=100))
+        torch.testing.assert_close(slot["out"].tensor, slot["x"].tensor * 3)
+    captured = done(executor.capture(program, [0, 1, 2], seconds=SECONDS))
+    # What reads a number on the host cannot be captured.
+    assert captured.graph == (function != "reading")
+    assert done(executor.replay(captured, seconds=SECONDS)).seconds > 0
+
+
+def wild(where: int) -> tuple[Plan, list[Binary]]:
+    kernel, binary = built(kernels.wild, {"out": "*fp32", "where": "i64"})
+    from grader.plan.plan import Integer
+    return plan_of([kernel], [buffer(given("out", N, output=True))], [
+        launch(0, (1,), 0, Integer(type="i64", value=where))]), [binary]
+
+
+def misaligned() -> tuple[Plan, list[Binary]]:
+    plan, binaries = scaled()
+    moved = plan.first[0]
+    assert isinstance(moved, Launch)
+    arguments = [Pointer(buffer=0, offset=1), *moved.arguments[1:]]
+    return plan.model_copy(update={"first": [moved.model_copy(update={"arguments": arguments})]}), binaries
+
+
+def failing() -> tuple[Plan, list[Binary]]:
+    kernel, binary = built(kernels.failing, {"out": "*fp32"}, {"BLOCK": 128}, debug=True)
+    return plan_of([kernel], [buffer(given("out", N, output=True))], [launch(0, (1,), 0)]), [binary]
+
+
+def endless() -> tuple[Plan, list[Binary]]:
+    kernel, binary = built(kernels.endless, {"out": "*fp32"})
+    return plan_of([kernel], [buffer(given("out", N, output=True))], [launch(0, (1,), 0)]), [binary]
+
+
+def too_large_to_meet() -> tuple[Plan, list[Binary]]:
+    (compiled, tensors, temporaries, operations, _) = kinds()["cooperative"]
+    *fills, start = operations
+    plan = plan_of([compiled[0][0]], [*map(buffer, tensors), *temporaries], [
+        *fills, start.model_copy(update={"grid": (1 << 20, 1, 1)})])
+    return plan, [compiled[0][1]]
+
+
+def too_much_memory() -> tuple[Plan, list[Binary]]:
+    plan, binaries = scaled()
+    return plan.model_copy(update={"buffers": [*plan.buffers, Buffer(bytes=1 << 44)]}), binaries
+
+
+def other_arguments() -> tuple[Plan, list[Binary]]:
+    plan, binaries = scaled()
+    moved = plan.first[0]
+    assert isinstance(moved, Launch)
+    arguments = [*moved.arguments[:3], Float(type="fp64", value=2.0)]
+    return plan.model_copy(update={"first": [moved.model_copy(update={"arguments": arguments})]}), binaries
+
+
+@pytest.mark.parametrize(("make", "kind"), [
+    (lambda: wild(1 << 40), "illegal_address"), (misaligned, "misaligned_address"), (failing, "launch_failure"),
+    (too_large_to_meet, "out_of_resources"), (too_much_memory, "out_of_memory"), (other_arguments, "other"),
+    (endless, "time_limit"),
+], ids=["illegal", "misaligned", "assertion", "cooperative", "memory", "arguments", "endless"])  # fmt: skip
+def test_what_cuda_reports_is_told_and_the_judge_lives_on(executor: Executor, make: Any, kind: str) -> None:
+    plan, binaries = make()
+    slots, read, _ = slots_of([given("x", N)], [given("out", N, output=True)], 1)
+    kept = slots[0]["x"].tensor.clone()
+    program = done(executor.load(plan, binaries))
+    done(executor.bind(slots))
+    started = time.monotonic()
+    lost = executor.run(program, 0, seconds=1.0)
+    print(f"{kind}: {time.monotonic() - started:.2f} s, {lost}")
+    assert isinstance(lost, Lost)
+    assert lost.kind == kind
+    if kind not in ("time_limit", "out_of_memory"):
+        assert (lost.kernel, lost.line) == (plan.kernels[0].name, 7)
+    assert executor.over
+    assert torch.equal(slots[0]["x"].tensor, kept)
+    assert read.touched() == []
+
+
+def test_the_next_executor_is_ready_when_one_is_lost(tmp_path: Path) -> None:
+    executors = Executors(tmp_path)
+    try:
+        for make in (endless, scaled, scaled):
+            began = time.monotonic()
+            executor = executors.take()
+            plan, binaries = make()
+            slots, *_ = slots_of([given("x", N)], [given("out", N, output=True)], 1)
+            program = done(executor.load(plan, binaries))
+            done(executor.bind(slots))
+            print(f"ready after {time.monotonic() - began:.2f} s")
+            answer = executor.run(program, 0, seconds=1.0)
+            assert isinstance(answer, Lost) == (make is endless)
+    finally:
+        executors.close()
+
+
+def test_replays_take_the_same_time(executor: Executor) -> None:
+    """Hundreds of slots, and a large one: what a binding, a capture and a replay cost."""
+    n = 1 << 20
+    plan, binaries = scaled()
+    x, out = given("x", n), given("out", n, output=True)
+    start = launch(0, (n // BLOCK,), 0, 1, i32(n), Float(value=2.0))
+    plan = plan.model_copy(update={"buffers": [buffer(x), buffer(out)], "first": [start]})
+    took: list[tuple[str, float]] = []
+
+    def noted(what: str, work: Any) -> Any:
+        torch.cuda.synchronize()
+        began = time.monotonic()
+        answer = work()
+        torch.cuda.synchronize()
+        took.append((what, time.monotonic() - began))
+        return answer
+
+    slots, read, written = noted("draw", lambda: slots_of([x], [out], 400))
+    noted("guard", written.guard)
+    noted("guard", written.guard)
+    program = done(noted("load", lambda: executor.load(plan, binaries)))
+    noted("bind", lambda: done(executor.bind(slots)))
+    captured: Captured = done(noted("capture", lambda: executor.capture(program, range(400), seconds=SECONDS)))
+    empty: Captured = done(noted("empty", lambda: executor.capture(program, [], seconds=SECONDS)))
+    seconds = [done(executor.replay(captured, seconds=SECONDS)).seconds for _ in range(40)][10:]
+    noted("round trip", lambda: executor.replay(captured, seconds=SECONDS))
+    nothing = sorted(done(executor.replay(empty, seconds=SECONDS)).seconds for _ in range(20))[10]
+    assert noted("touched", written.touched) == noted("touched", read.touched) == []
+    median = sorted(seconds)[15]
+    print({what: round(value * 1e3, 2) for what, value in took}, f"{median / 400 * 1e6:.3f} us a call",
+          f"spread {(max(seconds) - min(seconds)) / median:.4f}", f"empty {nothing * 1e6:.1f} us",
+          f"bytes {guards.size_of(x.shape, 'float32')}")
+    assert all(torch.equal(slot["out"].tensor, slot["x"].tensor * 2) for slot in slots)
+    # The middle half, since others may be at work on the machine.
+    assert sorted(seconds)[22] / sorted(seconds)[8] < 1.05
