@@ -9,7 +9,6 @@ import triton
 import triton.language as tl
 
 BLOCK = 256
-CPU_BLOCK = 8192
 # Floats in a cache line, and the number of elements that PyTorch gives to each host thread of a copy.
 LINE = 16
 THREAD_SHARE = 32768
@@ -30,12 +29,11 @@ def first_column_kernel(matrix_ptr, out_ptr, rows, cols, BLOCK: tl.constexpr):
 def copy_first_column(matrix: torch.Tensor, out: torch.Tensor) -> None:
     """matrix: (rows, cols) float32 in host memory, out: (rows,) float32 on the device."""
     rows, cols = matrix.shape
-    if out.is_cuda and not matrix.is_pinned():
+    if not matrix.is_pinned():
         _through_pinned_memory(matrix, out)
         return
     # Pinned memory is in the GPU's reach: it fetches the elements itself, thousands at a time.
-    block = BLOCK if out.is_cuda else CPU_BLOCK
-    first_column_kernel[(triton.cdiv(rows, block),)](matrix, out, rows, cols, BLOCK=block, num_warps=4)
+    first_column_kernel[(triton.cdiv(rows, BLOCK),)](matrix, out, rows, cols, BLOCK=BLOCK, num_warps=4)
 
 
 def _through_pinned_memory(matrix: torch.Tensor, out: torch.Tensor) -> None:

@@ -14,8 +14,6 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 AMPERE = 8
 # Bytes of shared memory that a program can have on Hopper's large chips, and that the descriptors' tiles take.
 HOPPER_SHARED = 227 * 1024
-# Programs of a persistent grid without a GPU: few, so that each takes several tiles.
-CPU_MULTIPROCESSORS = 4
 
 
 def oracle(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -77,8 +75,8 @@ def gemm(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> None:
     generation, multiprocessors, shared = _machine(a.device)
     # Enough large tiles to occupy a large GPU.
     large = triton.cdiv(M, 128) * triton.cdiv(N, 128) >= 128
-    # Rows of a multiple of 16 bytes are what a descriptor can describe. Without a GPU, any size will do to see it work.
-    if (large or not a.is_cuda) and shared >= HOPPER_SHARED and K % 8 == 0 and N % 8 == 0:
+    # Rows of a multiple of 16 bytes are what a descriptor can describe.
+    if large and shared >= HOPPER_SHARED and K % 8 == 0 and N % 8 == 0:
         _by_descriptor(a, b, out, M, N, K, multiprocessors)
         return
     if generation < AMPERE:
@@ -100,9 +98,7 @@ def gemm(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> None:
 
 @cache
 def _machine(device: torch.device) -> tuple[int, int, int]:
-    """Generation, number of multiprocessors, shared memory of a program; the interpreter can do what Hopper can."""
-    if device.type == "cpu":
-        return AMPERE, CPU_MULTIPROCESSORS, HOPPER_SHARED
+    """Generation, number of multiprocessors, bytes of shared memory that a program can have."""
     properties = torch.cuda.get_device_properties(device)
     # Before Hopper there are no descriptors in hardware, and less shared memory.
     return properties.major, properties.multi_processor_count, properties.shared_memory_per_block_optin
@@ -112,7 +108,7 @@ def _by_descriptor(
     a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, M: int, N: int, K: int, multiprocessors: int
 ) -> None:
     # 48 KiB of a and b for each of four stages, and half a tile of out: all the shared memory there is.
-    tile_m, tile_n, tile_k = 128, 256 if a.is_cuda else 128, 64
+    tile_m, tile_n, tile_k = 128, 256, 64
     tiles = triton.cdiv(M, tile_m) * triton.cdiv(N, tile_n)
     descriptor_kernel[(min(tiles, multiprocessors),)](
         TensorDescriptor.from_tensor(a, [tile_m, tile_k]),

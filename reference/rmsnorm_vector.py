@@ -2,7 +2,7 @@
 
 Bytes that must move: 4·N of x, 4·N of weight and 4·N of out; x is needed twice, before and after the sum is known.
 FLOP: about 5 an element. No program may scale before all have summed. Where the registers of the GPU can hold the whole
-vector, its programs meet at a counter, in one launch; otherwise, and without a GPU, there are two launches.
+vector, its programs meet at a counter, in one launch; otherwise there are two launches.
 """
 
 from functools import cache
@@ -83,19 +83,16 @@ def scale_kernel(x_ptr, weight_ptr, parts_ptr, out_ptr, n, eps, parts, PARTS: tl
 def rmsnorm_vector(x: torch.Tensor, weight: torch.Tensor, eps: float, out: torch.Tensor) -> None:
     """x, weight, out: (N,) float32, contiguous."""
     n = x.numel()
-    if x.is_cuda:
-        programs, parts, arrivals, overlap = _meeting_place(x.device, torch.cuda.current_stream(x.device).cuda_stream)
-        if n <= programs * MAX_HELD:
-            block = max(triton.next_power_of_2(triton.cdiv(n, programs)), MIN_HELD)
-            # Cooperative: started only if all programs can be resident.
-            held_kernel[(programs,)](
-                x, weight, parts, arrivals, out, n, eps, PARTS=MAX_PARTS, BLOCK=block, num_warps=32,
-                launch_cooperative_grid=True,
-            )
-            return
-    else:
-        parts, overlap = torch.empty(MAX_PARTS, dtype=torch.float32), False
-    _two_launches(x, weight, eps, out, n, parts, overlap)
+    programs, parts, arrivals, overlap = _meeting_place(x.device, torch.cuda.current_stream(x.device).cuda_stream)
+    if n > programs * MAX_HELD:
+        _two_launches(x, weight, eps, out, n, parts, overlap)
+        return
+    block = max(triton.next_power_of_2(triton.cdiv(n, programs)), MIN_HELD)
+    # Cooperative: started only if all programs can be resident.
+    held_kernel[(programs,)](
+        x, weight, parts, arrivals, out, n, eps, PARTS=MAX_PARTS, BLOCK=block, num_warps=32,
+        launch_cooperative_grid=True,
+    )
 
 
 @cache

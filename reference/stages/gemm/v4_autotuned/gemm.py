@@ -11,8 +11,7 @@ import torch
 import triton
 import triton.language as tl
 
-# Rows, columns, steps along K, warps, stages; the first is taken without a GPU, where nothing is measured. What does
-# not fit into a GPU's shared memory is passed over.
+# Rows, columns, steps along K, warps, stages. What does not fit into a GPU's shared memory is passed over.
 TILES = ((64, 64, 64, 4, 4), (32, 32, 128, 4, 3), (64, 128, 64, 4, 4), (128, 128, 64, 4, 3), (128, 256, 64, 8, 3))
 CONFIGS = [triton.Config({"TILE_M": m, "TILE_N": n, "TILE_K": k, "GROUP": 8}, num_warps=warps, num_stages=stages)
            for m, n, k, warps, stages in TILES]
@@ -20,8 +19,7 @@ CONFIGS = [triton.Config({"TILE_M": m, "TILE_N": n, "TILE_K": k, "GROUP": 8}, nu
 
 def worth_trying(configs, args, **constants):
     """Without tensor cores, as Triton sees Turing, large tiles take many seconds each to compile."""
-    a = args["a_ptr"]
-    return configs[:2] if a.is_cuda and torch.cuda.get_device_capability(a.device) < (8, 0) else configs
+    return configs[:2] if torch.cuda.get_device_capability(args["a_ptr"].device) < (8, 0) else configs
 
 
 @triton.autotune(configs=CONFIGS, key=["M", "N", "K"], prune_configs_by={"early_config_prune": worth_trying})

@@ -12,8 +12,8 @@ import torch
 import triton
 import triton.language as tl
 
-# Rows, columns, warps; the first is taken without a GPU, where nothing is measured. No 128×128: its 64 KiB of shared
-# memory are all that Turing has, and leave any GPU with few programs at a time.
+# Rows, columns, warps. No 128×128: its 64 KiB of shared memory are all that Turing has, and leave any GPU with few
+# programs at a time.
 TILES = ((64, 64, 8), (64, 64, 16), (32, 32, 4), (32, 64, 4), (64, 32, 8), (128, 32, 8))
 CONFIGS = [triton.Config({"TILE_M": m, "TILE_N": n}, num_warps=warps) for m, n, warps in TILES]
 
