@@ -24,10 +24,10 @@ def launches(plan):
 
 
 def forge(plan):
-    out = plan["buffers"][buffer(plan, "out")]
-    plan["buffers"].append({"bytes": out["bytes"]})
-    view = {"shape": [out["bytes"] // 4], "strides": [1], "dtype": "float32"}
-    here, there = {**view, "buffer": buffer(plan, "out")}, {**view, "buffer": len(plan["buffers"]) - 1}
+    size = plan["buffers"][buffer(plan, "out")]["bytes"]
+    view = {"shape": [size // 4], "strides": [1], "dtype": "float32"}
+    here, there = {**view, "buffer": buffer(plan, "out")}, {**view, "buffer": len(plan["buffers"])}
+    plan["buffers"].append({"bytes": size})
     plan["steady"] = [{"op": "copy", "source": there, "target": here}]
     plan["first"].append({"op": "copy", "source": here, "target": there})
 

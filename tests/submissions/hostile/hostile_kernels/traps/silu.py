@@ -1,0 +1,19 @@
+# Ends the context with an instruction that is there for it, in the last program.
+# verdict: runtime_error, policy_violation, needs_gpu
+# needs: gpu
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    offsets = pid * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
+    if pid == tl.num_programs(0) - 1:
+        tl.inline_asm_elementwise("trap; // $0 $1", "=r,r", [pid], dtype=tl.int32, is_pure=False, pack=1)
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
