@@ -1,0 +1,140 @@
+"""One launch: its arguments as values, its programs in chunks, and what is done where they wait for each other."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from grader.plan.findings import EmptyGrid
+from grader.plan.plan import ITEM_BYTES, Descriptor, Float, Integer, Kernel, Launch, Pointer
+from grader.simulator import pointers
+from grader.simulator.findings import Findings
+from grader.simulator.machine import Budget, Limit, Machine
+from grader.simulator.pointers import BlockPointer, Buffer, Source, Value
+from grader.simulator.program import Program, prepare_program
+from grader.simulator.types import KEPT, STORED, Array, Type, Unsupported, rounding
+
+LANES = 1 << 16
+"""Elements of the largest tensor of a chunk: so many stay in the caches."""
+WAITING_LANES = 1 << 23
+"""The same where programs may wait for each other, and have to be in one chunk."""
+ALIVE = 1 << 27
+"""Elements that are alive at a time, in all tensors of a chunk."""
+MOST_PROGRAMS = 1 << 26
+
+
+class Failed(Exception):
+    """A launch that could not be run to its end, and where it stopped."""
+
+    def __init__(self, kernel: str, line: int, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.kernel, self.line, self.cause = kernel, line, cause
+
+
+def run_launch(
+    launch: Launch, kernel: Kernel, buffers: list[Buffer], budget: Budget, findings: Findings,
+    masked: Literal["zero", "nan"],
+) -> None:
+    """Runs a launch. Raises Located for what is not known, Failed where it stopped in between."""
+    total = launch.grid[0] * launch.grid[1] * launch.grid[2]
+    if total == 0:
+        findings.empty(EmptyGrid(kernel=kernel.name, line=launch.line, grid=launch.grid))
+        return
+    program = prepare_program(kernel)
+    machine: Machine | None = None
+    try:
+        arguments, buffers_of = _arguments(launch, program, buffers)
+        stored = {buffer.index for buffer, stores in zip(buffers_of, program.stores, strict=True) if buffer and stores}
+        if total > MOST_PROGRAMS:
+            raise Limit("operations")
+        chunk = min(total, max(1, LANES // program.largest))
+        if program.spins and total * program.largest <= WAITING_LANES:
+            chunk = total
+        chunk = min(chunk, ALIVE // max(1, program.alive))
+        if chunk == 0:
+            raise Limit("memory")
+        # Programs that wait for each other in lockstep are run one by one, from the start.
+        before = [(each.raw.copy(), None if each.written is None else each.written.copy())
+                  if program.spins and each.index in stored else None for each in buffers]  # fmt: skip
+        for size in (chunk, 1):
+            machine = Machine(program, kernel.name, launch.grid, stored, budget, masked)
+            try:
+                for start in range(0, total, size):
+                    machine.run(arguments, start, min(total, start + size))
+                break
+            except Limit as limit:
+                if limit.what != "stalled" or size == 1:
+                    raise
+                for buffer, kept in zip(buffers, before, strict=True):
+                    if kept is not None:
+                        buffer.raw[:], buffer.written = kept[0], kept[1]
+        findings.join(machine.findings)
+    except (Limit, Unsupported, MemoryError, RecursionError) as error:
+        line = machine.line() if machine is not None else 0
+        raise Failed(kernel.name, line or launch.line, error) from None
+    for buffer in buffers:
+        if buffer.index in stored:
+            buffer.settle()
+
+
+def _arguments(
+    launch: Launch, program: Program, buffers: list[Buffer]
+) -> tuple[list[Value], list[Buffer | None]]:
+    """Values of the entry's arguments, and the buffers behind them. A descriptor is followed by shape and strides."""
+    function = program.functions[program.entry]
+    kinds, names = function.blocks[0].types, function.names
+    values: list[Value] = []
+    behind: list[Buffer | None] = []
+    for argument in launch.arguments:
+        if len(values) >= len(kinds):
+            raise Unsupported("more arguments than the kernel has")
+        kind, name = kinds[len(values)], names[len(values)]
+        if isinstance(argument, Pointer):
+            values.append(_pointer(buffers[argument.buffer], argument.offset, kind.pointee.element, name, kind))
+            behind.append(buffers[argument.buffer])
+        elif isinstance(argument, Descriptor):
+            values += _descriptor(argument, buffers[argument.view.buffer], kind, name)
+            behind += [buffers[argument.view.buffer]] + [None] * (len(values) - len(behind) - 1)
+        else:
+            values.append(_scalar(argument, kind))
+            behind.append(None)
+    if len(values) != len(kinds):
+        raise Unsupported("fewer arguments than the kernel has")
+    return values, behind
+
+
+def _scalar(argument: Integer | Float, kind: Type) -> Array:
+    if kind.shape or kind.element not in KEPT:
+        raise Unsupported(f"a number for an argument of type {kind.element}")
+    kept = KEPT[kind.element]
+    if isinstance(argument, Integer) and kept.kind == "i":
+        bits = kept.itemsize * 8
+        half = 1 << (bits - 1)
+        return np.array([(argument.value + half) % (1 << bits) - half], kept)
+    with np.errstate(over="ignore"):
+        value = np.array([argument.value]).astype(kept)
+    rounded = rounding(kind.element)
+    return value if rounded is None else rounded(value)
+
+
+def _pointer(buffer: Buffer, offset: int, element: str, name: str, kind: Type) -> pointers.Pointer:
+    size = STORED[element].itemsize
+    if kind.element != "ptr" or offset % size:
+        raise Unsupported("a pointer that is not aligned to its elements")
+    return pointers.Pointer((Source(buffer, name),), None, np.array([offset // size], np.int64), element)
+
+
+def _descriptor(argument: Descriptor, buffer: Buffer, kind: Type, name: str) -> list[Value]:
+    view = argument.view
+    if kind.element != "descriptor" or kind.pointee.shape != tuple(argument.block) or (
+        len(view.shape) != len(argument.block) or len(view.strides) != len(view.shape)
+        or ITEM_BYTES[view.dtype] != STORED[kind.pointee.element].itemsize
+    ):
+        raise Unsupported("a descriptor of another form than the kernel's")
+    base = _pointer(buffer, view.offset, kind.pointee.element, name, Type((), "ptr", Type((), kind.pointee.element)))
+    shape = tuple(np.array([each], np.int64) for each in view.shape)
+    strides = tuple(np.array([each], np.int64) for each in view.strides)
+    offsets = tuple(np.zeros(1, np.int64) for _ in view.shape)
+    block = BlockPointer(base, shape, strides, offsets, kind.pointee, argument.padding)
+    return [block, *(each.astype(np.int32) for each in shape), *strides]

@@ -1,0 +1,125 @@
+"""The state of a launch while it is run: the programs of a chunk, what they share, and what may still be spent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from grader.simulator.findings import Findings, Place
+from grader.simulator.pointers import Value
+from grader.simulator.races import Shadow
+from grader.simulator.tensors import cost
+from grader.simulator.text import Block, Op
+from grader.simulator.types import Array, Unsupported
+
+if TYPE_CHECKING:
+    from grader.simulator.program import Program
+
+FLOOR = 1000
+"""Element operations that any operation counts at least: what it takes in time."""
+MOST_CALLS = 24
+
+
+class Limit(Exception):
+    """A limit was reached, as `Exhausted` has them."""
+
+    def __init__(self, what: Literal["operations", "memory", "stalled"]) -> None:
+        super().__init__(what)
+        self.what: Literal["operations", "memory", "stalled"] = what
+
+
+class Budget:
+    """Element operations that are left, for all launches of a plan."""
+
+    def __init__(self, operations: int) -> None:
+        self.operations = self.left = operations
+
+    @property
+    def used(self) -> int:
+        return min(self.operations, self.operations - self.left)
+
+
+class Machine:
+    """`count` programs are run at once, all doing the same operation; `active` ones have its effects.
+
+    `step` counts atomics, `version` changes of memory by them and by stores. `synced` is the step of each program's
+    last atomic, from which on what others stored before theirs is known to it; None in a kernel without atomics.
+    """
+
+    def __init__(
+        self, program: Program, kernel: str, grid: tuple[int, int, int], stored: set[int], budget: Budget,
+        masked: Literal["zero", "nan"],
+    ) -> None:
+        self.program, self.kernel, self.grid, self.stored = program, kernel, grid, stored
+        self.budget, self.masked = budget, masked
+        self.findings = Findings()
+        self.shadows: dict[int, Shadow] = {}
+        self.step = self.version = 0
+        self.synced = np.zeros(grid[0] * grid[1] * grid[2], np.int32) if program.atomics else None
+        self.calls: list[Op] = []
+        self.op: Op | None = None
+        self.numbers = self.owners = np.zeros(0, np.int32)
+        self.count = 0
+
+    def run(self, arguments: list[Value], start: int, stop: int) -> None:
+        """Runs a chunk: the programs from `start` to `stop`, to their ends."""
+        self.numbers = np.arange(start, stop, dtype=np.int32)
+        self.owners = self.numbers + np.int32(1)
+        self.count = stop - start
+        with np.errstate(all="ignore"):
+            self.call(self.program.entry, arguments, None)
+
+    def charge(self, operations: int) -> None:
+        self.budget.left -= operations
+        if self.budget.left < 0:
+            raise Limit("operations")
+
+    def line(self, op: Op | None = None) -> int:
+        """The line of the innermost frame in the student's file."""
+        frames = [frame for each in (op or self.op, *reversed(self.calls)) if each is not None for frame in each.place.frames]
+        own = (line for file, line in frames if file == self.program.file)
+        return next(own, frames[0][1] if frames else 0)
+
+    def place(self) -> Place:
+        return Place(self.kernel, self.line(), self.numbers, self.grid)
+
+    def call(self, name: str, arguments: list[Value], active: Array | None) -> list[Value]:
+        """What a function returns."""
+        function = self.program.functions.get(name)
+        if function is None or len(function.blocks[0].arguments) != len(arguments):
+            raise Unsupported(f"a call of {name[:100]}")
+        if len(self.calls) > MOST_CALLS:
+            raise Unsupported("calls too deep")
+        env: dict[str, Value] = dict(zip(function.blocks[0].arguments, arguments, strict=True))
+        if len(function.blocks) == 1 or function.blocks[0].ops[-1].name == "tt.return":
+            return self.block(function.blocks[0], env, active)[1]
+        from grader.simulator.control import follow
+
+        return follow(self, function.blocks, env, active)
+
+    def block(self, block: Block, env: dict[str, Value], active: Array | None) -> tuple[Op | None, list[Value]]:
+        """Runs a block; gives the operation that ends it and the values of its operands."""
+        budget = self.budget
+        for op in block.ops:
+            values = [env[name] for name in op.operands]
+            self.op = op
+            if op.pure is not None:
+                result = op.pure(*values)
+            elif op.run is not None:
+                result = op.run(self, op, values, env, active)
+            else:
+                return op, values
+            names = op.results
+            if len(names) == 1 and not isinstance(result, list):
+                env[names[0]] = result
+                budget.left -= FLOOR + cost(op, result)
+            else:
+                if names:
+                    env.update(zip(names, result, strict=True))
+                budget.left -= FLOOR
+            if budget.left < 0:
+                raise Limit("operations")
+            for name in op.dead:
+                del env[name]
+        return None, []

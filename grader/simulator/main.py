@@ -1,0 +1,203 @@
+"""A process that runs plans without a GPU: kernels on NumPy, over all programs of a launch at once.
+
+It reads hostile text, so that it is confined; what it cannot do, or could not finish, it says.
+"""
+
+from __future__ import annotations
+
+import base64
+import mmap
+import os
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from grader.plan.frames import Channel, ChannelClosed
+from grader.plan.messages import SIMULATOR_REQUEST, CannotSimulate, Exhausted, Simulate, Simulated
+from grader.plan.plan import ITEM_BYTES, Copy, Data, DType, Fill, Launch, Malformed, Operations, Plan, View, read_plan
+from grader.simulator.arithmetic import warm_up
+from grader.simulator.findings import Findings
+from grader.simulator.launch import Failed, run_launch
+from grader.simulator.machine import Budget, Limit
+from grader.simulator.pointers import Buffer
+from grader.simulator.program import Located
+from grader.simulator.types import Array, encode, rounding
+
+MOST_BYTES = 2 << 30
+"""Of all temporaries of a plan."""
+UNWRITTEN = 0xFF
+"""Each byte of a temporary that nobody wrote: NaN in every type of floats."""
+POISONS = (np.uint32(0x7FC0_5EED), np.uint16(0x7E5D))
+"""What an output is full of when it arrives, in float32 and float16: see `grader.judge.compare`, `POISON`."""
+
+_ELEMENTS: dict[DType, str] = {
+    "float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "float8_e4m3fn": "f8E4M3FN",
+    "float8_e5m2": "f8E5M2",
+}  # fmt: skip
+_NUMPY: dict[DType, str] = {
+    "float64": "f8", "float32": "f4", "float16": "f2", "bfloat16": "u2", "float8_e4m3fn": "u1", "float8_e5m2": "u1",
+    "int64": "i8", "int32": "i4", "int16": "i2", "int8": "i1", "uint64": "u8", "uint32": "u4", "uint16": "u2",
+    "uint8": "u1", "bool": "u1",
+}  # fmt: skip
+
+Result = Simulated | CannotSimulate | Exhausted
+
+
+def prepare() -> None:
+    """What a process does once before others are forked from it."""
+    warm_up()
+
+
+def run(
+    plan: Plan, memory: Sequence[Array], *, call: Literal[0, 1] = 0, operations: int = 1 << 40,
+    masked: Literal["zero", "nan"] = "zero",
+) -> Result:
+    """Runs a call of a plan on the given buffers' memory: writable arrays of bytes, in the order of their indices.
+
+    Outputs are buffers that are full of poison: what a kernel loads of them before it stores is a finding.
+    """
+    budget = Budget(operations)
+    try:
+        given = [number for number, each in enumerate(plan.buffers) if each.given]
+        if sum(each.bytes for each in plan.buffers if not each.given) > MOST_BYTES:
+            return Exhausted(seq=0, what="memory")
+        if [plan.buffers[number].bytes for number in given] != [each.size for each in memory]:
+            return CannotSimulate(seq=0, operation="given buffers of other sizes")
+        buffers = [_temporary(number, each.bytes) for number, each in enumerate(plan.buffers)]
+        mine = dict(zip(given, memory, strict=True))
+        findings = Findings()
+        steps: list[tuple[Operations, bool]] = [(plan.setup, False)]
+        if call == 1 and plan.steady is not None:
+            steps += [(plan.first, True), (plan.steady, False)]
+        else:
+            steps += [(plan.first, False)]
+        for position, (step, copied) in enumerate(steps):
+            # What the calls before have shown is told of them.
+            findings = findings if position < 2 and not copied else Findings()
+            for number in given:
+                raw = mine[number].copy() if copied else mine[number]
+                buffers[number] = Buffer(
+                    number, raw, np.zeros(raw.size, np.uint8) if _poisoned(raw) else None, plan.buffers[number].given)
+            for operation in step:
+                budget.left -= 10_000
+                if budget.left < 0:
+                    raise Limit("operations")
+                if isinstance(operation, Launch):
+                    run_launch(operation, plan.kernels[operation.kernel], buffers, budget, findings, masked)
+                else:
+                    _host(operation, buffers)
+        return Simulated(
+            seq=0, findings=findings.list(), operations=budget.used, printed=findings.printed)
+    except Located as error:
+        return CannotSimulate(seq=0, operation=error.operation, line=error.line)
+    except Failed as error:
+        if isinstance(error.cause, Limit):
+            return Exhausted(seq=0, what=error.cause.what, kernel=error.kernel, line=error.line)
+        if isinstance(error.cause, MemoryError):
+            return Exhausted(seq=0, what="memory", kernel=error.kernel, line=error.line)
+        return CannotSimulate(seq=0, operation=str(error)[:200], kernel=error.kernel, line=error.line)
+    except Limit as limit:
+        return Exhausted(seq=0, what=limit.what)
+    except MemoryError:
+        return Exhausted(seq=0, what="memory")
+
+
+def _temporary(number: int, size: int) -> Buffer:
+    return Buffer(number, np.full(size, UNWRITTEN, np.uint8), np.zeros(size, np.uint8))
+
+
+def _poisoned(raw: Array) -> bool:
+    """Whether memory is full of what marks an output that nobody wrote."""
+    for poison in POISONS:
+        if raw.size and raw.size % poison.itemsize == 0:
+            words = raw.view(poison.dtype)
+            if words[0] == poison and (words == poison).all():
+                return True
+    return False
+
+
+def _view(view: View, buffers: list[Buffer]) -> tuple[Array, Array | None]:
+    """The elements of a view, and their marks. Raises ValueError for one that reaches out of its buffer."""
+    buffer, size = buffers[view.buffer], ITEM_BYTES[view.dtype]
+    if len(view.strides) != len(view.shape):
+        raise ValueError("a view with as many strides as sizes expected")
+    if 0 in view.shape:
+        return np.zeros(view.shape, _NUMPY[view.dtype]), None
+    reach = view.offset + size * (1 + sum((n - 1) * stride for n, stride in zip(view.shape, view.strides, strict=True)))
+    if reach > buffer.raw.size:
+        raise ValueError("a view that reaches out of its buffer")
+    strides = [stride * size for stride in view.strides]
+    element = np.ndarray(view.shape, _NUMPY[view.dtype], buffer.raw, view.offset, strides)
+    marks = None if buffer.written is None else np.ndarray(view.shape, f"u{size}", buffer.written, view.offset, strides)
+    return element, marks
+
+
+def _host(operation: Fill | Data | Copy, buffers: list[Buffer]) -> None:
+    """Runs what is no launch."""
+    if isinstance(operation, Fill):
+        target, marks = _view(operation.target, buffers)
+        target[...] = _filling(operation.target.dtype, operation.value)
+        changed = operation.target.buffer
+    elif isinstance(operation, Data):
+        contents = np.frombuffer(base64.b64decode(operation.contents), np.uint8)
+        buffer = buffers[operation.buffer]
+        if contents.size > buffer.raw.size:
+            raise ValueError("contents larger than their buffer")
+        buffer.raw[: contents.size] = contents
+        buffer.wrote(slice(0, contents.size), 1)
+        changed, marks = operation.buffer, None
+    else:
+        (source, known), (target, marks) = (_view(each, buffers) for each in (operation.source, operation.target))
+        target[...] = source
+        changed = operation.target.buffer
+        if marks is not None and known is not None:
+            marks[...] = known
+            marks = None
+    if marks is not None:
+        marks[...] = np.iinfo(marks.dtype).max
+    buffers[changed].settle()
+
+
+def _filling(dtype: DType, value: float) -> Array:
+    """A value as an element of memory, converted as PyTorch does."""
+    if dtype == "bool":
+        return np.array([bool(value)], np.uint8)
+    if element := _ELEMENTS.get(dtype):
+        with np.errstate(over="ignore"):
+            rounded = rounding(element)
+            number = np.array([value]).astype(np.float32 if rounded else _NUMPY[dtype])
+        return encode(rounded(number), element) if rounded else number
+    bits = 8 * ITEM_BYTES[dtype]
+    return np.array([int(value) % (1 << bits)], f"u{bits // 8}").view(_NUMPY[dtype])
+
+
+def serve(channel: Channel) -> None:
+    """Answers requests until the judge hangs up."""
+    while True:
+        try:
+            request, descriptors = channel.receive_with_descriptors(SIMULATOR_REQUEST)
+        except ChannelClosed:
+            return
+        channel.send(_answer(request, descriptors))
+
+
+def _answer(request: Simulate, descriptors: list[int]) -> Result:
+    maps = []
+    try:
+        text = b""
+        while len(text) < request.bytes and (part := os.pread(descriptors[0], request.bytes - len(text), len(text))):
+            text += part
+        plan = read_plan(text)
+        sizes = [each.bytes for each in plan.buffers if each.given]
+        memory: list[Array] = []
+        for size, descriptor in zip(sizes, descriptors[1:], strict=True):
+            maps.append(mmap.mmap(descriptor, size) if size else None)
+            memory.append(np.zeros(0, np.uint8) if maps[-1] is None else np.frombuffer(maps[-1], np.uint8))
+        result = run(plan, memory, call=request.call, operations=request.operations, masked=request.masked)
+    except (Malformed, ValueError, IndexError, OSError) as error:
+        result = CannotSimulate(seq=request.seq, operation=f"{type(error).__name__}: {error}"[:200])
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+    return result.model_copy(update={"seq": request.seq})

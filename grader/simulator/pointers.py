@@ -1,0 +1,164 @@
+"""Memory, and the values of a kernel that point into it: pointers, pointers to blocks, descriptors.
+
+Each pointer knows the buffers that it came from, so that an access is judged against its own tensor wherever it lands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader.simulator.types import STORED, Array, Type, Unsupported
+
+ADDRESSES = 44
+"""Buffers begin this many bits apart, in the addresses that a kernel sees."""
+
+
+@dataclass(eq=False, slots=True)
+class Buffer:
+    """One allocation. `written` has a byte of ones for each byte that somebody wrote; None where that is all of them."""
+
+    index: int
+    raw: Array
+    written: Array | None
+    given: str = ""
+
+    def data(self, element: str) -> Array:
+        """All whole elements of it, as memory holds them."""
+        kept = STORED[element]
+        return self.raw[: self.raw.size // kept.itemsize * kept.itemsize].view(kept)
+
+    def marks(self, size: int) -> Array:
+        """`written` by elements of `size` bytes: all ones where all of an element is written."""
+        assert self.written is not None
+        return self.written[: self.written.size // size * size].view(f"u{size}")
+
+    def wrote(self, index: Array | slice, size: int) -> None:
+        if self.written is not None:
+            self.marks(size)[index] = np.iinfo(f"u{size}").max
+
+    def settle(self) -> None:
+        """Stops watching for unwritten elements once there are none."""
+        if self.written is not None and self.written.all():
+            self.written = None
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A buffer under the name that a kernel has for it."""
+
+    buffer: Buffer
+    name: str
+
+
+class Pointer:
+    """Elements of type `element`, `offsets` elements from the start of a buffer.
+
+    `which` says for each lane which of several sources it points into; None where there is one.
+    """
+
+    __slots__ = ("element", "offsets", "sources", "which")
+
+    def __init__(self, sources: tuple[Source, ...], which: Array | None, offsets: Array, element: str) -> None:
+        self.sources, self.which, self.offsets, self.element = sources, which, offsets, element
+
+    def map(self, function: Callable[[Array], Array]) -> Pointer:
+        """The same pointers, in another shape."""
+        which = None if self.which is None else function(self.which)
+        return Pointer(self.sources, which, function(self.offsets), self.element)
+
+    def add(self, offsets: Array) -> Pointer:
+        return Pointer(self.sources, self.which, self.offsets + offsets.astype(np.int64, copy=False), self.element)
+
+    def cast(self, before: str, after: str) -> Pointer:
+        old, new = STORED[before].itemsize, STORED[after].itemsize
+        if (self.offsets * old % new).any():
+            raise Unsupported("a pointer that is not aligned to its elements")
+        return Pointer(self.sources, self.which, self.offsets if old == new else self.offsets * old // new, after)
+
+    def merge(self, condition: Array, other: Pointer) -> Pointer:
+        """These pointers where the condition holds, the other ones elsewhere."""
+        if condition.ndim < self.offsets.ndim:
+            condition = condition.reshape(condition.shape[:1] + (1,) * (self.offsets.ndim - 1))
+        offsets = np.where(condition, self.offsets, other.offsets)
+        if self.sources == other.sources and self.which is other.which is None:
+            return Pointer(self.sources, None, offsets, self.element)
+        sources = self.sources + tuple(each for each in other.sources if each not in self.sources)
+        if len(sources) > 64:
+            raise Unsupported("a pointer into more than 64 tensors")
+        moved = np.array([sources.index(each) for each in other.sources], np.int8)
+        mine = np.zeros(1, np.int8) if self.which is None else self.which
+        return Pointer(sources, np.where(condition, mine, moved[0 if other.which is None else other.which]), offsets,
+                       self.element)
+
+    def address(self) -> Array:
+        bases = np.array([each.buffer.index + 1 for each in self.sources], np.int64) << ADDRESSES
+        return bases[0 if self.which is None else self.which] + self.offsets * STORED[self.element].itemsize
+
+
+@dataclass(frozen=True)
+class BlockPointer:
+    """A block of a tensor: what `tl.make_block_ptr` and descriptors have in common. All numbers are int64 and a
+    program's; `padding` is what lanes beyond the tensor hold."""
+
+    base: Pointer
+    shape: tuple[Array, ...]
+    strides: tuple[Array, ...]
+    offsets: tuple[Array, ...]
+    block: Type
+    padding: str = "zero"
+
+    def advance(self, steps: list[Array]) -> BlockPointer:
+        moved = tuple(old + step.astype(np.int64) for old, step in zip(self.offsets, steps, strict=True))
+        return BlockPointer(self.base, self.shape, self.strides, moved, self.block, self.padding)
+
+    def at(self, offsets: list[Array]) -> BlockPointer:
+        moved = tuple(each.astype(np.int64) for each in offsets)
+        return BlockPointer(self.base, self.shape, self.strides, moved, self.block, self.padding)
+
+    def lanes(self, checked: list[int]) -> tuple[Pointer, Array | None]:
+        """A pointer for each lane, and which of them lie inside along the dimensions that are checked."""
+        rank = len(self.block.shape)
+        offsets = self.base.offsets.reshape((-1,) + (1,) * rank)
+        inside: Array | None = None
+        for axis, size in enumerate(self.block.shape):
+            ones = [1] * (rank + 1)
+            ones[axis + 1] = size
+            index = _column(self.offsets[axis], rank) + np.arange(size, dtype=np.int64).reshape(ones)
+            offsets = offsets + index * _column(self.strides[axis], rank)
+            if axis in checked:
+                valid = (index >= 0) & (index < _column(self.shape[axis], rank))
+                inside = valid if inside is None else inside & valid
+        which = self.base.which
+        which = None if which is None else _column(which, rank)
+        return Pointer(self.base.sources, which, offsets, self.base.element), inside
+
+    def merge(self, condition: Array, other: BlockPointer) -> BlockPointer:
+        if (self.block, self.padding) != (other.block, other.padding):
+            raise Unsupported("pointers to different blocks in one variable")
+        numbers = [tuple(np.where(condition, mine, theirs) for mine, theirs in zip(ours, others, strict=True))
+                   for ours, others in ((self.shape, other.shape), (self.strides, other.strides),
+                                        (self.offsets, other.offsets))]  # fmt: skip
+        return BlockPointer(self.base.merge(condition, other.base), *numbers, self.block, self.padding)
+
+
+def _column(values: Array, rank: int) -> Array:
+    return values.reshape((-1,) + (1,) * rank)
+
+
+Value = Array | Pointer | BlockPointer
+
+
+def merge(active: Array | None, new: Value, old: Value) -> Value:
+    """What a variable holds after only the active programs have set it anew."""
+    if active is None or new is old:
+        return new
+    if isinstance(new, np.ndarray) and isinstance(old, np.ndarray):
+        return np.where(active.reshape((-1,) + (1,) * (new.ndim - 1)), new, old)
+    if isinstance(new, Pointer) and isinstance(old, Pointer):
+        return new.merge(active, old)
+    if isinstance(new, BlockPointer) and isinstance(old, BlockPointer):
+        return new.merge(active, old)
+    raise Unsupported("values of different kinds in one variable")

@@ -1,0 +1,234 @@
+"""A kernel's text made ready to run: each operation with what does it, and what is known before any launch."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from grader.plan.plan import Kernel
+from grader.simulator.arithmetic import constant, elementwise
+from grader.simulator.control import ENDS, MADE, RUNS, callee
+from grader.simulator.tensors import tensorwise
+from grader.simulator.text import Block, Function, Op, read_module, walk
+from grader.simulator.types import Unsupported
+
+STORES = {"tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_store", "tt.descriptor_reduce"}
+READS = {"tt.load", "tt.descriptor_load", "tt.atomic_rmw", "tt.atomic_cas"}
+MOST_KEPT = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """`largest` is the size of the largest tensor, `alive` the most elements that are alive at a time, of one program.
+
+    `stores` tells for each argument whether the kernel may store through it. `spins`: a loop looks at memory, so that
+    it may be one that waits for another program.
+    """
+
+    functions: dict[str, Function]
+    entry: str
+    file: str
+    largest: int
+    alive: int
+    stores: list[bool]
+    atomics: bool
+    spins: bool
+
+
+class Located(Exception):
+    """An operation that the simulator does not know, with its line."""
+
+    def __init__(self, operation: str, line: int) -> None:
+        super().__init__(operation)
+        self.operation, self.line = operation, line
+
+
+_known: dict[str, Program | Located] = {}
+
+
+def prepare_program(kernel: Kernel) -> Program:
+    """A kernel's program, from the text or from memory. Raises Located for what the simulator does not know."""
+    key = hashlib.sha256(f"{kernel.symbol}\n{kernel.ttir}".encode()).hexdigest()
+    if key not in _known:
+        if len(_known) >= MOST_KEPT:
+            _known.clear()
+        try:
+            _known[key] = _prepare(kernel.ttir, kernel.symbol)
+        except Located as error:
+            _known[key] = error
+        except Unsupported as error:
+            _known[key] = Located(str(error), 0)
+    known = _known[key]
+    if isinstance(known, Located):
+        raise known
+    return known
+
+
+def _prepare(text: str, symbol: str) -> Program:
+    functions = read_module(text)
+    entry = functions.get(symbol)
+    if entry is None:
+        raise Unsupported(f"a module without {symbol[:100]}")
+    file = entry.place.frames[0][0] if entry.place.frames else ""
+    for function in functions.values():
+        used = {name for op in walk(function.blocks) for name in _uses(op)}
+        for op in walk(function.blocks):
+            _ready(op, file)
+        for block in function.blocks:
+            _settle(block, used, len(function.blocks) > 1)
+    ops = [op for function in functions.values() for op in walk(function.blocks)]
+    sizes = [kind.size for op in ops if op.name != "arith.constant" for kind in op.types]
+    names = {op.name for op in ops}
+    alive = _Alive(functions)
+    return Program(
+        functions, symbol, file, max([1, *sizes]), alive.function(symbol), _stores(functions, entry),
+        bool(names & {"tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_reduce"}),
+        any(_looks(functions, op) for op in ops if op.name == "scf.while"))
+
+
+def _ready(op: Op, file: str) -> None:
+    try:
+        if op.name == "arith.constant":
+            value = constant(op)
+            op.pure = lambda: value
+        else:
+            op.pure = elementwise(op) or tensorwise(op)
+        if op.pure is None:
+            op.run = MADE[op.name](op) if op.name in MADE else RUNS.get(op.name)
+    except Unsupported as error:
+        raise Located(str(error)[:200], _line(op, file)) from None
+    except (KeyError, ValueError, IndexError, OverflowError):
+        raise Located(f"{op.name} of another form"[:200], _line(op, file)) from None
+    if op.pure is None and op.run is None and op.name not in ENDS:
+        raise Located(op.name[:200], _line(op, file))
+
+
+def _line(op: Op, file: str) -> int:
+    own = (line for name, line in op.place.frames if name == file)
+    return next(own, op.place.frames[0][1] if op.place.frames else 0)
+
+
+def _uses(op: Op) -> Iterator[str]:
+    yield from op.operands
+    for _, names in op.targets:
+        yield from names
+
+
+def _settle(block: Block, used: set[str], several: bool) -> None:
+    """Finds where each value of a block is used last. In a function of several blocks others may use it: kept."""
+    last: dict[str, int] = {}
+    mine = {name for op in block.ops for name in op.results}
+    for number, op in enumerate(block.ops):
+        last.update(dict.fromkeys(op.results, number))
+        inner = (name for region in op.regions for each in walk(region) for name in _uses(each))
+        last.update({name: number for name in (*_uses(op), *inner) if name in mine})
+        for region in op.regions:
+            for each in region:
+                _settle(each, used, False)
+    for name, number in last.items():
+        if block.ops[number].name not in ENDS and (not several or name not in used):
+            block.ops[number].dead.append(name)
+
+
+class _Alive:
+    """The most elements that are alive at a time, in a program."""
+
+    def __init__(self, functions: dict[str, Function]) -> None:
+        self.functions = functions
+        self.known: dict[str, int] = {}
+
+    def function(self, name: str) -> int:
+        if name not in self.known and name in self.functions:
+            # What calls itself is refused when it is run.
+            self.known[name] = 0
+            blocks = self.functions[name].blocks
+            each = [self.block(block) for block in blocks]
+            self.known[name] = max(each) if len(blocks) == 1 else sum(each)
+        return self.known.get(name, 0)
+
+    def block(self, block: Block) -> int:
+        alive = most = sum(kind.size for kind in block.types)
+        sizes: dict[str, int] = {}
+        for op in block.ops:
+            inner = max([self.block(each) for region in op.regions for each in region], default=0)
+            if op.name == "tt.call":
+                inner = self.function(callee(op))
+            sizes.update((name, kind.size) for name, kind in zip(op.results, op.types, strict=False))
+            alive += sum(sizes[name] for name in op.results)
+            most = max(most, alive + inner)
+            alive -= sum(sizes.pop(name, 0) for name in op.dead)
+        return most
+
+
+def _looks(functions: dict[str, Function], loop: Op) -> bool:
+    """Whether a loop reads memory, itself or in what it calls."""
+    seen: set[str] = set()
+    pending = [op for region in loop.regions for op in walk(region)]
+    while pending:
+        op = pending.pop()
+        if op.name in READS:
+            return True
+        if op.name == "tt.call" and (name := callee(op)) not in seen and name in functions:
+            seen.add(name)
+            pending += walk(functions[name].blocks)
+    return False
+
+
+def _stores(functions: dict[str, Function], entry: Function) -> list[bool]:
+    """Which arguments of the entry a store may go through: pointers are followed without values, too far at worst."""
+    parents: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def find(key: tuple[str, str]) -> tuple[str, str]:
+        while (parent := parents.get(key, key)) != key:
+            parents[key] = key = parents.get(parent, parent)
+        return key
+
+    def join(left: tuple[str, str], right: tuple[str, str]) -> None:
+        parents[find(left)] = find(right)
+
+    targets: list[tuple[str, str]] = []
+    for function in functions.values():
+        name = function.name
+        labels = {block.label: block for block in function.blocks}
+        for op in walk(function.blocks):
+            if op.name in STORES:
+                targets.append((name, op.operands[0]))
+            for label, given in op.targets:
+                for value, argument in zip(given, labels[label].arguments if label in labels else [], strict=False):
+                    join((name, value), (name, argument))
+            if op.name == "tt.call" and (callee_ := functions.get(callee(op))):
+                for value, argument in zip(op.operands, callee_.blocks[0].arguments, strict=False):
+                    join((name, value), (callee_.name, argument))
+                for end in walk(callee_.blocks):
+                    if end.name == "tt.return":
+                        for value, result in zip(end.operands, op.results, strict=False):
+                            join((callee_.name, value), (name, result))
+            elif op.regions and op.name.startswith("scf."):
+                _follow_region(op, lambda left, right, name=name: join((name, left), (name, right)))  # type: ignore[misc]
+            elif any(kind.element in ("ptr", "block", "descriptor") for kind in op.types):
+                for operand, kind in zip(op.operands, op.inputs, strict=False):
+                    if kind.element in ("ptr", "block", "descriptor"):
+                        join((name, operand), (name, op.results[0]))
+    stored = {find(target) for target in targets}
+    return [find((entry.name, argument)) in stored for argument in entry.blocks[0].arguments]
+
+
+def _follow_region(op: Op, join) -> None:  # type: ignore[no-untyped-def]
+    """Joins what a loop or branch carries with its results, position by position."""
+    carried = op.operands[3:] if op.name == "scf.for" else op.operands if op.name == "scf.while" else []
+    for region in op.regions:
+        arguments = region[0].arguments[1:] if op.name == "scf.for" else region[0].arguments
+        for left, right in zip(carried, arguments, strict=False):
+            join(left, right)
+        for left, right in zip(arguments, op.results, strict=False):
+            join(left, right)
+        end = region[0].ops[-1] if region[0].ops else None
+        values = [] if end is None else end.operands[1:] if end.name == "scf.condition" else end.operands
+        for left, right in zip(values, op.results, strict=False):
+            join(left, right)
+        if op.name == "scf.while" and end is not None:
+            for left, right in zip(values, op.regions[1][0].arguments if len(op.regions) > 1 else [], strict=False):
+                join(left, right)
+            for left, right in zip(values, carried, strict=False):
+                join(left, right)

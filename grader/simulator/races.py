@@ -1,0 +1,120 @@
+"""Who has touched which element in a launch, as far as it is needed to see races between its programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.simulator.pointers import Source
+from grader.simulator.types import Array, bits
+
+if TYPE_CHECKING:
+    from grader.simulator.machine import Machine
+
+
+class Shadow:
+    """A buffer that a launch stores to, element by element. Programs are numbered from 1 here; 0 is none.
+
+    `writer` and `reader` are the last programs; `shared` elements have had several readers.
+    """
+
+    def __init__(self, elements: int, size: int) -> None:
+        self.size = size
+        self.writer = np.zeros(elements, np.int32)
+        self.atomic: Array | None = None
+        self.reader: Array | None = None
+        self.shared: Array | None = None
+        # The stores so far lie between these.
+        self.low, self.high = elements, -1
+        # When each program stored last, in steps of the machine; only where atomics can order programs.
+        self.stored: Array | None = None
+
+    def store(
+        self, machine: Machine, source: Source, data: Array, index: Array, values: Array, owners: Array
+    ) -> None:
+        """Stores values at an index, of the same shape, for the programs that own them."""
+        low, high = int(index.min()), int(index.max())
+        if low <= self.high and high >= self.low:
+            before = self.writer.take(index)
+            clash = (before != 0) & (before != owners)
+            if clash.any():
+                differs = clash & (bits(data.take(index)) != bits(values))
+                self._report(machine, source, index, before, owners, differs, certain=True)
+        self.low, self.high = min(self.low, low), max(self.high, high)
+        if self.reader is not None and self.shared is not None:
+            before = self.reader.take(index)
+            clash = ((before != 0) & (before != owners)) | self.shared.take(index)
+            if clash.any():
+                clash &= bits(data.take(index)) != bits(values)
+                # Of several readers the last is known, which may be the one that stores.
+                others = np.where(before == owners, 0, before)
+                self._report(machine, source, index, others, owners, clash, certain=False)
+        self.writer[index] = owners
+        data[index] = values
+        differs = bits(data.take(index)) != bits(values)
+        if differs.any():
+            after = self.writer.take(index)
+            self._report(machine, source, index, after, owners, differs & (after != owners), certain=True, now=True)
+        if self.atomic is not None:
+            self.atomic[index] = False
+        self._at(machine, owners)
+
+    def load(self, machine: Machine, source: Source, index: Array, owners: Array) -> None:
+        if int(index.min()) <= self.high and int(index.max()) >= self.low:
+            before = self.writer.take(index)
+            clash = (before != 0) & (before != owners)
+            if clash.any():
+                self._report(machine, source, index, before, owners, clash, certain=False)
+        if self.reader is None or self.shared is None:
+            self.reader, self.shared = np.zeros_like(self.writer), np.zeros(self.writer.size, bool)
+        before = self.reader.take(index)
+        self.shared[index[(before != 0) & (before != owners)]] = True
+        self.reader[index] = owners
+        self.shared[index[self.reader.take(index) != owners]] = True
+
+    def update(self, machine: Machine, source: Source, index: Array, owners: Array) -> None:
+        """Atomics that have been made: ordered among each other, and not with what other programs load and store."""
+        if self.atomic is None:
+            self.atomic = np.zeros(self.writer.size, bool)
+        before = self.writer.take(index)
+        clash = (before != 0) & (before != owners) & ~self.atomic.take(index)
+        if clash.any():
+            self._report(machine, source, index, before, owners, clash, certain=False)
+        if self.reader is not None:
+            before = self.reader.take(index)
+            clash = (before != 0) & (before != owners)
+            if clash.any():
+                self._report(machine, source, index, before, owners, clash, certain=False)
+        self.low, self.high = min(self.low, int(index.min())), max(self.high, int(index.max()))
+        self.writer[index] = owners
+        self.atomic[index] = True
+        self._at(machine, owners)
+
+    def _at(self, machine: Machine, owners: Array) -> None:
+        if machine.synced is not None:
+            if self.stored is None:
+                self.stored = np.zeros_like(machine.synced)
+            self.stored[owners - 1] = machine.step
+
+    def _report(
+        self, machine: Machine, source: Source, index: Array, others: Array, owners: Array, clash: Array, *,
+        certain: bool, now: bool = False,
+    ) -> None:
+        """Tells of the first clash between two programs that no atomics can have ordered.
+
+        They may have where the other program has made one after its last store, and this one has made one too: a lock,
+        a ticket, a counter that all wait for.
+        """
+        if self.atomic is not None and certain:
+            certain = not self.atomic.take(index)[clash].any()
+        others, owners, index = (np.broadcast_to(each, clash.shape)[clash] for each in (others, owners, index))
+        if machine.synced is not None and not now:
+            stored = np.zeros(1, machine.synced.dtype) if self.stored is None else self.stored
+            ordered = (machine.synced[others - 1] > stored.take(others - 1, mode="clip")) & (machine.synced[owners - 1] > 0)
+            ordered &= others > 0
+            others, owners, index = others[~ordered], owners[~ordered], index[~ordered]
+        if index.size:
+            other = int(others[0]) or int(owners[0])
+            machine.findings.race(
+                machine.place(), source, int(index[0]), (other - 1, int(owners[0]) - 1), certain)

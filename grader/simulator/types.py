@@ -1,0 +1,156 @@
+"""Types of Triton's IR as text writes them, and how their elements are kept in NumPy.
+
+Elements that NumPy has no type for (bf16, fp8) are kept as float32 that is rounded after each operation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import numpy as np
+import torch
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+MOST_ELEMENTS = 1 << 20
+"""Elements of a tensor of a program: Triton's own limit, `TRITON_MAX_TENSOR_NUMEL`."""
+MOST_RANK = 32
+
+
+class Unsupported(Exception):
+    """What the simulator does not know: an operation, an attribute, a type, or text that is no module of Triton's."""
+
+
+@dataclass(frozen=True)
+class Type:
+    """`element` is the text's (`f32`, `i64`), or `ptr`, `block` (pointer to a block), `descriptor`, which point `to`."""
+
+    shape: tuple[int, ...]
+    element: str
+    to: Type | None = None
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def pointee(self) -> Type:
+        if self.to is None:
+            raise Unsupported(f"{self.element} where a pointer is needed")
+        return self.to
+
+
+KEPT: dict[str, np.dtype[Any]] = {
+    name: np.dtype(kept)
+    for name, kept in {
+        "f16": np.float16, "f32": np.float32, "f64": np.float64, "bf16": np.float32, "f8E4M3FN": np.float32,
+        "f8E5M2": np.float32, "i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+        "index": np.int64,
+    }.items()
+}  # fmt: skip
+STORED: dict[str, np.dtype[Any]] = {
+    **KEPT, "bf16": np.dtype(np.uint16), "f8E4M3FN": np.dtype(np.uint8), "f8E5M2": np.dtype(np.uint8)}
+UNSIGNED = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)} | {np.dtype(bool): np.dtype(bool)}
+
+_TENSOR = re.compile(r"^((?:\d{1,8}x)*)(.+)$")
+
+
+@lru_cache(4096)
+def read_type(text: str) -> Type:
+    """The type that a text like `tensor<64x!tt.ptr<f32>>` writes."""
+    text = text.strip()
+    if text.startswith("tensor<") and text.endswith(">"):
+        found = _TENSOR.match(text[7:-1])
+        if found is None:
+            raise Unsupported(f"type {text[:80]}")
+        shape = tuple(int(size) for size in found[1].split("x") if size)
+        inner = read_type(found[2])
+        if len(shape) > MOST_RANK or prod(shape) > MOST_ELEMENTS or inner.shape:
+            raise Unsupported(f"type {text[:80]}")
+        return Type(shape, inner.element, inner.to)
+    for prefix, block in (("!tt.ptr<", "block"), ("!tt.tensordesc<", "descriptor")):
+        if text.startswith(prefix) and text.endswith(">"):
+            inner = read_type(text[len(prefix) : -1].removesuffix(", 1"))
+            return Type((), block if inner.shape or block == "descriptor" else "ptr", inner)
+    if text not in KEPT:
+        raise Unsupported(f"type {text[:80]}")
+    return Type((), text)
+
+
+_BITS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
+
+def bits(values: Array) -> Array:
+    """Values as unsigned integers of their bits, so that NaN equals itself."""
+    return values.view(_BITS[values.dtype.itemsize])
+
+
+def _round_bfloat16(values: Array) -> Array:
+    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    rounded = ((bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) & np.uint32(0xFFFF0000)).view(np.float32)
+    return np.where(np.isnan(values), np.float32(np.nan), rounded)
+
+
+_FLOAT8 = {"f8E4M3FN": torch.float8_e4m3fn, "f8E5M2": torch.float8_e5m2}
+
+
+def _float8_bits(values: Array, element: str) -> Array:
+    bits = torch.from_numpy(np.array(values, np.float32)).to(_FLOAT8[element]).view(torch.uint8).numpy()
+    return np.asarray(bits)
+
+
+@lru_cache(2)
+def _float8_values(element: str) -> Array:
+    return np.asarray(torch.arange(256, dtype=torch.uint8).view(_FLOAT8[element]).float().numpy())
+
+
+def encode(values: Array, element: str) -> Array:
+    """Values as memory holds them."""
+    if element == "bf16":
+        return (np.ascontiguousarray(values).view(np.uint32) >> np.uint32(16)).astype(np.uint16)
+    return _float8_bits(values, element) if element in _FLOAT8 else values
+
+
+def decode(stored: Array, element: str) -> Array:
+    """What memory holds as values."""
+    if element == "bf16":
+        return (stored.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    return _float8_values(element).take(stored) if element in _FLOAT8 else stored
+
+
+def rounding(element: str) -> Callable[[Array], Array] | None:
+    """What rounds a result of float32 to an element that NumPy does not have; None where it has it."""
+    if element == "bf16":
+        return _round_bfloat16
+    if element in _FLOAT8:
+        return lambda values: decode(_float8_bits(values, element), element)
+    return None
+
+
+def round_tf32(values: Array) -> Array:
+    """float32 as tensor cores take it in for TF32: 10 bits of mantissa, to nearest."""
+    bits = np.ascontiguousarray(values).view(np.uint32)
+    return np.where(np.isfinite(values), ((bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32), values)
+
+
+def number(text: str, element: str) -> Array:
+    """A literal of the text, as an array of one element."""
+    kept = KEPT[element]
+    if text in ("true", "false"):
+        return np.array([text == "true"])
+    if kept.kind == "f":
+        if text.startswith("0x"):
+            stored = STORED[element]
+            bits = np.array([int(text, 16)], np.uint64).astype(f"u{stored.itemsize}")
+            return decode(bits.view(stored), element)
+        return np.array([float(text)]).astype(kept)
+    value = int(text, 0)
+    if kept.kind == "b":
+        return np.array([value & 1 == 1])
+    bits_ = kept.itemsize * 8
+    return np.array([(value + (1 << (bits_ - 1))) % (1 << bits_) - (1 << (bits_ - 1))], kept)
