@@ -6,13 +6,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.plan.plan import Name, Shaped, Size, Text
+from grader.plan.plan import MOST_KERNELS, Name, Shaped, Size, Text
 
 
 class Facts(Shaped):
     """What the compiler's output shows of a kernel. Registers and spilled bytes are for a thread, shared memory is in
     bytes for a program. `loads` and `stores` count global memory instructions by the bits that a thread moves with one
-    (16 to 128). `assembly` are inline assembly and foreign functions, as the kernel names them."""
+    (8 to 128), asynchronous copies among the loads. `assembly` are inline assembly and foreign functions, as the kernel
+    names them, in one printable line each."""
 
     registers: Size
     spills: Size
@@ -25,7 +26,7 @@ class Facts(Shaped):
 
 
 class Binary(Shaped):
-    """A kernel as machine code (`cubin`, base64). `metadata` is Triton's own, as JSON, for its launcher."""
+    """A kernel as machine code (`cubin`, base64). `metadata` is of Triton's own, as JSON: what a launcher must know."""
 
     cubin: str
     facts: Facts
@@ -33,8 +34,13 @@ class Binary(Shaped):
 
 
 class Problem(Shaped):
-    """A kernel that the compiler gave up on: out of registers or shared memory, or a fault of the compiler."""
+    """A kernel that the compiler gave up on.
 
+    "shared_memory": a program needs more of it than the target has; "malformed": a text that no planner of ours writes;
+    "compiler" and "assembler" (ptxas) refuse it; "crash": the compiler's process ended.
+    """
+
+    why: Literal["shared_memory", "malformed", "compiler", "assembler", "crash"] = "compiler"
     message: Text
     line: Annotated[int, Field(ge=0)] = 0
 
@@ -42,4 +48,4 @@ class Problem(Shaped):
 class Binaries(Shaped):
     """One for each kernel of the request, in its order."""
 
-    kernels: list[Binary | Problem]
+    kernels: Annotated[list[Binary | Problem], Field(max_length=MOST_KERNELS)]

@@ -1,0 +1,52 @@
+"""Facts about a kernel, from its PTX and from what the assembler says."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from grader.plan.compiled import Facts
+from grader.plan.ttir import Foreign
+
+# `ld.global.L1::evict_last.v4.b32`, `st.relaxed.gpu.global.b16` ("PTX ISA", "Data Movement").
+_ACCESS = re.compile(r"^\s*(?:@!?%\w+\s+)?(ld|st)((?:\.[\w:]+)*?\.global(?:\.[\w:]+)*)\s", re.MULTILINE)
+_WIDTH = re.compile(r"(?:\.v(\d+))?(?:\.L\d::\w+)*\.[a-z](\d+)$")
+# `cp.async.cg.shared.global [ %r1 + 0 ], [ %rd2 + 0 ], 0x10, %r3;`: the third operand is in bytes.
+_ASYNC = re.compile(r"\bcp\.async\.c[ag]\.shared(?:::cta)?\.global[^\[;]*\[[^\]]*\],\s*\[[^\]]*\],\s*(0x[0-9a-f]+|\d+)")
+_USED = re.compile(r"Used (\d+) registers")
+_SPILLED = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+_QUOTED = 200
+
+
+def read_facts(ptx: str, said: str, shared: int, foreign: Sequence[Foreign]) -> Facts:
+    """`said` is the output of ptxas -v: of the kernel's entry, and of each function that was not inlined into it."""
+    loads: Counter[int] = Counter()
+    stores: Counter[int] = Counter()
+    for match in _ACCESS.finditer(ptx):
+        width = _WIDTH.search(match[2])
+        if width is not None:
+            (loads if match[1] == "ld" else stores)[int(width[1] or 1) * int(width[2])] += 1
+    for match in _ASYNC.finditer(ptx):
+        loads[8 * int(match[1], 0)] += 1
+    copies: Literal["none", "cp.async", "tma"] = "none"
+    if "cp.async.bulk.tensor" in ptx:
+        copies = "tma"
+    elif _ASYNC.search(ptx):
+        copies = "cp.async"
+    cores: Literal["none", "mma", "wgmma"] = "none"
+    if "wgmma.mma_async" in ptx:
+        cores = "wgmma"
+    elif "mma.sync" in ptx:
+        cores = "mma"
+    return Facts(
+        registers=max((int(match[1]) for match in _USED.finditer(said)), default=0),
+        spills=sum(max(int(match[1]), int(match[2])) for match in _SPILLED.finditer(said)),
+        shared=shared, loads=dict(loads), stores=dict(stores), copies=copies, tensor_cores=cores,
+        assembly=[_printable(one.text) for one in foreign])  # fmt: skip
+
+
+def _printable(text: str) -> str:
+    shown = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    return shown if len(shown) <= _QUOTED else f"{shown[:_QUOTED - 1]}…"

@@ -1,0 +1,71 @@
+"""A kernel's text to machine code: Triton's own stages, then the assembler that Triton brings."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from triton import knobs
+from triton._C.libtriton import ir
+from triton.backends.compiler import GPUTarget, Language
+from triton.backends.nvidia.compiler import get_ptxas, sm_arch_from_capability
+from triton.compiler.compiler import make_backend
+
+from grader.plan.plan import Kernel
+
+# What Triton's launcher, or one like it, has to know beside the plan.
+_METADATA = ("name", "shared", "num_warps", "tensordesc_meta", "global_scratch_size", "global_scratch_align",
+             "profile_scratch_size", "profile_scratch_align")  # fmt: skip
+
+
+class AssemblerError(Exception):
+    """ptxas gave up; the text is what it says."""
+
+
+def to_ptx(kernel: Kernel, capability: int) -> tuple[str, dict[str, Any]]:
+    """A kernel in PTX, without line tables, and what a launcher has to know.
+
+    The text is what the front end made, so all of Triton's stages are run, where `triton.compile` of a file takes it to
+    have the first of them behind it. Raises RuntimeError, with the diagnostics on stderr, where Triton gives up.
+    """
+    backend = make_backend(GPUTarget("cuda", capability, 32))
+    options = backend.parse_options(kernel.options.model_dump())
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.ttir"
+        path.write_text(kernel.ttir)
+        module = ir.parse_mlir_module(str(path), context)
+    module.context = context
+    stages: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
+    backend.add_stages(stages, options, Language.TRITON)
+    metadata: dict[str, Any] = {"num_warps": options.num_warps}
+    # Line tables hold paths, take time, and nobody looks into them.
+    with knobs.compilation.scope():
+        knobs.compilation.disable_line_info = True
+        for stage in ("ttir", "ttgir", "llir", "ptx"):
+            module = stages[stage](module, metadata)
+    kept = {name: metadata[name] for name in _METADATA}
+    return str(module), {**kept, "num_ctas": options.num_ctas,
+                         "launch_cooperative_grid": options.launch_cooperative_grid, "launch_pdl": options.launch_pdl}
+
+
+def assemble(ptx: str, capability: int, *, fusion: bool) -> tuple[bytes, str]:
+    """Machine code, and what ptxas says about it. Raises AssemblerError."""
+    with TemporaryDirectory() as folder:
+        source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
+        source.write_text(ptx)
+        ended = subprocess.run(
+            [get_ptxas(capability).path, "-v", *([] if fusion else ["--fmad=false"]),
+             f"--gpu-name={sm_arch_from_capability(capability)}", str(source), "-o", str(result)],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)  # fmt: skip
+        if ended.returncode:
+            # Its lines are those of a text that nobody sees.
+            said = re.sub(rf"{re.escape(str(source))}, line \d+; ", "", ended.stderr.strip())
+            raise AssemblerError(said or f"ptxas ended with status {ended.returncode}")
+        return result.read_bytes(), ended.stderr

@@ -1,0 +1,154 @@
+"""The process that compiles kernels of plans. It needs no GPU, and it never sees a submission's file.
+
+A kernel's text is hostile, and Triton's compiler ends its process where it meets what it did not expect. So a child
+compiles, and where it dies the next one goes on with the kernel after.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import mmap
+import os
+import re
+import signal
+from collections.abc import Sequence
+from tempfile import TemporaryFile
+
+from grader.compiler.facts import read_facts
+from grader.compiler.machine_code import AssemblerError, assemble, to_ptx
+from grader.plan import frames, messages
+from grader.plan.compiled import Binary, Problem
+from grader.plan.device import TARGETS
+from grader.plan.plan import Kernel, Malformed
+from grader.plan.ttir import read_kernel
+
+# `/path/to/silu.py:12:8: error: …`
+_ERROR = re.compile(r"(?:^|:(\d+):\d+: )error: (.*)$", re.MULTILINE)
+_MOST_MESSAGE = 4000
+_WARM_UP = """module {
+  tt.func public @warm_up(%x: !tt.ptr<f32>) {
+    %lanes = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
+    %base = tt.splat %x : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>>
+    %at = tt.addptr %base, %lanes : tensor<128x!tt.ptr<f32>>, tensor<128xi32>
+    %value = tt.load %at : tensor<128x!tt.ptr<f32>>
+    tt.store %at, %value : tensor<128x!tt.ptr<f32>>
+    tt.return
+  }
+}
+"""
+
+
+def prepare() -> None:
+    """Compiles a small kernel up to the assembler, whose version Triton asks for once."""
+    to_ptx(Kernel(name="warm_up", symbol="warm_up", ttir=_WARM_UP, signature=["*fp32"]), 90)
+
+
+def serve(channel: frames.Channel) -> None:
+    while True:
+        try:
+            request, descriptors = channel.receive_with_descriptors(messages.COMPILER_REQUEST)
+        except frames.ChannelClosed:
+            return
+        try:
+            source, target = descriptors
+            text = messages.Kernels.model_validate_json(os.pread(source, request.bytes, 0))
+            written = _write(target, compile_kernels(text.kernels, request.target))
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+        channel.send(messages.Compiled(seq=request.seq, bytes=written))
+
+
+def compile_kernel(kernel: Kernel, target: str) -> Binary | Problem:
+    """Machine code for a target such as `sm_90`. What Triton's compiler has to say goes to stderr."""
+    capability = int(target.removeprefix("sm_"))
+    try:
+        foreign = read_kernel(kernel)
+        ptx, metadata = to_ptx(kernel, capability)
+        most = TARGETS[target].shared_memory_per_block_optin if target in TARGETS else None
+        if most is not None and metadata["shared"] > most:
+            return Problem(why="shared_memory", message=f"out of shared memory: a program needs {metadata['shared']:,} "
+                                                        f"bytes, {target} has {most:,}")
+        cubin, said = assemble(ptx, capability, fusion=kernel.options.enable_fp_fusion)
+    except Malformed as error:
+        return Problem(why="malformed", message=str(error))
+    except AssemblerError as error:
+        return Problem(why="assembler", message=str(error)[:_MOST_MESSAGE])
+    except Exception as error:
+        # Whatever Triton raises: of its exceptions none is documented.
+        return Problem(why="compiler", message=f"{type(error).__name__}: {error}"[:_MOST_MESSAGE])
+    facts = read_facts(ptx, said, metadata["shared"], foreign)
+    return Binary(cubin=base64.b64encode(cubin).decode(), facts=facts, metadata=json.dumps(metadata))
+
+
+def compile_kernels(kernels: Sequence[Kernel], target: str) -> list[str]:
+    """For each kernel a `Binary` or a `Problem`, as JSON."""
+    outcomes: list[str] = []
+    while len(outcomes) < len(kernels):
+        outcomes += _in_a_child(kernels[len(outcomes) :], target)
+    return outcomes
+
+
+def _in_a_child(kernels: Sequence[Kernel], target: str) -> list[str]:
+    """The outcomes of these kernels, up to the one that ends the child."""
+    reading, writing = os.pipe()
+    with TemporaryFile("w+", errors="replace") as printed:
+        child = os.fork()
+        if not child:
+            try:
+                os.close(reading)
+                for standard in (1, 2):
+                    os.dup2(printed.fileno(), standard)
+                with os.fdopen(writing, "w") as pipe:
+                    for kernel in kernels:
+                        os.lseek(2, 0, os.SEEK_SET)
+                        os.ftruncate(2, 0)
+                        outcome = compile_kernel(kernel, target)
+                        if isinstance(outcome, Problem):
+                            outcome = _explained(outcome, _end(printed.fileno()))
+                        pipe.write(outcome.model_dump_json() + "\n")
+                        pipe.flush()
+            finally:
+                os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading) as pipe:
+            outcomes = [line for line in pipe if line.endswith("\n")]
+        _, status = os.waitpid(child, 0)
+        if len(outcomes) < len(kernels):
+            how = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else "itself"
+            died = Problem(why="crash", message=f"the compiler was ended by {how}")
+            outcomes.append(_explained(died, _end(printed.fileno())).model_dump_json())
+    return outcomes
+
+
+def _end(descriptor: int) -> str:
+    size = os.fstat(descriptor).st_size
+    return os.pread(descriptor, 1 << 16, max(0, size - (1 << 16))).decode(errors="replace")
+
+
+def _explained(problem: Problem, printed: str) -> Problem:
+    """A problem with the errors that Triton's compiler printed, and the line of the first that has one."""
+    errors = list(_ERROR.finditer(printed))
+    if not errors:
+        return problem
+    text = "\n".join(dict.fromkeys(match[2] for match in errors))
+    line = next((int(match[1]) for match in errors if match[1]), 0)
+    return problem.model_copy(update={"message": f"{problem.message}\n{text}"[:_MOST_MESSAGE], "line": line})
+
+
+def _write(descriptor: int, outcomes: Sequence[str]) -> int:
+    """Writes `Binaries` to a memory file of fixed size; what has no room there becomes a problem."""
+    room = os.fstat(descriptor).st_size - 1024
+    kept = []
+    for outcome in outcomes:
+        room -= len(outcome)
+        if room < 0:
+            room += len(outcome)
+            outcome = Problem(why="compiler", message="too much machine code in all").model_dump_json()
+        kept.append(outcome)
+    data = f'{{"kernels":[{",".join(kept)}]}}'.encode()
+    # Not written as a file: the limit for those does not speak of this one.
+    with mmap.mmap(descriptor, 0) as memory:
+        memory[: len(data)] = data
+    return len(data)
