@@ -7,19 +7,25 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+
+import torch
 
 from grader.assignment import Assignment, Case, Inputs, Scalar
 from grader.catalogue import answer_and_tolerance
 from grader.course import Course
 from grader.forkserver.conversation import Conversation, Lost
+from grader.judge import device as gpu
+from grader.judge import execution
 from grader.judge.compare import compare
 from grader.judge.compilation import compile_kernels
 from grader.judge.explain import explain_case, explain_failure, explain_remarks, explain_stop
+from grader.judge.explain.lines import line_text
 from grader.judge.explain.stops import Stop
 from grader.judge.inputs import draw
-from grader.judge.lane import lane_zygote
+from grader.judge.lane import lane_executors, lane_zygote
+from grader.judge.launching import Launching
 from grader.judge.planning import Planning, Unplanned, Wanted, plan_calls
 from grader.judge.simulation import Ran, Simulation
 from grader.plan import wire
@@ -63,7 +69,8 @@ class Attempt:
     """Judges one assignment of one submission. Each method runs one check; `close` ends it.
 
     Cases that only a GPU runs, and those that are timed, are planned without one too: what a GPU would make of them is
-    known before there is one.
+    known before there is one. With one, cases that a simulator can run are planned for that as well: where an answer is
+    wrong, it tells the line.
     """
 
     def __init__(self, assignment: Assignment, source: Source, course: Course, seed: bytes, device: str) -> None:
@@ -72,20 +79,22 @@ class Attempt:
         self.kernels: list[KernelFacts] = []
         self._text = (source.content or b"").decode("utf-8", "replace")
         self._limits = course.limits
-        self._device = TARGETS[course.gpu.target]
+        self._gpu = device == "cuda"
+        self._device = gpu.properties() if self._gpu else TARGETS[course.gpu.target]
         self._seed = seed
         self._call_seconds, assignment_seconds = course.limits.seconds(device)
         self._until = time.monotonic() + assignment_seconds
         self._simulation = Simulation(
             lambda: self._start("simulator"), operations=OPERATIONS, seconds=self._call_seconds)
-        here = assignment.cases_for(device)
-        self._elsewhere = list({
-            case.name: case for case in (*assignment.cases, *assignment.timed) if case not in here}.values())
+        self._launching = Launching(lane_executors(), seconds=self._call_seconds) if self._gpu else None
+        every = list({case.name: case for case in (*assignment.cases, *assignment.timed)}.values())
+        simulated = assignment.cases_for("cpu")
         self._wanted = [
             Wanted(case, self._scalars(case), debug, Answers(candidate=number))
-            for cases, debug in ((here, True), (self._elsewhere, False)) for number, case in enumerate(cases)]
+            for cases, debug in ((simulated, True), (every, False)) for number, case in enumerate(cases)]
         self._planning = Planning()
         self._plans: dict[tuple[str, bool], Plan | Unplanned] = {}
+        self._compiled: dict[str, Binary | Problem] = {}
         self._findings: list[Finding] = []
         self._quoted = False
 
@@ -106,7 +115,7 @@ class Attempt:
 
     def check(self, case: Case) -> CheckResult:
         """Runs the calls of a case on fresh inputs, and compares what they leave with the oracle's answer."""
-        plan = self._plans.get((case.name, True))
+        plan = self._plans.get((case.name, not self._gpu))
         if plan is None:
             return self._case_result(case, "not_run", Detail(kind="exception", message="not run: there is no plan"))
         if not isinstance(plan, Plan):
@@ -114,15 +123,17 @@ class Attempt:
         seconds, worst = 0.0, 0.0
         for call in range(len(plan.calls())):
             inputs = [self._inputs(case, call, number) for number in range(call + 1)]
-            ran = self._simulation.run(self.assignment, case, plan, inputs)
-            if not isinstance(ran, Ran):
-                return self._case_result(case, "failed", self._told(ran))
+            ran = self._run(case, plan, inputs)
+            if isinstance(ran, Detail):
+                return self._case_result(case, "failed", ran)
             seconds += ran.seconds
             self._findings += ran.findings
             comparison = compare(ran.output, *answer_and_tolerance(self.assignment, inputs[-1]))
             detail = explain_case(
                 self.assignment, case, inputs[-1], ran.output, comparison, inputs_changed=ran.changed,
                 findings=ran.findings, plan=plan, call=call, source=self._text)
+            if detail is None and ran.touched:
+                detail = self._failure("out_of_bounds", f"a store lies outside of {' and '.join(ran.touched)}")
             if detail is not None:
                 return self._case_result(
                     case, "failed", self._quote(detail, "", ran.printed), seconds, comparison.worst_ratio)
@@ -133,19 +144,59 @@ class Attempt:
         """Looks whether a GPU could launch the cases that only a GPU runs, and compiles kernels of the timed ones."""
         if not self._plans:
             return self._target_result("not_run", Detail(kind="exception", message="not run: there is no plan"))
-        for case in self._elsewhere:
-            plan = self._plans[case.name, False]
-            if not isinstance(plan, Plan):
-                return self._target_result("failed", self._told(plan, f"At {case.name}: "))
-        kernels = _distinct(self._plans[case.name, False] for case in self.assignment.timed)
-        compiled = self._compile(list(kernels.values()))
-        if isinstance(compiled, Lost):
-            return self._target_result("failed", self._told(compiled, "Compiled for a GPU: "))
-        for kernel, one in zip(kernels.values(), compiled, strict=True):
-            if not isinstance(one, Binary):
+        if any(debug and not isinstance(plan, Plan) for (_, debug), plan in self._plans.items()):
+            return self._target_result("not_run", Detail(kind="exception", message="not run: a case has no plan"))
+        for (name, debug), plan in self._plans.items():
+            if not debug and not isinstance(plan, Plan):
+                return self._target_result("failed", self._told(plan, f"At {name}: "))
+        kernels = self._kernels(self.assignment.timed)
+        lost = self._compile(kernels)
+        if lost is not None:
+            return self._target_result("failed", self._told(lost, "Compiled for a GPU: "))
+        for key, kernel in kernels.items():
+            one = self._compiled[key]
+            if isinstance(one, Problem):
                 return self._target_result("failed", self._failure("compile_error", one.message, one.line))
             self.kernels.append(KernelFacts(name=kernel.name, line=kernel.line, **one.facts.model_dump()))
         return self._target_result("passed", None)
+
+    def _run(self, case: Case, plan: Plan, inputs: list[Inputs]) -> Ran | Detail:
+        """Runs the last of the plan's calls, on a GPU if there is one, or tells why it has no answer."""
+        if self._launching is None:
+            simulated = self._simulation.run(self.assignment, case, plan, inputs)
+            return simulated if isinstance(simulated, Ran) else self._told(simulated)
+        kernels = {kernel_key(kernel): kernel for kernel in plan.kernels}
+        lost = self._compile(kernels)
+        if lost is not None:
+            return self._told(lost, "Compiled for this GPU: ")
+        binaries: dict[str, Binary] = {}
+        for key in kernels:
+            one = self._compiled[key]
+            if isinstance(one, Problem):
+                return self._failure("compile_error", one.message, one.line)
+            binaries[key] = one
+        ran = self._launching.run(self.assignment, case, plan, binaries, inputs)
+        if isinstance(ran, Ran) and not ran.touched and compare(
+            ran.output, *answer_and_tolerance(self.assignment, inputs[-1])
+        ).passed:
+            return ran
+        seen = self._simulated(case, inputs)
+        if isinstance(ran, Ran):
+            return ran if seen is None else replace(ran, findings=seen.findings)
+        if seen is not None and seen.findings:
+            return seen
+        return self._failure(*_fault(ran), line=ran.line)
+
+    def _simulated(self, case: Case, inputs: list[Inputs]) -> Ran | None:
+        """What a simulator sees of calls that failed on a GPU; None if it cannot tell."""
+        plan = self._plans.get((case.name, True))
+        if not isinstance(plan, Plan) or len(plan.calls()) < len(inputs):
+            return None
+        ran = self._simulation.run(
+            self.assignment, case, plan, [
+                {name: value.cpu() if isinstance(value, torch.Tensor) else value for name, value in one.items()}
+                for one in inputs])
+        return ran if isinstance(ran, Ran) else None
 
     @property
     def remarks(self) -> list[str]:
@@ -155,6 +206,8 @@ class Attempt:
     def close(self) -> None:
         """Ends what is left of it."""
         self._simulation.end()
+        if self._launching is not None:
+            self._launching.end()
 
     def _plan(self, wanted: list[Wanted]) -> Planning:
         assert self.source.content is not None
@@ -171,21 +224,33 @@ class Attempt:
                      if isinstance(plan := found.outcomes[number], Plan) for n in plan.asked}
             if not asked:
                 break
-            compiled = self._compile(list(asked.values()))
-            if isinstance(compiled, Lost):
+            if self._compile(asked) is not None:
                 break
             told = {key: Resources(registers=one.facts.registers, spills=one.facts.spills, shared=one.facts.shared)
-                    for key, one in zip(asked, compiled, strict=True) if isinstance(one, Binary)}
+                    for key in asked if isinstance(one := self._compiled[key], Binary)}
             calls = [
-                replace(one := wanted[n], answers=one.answers.model_copy(
-                    update={"resources": {**one.answers.resources, **told}})) for n in asking]
+                replace(wanted[n], answers=wanted[n].answers.model_copy(
+                    update={"resources": {**wanted[n].answers.resources, **told}})) for n in asking]
             for number, call, outcome in zip(asking, calls, plans(calls).outcomes, strict=True):
                 wanted[number], found.outcomes[number] = call, outcome
         return found
 
-    def _compile(self, kernels: list[Kernel]) -> list[Binary | Problem] | Lost:
-        return compile_kernels(
-            lambda: self._start("compiler"), kernels, self._device.target, seconds=COMPILE_SECONDS) if kernels else []
+    def _kernels(self, cases: Iterable[Case]) -> dict[str, Kernel]:
+        """Each kernel of these cases once, by its key."""
+        plans = [self._plans[case.name, False] for case in cases]
+        return {kernel_key(kernel): kernel for plan in plans if isinstance(plan, Plan) for kernel in plan.kernels}
+
+    def _compile(self, kernels: Mapping[str, Kernel]) -> Lost | None:
+        """Compiles those that are not compiled yet; how the compiler was lost."""
+        missing = {key: kernel for key, kernel in kernels.items() if key not in self._compiled}
+        if not missing:
+            return None
+        found = compile_kernels(
+            lambda: self._start("compiler"), list(missing.values()), self._device.target, seconds=COMPILE_SECONDS)
+        if isinstance(found, Lost):
+            return found
+        self._compiled.update(zip(missing, found, strict=True))
+        return None
 
     def _start(self, role: wire.Role) -> Conversation:
         limits = self._limits
@@ -210,7 +275,7 @@ class Attempt:
         """The same for the same words, from a seed that no submission can know."""
         text = "/".join(map(str, (self.assignment.name, case.name, *which))).encode()
         digest = hashlib.blake2b(text, key=self._seed, digest_size=8).digest()
-        return draw(self.assignment, case, int.from_bytes(digest, "big") >> 1, cuda=False)
+        return draw(self.assignment, case, int.from_bytes(digest, "big") >> 1, cuda=self._gpu)
 
     def _source_failed(self, detail: Detail) -> CheckResult:
         return CheckResult(id=SOURCE, stage="source", outcome="failed", detail=detail)
@@ -228,7 +293,8 @@ class Attempt:
             seconds=seconds, worst_ratio=finite, detail=detail)
 
     def _failure(self, kind: FailureKind, message: str, line: int = 0) -> Detail:
-        return self._quote(explain_failure(self.assignment, kind, message, line=line), "", "")
+        text = line_text(self._text, line)
+        return self._quote(explain_failure(self.assignment, kind, message, line=line, text=text), "", "")
 
     def _told(self, stop: Stop, where: str = "") -> Detail:
         """Why there is no answer; `where` comes before the message."""
@@ -246,6 +312,9 @@ class Attempt:
         return detail
 
 
-def _distinct(plans: Iterable[Plan | Unplanned]) -> dict[str, Kernel]:
-    """Each kernel of these plans once, by its key."""
-    return {kernel_key(kernel): kernel for plan in plans if isinstance(plan, Plan) for kernel in plan.kernels}
+def _fault(lost: execution.Lost) -> tuple[FailureKind, str]:
+    """What a GPU's fault is called, and its words."""
+    kinds: dict[str, FailureKind] = {
+        "time_limit": "time_out", "out_of_memory": "out_of_memory", "illegal_address": "out_of_bounds",
+        "crash": "crash"}
+    return kinds.get(lost.kind, "exception"), lost.message

@@ -9,11 +9,13 @@ import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from grader.confine import processes
 from grader.judge import health
+from grader.plan.device import Device
 
 # Contexts take turns on a GPU, some 2 ms each on an H200: where another has work, every launch of ours waits for the
 # end of a turn, and every copy some 0.5 ms. Alone a launch, two copies and the wait for them take some 0.06 ms.
@@ -40,6 +42,18 @@ def no_gpu() -> str:
     if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.bindings") is None:
         return "cuda-bindings is not installed (pip install cuda-bindings)"
     return ""
+
+
+def properties() -> Device:
+    """What a submission is told about this GPU: what its driver says."""
+    own: Any = torch.cuda.get_device_properties(0)
+    return Device(
+        name=own.name, major=own.major, minor=own.minor, multi_processor_count=own.multi_processor_count,
+        total_memory=own.total_memory, l2_cache_size=own.L2_cache_size, warp_size=own.warp_size,
+        max_threads_per_multi_processor=own.max_threads_per_multi_processor,
+        regs_per_multiprocessor=own.regs_per_multiprocessor, shared_memory_per_block=own.shared_memory_per_block,
+        shared_memory_per_block_optin=own.shared_memory_per_block_optin,
+        shared_memory_per_multiprocessor=own.shared_memory_per_multiprocessor)
 
 
 @dataclass(frozen=True)

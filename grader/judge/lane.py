@@ -15,6 +15,7 @@ import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -23,6 +24,7 @@ from grader.confine.cgroup import create
 from grader.forkserver import isolation
 from grader.forkserver.handle import OWN_MB, OWN_TASKS, Zygote
 from grader.forkserver.isolation import Isolation
+from grader.judge.execution import Executors
 
 # A lane that is told to end has so long to clear away what it has begun: a zygote that does not answer has 15.
 END_SECONDS = 60
@@ -30,6 +32,7 @@ END_SECONDS = 60
 _TERMINATED = 128 + signal.SIGTERM
 
 _zygotes: list[Zygote] = []
+_executors: list[Executors] = []
 _isolations: list[Isolation] = []
 # Whether something is under way that has to be cleared away, and whether this process was told to end meanwhile.
 _busy = _told = False
@@ -119,10 +122,27 @@ def lane_zygote() -> Zygote:
     return _zygotes[0]
 
 
+def lane_executors() -> Executors:
+    """This process's executors on its GPU: started when first needed, kept for every submission."""
+    if not _executors:
+        _prepare()
+        _executors.append(Executors(_cache()))
+    return _executors[0]
+
+
 def close_lane() -> None:
-    """Ends this process's fork server, and with it what it has forked."""
+    """Ends this process's fork servers, and with them what they have forked."""
+    while _executors:
+        _executors.pop().close()
     while _zygotes:
         _zygotes.pop().close()
+
+
+def _cache() -> Path:
+    """Where compiled baselines are kept from one grading to the next: our own code alone is compiled into it."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernelmark"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 @cache

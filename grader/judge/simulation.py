@@ -22,13 +22,14 @@ from grader.plan.plan import Plan, write_plan
 @dataclass(frozen=True)
 class Ran:
     """What a call left: the output, copied out of everybody's reach, the inputs that are not what they were, and what
-    was seen while it ran. `seconds` is what it took."""
+    was seen while it ran. `seconds` is what it took; `touched` are tensors next to which something was written."""
 
     output: torch.Tensor
     changed: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     printed: str = ""
     seconds: float = 0.0
+    touched: tuple[str, ...] = ()
 
 
 class Simulation:
