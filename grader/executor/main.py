@@ -52,7 +52,7 @@ def serve(channel: frames.Channel) -> None:
 
 @dataclass(frozen=True)
 class _Capture:
-    """`go` is what the clock is around, but for the wait for its end. A graph needs the memory that `prepared` holds."""
+    """`go` is what the clock is around, but for the wait for its end. A graph needs what `prepared` holds."""
 
     prepared: Prepared
     go: Step
