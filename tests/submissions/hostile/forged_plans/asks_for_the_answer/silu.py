@@ -1,5 +1,7 @@
 # Names a third parameter, "expected", and copies it.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: a given buffer that no parameter has
 import json
 
 import triton

@@ -1,5 +1,7 @@
 # The output is buffer 65,535.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: a buffer that is not there
 import json
 
 import triton

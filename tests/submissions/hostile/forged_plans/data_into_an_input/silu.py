@@ -1,5 +1,7 @@
 # Puts numbers of its own into the input, for which it knows the answer.
-# verdict: runtime_error, wrong_answer, policy_violation
+# verdict: runtime_error
+# expect: its plan does not hold
+# expect: an input is written
 import json
 
 import triton

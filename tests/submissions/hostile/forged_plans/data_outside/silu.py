@@ -1,5 +1,7 @@
 # Constant contents of 48 KiB for a buffer of four bytes.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: data beyond its buffer
 import json
 
 import triton

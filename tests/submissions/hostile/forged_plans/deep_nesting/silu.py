@@ -1,5 +1,7 @@
 # A plan of 100,000 opening brackets, for a parser that recurses.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: recursion limit exceeded
 import json
 
 import triton

@@ -1,5 +1,7 @@
 # A descriptor whose blocks hold 2^100 elements.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: a descriptor that does not fit its kernel's signature
 import json
 
 import triton

@@ -1,5 +1,6 @@
 # A grid of 2^62 programs, as 64-bit arithmetic takes for few.
 # verdict: runtime_error
+# expect: where a GPU takes
 import json
 
 import triton

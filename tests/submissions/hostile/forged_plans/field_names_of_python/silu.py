@@ -1,5 +1,7 @@
 # Fields with the names by which Python keeps classes and attributes.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: Extra inputs are not permitted
 import json
 
 import triton

@@ -1,5 +1,7 @@
 # Fills the input with zeros, for which zeros are the right answer; then the kernel runs.
-# verdict: runtime_error, wrong_answer, policy_violation
+# verdict: runtime_error
+# expect: its plan does not hold
+# expect: an input is written
 import json
 
 import triton

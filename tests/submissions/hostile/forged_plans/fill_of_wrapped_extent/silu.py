@@ -1,5 +1,6 @@
 # A fill of a view whose extent is 0 in 64 bits: 2^32 rows that lie 2^32 elements apart.
 # verdict: runtime_error
+# expect: after its memory
 import json
 
 import triton

@@ -1,5 +1,6 @@
 # After the right launch, a fill of a view that is a thousand times as large as its buffer.
 # verdict: runtime_error
+# expect: after its memory
 import json
 
 import triton

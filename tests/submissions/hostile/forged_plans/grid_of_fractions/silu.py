@@ -1,5 +1,7 @@
 # A grid whose extents are a fraction, a text and nothing.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: Input should be a valid integer
 import json
 
 import triton

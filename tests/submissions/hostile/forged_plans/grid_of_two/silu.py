@@ -1,5 +1,7 @@
 # A grid of two numbers for a launch, and of four for the next.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: Field required
 import json
 
 import triton

@@ -1,5 +1,7 @@
 # The first half of a plan.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: EOF while parsing a string
 import json
 
 import triton

@@ -1,5 +1,7 @@
 # Names of half characters, null bytes, markup and marks that turn text round.
-# verdict: runtime_error, wrong_answer
+# verdict: runtime_error
+# expect: its plan does not hold
+# expect: lone leading surrogate in hex escape
 import json
 
 import triton

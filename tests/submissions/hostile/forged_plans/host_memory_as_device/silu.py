@@ -1,5 +1,7 @@
 # Says that the output lies in pinned memory of the host.
-# verdict: runtime_error, wrong_answer
+# verdict: runtime_error
+# expect: its plan does not hold
+# expect: given buffers that are not those of the parameters
 import json
 
 import triton

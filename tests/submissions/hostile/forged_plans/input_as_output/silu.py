@@ -1,5 +1,7 @@
 # Swaps the names of input and output, so that the judge would compare what it drew.
-# verdict: runtime_error, wrong_answer
+# verdict: runtime_error
+# expect: its plan does not hold
+# expect: given buffers that are not those of the parameters
 import json
 
 import triton

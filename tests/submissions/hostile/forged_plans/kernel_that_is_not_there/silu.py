@@ -1,5 +1,7 @@
 # Launches a kernel beyond the last.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: a kernel that is not there
 import json
 
 import triton

@@ -1,5 +1,7 @@
 # Tells that the output's buffer holds a gibibyte, so that everything lies inside.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: given buffers that are not those of the parameters
 import json
 
 import triton

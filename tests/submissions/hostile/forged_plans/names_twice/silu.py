@@ -1,5 +1,7 @@
 # Each launch names its grid twice: a reader that takes the first sees another than one that takes the last.
-# verdict: runtime_error, wrong_answer
+# verdict: runtime_error
+# expect: its plan does not hold
+# expect: Extra inputs are not permitted
 import json
 
 import triton

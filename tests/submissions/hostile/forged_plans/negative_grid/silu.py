@@ -1,5 +1,7 @@
 # A grid of minus one program.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: Input should be greater than or equal to 0
 import json
 
 import triton

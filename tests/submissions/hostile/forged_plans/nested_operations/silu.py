@@ -1,5 +1,7 @@
 # Brackets that are closed, 3,000 deep, where a number is expected.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: recursion limit exceeded
 import json
 
 import triton

@@ -1,5 +1,7 @@
 # A line number of a million digits, which takes a careless reader minutes.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: number out of range
 import json
 
 import triton

@@ -1,5 +1,7 @@
 # The kernel's output begins before its buffer.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: Input should be greater than or equal to 0
 import json
 
 import triton

@@ -1,5 +1,6 @@
 # Adds 4 GiB to the address at which the kernel finds its output: another's memory, on a GPU.
 # verdict: runtime_error
+# expect: after its memory
 import json
 
 import triton

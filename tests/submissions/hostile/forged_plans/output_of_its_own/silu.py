@@ -1,5 +1,7 @@
 # Calls a temporary of its own the output, and leaves the judge's without a name.
-# verdict: runtime_error, wrong_answer
+# verdict: runtime_error
+# expect: its plan does not hold
+# expect: given buffers that are not those of the parameters
 import json
 
 import triton

@@ -1,5 +1,7 @@
 # Passes an address of its own choice as a number, for a kernel that says it takes one.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: an integer that does not fit its kernel's signature
 import json
 
 import triton

@@ -1,5 +1,7 @@
 # The kernel's signature says numbers where its text takes pointers.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: the entry of silu_kernel takes other arguments than its signature says
 import json
 
 import triton

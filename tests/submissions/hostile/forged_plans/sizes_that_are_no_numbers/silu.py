@@ -1,5 +1,7 @@
 # NaN and infinity where sizes are expected.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: Input should be a valid integer
 import json
 
 import triton

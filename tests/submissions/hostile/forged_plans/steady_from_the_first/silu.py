@@ -1,5 +1,7 @@
 # The first call keeps its answer in a temporary; the steady one copies it, whatever the inputs are by then.
-# verdict: wrong_answer, runtime_error, policy_violation
+# verdict: runtime_error
+# expect: its plan does not hold
+# expect: a copy where none is allowed
 import json
 
 import triton

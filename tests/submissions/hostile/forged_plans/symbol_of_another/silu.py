@@ -1,5 +1,7 @@
 # The entry's name is a path, which might be opened.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: the kernel's entry is silu_kernel, not ../../../etc/passwd
 import json
 
 import triton

@@ -1,5 +1,7 @@
 # A launch without arguments: the kernel would take what lies on the stack.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: a launch with another number of arguments than its kernel takes
 import json
 
 import triton

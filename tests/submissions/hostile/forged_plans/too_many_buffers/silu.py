@@ -1,5 +1,7 @@
 # A hundred thousand buffers of a byte.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: List should have at most 1024 items after validation
 import json
 
 import triton

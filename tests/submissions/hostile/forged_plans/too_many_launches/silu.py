@@ -1,5 +1,7 @@
 # The right launch, fifty thousand times.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: a plan of
 import json
 
 import triton

@@ -1,5 +1,7 @@
 # True and false where numbers are expected, which Python takes for one and zero.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: Input should be a valid integer
 import json
 
 import triton

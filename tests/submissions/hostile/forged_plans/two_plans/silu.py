@@ -1,5 +1,7 @@
 # Two plans, one after the other: which of them is meant?
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: trailing characters
 import json
 
 import triton

@@ -1,5 +1,7 @@
 # Fields that a careless reader would believe: points, a verdict, a time.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: Extra inputs are not permitted
 import json
 
 import triton

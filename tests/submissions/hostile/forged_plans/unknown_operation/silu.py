@@ -1,5 +1,7 @@
 # An operation that no plan has: it would run a program.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: 'fill', 'data', 'copy', 'launch'
 import json
 
 import triton

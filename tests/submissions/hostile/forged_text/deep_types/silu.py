@@ -1,5 +1,7 @@
 # A type of 20,000 pointers to pointers.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: a kernel that is nested too deeply
 import json
 
 import triton

@@ -1,5 +1,7 @@
 # The kernel has no text.
-# verdict: runtime_error, wrong_answer
+# verdict: runtime_error
+# expect: its plan does not hold
+# expect: a kernel without an entry
 import json
 
 import triton

@@ -1,5 +1,7 @@
 # The kernel's text is bytes that no compiler knows.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: whose text Triton's front end does not write
 import json
 
 import triton

@@ -1,5 +1,7 @@
 # A kernel's text of 8 MB.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: a plan of
 import json
 
 import triton

@@ -1,5 +1,7 @@
 # An operation's name as text, which MLIR takes for any, with attributes that name files.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: an operation that Triton's front end does not write
 import json
 
 import triton

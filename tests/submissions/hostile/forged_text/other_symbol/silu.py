@@ -1,5 +1,7 @@
 # The text holds two kernels; the plan names a third.
 # verdict: runtime_error
+# expect: its plan does not hold
+# expect: a kernel of two entries
 import json
 
 import triton

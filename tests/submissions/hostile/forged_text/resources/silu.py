@@ -1,5 +1,7 @@
 # A section of resources that says it holds a gigabyte, as MLIR's text may.
-# verdict: runtime_error, wrong_answer
+# verdict: runtime_error
+# expect: its plan does not hold
+# expect: whose text Triton's front end does not write
 import json
 
 import triton

@@ -1,0 +1,9 @@
+# Tells the planner that this assignment allows copies, and copies the transposed view.
+# verdict: runtime_error
+# expect: a copy where none is allowed
+import sys
+
+
+def transpose(x, out):
+    sys.modules["grader.planner.record"].session().copies = True
+    out.copy_(x.t())
