@@ -7,7 +7,9 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from grader.plan.device import TARGETS
 
 Points = Annotated[float, Field(ge=0, le=1_000_000, strict=True)]
 Ratio = Annotated[float, Field(gt=0, le=1000, strict=True)]
@@ -89,14 +91,29 @@ class IsolationTable(_Table):
     minimum: Annotated[int, Field(ge=0, le=4, strict=True)] = 2
 
 
+class GpuTable(_Table):
+    """`target` is a GPU of `grader.plan.device.TARGETS`."""
+
+    target: str = "sm_90"
+
+    @field_validator("target")
+    @classmethod
+    def _known(cls, target: str) -> str:
+        if target not in TARGETS:
+            raise ValueError(f"one of {', '.join(TARGETS)} expected")
+        return target
+
+
 class Policy(_Table):
     violation: Literal["zero", "flag"] = "zero"
+    assembly: Literal["show", "refuse"] = "show"
 
 
 class Course(_Table):
     points: PointsTable = PointsTable()
     thresholds: Thresholds = Thresholds()
     limits: LimitsTable = LimitsTable()
+    gpu: GpuTable = GpuTable()
     policy: Policy = Policy()
     isolation: IsolationTable = IsolationTable()
     sha256: str = ""

@@ -19,6 +19,9 @@ BROKEN = {
     "negative points": ("[points]\ncorrectness = -1\n", "points.correctness"),
     "text for a number": ('[limits]\ncall_seconds = "ten"\n', "limits.call_seconds"),
     "unknown word": ('[points]\ncredit = "some"\n', "points.credit"),
+    "unknown target": ('[gpu]\ntarget = "sm_70"\n', "gpu.target: one of sm_80, sm_90 expected, got 'sm_70'"),
+    "number for a target": ("[gpu]\ntarget = 90\n", "gpu.target: "),
+    "unknown treatment of assembly": ('[policy]\nassembly = "allow"\n', "policy.assembly: "),
     "floor over target": ("[thresholds]\nfloor = 2\n", "floor below target"),
     "call over assignment": ("[limits]\ncall_seconds = 50\n", "call_seconds at most assignment_seconds"),
     "unknown assignment": ("[points.assignments.slu]\ncorrectness = 1\nperformance = 1\n", "no such assignment"),
@@ -37,6 +40,7 @@ def test_the_shipped_course_is_valid_and_says_its_defaults() -> None:
     assert shipped.points_of("silu").correctness == 60
     assert shipped.points_of("silu").performance == 40
     assert shipped.points.credit == "all"
+    assert (shipped.gpu.target, shipped.policy.assembly) == ("sm_90", "show")
 
 
 @pytest.mark.parametrize(("text", "says"), BROKEN.values(), ids=BROKEN)
