@@ -131,8 +131,10 @@ class Assignment(_Frozen):
     """One kernel to write.
 
     `make_inputs(case, generator)` returns a tensor or float for every input and scalar, drawn from the
-    `torch.Generator` it is given. `tolerance(inputs, expected)` returns the absolute error allowed for each element
-    (float64, broadcastable to `expected`, itself float64); None means that every bit must match.
+    `torch.Generator` it is given. `distributions(case)` tells the same as data (`grader.kit.inputs`), by the name of
+    the parameter: timed cases with inputs on the device need it. `tolerance(inputs, expected)` returns the absolute
+    error allowed for each element (float64, broadcastable to `expected`, itself float64); None means that every bit
+    must match.
     `operators` are the dispatched operators that a submission may use beyond allocation and views.
     `rows(inputs, index)` returns the inputs that give the rows `index` of the output (a slice, or a tensor of their
     numbers), so that large answers can be compared in parts; None where the whole output takes the whole inputs.
@@ -158,6 +160,7 @@ class Assignment(_Frozen):
     cases: tuple[Case, ...]
     baseline: Baseline
     make_inputs: Callable[[Case, Any], Inputs]
+    distributions: Callable[[Case], Mapping[str, Any]] | None = None
     tolerance: Callable[[Inputs, Any], Any] | None = None
     mistakes: tuple[Mistake, ...] = ()
     operators: frozenset[str] = frozenset()

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output, Renewal, TimedCase, Work
+from grader.kit.inputs import Bits, Distribution, Spread, maker
 
 CASES = (
     Case(name="1x1", sizes={"rows": 1, "cols": 1}),
@@ -37,17 +38,10 @@ TIMED = (
 COPIES = frozenset({"aten::copy_", "aten::clone", "aten::_to_copy", "aten::_pin_memory", "aten::is_pinned"})
 
 
-def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
-    """matrix (rows, cols): normal numbers of a random scale and offset, or for "bits" every pattern of 32 bits that is
-    a finite number, so that −0, numbers below the smallest normal one and the largest ones occur."""
-    shape = (case.sizes["rows"], case.sizes["cols"])
-    if case.values == "bits":
-        bits = torch.randint(-(2**31), 2**31, shape, generator=generator).to(torch.int32)
-        # Clearing a bit of an exponent of all ones leaves a finite number.
-        bits = torch.where((bits & 0x7F800000) == 0x7F800000, bits & ~0x00800000, bits)
-        return {"matrix": bits.view(torch.float32)}
-    scale, offset = torch.rand(2, generator=generator)
-    return {"matrix": torch.randn(shape, generator=generator).mul_(0.5 + 10 * scale).add_(4 * offset - 2)}
+def distributions(case: Case) -> Mapping[str, Distribution]:
+    """matrix (rows, cols) of a random scale and offset, or for "bits" every pattern that is a finite number."""
+    return {"matrix": Bits() if case.values == "bits" else
+            Spread(scale=(0.5, 10.5), offset=2.0, axis=None, even=True, absolute=True)}
 
 
 def renew(inputs: Inputs, generator: numpy.random.Generator) -> Renewal:
@@ -109,15 +103,17 @@ MISTAKES = (
     ),
 )
 
+PARAMETERS = (Input(name="matrix", shape=("rows", "cols"), place="host"), Output(name="out", shape=("rows",)))
 ASSIGNMENT = Assignment(
     name="copy_first_column",
     title="First column to the device",
     formula="out[i] = matrix[i, 0]",
     order=4,
-    parameters=(Input(name="matrix", shape=("rows", "cols"), place="host"), Output(name="out", shape=("rows",))),
+    parameters=PARAMETERS,
     cases=CASES,
     baseline=Baseline(name="out.copy_(matrix[:, 0])", compiled="out.copy_(matrix[:, 0].contiguous())"),
-    make_inputs=make_inputs,
+    distributions=distributions,
+    make_inputs=maker(PARAMETERS, distributions),
     mistakes=MISTAKES,
     operators=COPIES,
     rows=rows,

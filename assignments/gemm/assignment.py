@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output, TimedCase, Work
+from grader.kit.inputs import Distribution, Loud, Spread, maker
 
 EPS16 = 2.0**-10
 EPS32 = 2.0**-23
 SMALLEST16 = 2.0**-24
-LOUD = 16.0
 
 
 def _case(m: int, n: int, k: int, values: str = "mixed", **more: str) -> Case:
@@ -54,38 +54,16 @@ RANGES = {"mixed": 1.0, "large": 1500.0, "tiny": 2.0**-15}
 """Size of a typical element of out: in "large" the products pass what fp16 can hold, in "tiny" they fall below it."""
 
 
-def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
-    """a (M, K), b (K, N), normal with a scale of 0.5 to 2 and a small offset for each row of a and each column of b.
+def distributions(case: Case) -> Mapping[str, Distribution]:
+    """a (M, K), b (K, N), with a scale of 0.5 to 2 and a small offset for each row of a and each column of b.
 
-    About half of the positions k, at secret places, are LOUD: they come in pairs whose products cancel, one in the
-    first and one in the second half of K, but for what 1 / LOUD of a quiet element each adds. What remains is a small
-    difference of large sums, so that one rounding to fp16 on the way is seen in every element, and it is as large as
-    what the quiet positions add up to: none can be left out.
+    K products of two offsets add up to no more than √K of the random parts do: out stays within fp16.
     """
-    m, n, k = case.sizes["M"], case.sizes["N"], case.sizes["K"]
+    k = case.sizes["K"]
     size = math.sqrt(RANGES[case.values] / math.sqrt(k))
-    scale_a, scale_b = size * _scales(m, generator)[:, None], size * _scales(n, generator)
-    offset_a, offset_b = scale_a * _offsets(m, k, generator)[:, None], scale_b * _offsets(n, k, generator)
-    a = torch.addcmul(offset_a, scale_a, torch.randn(m, k, generator=generator)).half()
-    b = torch.addcmul(offset_b, scale_b, torch.randn(k, n, generator=generator)).half()
-    pairs, half = k // 4, k // 2
-    early = torch.randperm(half, generator=generator)[:pairs]
-    late = k - half + torch.randperm(half, generator=generator)[:pairs]
-    a[:, early] *= LOUD
-    b[early] *= LOUD
-    a[:, late] = a[:, early] + a[:, late] / LOUD
-    b[late] = b[late] / LOUD - b[early]
-    return {"a": a, "b": b}
-
-
-def _scales(count: int, generator: torch.Generator) -> Tensor:
-    scales: Tensor = 0.5 * torch.exp2(2 * torch.rand(count, generator=generator))
-    return scales
-
-
-def _offsets(count: int, k: int, generator: torch.Generator) -> Tensor:
-    # K products of two offsets add up to no more than √K of the random parts do: out stays within fp16.
-    return (torch.rand(count, generator=generator) - 0.5) / math.sqrt(math.sqrt(k))
+    scale, offset = (0.5 * size, 2.0 * size), 0.5 / math.sqrt(math.sqrt(k))
+    return {"a": Spread(scale, offset, axis=0, loud=Loud(axis=1, sign=1)),
+            "b": Spread(scale, offset, axis=1, loud=Loud(axis=0, sign=-1))}
 
 
 def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
@@ -345,19 +323,21 @@ MISTAKES = (
     *(_sums_in_fp16(step, *types) for types in SUM_TYPES for step in STEPS),
 )
 
+PARAMETERS = (
+    Input(name="a", shape=("M", "K"), dtype="float16"),
+    Input(name="b", shape=("K", "N"), dtype="float16"),
+    Output(name="out", shape=("M", "N"), dtype="float16"),
+)
 ASSIGNMENT = Assignment(
     name="gemm",
     title="Matrix product",
     formula="out[i, j] = Σ over k of a[i, k] · b[k, j], summed in fp32",
     order=6,
-    parameters=(
-        Input(name="a", shape=("M", "K"), dtype="float16"),
-        Input(name="b", shape=("K", "N"), dtype="float16"),
-        Output(name="out", shape=("M", "N"), dtype="float16"),
-    ),
+    parameters=PARAMETERS,
     cases=CASES,
     baseline=Baseline(name="torch.mm", compiled="torch.compile of mm"),
-    make_inputs=make_inputs,
+    distributions=distributions,
+    make_inputs=maker(PARAMETERS, distributions),
     tolerance=tolerance,
     mistakes=MISTAKES,
     rows=rows,

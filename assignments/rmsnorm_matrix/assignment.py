@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output, Scalar, TimedCase, Work
+from grader.kit.inputs import Distribution, Number, Outliers, Spread, maker
 
 EPS32 = 2.0**-23
 SMALLEST_NORMAL32 = 2.0**-126
@@ -42,22 +43,13 @@ SCALES = {"mixed": (0.05, 10.0), "extreme": (1.0, 100.0), "tiny": (1e-4, 3e-3)}
 """Standard deviation of a row, lowest and highest: eps, 1e-6 to 1e-4, outweighs the mean square of "tiny" ones."""
 
 
-def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
-    """x (rows, cols), each row with a random scale of its own, an offset of up to two scales, and in each
-    256 elements one outlier of 30 times; weight (cols,) of both signs; eps between 1e-6 and 1e-4."""
-    rows, cols = case.sizes["rows"], case.sizes["cols"]
-    low, high = SCALES[case.values]
-    scale = low * (high / low) ** torch.rand(rows, 1, generator=generator)
-    offset = 4 * torch.rand(rows, 1, generator=generator) - 2
-    x = torch.addcmul(offset * scale, scale, torch.randn(rows, cols, generator=generator)).view(-1)
-    # Each place once: of values for the same place, the number of threads would decide which one stays. A permutation
-    # of all places would cost more than all the rest.
-    count = rows * cols // 256
-    places = torch.arange(count) * 256 + torch.randint(256, (count,), generator=generator)
-    x[places] *= 30
-    weight = torch.randn(cols, generator=generator)
-    eps = 10 ** (-6 + 2 * torch.rand(1, generator=generator).item())
-    return {"x": x.view(rows, cols), "weight": weight, "eps": eps}
+EPS = Number(1e-6, 1e-4)
+
+
+def distributions(case: Case) -> Mapping[str, Distribution]:
+    """Each row of x has a scale and an offset of its own, and outliers; the weights have both signs."""
+    x = Spread(scale=SCALES[case.values], offset=2.0, outliers=Outliers(256, times=30))
+    return {"x": x, "weight": Spread(), "eps": EPS}
 
 
 def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
@@ -198,20 +190,22 @@ MISTAKES = (
     *(make(block) for make in (_first_columns, _whole_blocks) for block in (32, 64, 128, 256, 512, 1024, 2048, 4096)),
 )
 
+PARAMETERS = (
+    Input(name="x", shape=("rows", "cols")),
+    Input(name="weight", shape=("cols",)),
+    Scalar(name="eps"),
+    Output(name="out", shape=("rows", "cols")),
+)
 ASSIGNMENT = Assignment(
     name="rmsnorm_matrix",
     title="RMSNorm of a matrix",
     formula="out[i, j] = x[i, j] · weight[j] / √(mean over j of x[i, j]² + eps)",
     order=3,
-    parameters=(
-        Input(name="x", shape=("rows", "cols")),
-        Input(name="weight", shape=("cols",)),
-        Scalar(name="eps"),
-        Output(name="out", shape=("rows", "cols")),
-    ),
+    parameters=PARAMETERS,
     cases=CASES,
     baseline=Baseline(name="torch.nn.functional.rms_norm", compiled="torch.compile of rms_norm"),
-    make_inputs=make_inputs,
+    distributions=distributions,
+    make_inputs=maker(PARAMETERS, distributions),
     tolerance=tolerance,
     mistakes=MISTAKES,
     rows=rows,

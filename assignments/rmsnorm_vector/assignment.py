@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output, Scalar, TimedCase, Work
+from grader.kit.inputs import Distribution, Number, Outliers, Spread, maker
 
 EPS32 = 2.0**-23
 SMALLEST_NORMAL32 = 2.0**-126
@@ -36,21 +37,13 @@ SCALES = {"mixed": (0.05, 10.0), "extreme": (1.0, 100.0), "tiny": (1e-4, 3e-3)}
 """Standard deviation of x, lowest and highest: eps, 1e-6 to 1e-4, outweighs the mean square of "tiny" ones."""
 
 
-def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
-    """x (N,) of a random scale, with an offset of up to two scales and one outlier of 30 scales in each 256 elements;
-    weight (N,) of both signs; eps between 1e-6 and 1e-4, evenly in its logarithm."""
-    n = case.sizes["N"]
-    low, high = SCALES[case.values]
-    scale = low * (high / low) ** torch.rand(1, generator=generator)
-    offset = 4 * torch.rand(1, generator=generator) - 2
-    x = torch.addcmul(offset * scale, scale, torch.randn(n, generator=generator))
-    # Each place once: of values for the same place, the number of threads would decide which one stays. A permutation
-    # of all places would cost more than all the rest.
-    count = n // 256
-    places = torch.arange(count) * 256 + torch.randint(256, (count,), generator=generator)
-    x[places] = 30 * scale * torch.randn(count, generator=generator)
-    weight = torch.randn(n, generator=generator)
-    return {"x": x, "weight": weight, "eps": 10 ** (-6 + 2 * torch.rand(1, generator=generator).item())}
+EPS = Number(1e-6, 1e-4)
+
+
+def distributions(case: Case) -> Mapping[str, Distribution]:
+    """x has a random scale and offset, and outliers; the weights have both signs."""
+    x = Spread(scale=SCALES[case.values], offset=2.0, outliers=Outliers(256, times=30))
+    return {"x": x, "weight": Spread(), "eps": EPS}
 
 
 def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
@@ -242,20 +235,22 @@ MISTAKES = (
     *(_wrong_sum(*wrong, block) for wrong in WRONG_SUMS for block in BLOCKS),
 )
 
+PARAMETERS = (
+    Input(name="x", shape=("N",)),
+    Input(name="weight", shape=("N",)),
+    Scalar(name="eps"),
+    Output(name="out", shape=("N",)),
+)
 ASSIGNMENT = Assignment(
     name="rmsnorm_vector",
     title="RMSNorm of a vector",
     formula="out = x · weight / √(mean(x²) + eps)",
     order=2,
-    parameters=(
-        Input(name="x", shape=("N",)),
-        Input(name="weight", shape=("N",)),
-        Scalar(name="eps"),
-        Output(name="out", shape=("N",)),
-    ),
+    parameters=PARAMETERS,
     cases=CASES,
     baseline=Baseline(name="x · rsqrt(mean(x²) + eps) · weight, eager", compiled="torch.compile of the same"),
-    make_inputs=make_inputs,
+    distributions=distributions,
+    make_inputs=maker(PARAMETERS, distributions),
     tolerance=tolerance,
     mistakes=MISTAKES,
     spot_check=spot_check,

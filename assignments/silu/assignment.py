@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output, TimedCase, Work
+from grader.kit.inputs import Distribution, Outliers, Spread, maker
 
 EPS32 = 2.0**-23
 SMALLEST_NORMAL32 = 2.0**-126
@@ -32,21 +33,14 @@ TIMED = (
 )
 
 
-def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
-    """x (M, N): each row has a scale of 0.1 to 3 and an offset within ±2 of its own, so that one element differs much
-    from silu(x) = x; one in each 64 elements lies at ±10 to ±100, and for "extreme" one in each 4 at ±10 to ±10,000."""
-    m, n = case.sizes["M"], case.sizes["N"]
-    scale = 0.1 * 30 ** torch.rand(m, 1, generator=generator)
-    offset = 4 * torch.rand(m, 1, generator=generator) - 2
-    x = torch.addcmul(offset, scale, torch.randn(m, n, generator=generator)).view(-1)
-    stretch, decades = (4, 3) if case.values == "extreme" else (64, 1)
-    count = m * n // stretch
-    # Each place once: of values for the same place, the number of threads would decide which one stays. A permutation
-    # of all places would cost more than all the rest.
-    places = torch.arange(count) * stretch + torch.randint(stretch, (count,), generator=generator)
-    signs = 2.0 * torch.randint(2, (count,), generator=generator) - 1
-    x[places] = signs * 10 ** (1 + decades * torch.rand(count, generator=generator))
-    return {"x": x.view(m, n)}
+EXPONENTS = {"mixed": (64, (3, 6)), "extreme": (4, (3, 13))}
+"""One in so many elements lies between powers of two: at ±8 to ±128, or at ±8 to ±16,384, where exp overflows."""
+
+
+def distributions(case: Case) -> Mapping[str, Distribution]:
+    """Each row of x has a scale and an offset of its own, so that one element differs much from silu(x) = x."""
+    every, exponents = EXPONENTS[case.values]
+    return {"x": Spread(scale=(0.1, 3.0), offset=2.0, absolute=True, outliers=Outliers(every, exponents=exponents))}
 
 
 def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
@@ -107,15 +101,17 @@ MISTAKES = (
     ),
 )
 
+PARAMETERS = (Input(name="x", shape=("M", "N")), Output(name="out", shape=("M", "N")))
 ASSIGNMENT = Assignment(
     name="silu",
     title="SiLU",
     formula="out = x · σ(x) = x / (1 + exp(−x))",
     order=1,
-    parameters=(Input(name="x", shape=("M", "N")), Output(name="out", shape=("M", "N"))),
+    parameters=PARAMETERS,
     cases=CASES,
     baseline=Baseline(name="torch.ops.aten.silu.out", compiled="torch.compile of silu"),
-    make_inputs=make_inputs,
+    distributions=distributions,
+    make_inputs=maker(PARAMETERS, distributions),
     tolerance=tolerance,
     mistakes=MISTAKES,
     rows=rows,

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output, TimedCase, Work
+from grader.kit.inputs import Bits, Distribution, Spread, maker
 
 CASES = (
     Case(name="1x1", sizes={"M": 1, "N": 1}),
@@ -31,17 +32,10 @@ TIMED = (
 )
 
 
-def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
-    """x (M, N): normal numbers of a random scale and offset, or for "bits" every pattern of 32 bits that is a finite
-    number, so that −0, numbers below the smallest normal one and the largest ones occur."""
-    shape = (case.sizes["M"], case.sizes["N"])
-    if case.values == "bits":
-        bits = torch.randint(-(2**31), 2**31, shape, generator=generator).to(torch.int32)
-        # Clearing a bit of an exponent of all ones leaves a finite number.
-        bits = torch.where((bits & 0x7F800000) == 0x7F800000, bits & ~0x00800000, bits)
-        return {"x": bits.view(torch.float32)}
-    scale, offset = torch.rand(2, generator=generator)
-    return {"x": torch.addcmul(4 * offset - 2, 0.5 + 10 * scale, torch.randn(shape, generator=generator))}
+def distributions(case: Case) -> Mapping[str, Distribution]:
+    """x (M, N) of a random scale and offset, or for "bits" every pattern that is a finite number."""
+    return {"x": Bits() if case.values == "bits" else
+            Spread(scale=(0.5, 10.5), offset=2.0, axis=None, even=True, absolute=True)}
 
 
 def work(sizes: Mapping[str, int]) -> Work:
@@ -114,15 +108,17 @@ MISTAKES = (
     *(_tiles_not_moved(tile) for tile in TILES),
 )
 
+PARAMETERS = (Input(name="x", shape=("M", "N")), Output(name="out", shape=("N", "M")))
 ASSIGNMENT = Assignment(
     name="transpose",
     title="Transpose",
     formula="out[j, i] = x[i, j]",
     order=5,
-    parameters=(Input(name="x", shape=("M", "N")), Output(name="out", shape=("N", "M"))),
+    parameters=PARAMETERS,
     cases=CASES,
     baseline=Baseline(name="out.copy_(x.t())", compiled="torch.compile of the same"),
-    make_inputs=make_inputs,
+    distributions=distributions,
+    make_inputs=maker(PARAMETERS, distributions),
     mistakes=MISTAKES,
     rows=rows,
     timed=TIMED,

@@ -1,0 +1,213 @@
+"""Distributions of inputs, as data: `draw` makes tensors of them anywhere, `grader.kit.fused` many at once on a GPU.
+
+A tensor of one dimension counts as a single row. All tensors of a call are drawn together, since some share secrets.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from grader.assignment import Case, Input, Inputs, Output, Scalar, shape_of
+
+
+@dataclass(frozen=True)
+class Outliers:
+    """One of each `every` elements (a power of two, at most 256) that are neighbours in memory, at a secret place.
+
+    It is multiplied by `times`; or, with `exponents`, it is ±m·2^e instead, e one of the whole numbers from the first
+    to the last of them and m even from 1 to 2.
+    """
+
+    every: int
+    times: float = 1.0
+    exponents: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Loud:
+    """About half of the positions along an axis, which all tensors of a call that have this share, are `times` as large
+    as the others. They come in pairs, one in the first and one in the second half, whose products cancel between a
+    tensor of `sign` 1 and one of −1, but for what a `times`-th of a quiet element each adds.
+
+    What remains of a sum of products along that axis is a small difference of large sums, as large as what the quiet
+    positions add up to: one rounding on the way is seen, and no position can be left out.
+    """
+
+    axis: Literal[0, 1]
+    sign: Literal[1, -1]
+    times: float = 16.0
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Random numbers around zero, times a scale, plus an offset.
+
+    The scale lies between two numbers, evenly in its logarithm (`even`: evenly itself). The offset lies within
+    ±`offset`: in scales, or `absolute`. Each index along `axis` has a scale and an offset of its own, which is each row
+    for 0; all elements share them for None.
+    """
+
+    scale: tuple[float, float] = (1.0, 1.0)
+    offset: float = 0.0
+    axis: Literal[0, 1] | None = 0
+    even: bool = False
+    absolute: bool = False
+    outliers: Outliers | None = None
+    loud: Loud | None = None
+
+
+@dataclass(frozen=True)
+class Bits:
+    """Every pattern of 32 bits that is a finite number, so that −0, numbers below the smallest normal one and the
+    largest ones occur."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A scalar between two numbers, evenly in its logarithm."""
+
+    low: float
+    high: float
+
+    @property
+    def middle(self) -> float:
+        return math.sqrt(self.low * self.high)
+
+
+Distribution = Spread | Bits | Number
+Distributions = Callable[[Case], Mapping[str, Distribution]]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What a Spread draws for each of some slots, besides the elements' own numbers.
+
+    `scale` and `offset` (slots, indices along the axis, or 1), float32. `partner` (slots, positions along the loud
+    axis), int32: −1 for a quiet position, for a loud one the early position of its pair.
+    """
+
+    scale: Tensor
+    offset: Tensor
+    partner: Tensor | None = None
+
+
+def maker(
+    parameters: Sequence[Input | Scalar | Output], distributions: Distributions
+) -> Callable[[Case, torch.Generator], Inputs]:
+    """An assignment's `make_inputs`: draws all parameters of a case from a generator, on its device."""
+    given = [parameter for parameter in parameters if not isinstance(parameter, Output)]
+
+    def make_inputs(case: Case, generator: torch.Generator) -> Inputs:
+        named = distributions(case)
+        shapes = {parameter.name: shape_of(parameter, case) for parameter in given if isinstance(parameter, Input)}
+        partners = partner_tables(named, shapes, 1, generator)
+        inputs: dict[str, Tensor | float] = {}
+        for parameter in given:
+            distribution = named[parameter.name]
+            if isinstance(parameter, Scalar):
+                assert isinstance(distribution, Number)
+                share = torch.rand(1, generator=generator, device=generator.device).item()
+                inputs[parameter.name] = distribution.low * (distribution.high / distribution.low) ** share
+            else:
+                dtype = getattr(torch, parameter.dtype)
+                inputs[parameter.name] = _draw(
+                    distribution, shape_of(parameter, case), dtype, partners.get(parameter.name), generator)
+        return inputs
+
+    return make_inputs
+
+
+def tables(
+    spread: Spread, shape: Sequence[int], slots: int, partner: Tensor | None, generator: torch.Generator
+) -> Tables:
+    """Scales and offsets for so many slots of a tensor."""
+    rows, columns = as_matrix(shape)
+    size = 1 if spread.axis is None else (rows, columns)[spread.axis]
+    low, high = spread.scale
+    shares = torch.rand(2, slots, size, generator=generator, device=generator.device)
+    scale = low + (high - low) * shares[0] if spread.even else low * (high / low) ** shares[0]
+    offset = spread.offset * (2 * shares[1] - 1)
+    return Tables(scale, offset if spread.absolute else offset * scale, partner)
+
+
+def partner_tables(
+    distributions: Mapping[str, Distribution], shapes: Mapping[str, Sequence[int]], slots: int,
+    generator: torch.Generator,
+) -> dict[str, Tensor]:
+    """`Tables.partner` of each tensor that has loud positions: the same one for all of them."""
+    found: dict[str, Tensor] = {}
+    shared: Tensor | None = None
+    for name, distribution in distributions.items():
+        if isinstance(distribution, Spread) and distribution.loud is not None:
+            size = as_matrix(shapes[name])[distribution.loud.axis]
+            shared = _pairs(size, slots, generator) if shared is None else shared
+            assert shared.shape[1] == size, "loud axes of one call have one size"
+            found[name] = shared
+    return found
+
+
+def as_matrix(shape: Sequence[int]) -> tuple[int, int]:
+    *rows, columns = shape
+    return math.prod(rows), columns
+
+
+def _pairs(size: int, slots: int, generator: torch.Generator) -> Tensor:
+    half, pairs = size // 2, size // 4
+    order = torch.rand(2, slots, half, generator=generator, device=generator.device).argsort(dim=2)[:, :, :pairs]
+    early, late = order[0], order[1] + size - half
+    partner = torch.full((slots, size), -1, dtype=torch.int64, device=generator.device)
+    return partner.scatter_(1, early, early).scatter_(1, late, early).to(torch.int32)
+
+
+def _draw(
+    distribution: Distribution, shape: Sequence[int], dtype: torch.dtype, partner: Tensor | None,
+    generator: torch.Generator,
+) -> Tensor:
+    rows, columns = as_matrix(shape)
+    device = generator.device
+    if isinstance(distribution, Bits):
+        bits = torch.randint(-(2**31), 2**31, tuple(shape), generator=generator, device=device).to(torch.int32)
+        # Clearing a bit of an exponent of all ones leaves a finite number.
+        return torch.where((bits & 0x7F800000) == 0x7F800000, bits & ~0x00800000, bits).view(torch.float32)
+    assert isinstance(distribution, Spread)
+    found = tables(distribution, shape, 1, partner, generator)
+    own = (1, -1) if distribution.axis == 1 else (-1, 1)
+    x = torch.randn(rows, columns, generator=generator, device=device)
+    x = torch.addcmul(found.offset.view(own), found.scale.view(own), x)
+    if distribution.outliers is not None:
+        _put_outliers(distribution.outliers, x.view(-1), generator)
+    x = x.to(dtype)
+    if distribution.loud is not None:
+        assert partner is not None
+        _make_loud(distribution.loud, x if distribution.loud.axis == 0 else x.t(), partner[0].long())
+    return x.view(*shape)
+
+
+def _put_outliers(outliers: Outliers, x: Tensor, generator: torch.Generator) -> None:
+    # Each place once: of values for the same place, the number of threads would decide which one stays. A permutation
+    # of all places would cost more than all the rest.
+    count, device = x.numel() // outliers.every, generator.device
+    places = torch.arange(count, device=device) * outliers.every
+    places += torch.randint(outliers.every, (count,), generator=generator, device=device)
+    if outliers.exponents is None:
+        x[places] *= outliers.times
+        return
+    low, high = outliers.exponents
+    exponents = torch.randint(low, high + 1, (count,), generator=generator, device=device)
+    signs = 2.0 * torch.randint(2, (count,), generator=generator, device=device) - 1
+    x[places] = torch.ldexp(signs * (1 + torch.rand(count, generator=generator, device=device)), exponents)
+
+
+def _make_loud(loud: Loud, x: Tensor, partner: Tensor) -> None:
+    """`x` has the loud axis first, and is changed in place."""
+    positions = torch.arange(len(partner), device=partner.device)
+    (early,) = torch.where(partner == positions)
+    (late,) = torch.where((partner >= 0) & (partner != positions))
+    x[early] *= loud.times
+    x[late] = x[late] / loud.times + loud.sign * x[partner[late]]
