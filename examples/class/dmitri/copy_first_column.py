@@ -6,9 +6,6 @@ _pinned: dict[int, torch.Tensor] = {}
 def copy_first_column(matrix: torch.Tensor, out: torch.Tensor) -> None:
     """Gather into pinned memory, then one asynchronous transfer."""
     rows = matrix.shape[0]
-    if not out.is_cuda:
-        out.copy_(matrix[:, 0])
-        return
     if rows not in _pinned:
         _pinned[rows] = torch.empty(rows, dtype=matrix.dtype, pin_memory=True)
     stage = _pinned[rows]

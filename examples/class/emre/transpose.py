@@ -13,7 +13,7 @@ import triton.language as tl
 def transpose_kernel(x_ptr, out_ptr, M, N, TILE: tl.constexpr):
     # 1. Which tile of x is this program's? Make its row and column numbers with tl.arange.
     # 2. rows[:, None] * N + columns[None, :] are the offsets of the tile in x. Which of them exist?
-    # 3. Where does the tile go in out, whose rows have M elements? tl.trans turns a tile.
+    # 3. Where does the tile go in out, whose rows have M elements? tl.trans transposes a tile.
     pass
 
 
