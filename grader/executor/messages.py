@@ -154,7 +154,7 @@ class Replayed(Message):
     """Seconds of the host's clock from the launch to the end of the last copy."""
 
     op: Literal["replayed"] = "replayed"
-    seconds: float
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 FaultKind = Literal[

@@ -35,7 +35,7 @@ class GivenScalar(Shaped):
 
     kind: Literal["scalar"] = "scalar"
     name: Name
-    value: float
+    value: Annotated[float, Field(allow_inf_nan=False)]
 
 
 Given = Annotated[GivenTensor | GivenScalar, Field(discriminator="kind")]

@@ -5,47 +5,51 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import socket
 import time
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from hypothesis import given, note, target
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from pydantic import TypeAdapter, ValidationError
 
-from grader.plan import frames, wire
+from grader.executor import messages as executor
+from grader.plan import frames, messages, wire
 from tests.fuzz.harness import ODD_JSON, bounded, mutated, no_descriptor_left, open_descriptors, within
 
 SECONDS = 1.0
 SEQ = 7
 MANY_DESCRIPTORS = 40
-SHAPES: dict[str, tuple[TypeAdapter[Any], Any]] = {
-    "request": (wire.REQUEST, wire.Request),
-    "reply": (wire.REPLY, wire.Reply),
-    "zygote request": (wire.ZYGOTE_REQUEST, wire.ZygoteRequest),
-    "zygote reply": (wire.ZYGOTE_REPLY, wire.ZygoteReply),
+SHAPES: dict[str, TypeAdapter[Any]] = {
+    "planner request": messages.PLANNER_REQUEST,
+    "planner reply": messages.PLANNER_REPLY,
+    "simulator reply": messages.SIMULATOR_REPLY,
+    "compiler reply": messages.COMPILER_REPLY,
+    "executor reply": executor.EXECUTOR_REPLY,
+    "zygote request": wire.ZYGOTE_REQUEST,
+    "zygote reply": wire.ZYGOTE_REPLY,
 }
 MODELS: dict[str, tuple[type[wire.Message], ...]] = {
-    name: get_args(get_args(union)[0]) for name, (_, union) in SHAPES.items()}
+    "planner request": (messages.Load, messages.PlanCall),
+    "planner reply": (messages.Loaded, messages.Planned, messages.Refused, messages.Failed),
+    "simulator reply": (messages.Simulated, messages.CannotSimulate, messages.Exhausted),
+    "compiler reply": (messages.Compiled,),
+    "executor reply": (executor.Ready, executor.Captured, executor.Ran, executor.Replayed, executor.Fault),
+    "zygote request": (wire.Spawn, wire.Reap),
+    "zygote reply": (wire.Ready, wire.Spawned, wire.Reaped),
+}
 ALL_MODELS = sorted({model for models in MODELS.values() for model in models}, key=lambda model: model.__name__)
 
 
-st.register_type_strategy(wire.DeviceArgument, st.builds(
-    wire.DeviceArgument, handle=st.from_regex(re.compile(r"[0-9a-f]{128}"), fullmatch=True)))
-st.register_type_strategy(wire.ScalarArgument, st.builds(
-    wire.ScalarArgument, value=st.floats(allow_nan=False, allow_infinity=False)))
-
-
 @st.composite
-def messages(draw: st.DrawFn) -> wire.Message:
+def any_message(draw: st.DrawFn) -> wire.Message:
     """A message of any type, its fields drawn from their annotations."""
     try:
         return draw(st.builds(draw(st.sampled_from(ALL_MODELS)), seq=st.sampled_from([SEQ, SEQ, SEQ, 0, -1, 2**70])))
     except ValidationError:
-        return wire.Loaded(seq=SEQ)
+        return messages.Loaded(seq=SEQ)
 
 
 def written(message: wire.Message) -> bytes:
@@ -55,7 +59,7 @@ def written(message: wire.Message) -> bytes:
 @st.composite
 def with_odd_values(draw: st.DrawFn) -> bytes:
     """A real frame, some of whose values are replaced, or whose keys are written twice."""
-    fields = json.loads(written(draw(messages())))
+    fields = json.loads(written(draw(any_message())))
     pairs = [(json.dumps(key), json.dumps(value)) for key, value in fields.items()]
     for _ in range(draw(st.integers(1, 3))):
         key = draw(st.sampled_from([*(key for key, _ in pairs), '"op"', '"seq"', '"extra"', '"\\ud800"']))
@@ -86,8 +90,8 @@ def nested(draw: st.DrawFn) -> bytes:
 FRAMES = st.one_of(
     st.binary(max_size=200),
     st.binary(max_size=60).map(lambda data: data + b"\n"),
-    messages().map(written),
-    mutated(messages().map(written), st.one_of(st.binary(max_size=8), ODD_JSON.map(str.encode))),
+    any_message().map(written),
+    mutated(any_message().map(written), st.one_of(st.binary(max_size=8), ODD_JSON.map(str.encode))),
     with_odd_values(),
     near_the_cap(),
     nested(),
@@ -98,14 +102,14 @@ def parsed(name: str, frame: bytes, seq: int | None) -> wire.Message | None:
     """The frame as one of a shape's messages; None if it is refused, in the only way there is."""
     try:
         with within(SECONDS):
-            message: wire.Message = frames.Channel.parse(SHAPES[name][0], frame, seq)
+            message: wire.Message = frames.Channel.parse(SHAPES[name], frame, seq)
     except frames.ChannelError as error:
         assert str(error)
         return None
     assert type(message) in MODELS[name]
     assert seq is None or message.seq == seq
     # What was let in is within the fields' bounds, and could be sent on.
-    assert SHAPES[name][0].validate_json(message.model_dump_json()) == message
+    assert SHAPES[name].validate_json(message.model_dump_json()) == message
     return message
 
 
@@ -117,7 +121,7 @@ def test_any_frame_is_a_message_of_the_shape_or_refused(name: str, frame: bytes,
 
 
 @bounded(150)
-@given(messages())
+@given(any_message())
 def test_every_real_message_arrives_as_it_was_sent(message: wire.Message) -> None:
     name = next(name for name, models in MODELS.items() if type(message) in models)
     frame = written(message)
@@ -134,7 +138,7 @@ def test_no_descriptor_is_taken_from_a_worker(frame: bytes, count: int) -> None:
             socket.send_fds(right, [frame or b"x"], [device.fileno()] * count)
             before = open_descriptors()
             with contextlib.suppress(frames.ChannelError):
-                judge.receive(wire.REPLY, seq=SEQ, deadline=time.monotonic() + SECONDS)
+                judge.receive(messages.PLANNER_REPLY, seq=SEQ, deadline=time.monotonic() + SECONDS)
             assert open_descriptors() == before
 
 
@@ -179,7 +183,8 @@ class HostilePeer(RuleBasedStateMachine):
     def half_hang_up(self) -> None:
         self.peer.shutdown(socket.SHUT_RD)
 
-    @rule(message=st.sampled_from([wire.Loaded(seq=SEQ), wire.Failed(seq=1, failure="exception", message="x" * 9000)]))
+    @rule(message=st.sampled_from([
+        messages.Loaded(seq=SEQ), messages.Failed(seq=1, failure="exception", message="x" * 8000)]))
     def send(self, message: wire.Message) -> None:
         with contextlib.suppress(frames.ChannelError):
             self.judge.send(message, seconds=0.001)
@@ -191,11 +196,11 @@ class HostilePeer(RuleBasedStateMachine):
         if frame is not None:
             self.received += min(len(frame), frames.FRAME_BYTES + 1)
             if frame and len(frame) <= frames.FRAME_BYTES and self.received <= self.LIMIT:
-                expected = parsed("reply", frame, seq)
+                expected = parsed("planner reply", frame, seq)
         note(f"{len(frame or b'')} bytes expected, {expected!r:.100}")
         try:
             with within(SECONDS):
-                message: object = self.judge.receive(wire.REPLY, seq=seq, deadline=time.monotonic())
+                message: object = self.judge.receive(messages.PLANNER_REPLY, seq=seq, deadline=time.monotonic())
         except frames.ChannelTimeout:
             assert frame is None and not self.gone
         except frames.ChannelError:
