@@ -28,4 +28,5 @@ def told(result: AssignmentResult) -> str:
     texts = [f"{result.verdict}: {result.message} {result.hint}"]
     texts += [f"{check.id}: {check.detail.message} {check.detail.hint} {check.detail.traceback[-300:]}"
               for check in result.correctness.checks if check.detail]
+    texts += result.remarks
     return "\n".join(texts)

@@ -62,10 +62,10 @@ class Lane:
     isolation: Isolation
 
     def graded(
-        self, submission: Submission, *, flags: bool = False, only: tuple[str, ...] = (),
-        limits: LimitsTable | None = LIMITS,
+        self, submission: Submission, *, only: tuple[str, ...] = (), limits: LimitsTable | None = LIMITS,
+        device: str = "cpu",
     ) -> Graded:
-        return self.pool.submit(_graded, submission, flags, only, limits).result()
+        return self.pool.submit(_graded, submission, only, limits, device).result()
 
     def traces(self) -> Traces:
         """Asked while none of its workers lives."""
@@ -85,7 +85,7 @@ class Lane:
 def at(wanted: str) -> Isolation | None:
     """The strongest isolation of this machine, or its first of a level below that, or of a name (`isolation.name_of`)
     without a cgroup; None if there is none."""
-    strongest = isolation.measure(cuda=False)
+    strongest = isolation.measure()
     if wanted == STRONGEST:
         return strongest
     for layers in isolation.weaker(strongest.layers):
@@ -104,13 +104,13 @@ def _without_cgroup(layers: wire.Layers) -> Isolation | None:
     # Without seccomp it is 0 anyway; and two canaries of one user that trace each other would wait for each other.
     if layers.seccomp:
         try:
-            managed, trouble = isolation.probe(layers, cuda=False)
+            managed, trouble = isolation.probe(layers)
         except InfrastructureError:
             return None
         if trouble:
             return None
         level = isolation.level(layers, managed)
-    return replace(isolation.measure(cuda=False), level=level, layers=layers, cgroup=False)
+    return replace(isolation.measure(), level=level, layers=layers, cgroup=False)
 
 
 @contextmanager
@@ -133,18 +133,16 @@ def _start(temporary: str, measured: Isolation) -> None:
     gc.freeze()
 
 
-def course(*, flags: bool = False, limits: LimitsTable | None = LIMITS) -> Course:
-    """The course as shipped, with small limits, or (None) its own. `flags`: breaking the rules costs no points, as a
-    TA may choose."""
+def course(*, limits: LimitsTable | None = LIMITS) -> Course:
+    """The course as shipped, with small limits, or (None) its own."""
     shipped = read_course(ROOT / "course.toml", frozenset(assignments()))
-    policy = shipped.policy.model_copy(update={"violation": "flag"}) if flags else shipped.policy
-    return shipped.model_copy(update={"limits": limits or shipped.limits, "policy": policy})
+    return shipped.model_copy(update={"limits": limits or shipped.limits})
 
 
-def _graded(submission: Submission, flags: bool, only: tuple[str, ...], limits: LimitsTable | None) -> Graded:
+def _graded(submission: Submission, only: tuple[str, ...], limits: LimitsTable | None, device: str) -> Graded:
     """Grades the assignments that the submission holds a file of, or those of `only`."""
     present = only or tuple(name for file, name in FILES.items() if (submission.folder / file).exists())
-    return grade(Job(submission, course(flags=flags, limits=limits), present))
+    return grade(Job(submission, course(limits=limits), present, device))
 
 
 def _traces() -> Traces:

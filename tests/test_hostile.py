@@ -4,10 +4,10 @@ The real judge decides, in a lane of its own, at the strongest isolation that th
 sandbox that a family meets, once more at each weaker level that is meant to hold. Lines in a member's file say what
 must come of it:
 `# verdict: a, b` the verdicts that will do, `# expect: words` what the message must hold;
-`# policy: off` the rules about kernels cost nothing here, so that what they would stop meets the sandbox;
 `# residual: why` it earns points today, as the README says it may: the line goes when a defence takes them away;
 `# gap: why` another of the promises above is not kept yet: the same;
-`# least: level, why` weaker levels do not promise to hold it, as the README says.
+`# least: level, why` weaker levels do not promise to hold it, as the README says;
+`# needs: gpu` it does its harm on a GPU alone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from grader.forkserver.isolation import SEALED
 from grader.grading import Graded, Job, grade_all
 from grader.report.load import load_results
 from grader.report.pages import write_class
-from grader.result import AssignmentResult, Verdict, decisive
+from grader.result import Verdict
 from grader.store import RESULT, keep
 from grader.submission import Submission, find_submissions
 from tests import hostile_lane
@@ -45,7 +45,7 @@ MEMBERS = sorted(path for family in HERE.iterdir() for path in family.iterdir() 
 HONEST = ROOT / "reference" / "silu.py"
 SOURCE_BYTES = 128 * 1024
 RESULT_BYTES = 256 * 1024
-LEAST_MEMBERS = 100
+LEAST_MEMBERS = 300
 SETTLE_SECONDS = 5.0
 # The key of replay/shared_memory_segment, and the numbers of shmctl(2).
 SEGMENT_KEY = 0x4B4D4831
@@ -59,9 +59,10 @@ CONFINED = (*BOUNDED, "network", "reading_the_answer", "wire_attacks", "forged_v
 WAITED_FOR = {"time_limit", "policy_violation"}
 # Graded as one class, with an honest neighbour before and after each.
 IN_CLASS = (
-    "early_done/replies_in_advance", "forged_verdict/exits_at_import", "forged_verdict/planted_conftest",
-    "forged_verdict/shadow_modules", "injection/names", "wire_attacks/closed_descriptors",
-    "wire_attacks/forked_child_replies",
+    "early_done/replies_in_advance", "exhausting/spins_on_every_core", "forged_verdict/exits_at_import",
+    "forged_verdict/planted_conftest", "forged_verdict/shadow_modules", "injection/names",
+    "not_a_kernel/refuse_patched", "wire_attacks/closed_descriptors", "wire_attacks/forked_child_replies",
+    "wire_attacks/plan_rewritten_after_the_answer",
 )
 
 
@@ -122,11 +123,6 @@ def _assert_tame(graded: Graded, out: Path) -> None:
     assert not [text for text in ACTED_ON if text in page]
 
 
-def _judged(result: AssignmentResult, rules: bool) -> Verdict | None:
-    """The verdict, or what it would be if the rules about kernels were none."""
-    return result.verdict if rules else decisive([c for c in result.correctness.checks if c.stage == "case"])[0]
-
-
 def _sources(folder: Path) -> dict[str, str]:
     """The text of each assignment's file that a member holds, by the assignment's name."""
     return {name: (folder / file).read_bytes().decode("utf-8", "replace")
@@ -136,6 +132,10 @@ def _sources(folder: Path) -> dict[str, str]:
 def _least(notes: str) -> int:
     """The weakest level that promises to hold a member."""
     return max([hostile_lane.CONTAINED, *(int(text.split(",")[0]) for text in _noted(notes, "least"))])
+
+
+def _held_without_a_gpu(notes: str, level: int) -> bool:
+    return _least(notes) <= level and "gpu" not in _noted(notes, "needs")
 
 
 def _parameter(folder: Path) -> Any:
@@ -148,7 +148,7 @@ def _members(level: int, families: tuple[str, ...]) -> pytest.MarkDecorator:
     """Runs a test with each member of these families that the level promises to hold."""
     return pytest.mark.parametrize("folder", [
         _parameter(folder) for folder in MEMBERS
-        if folder.parent.name in families and _least("\n".join(_sources(folder).values())) <= level])
+        if folder.parent.name in families and _held_without_a_gpu("\n".join(_sources(folder).values()), level)])
 
 
 at_the_strongest = pytest.mark.parametrize("lane", [STRONGEST], indirect=True)
@@ -176,18 +176,26 @@ def test_the_same_without_namespaces(folder: Path, lane: Lane, tmp_path: Path, r
     _assert_held(folder, lane, tmp_path, record_property)
 
 
-def _assert_held(folder: Path, lane: Lane, tmp_path: Path, record_property: Record) -> None:
+@pytest.mark.gpu
+@pytest.mark.timeout(300)
+@at_the_strongest
+@pytest.mark.parametrize("folder", [
+    _parameter(folder) for folder in MEMBERS if "gpu" in _noted("\n".join(_sources(folder).values()), "needs")])
+def test_zero_points_on_a_gpu(folder: Path, lane: Lane, tmp_path: Path, record_property: Record) -> None:
+    _assert_held(folder, lane, tmp_path, record_property, "cuda")
+
+
+def _assert_held(
+    folder: Path, lane: Lane, tmp_path: Path, record_property: Record, device: str = "cpu"
+) -> None:
     sources = _sources(folder)
     notes = "\n".join(sources.values())
-    if "gpu" in _noted(notes, "needs"):
-        pytest.skip("needs a GPU")
     if lane.isolation.level < _least(notes):
         pytest.skip(f"holds from level {_least(notes)} on")
-    rules = "off" not in _noted(notes, "policy")
     limits = hostile_lane.BRIEF if {*_noted(notes, "verdict")} <= WAITED_FOR else hostile_lane.LIMITS
     contents = _contents(folder)
     before = lane.traces()
-    graded = lane.graded(_alone(folder), flags=not rules, limits=limits)
+    graded = lane.graded(_alone(folder), limits=limits, device=device)
     assert graded.result is not None, graded.error
     record_property(TABLE, lane.row("hostile", list(graded.result.assignments.values())))
     assert _contents(folder) == contents
@@ -200,7 +208,7 @@ def _assert_held(folder: Path, lane: Lane, tmp_path: Path, record_property: Reco
             continue
         assert result.score == 0, said
         (verdicts,) = _noted(sources[name], "verdict")
-        assert _judged(result, rules) in verdicts.split(", "), said
+        assert result.verdict in verdicts.split(", "), said
         for words in _noted(sources[name], "expect"):
             assert words.lower() in said.lower(), said
 
@@ -214,7 +222,7 @@ def test_the_corpus_is_large_and_says_what_must_come_of_each() -> None:
             assert source.startswith("#"), folder
             (verdicts,) = _noted(source, "verdict")
             assert not any(not re.fullmatch(r"[34], .+", text) for text in _noted(source, "least")), folder
-            assert set(verdicts.split(", ")) <= {*get_args(Verdict)} - {"accepted", "infrastructure_error"}, folder
+            assert set(verdicts.split(", ")) <= {*get_args(Verdict)} - {"accepted"}, folder
 
 
 @pytest.mark.timeout(180)
