@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import platform
+import secrets
 import shutil
 import subprocess
 import sys
@@ -12,11 +13,9 @@ import time
 from dataclasses import dataclass
 
 from grader.forkserver import isolation
-from grader.forkserver.handle import InfrastructureError, Zygote
+from grader.forkserver.handle import InfrastructureError
 
 PACKAGES = ("torch", "triton", "numpy", "pytest", "pytest-timeout", "pydantic", "jinja2", "typer", "rich", "matplotlib")
-# torch and what it is tested with: "Triton without a GPU" in the README.
-TESTED_NUMPY = (2, 4)
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,8 @@ class Finding:
 
 
 def findings() -> list[Finding]:
-    """Looks at everything; starts one zygote and one worker to see that they run."""
-    return [_python(), *_packages(), _numpy(), *_device(), _worker(), *_isolation(), _browser()]
+    """Looks at everything, and grades a kernel of ours to see that it can be done."""
+    return [_python(), *_packages(), *_device(), *_gradings(), *_isolation(), _browser()]
 
 
 def _python() -> Finding:
@@ -52,17 +51,6 @@ def _packages() -> list[Finding]:
         except importlib.metadata.PackageNotFoundError:
             found.append(Finding(name, "not installed", False, True, "make setup"))
     return found
-
-
-def _numpy() -> Finding:
-    import numpy
-
-    version = tuple(int(part) for part in numpy.__version__.split(".")[:2])
-    triton = importlib.metadata.version("triton")
-    ok = version < TESTED_NUMPY or not triton.startswith(("3.4", "3.5", "3.6"))
-    return Finding(
-        "numpy and triton", "suit each other" if ok else f"numpy {numpy.__version__} breaks loops in triton {triton}",
-        ok, False, "" if ok else "pip install 'numpy>=2,<2.4'")
 
 
 def _device() -> list[Finding]:
@@ -81,27 +69,46 @@ def _device() -> list[Finding]:
     return found
 
 
-def _worker() -> Finding:
-    """Starts what a grading starts, and times it."""
-    from grader.plan.wire import Limits
+def _gradings() -> list[Finding]:
+    from grader.judge.device import no_gpu
 
-    started = time.monotonic()
-    try:
-        zygote = Zygote(("planner", "simulator", "compiler"), layers=isolation.measure().layers)
-        _ = zygote.versions
-    except InfrastructureError as error:
-        return Finding("planner", str(error), False, True, "make clean setup")
-    imported = time.monotonic() - started
+    return [_grading("cpu"), *([] if no_gpu() else [_grading("cuda")])]
+
+
+def _grading(device: str) -> Finding:
+    """Grades one case of a reference kernel, from its file to its answer, and times it."""
+    from grader.catalogue import ROOT, assignments
+    from grader.course import Course
+    from grader.judge.attempt import Attempt
+    from grader.judge.lane import close_lane, lane_zygote
+    from grader.submission import Source
+
+    what = "grading on the GPU" if device == "cuda" else "grading"
+    assignment = assignments()["silu"]
     try:
         started = time.monotonic()
-        zygote.spawn(Limits(memory_mb=1024, file_mb=1, processes=16, cpu_seconds=10), "planner").kill()
-        forked = time.monotonic() - started
+        _ = lane_zygote().versions
+        imported = time.monotonic() - started
+        attempt = Attempt(
+            assignment, Source(content=(ROOT / "reference" / assignment.file).read_bytes()), Course(),
+            secrets.token_bytes(32), device)
+        started = time.monotonic()
+        try:
+            checks = [attempt.read(), attempt.check(assignment.cases[1]), attempt.compiles()]
+        finally:
+            attempt.close()
+        taken = time.monotonic() - started
     except InfrastructureError as error:
-        return Finding("planner", str(error), False, True)
+        return Finding(what, str(error), False, True, "make clean setup")
     finally:
-        zygote.close()
-    return Finding("planner", f"torch and triton imported in {imported:.1f} s, a planner forked and ended "
-                              f"in {forked * 1000:.0f} ms")
+        close_lane()
+    for check in checks:
+        if check.outcome != "passed":
+            said = check.detail.message if check.detail else check.outcome
+            return Finding(what, f"our own kernel fails ({check.id}): {said}", False, True)
+    run = "run by an executor" if device == "cuda" else "simulated"
+    return Finding(what, f"torch and triton imported in {imported:.1f} s; a kernel planned, {run}, compared and "
+                         f"compiled in {taken:.1f} s")
 
 
 def _isolation() -> list[Finding]:

@@ -52,7 +52,7 @@ def test_the_confined_level_is_what_a_machine_without_bubblewrap_has(
     monkeypatch.setenv("PATH", str(tmp_path))
     bubblewrap.trouble.cache_clear()
     try:
-        measured = isolation.measure.__wrapped__(False)
+        measured = isolation.measure.__wrapped__()
     finally:
         bubblewrap.trouble.cache_clear()
     assert measured.level == confined.level
