@@ -1,7 +1,6 @@
 # Writes a program into its folder and runs it, by path and by descriptor.
 # verdict: runtime_error
 # expect: refused
-# needs: no exec: a GPU's compiler runs programs, so there this one is let through
 import errno
 import os
 
