@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from grader.simulator.libdevice import FUNCTIONS, erf
+from grader.simulator.ramps import ramped
 from grader.simulator.text import Op
 from grader.simulator.types import KEPT, UNSIGNED, Array, Unsupported, decode, encode, number, rounding
 
@@ -244,6 +245,9 @@ def elementwise(op: Op) -> Pure | None:
         function = BINARY.get(op.name) or _UNARY.get(op.name)
     if function is None or not op.types or op.name in _EXACT:
         return function
+    if op.types[0].shape and (kept := ramped(op.name, op.body, function)):
+        op.ramps = True
+        return kept
     rounded = rounding(op.types[0].element)
     if rounded is None:
         return function

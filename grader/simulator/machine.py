@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from grader.simulator.findings import Findings, Place
 from grader.simulator.pointers import Value
 from grader.simulator.races import Shadow
-from grader.simulator.tensors import cost
+from grader.simulator.ramps import Ramp
 from grader.simulator.text import Block, Op
 from grader.simulator.types import Array, Unsupported
 
@@ -102,7 +102,9 @@ class Machine:
         """Runs a block; gives the operation that ends it and the values of its operands."""
         budget = self.budget
         for op in block.ops:
-            values = [env[name] for name in op.operands]
+            values: list[Any] = [env[name] for name in op.operands]
+            if not op.ramps:
+                values = [each.array() if type(each) is Ramp else each for each in values]
             self.op = op
             if op.pure is not None:
                 result = op.pure(*values)
@@ -113,7 +115,7 @@ class Machine:
             names = op.results
             if len(names) == 1 and not isinstance(result, list):
                 env[names[0]] = result
-                budget.left -= FLOOR + cost(op, result)
+                budget.left -= FLOOR + op.weight * result.size
             else:
                 if names:
                     env.update(zip(names, result, strict=True))

@@ -64,7 +64,7 @@ def run(
             return Exhausted(seq=0, what="memory")
         if [plan.buffers[number].bytes for number in given] != [each.size for each in memory]:
             return CannotSimulate(seq=0, operation="given buffers of other sizes")
-        buffers = [_temporary(number, each.bytes) for number, each in enumerate(plan.buffers)]
+        buffers = [_temporary(number, 0 if each.given else each.bytes) for number, each in enumerate(plan.buffers)]
         mine = dict(zip(given, memory, strict=True))
         findings = Findings()
         steps: list[tuple[Operations, bool]] = [(plan.setup, False)]
@@ -145,7 +145,8 @@ def _host(operation: Fill | Data | Copy, buffers: list[Buffer]) -> None:
         if contents.size > buffer.raw.size:
             raise ValueError("contents larger than their buffer")
         buffer.raw[: contents.size] = contents
-        buffer.wrote(slice(0, contents.size), 1)
+        if buffer.written is not None:
+            buffer.written[: contents.size] = UNWRITTEN
         changed, marks = operation.buffer, None
     else:
         (source, known), (target, marks) = (_view(each, buffers) for each in (operation.source, operation.target))

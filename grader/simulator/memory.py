@@ -8,6 +8,7 @@ import numpy as np
 
 from grader.simulator.pointers import BlockPointer, Pointer, Source, Value
 from grader.simulator.races import Shadow
+from grader.simulator.ramps import Lanes, Ramp, Runs, plain
 from grader.simulator.text import Op
 from grader.simulator.types import KEPT, STORED, UNSIGNED, Array, Unsupported, bits, decode, encode, rounding
 
@@ -31,9 +32,9 @@ def _live(mask: Array | None, active: Array | None, rank: int) -> Array | None:
     return None if live is None or live.all() else live
 
 
-def _lanes(op: Op, value: Value, checked: list[int]) -> tuple[Pointer, Array | None]:
+def _lanes(op: Op, value: Value) -> tuple[Pointer, Array | None]:
     if isinstance(value, BlockPointer):
-        return value.lanes(checked)
+        return value.lanes(op.numbers("boundaryCheck"))
     if not isinstance(value, Pointer):
         raise Unsupported(f"{op.name} of no pointer")
     return value, None
@@ -47,11 +48,14 @@ def _parts(pointer: Pointer, live: Array | None) -> list[tuple[Source, Array | N
 
 
 def _inside(
-    machine: Machine, access: str, source: Source, elements: int, offsets: Array, live: Array | None, masked: bool
+    machine: Machine, access: str, source: Source, elements: int, offsets: Array | Ramp, live: Array | None, masked: bool
 ) -> Array | None:
     """Lanes that take part and lie inside of the buffer; records those that do not."""
-    if offsets.size and int(offsets.min()) >= 0 and int(offsets.max()) < elements:
+    last = offsets.last() if isinstance(offsets, Ramp) else offsets
+    first = offsets.base if isinstance(offsets, Ramp) else offsets
+    if int(first.min()) >= 0 and int(last.max()) < elements:
         return live
+    offsets = plain(offsets)
     bad = (offsets < 0) | (offsets >= elements)
     if live is not None:
         bad = bad & live
@@ -64,11 +68,11 @@ def _inside(
     return ~bad if live is None else live & ~bad
 
 
-def _unwritten(machine: Machine, source: Source, offsets: Array, live: Array | None, size: int) -> None:
-    if source.buffer.written is None or not offsets.size:
+def _unwritten(machine: Machine, source: Source, offsets: Array | Ramp, live: Array | None, size: int) -> None:
+    if source.buffer.written is None or not source.buffer.raw.size:
         return
     marks = source.buffer.marks(size)
-    bad = marks.take(offsets, mode="clip") != np.iinfo(marks.dtype).max
+    bad = marks.take(plain(offsets), mode="clip") != np.iinfo(marks.dtype).max
     if live is not None:
         bad = bad & live
     if bad.any():
@@ -82,6 +86,21 @@ def _flat(machine: Machine, live: Array | None, shape: tuple[int, ...], *values:
     owners = machine.owners.reshape((-1,) + (1,) * (len(shape) - 1))
     wide = [np.broadcast_to(each, shape) for each in (*values, owners)]
     return [each.reshape(-1) if live is None else each[np.broadcast_to(live, shape)] for each in wide]
+
+
+def _gathered(
+    machine: Machine, live: Array | None, shape: tuple[int, ...], offsets: Array | Ramp, values: Array | None = None
+) -> tuple[Lanes, Array, Array]:
+    """The same as an index, in runs where lanes are on and off by runs. Owners have the index's shape, or broadcast."""
+    if isinstance(offsets, Ramp) and (live is None or live.shape[-1] == 1):
+        base, owners = _flat(machine, live, (*shape[:-1], 1), offsets.base)
+        runs = np.zeros(0)
+        if values is not None:
+            rows = np.broadcast_to(values, (machine.count, *shape))
+            runs = rows.reshape(-1, offsets.length) if live is None else rows[np.broadcast_to(live[..., 0], rows.shape[:-1])]
+        return Runs(base, offsets.length), runs, owners[:, None]
+    index, *flat, owners = _flat(machine, live, shape, plain(offsets), *([] if values is None else [values]))
+    return Lanes(index), flat[0] if flat else np.zeros(0), owners
 
 
 def _shadow(machine: Machine, source: Source, size: int) -> Shadow | None:
@@ -117,12 +136,14 @@ def _read(
         shadow = _shadow(machine, source, size)
         if shadow is not None and data.size:
             shape = np.broadcast_shapes(offsets.shape, (1,) if reading is None else reading.shape)[1:]
-            index, owners = _flat(machine, reading, shape, offsets)
-            if index.size:
+            index, _, owners = _gathered(machine, reading, shape, offsets)
+            if index.index.size:
                 shadow.load(machine, source, index, owners)
-        if not data.size:
-            data = np.zeros(1, data.dtype)
-        values = decode(data.take(offsets, mode="clip"), element)
+        if isinstance(offsets, Ramp) and int(offsets.base.min()) >= 0 and int(offsets.base.max()) + offsets.length <= data.size:
+            stored = Runs(offsets.base[..., 0], offsets.length).take(data)
+        else:
+            stored = (data if data.size else np.zeros(1, data.dtype)).take(plain(offsets), mode="clip")
+        values = decode(stored, element)
         if reading is not None:
             fill = _filler(machine, element) if other is None else other
             values = np.where(reading, values, fill)
@@ -135,7 +156,7 @@ def _read(
 
 
 def load(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> Array:
-    pointer, inside = _lanes(op, values[0], op.numbers("boundaryCheck"))
+    pointer, inside = _lanes(op, values[0])
     mask = values[1] if len(values) > 1 else None
     other = values[2] if len(values) > 2 else None
     if inside is not None:
@@ -168,12 +189,12 @@ def _write(
     for source, lanes in _parts(pointer, live):
         data = source.buffer.data(element)
         lanes = _inside(machine, "store", source, data.size, pointer.offsets, lanes, masked)
-        index, values, owners = _flat(machine, lanes, shape, pointer.offsets, stored)
-        if not index.size:
+        index, values, owners = _gathered(machine, lanes, shape, pointer.offsets, stored)
+        if not index.index.size:
             continue
         shadow = _shadow(machine, source, size)
         if shadow is None:
-            data[index] = values
+            index.put(data, values)
         else:
             shadow.store(machine, source, data, index, values, owners)
         source.buffer.wrote(index, size)
@@ -181,7 +202,7 @@ def _write(
 
 
 def store(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> None:
-    pointer, inside = _lanes(op, values[0], op.numbers("boundaryCheck"))
+    pointer, inside = _lanes(op, values[0])
     mask = values[2] if len(values) > 2 else inside
     _write(machine, pointer, values[1], mask, active, op.inputs[1].shape, mask is not None)
 
@@ -211,16 +232,17 @@ def _atomics(
     shape, element = op.types[0].shape, pointer.element
     live = _live(mask, active, len(shape))
     result = np.zeros((machine.count, *shape), KEPT[element])
+    offsets = plain(pointer.offsets)
     machine.step += 1
     for source, lanes in _parts(pointer, live):
         data = source.buffer.data(element)
         size = data.dtype.itemsize
         if kind.startswith("u"):
             data = data.view(UNSIGNED[data.dtype])
-        lanes = _inside(machine, "atomic", source, data.size, pointer.offsets, lanes, mask is not None)
-        _unwritten(machine, source, pointer.offsets, lanes, size)
+        lanes = _inside(machine, "atomic", source, data.size, offsets, lanes, mask is not None)
+        _unwritten(machine, source, offsets, lanes, size)
         numbers = np.arange(result.size).reshape(result.shape)
-        index, slots, *operands, owners = _flat(machine, lanes, shape, pointer.offsets, numbers, *given)
+        index, slots, *operands, owners = _flat(machine, lanes, shape, offsets, numbers, *given)
         if not index.size:
             continue
         old = _apply(machine, op, data, index, operands, kind, element)
@@ -230,8 +252,8 @@ def _atomics(
             machine.synced[owners - 1] = machine.step
         shadow = _shadow(machine, source, size)
         if shadow is not None:
-            shadow.update(machine, source, index, owners)
-        source.buffer.wrote(index, size)
+            shadow.update(machine, source, Lanes(index), owners)
+        source.buffer.wrote(Lanes(index), size)
     return result
 
 

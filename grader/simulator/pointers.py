@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from grader.simulator.ramps import Lanes, Ramp, plain
 from grader.simulator.types import STORED, Array, Type, Unsupported
 
 ADDRESSES = 44
@@ -35,9 +37,9 @@ class Buffer:
         assert self.written is not None
         return self.written[: self.written.size // size * size].view(f"u{size}")
 
-    def wrote(self, index: Array | slice, size: int) -> None:
+    def wrote(self, index: Lanes, size: int) -> None:
         if self.written is not None:
-            self.marks(size)[index] = np.iinfo(f"u{size}").max
+            index.put(self.marks(size), np.iinfo(f"u{size}").max)
 
     def settle(self) -> None:
         """Stops watching for unwritten elements once there are none."""
@@ -61,28 +63,43 @@ class Pointer:
 
     __slots__ = ("element", "offsets", "sources", "which")
 
-    def __init__(self, sources: tuple[Source, ...], which: Array | None, offsets: Array, element: str) -> None:
+    def __init__(self, sources: tuple[Source, ...], which: Array | None, offsets: Array | Ramp, element: str) -> None:
         self.sources, self.which, self.offsets, self.element = sources, which, offsets, element
 
-    def map(self, function: Callable[[Array], Array]) -> Pointer:
+    def map(self, function: Callable[[Any], Any]) -> Pointer:
         """The same pointers, in another shape."""
         which = None if self.which is None else function(self.which)
         return Pointer(self.sources, which, function(self.offsets), self.element)
 
-    def add(self, offsets: Array) -> Pointer:
-        return Pointer(self.sources, self.which, self.offsets + offsets.astype(np.int64, copy=False), self.element)
+    @property
+    def size(self) -> int:
+        return self.offsets.size
+
+    def add(self, offsets: Array | Ramp) -> Pointer:
+        """These pointers moved by as many elements; runs stay runs."""
+        mine = self.offsets
+        if type(offsets) is Ramp and offsets.base.dtype != np.int64:
+            offsets = plain(offsets) if offsets.wraps() else Ramp(offsets.base.astype(np.int64), offsets.length)
+        if type(mine) is Ramp and type(offsets) is not Ramp and offsets.shape[-1] == 1:
+            return Pointer(self.sources, self.which, Ramp(mine.base + offsets, mine.length), self.element)
+        if type(offsets) is Ramp and type(mine) is not Ramp and mine.shape[-1] == 1:
+            return Pointer(self.sources, self.which, Ramp(mine + offsets.base, offsets.length), self.element)
+        return Pointer(self.sources, self.which, plain(mine) + plain(offsets).astype(np.int64, copy=False), self.element)
 
     def cast(self, before: str, after: str) -> Pointer:
         old, new = STORED[before].itemsize, STORED[after].itemsize
-        if (self.offsets * old % new).any():
+        if old == new:
+            return Pointer(self.sources, self.which, self.offsets, after)
+        offsets = plain(self.offsets) * old
+        if (offsets % new).any():
             raise Unsupported("a pointer that is not aligned to its elements")
-        return Pointer(self.sources, self.which, self.offsets if old == new else self.offsets * old // new, after)
+        return Pointer(self.sources, self.which, offsets // new, after)
 
     def merge(self, condition: Array, other: Pointer) -> Pointer:
         """These pointers where the condition holds, the other ones elsewhere."""
         if condition.ndim < self.offsets.ndim:
             condition = condition.reshape(condition.shape[:1] + (1,) * (self.offsets.ndim - 1))
-        offsets = np.where(condition, self.offsets, other.offsets)
+        offsets = np.where(condition, plain(self.offsets), plain(other.offsets))
         if self.sources == other.sources and self.which is other.which is None:
             return Pointer(self.sources, None, offsets, self.element)
         sources = self.sources + tuple(each for each in other.sources if each not in self.sources)
@@ -95,7 +112,7 @@ class Pointer:
 
     def address(self) -> Array:
         bases = np.array([each.buffer.index + 1 for each in self.sources], np.int64) << ADDRESSES
-        return bases[0 if self.which is None else self.which] + self.offsets * STORED[self.element].itemsize
+        return bases[0 if self.which is None else self.which] + plain(self.offsets) * STORED[self.element].itemsize
 
 
 @dataclass(frozen=True)
@@ -110,6 +127,10 @@ class BlockPointer:
     block: Type
     padding: str = "zero"
 
+    @property
+    def size(self) -> int:
+        return 1
+
     def advance(self, steps: list[Array]) -> BlockPointer:
         moved = tuple(old + step.astype(np.int64) for old, step in zip(self.offsets, steps, strict=True))
         return BlockPointer(self.base, self.shape, self.strides, moved, self.block, self.padding)
@@ -121,15 +142,20 @@ class BlockPointer:
     def lanes(self, checked: list[int]) -> tuple[Pointer, Array | None]:
         """A pointer for each lane, and which of them lie inside along the dimensions that are checked."""
         rank = len(self.block.shape)
-        offsets = self.base.offsets.reshape((-1,) + (1,) * rank)
+        offsets: Array | Ramp = plain(self.base.offsets).reshape((-1,) + (1,) * rank)
         inside: Array | None = None
         for axis, size in enumerate(self.block.shape):
+            start, end, stride = (_column(each[axis], rank) for each in (self.offsets, self.shape, self.strides))
+            within = bool(((start >= 0) & (start + (size - 1) < end)).all())
+            if axis == rank - 1 and (within or axis not in checked) and (stride == 1).all():
+                offsets = Ramp(plain(offsets) + start, size)
+                continue
             ones = [1] * (rank + 1)
             ones[axis + 1] = size
-            index = _column(self.offsets[axis], rank) + np.arange(size, dtype=np.int64).reshape(ones)
-            offsets = offsets + index * _column(self.strides[axis], rank)
-            if axis in checked:
-                valid = (index >= 0) & (index < _column(self.shape[axis], rank))
+            index = start + np.arange(size, dtype=np.int64).reshape(ones)
+            offsets = plain(offsets) + index * stride
+            if axis in checked and not within:
+                valid = (index >= 0) & (index < end)
                 inside = valid if inside is None else inside & valid
         which = self.base.which
         which = None if which is None else _column(which, rank)
@@ -148,13 +174,14 @@ def _column(values: Array, rank: int) -> Array:
     return values.reshape((-1,) + (1,) * rank)
 
 
-Value = Array | Pointer | BlockPointer
+Value = Array | Ramp | Pointer | BlockPointer
 
 
 def merge(active: Array | None, new: Value, old: Value) -> Value:
     """What a variable holds after only the active programs have set it anew."""
     if active is None or new is old:
         return new
+    new, old = plain(new), plain(old)
     if isinstance(new, np.ndarray) and isinstance(old, np.ndarray):
         return np.where(active.reshape((-1,) + (1,) * (new.ndim - 1)), new, old)
     if isinstance(new, Pointer) and isinstance(old, Pointer):

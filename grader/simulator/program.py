@@ -100,6 +100,7 @@ def _ready(op: Op, file: str) -> None:
         raise Located(str(error)[:200], _line(op, file)) from None
     except (KeyError, ValueError, IndexError, OverflowError):
         raise Located(f"{op.name} of another form"[:200], _line(op, file)) from None
+    op.ramps |= op.name in ENDS or op.name in ("scf.for", "scf.while", "tt.call")
     if op.pure is None and op.run is None and op.name not in ENDS:
         raise Located(op.name[:200], _line(op, file))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.simulator.pointers import Source
+from grader.simulator.ramps import Lanes
 from grader.simulator.types import Array, bits
 
 if TYPE_CHECKING:
@@ -31,64 +32,65 @@ class Shadow:
         self.stored: Array | None = None
 
     def store(
-        self, machine: Machine, source: Source, data: Array, index: Array, values: Array, owners: Array
+        self, machine: Machine, source: Source, data: Array, index: Lanes, values: Array, owners: Array
     ) -> None:
         """Stores values at an index, of the same shape, for the programs that own them."""
-        low, high = int(index.min()), int(index.max())
-        if low <= self.high and high >= self.low:
-            before = self.writer.take(index)
+        if index.low <= self.high and index.high >= self.low:
+            before = index.take(self.writer)
             clash = (before != 0) & (before != owners)
             if clash.any():
-                differs = clash & (bits(data.take(index)) != bits(values))
+                differs = clash & (bits(index.take(data)) != bits(values))
                 self._report(machine, source, index, before, owners, differs, certain=True)
-        self.low, self.high = min(self.low, low), max(self.high, high)
+        self.low, self.high = min(self.low, index.low), max(self.high, index.high)
         if self.reader is not None and self.shared is not None:
-            before = self.reader.take(index)
-            clash = ((before != 0) & (before != owners)) | self.shared.take(index)
+            before = index.take(self.reader)
+            clash = ((before != 0) & (before != owners)) | index.take(self.shared)
             if clash.any():
-                clash &= bits(data.take(index)) != bits(values)
+                clash &= bits(index.take(data)) != bits(values)
                 # Of several readers the last is known, which may be the one that stores.
                 others = np.where(before == owners, 0, before)
                 self._report(machine, source, index, others, owners, clash, certain=False)
-        self.writer[index] = owners
-        data[index] = values
-        differs = bits(data.take(index)) != bits(values)
+        index.put(self.writer, owners)
+        index.put(data, values)
+        differs = bits(index.take(data)) != bits(values)
         if differs.any():
-            after = self.writer.take(index)
+            after = index.take(self.writer)
             self._report(machine, source, index, after, owners, differs & (after != owners), certain=True, now=True)
         if self.atomic is not None:
-            self.atomic[index] = False
+            index.put(self.atomic, False)
         self._at(machine, owners)
 
-    def load(self, machine: Machine, source: Source, index: Array, owners: Array) -> None:
-        if int(index.min()) <= self.high and int(index.max()) >= self.low:
-            before = self.writer.take(index)
+    def load(self, machine: Machine, source: Source, index: Lanes, owners: Array) -> None:
+        if index.low <= self.high and index.high >= self.low:
+            before = index.take(self.writer)
             clash = (before != 0) & (before != owners)
             if clash.any():
                 self._report(machine, source, index, before, owners, clash, certain=False)
         if self.reader is None or self.shared is None:
             self.reader, self.shared = np.zeros_like(self.writer), np.zeros(self.writer.size, bool)
-        before = self.reader.take(index)
-        self.shared[index[(before != 0) & (before != owners)]] = True
-        self.reader[index] = owners
-        self.shared[index[self.reader.take(index) != owners]] = True
+        before = index.take(self.reader)
+        several = (before != 0) & (before != owners)
+        index.put(self.reader, owners)
+        several |= index.take(self.reader) != owners
+        if several.any():
+            self.shared[index.array()[several]] = True
 
-    def update(self, machine: Machine, source: Source, index: Array, owners: Array) -> None:
+    def update(self, machine: Machine, source: Source, index: Lanes, owners: Array) -> None:
         """Atomics that have been made: ordered among each other, and not with what other programs load and store."""
         if self.atomic is None:
             self.atomic = np.zeros(self.writer.size, bool)
-        before = self.writer.take(index)
-        clash = (before != 0) & (before != owners) & ~self.atomic.take(index)
+        before = index.take(self.writer)
+        clash = (before != 0) & (before != owners) & ~index.take(self.atomic)
         if clash.any():
             self._report(machine, source, index, before, owners, clash, certain=False)
         if self.reader is not None:
-            before = self.reader.take(index)
+            before = index.take(self.reader)
             clash = (before != 0) & (before != owners)
             if clash.any():
                 self._report(machine, source, index, before, owners, clash, certain=False)
-        self.low, self.high = min(self.low, int(index.min())), max(self.high, int(index.max()))
-        self.writer[index] = owners
-        self.atomic[index] = True
+        self.low, self.high = min(self.low, index.low), max(self.high, index.high)
+        index.put(self.writer, owners)
+        index.put(self.atomic, True)
         self._at(machine, owners)
 
     def _at(self, machine: Machine, owners: Array) -> None:
@@ -98,7 +100,7 @@ class Shadow:
             self.stored[owners - 1] = machine.step
 
     def _report(
-        self, machine: Machine, source: Source, index: Array, others: Array, owners: Array, clash: Array, *,
+        self, machine: Machine, source: Source, index: Lanes, others: Array, owners: Array, clash: Array, *,
         certain: bool, now: bool = False,
     ) -> None:
         """Tells of the first clash between two programs that no atomics can have ordered.
@@ -107,14 +109,15 @@ class Shadow:
         a ticket, a counter that all wait for.
         """
         if self.atomic is not None and certain:
-            certain = not self.atomic.take(index)[clash].any()
-        others, owners, index = (np.broadcast_to(each, clash.shape)[clash] for each in (others, owners, index))
+            certain = not index.take(self.atomic)[clash].any()
+        others, owners, places = (
+            np.broadcast_to(each, clash.shape)[clash] for each in (others, owners, index.array()))
         if machine.synced is not None and not now:
             stored = np.zeros(1, machine.synced.dtype) if self.stored is None else self.stored
             ordered = (machine.synced[others - 1] > stored.take(others - 1, mode="clip")) & (machine.synced[owners - 1] > 0)
             ordered &= others > 0
-            others, owners, index = others[~ordered], owners[~ordered], index[~ordered]
-        if index.size:
+            others, owners, places = others[~ordered], owners[~ordered], places[~ordered]
+        if places.size:
             other = int(others[0]) or int(owners[0])
             machine.findings.race(
-                machine.place(), source, int(index[0]), (other - 1, int(owners[0]) - 1), certain)
+                machine.place(), source, int(places[0]), (other - 1, int(owners[0]) - 1), certain)

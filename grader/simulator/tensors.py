@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.simulator.pointers import Pointer, Value
+from grader.simulator.pointers import Pointer
+from grader.simulator.ramps import Ramp, plain
 from grader.simulator.text import Op
 from grader.simulator.types import KEPT, Array, Type, Unsupported, round_tf32, rounding
 
@@ -21,7 +22,8 @@ def full(values: Array, shape: tuple[int, ...]) -> Array:
 
 def _lifted(function: Callable[[Array], Array]) -> Pure:
     """A change of shape, for pointers too."""
-    return lambda value: value.map(function) if isinstance(value, Pointer) else function(value)
+    return lambda value: (
+        value.map(lambda each: function(plain(each))) if isinstance(value, Pointer) else function(value))
 
 
 def _splat(op: Op) -> Pure:
@@ -31,7 +33,15 @@ def _splat(op: Op) -> Pure:
 
 def _expand(op: Op) -> Pure:
     axis = int(op.attribute("axis")) + 1
-    return _lifted(lambda values: np.expand_dims(values, axis))
+    op.ramps = True
+    shape = op.inputs[0].shape
+
+    def expand(value: Any) -> Any:
+        if type(value) is Ramp and axis <= len(shape):
+            return Ramp(np.expand_dims(value.base, axis), value.length)
+        return np.expand_dims(plain(value), axis)
+
+    return lambda value: value.map(expand) if isinstance(value, Pointer) else expand(value)
 
 
 def _reshape(op: Op) -> Pure:
@@ -70,7 +80,8 @@ def _cat(op: Op) -> Pure:
 
 
 def _range(op: Op) -> Pure:
-    lanes = np.arange(int(op.attribute("start")), int(op.attribute("end")), dtype=np.int32)[None]
+    start = int(op.attribute("start"))
+    lanes = Ramp(np.array([[start]], np.int32), int(op.attribute("end")) - start)
     if lanes.shape[1:] != op.types[0].shape:
         raise Unsupported("a range of another length than its type's")
     return lambda: lanes
@@ -107,6 +118,8 @@ def _dot(op: Op) -> Pure:
     if result.element == "f16":
         return _half_dot(left, right)
     kept = KEPT[result.element]
+    # A multiplication and addition of a product takes a fraction of the time of any other operation.
+    op.weight = max(1, left.shape[-1] // 8)
     wide = np.dtype(np.float64) if left.element == "f64" else np.dtype(np.float32)
     rounded = rounding(result.element)
     # Sums of products of int8 are exact in float64, which has fast products.
@@ -156,11 +169,13 @@ def _poison(op: Op) -> Pure:
     return lambda: value
 
 
-def _same(_: Op) -> Pure:
+def _same(op: Op) -> Pure:
+    op.ramps = True
     return lambda value: value
 
 
-def _addptr(_: Op) -> Pure:
+def _addptr(op: Op) -> Pure:
+    op.ramps = True
     return lambda pointer, offsets: pointer.add(offsets)
 
 
@@ -181,10 +196,3 @@ def tensorwise(op: Op) -> Pure | None:
     built = _BUILT.get(op.name)
     return built(op) if built else None
 
-
-def cost(op: Op, value: Value | list[Value]) -> int:
-    """Element operations of an operation that has given this."""
-    if isinstance(value, np.ndarray):
-        # A multiplication and addition of a product takes a fraction of the time of any other operation.
-        return value.size * max(1, op.inputs[0].shape[-1] // 8) if op.name == "tt.dot" else value.size
-    return value.offsets.size if isinstance(value, Pointer) else 1

@@ -41,6 +41,9 @@ class Op:
     targets: list[tuple[str, list[str]]] = field(default_factory=list)
     dead: list[str] = field(default_factory=list)
     pure: Callable[..., Any] | None = None
+    # Whether it takes ramps as they are, and what an element of its result costs.
+    ramps: bool = False
+    weight: int = 1
     run: Callable[..., Any] | None = None
 
     def attribute(self, name: str, default: str | None = None) -> str:
