@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -37,10 +40,8 @@ def to_ptx(kernel: Kernel, capability: int) -> tuple[str, dict[str, Any]]:
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "kernel.ttir"
-        path.write_text(kernel.ttir)
-        module = ir.parse_mlir_module(str(path), context)
+    with _file(kernel.ttir) as path:
+        module = ir.parse_mlir_module(path, context)
     module.context = context
     stages: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
     backend.add_stages(stages, options, Language.TRITON)
@@ -55,8 +56,22 @@ def to_ptx(kernel: Kernel, capability: int) -> tuple[str, dict[str, Any]]:
                          "launch_cooperative_grid": options.launch_cooperative_grid, "launch_pdl": options.launch_pdl}
 
 
+@contextmanager
+def _file(text: str) -> Iterator[str]:
+    """The path of a file with this text: in a folder of its own, or in memory, which a zygote has and no folder."""
+    with ExitStack() as stack:
+        try:
+            path = Path(stack.enter_context(TemporaryDirectory())) / "kernel.ttir"
+        except FileNotFoundError:
+            descriptor = os.memfd_create("kernel.ttir")
+            stack.callback(os.close, descriptor)
+            path = Path(f"/proc/self/fd/{descriptor}")
+        path.write_text(text)
+        yield str(path)
+
+
 def assemble(ptx: str, capability: int, *, fusion: bool) -> tuple[bytes, str]:
-    """Machine code, and what ptxas says about it. Raises AssemblerError."""
+    """Machine code, and what ptxas says about it. Raises AssemblerError, TimeoutError if it used up its time."""
     with TemporaryDirectory() as folder:
         source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
         source.write_text(ptx)
@@ -64,6 +79,8 @@ def assemble(ptx: str, capability: int, *, fusion: bool) -> tuple[bytes, str]:
             [get_ptxas(capability).path, "-v", *([] if fusion else ["--fmad=false"]),
              f"--gpu-name={sm_arch_from_capability(capability)}", str(source), "-o", str(result)],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)  # fmt: skip
+        if ended.returncode == -signal.SIGXCPU:
+            raise TimeoutError
         if ended.returncode:
             # Its lines are those of a text that nobody sees.
             said = re.sub(rf"{re.escape(str(source))}, line \d+; ", "", ended.stderr.strip())

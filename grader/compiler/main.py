@@ -11,6 +11,7 @@ import json
 import mmap
 import os
 import re
+import resource
 import signal
 from collections.abc import Sequence
 from tempfile import TemporaryFile
@@ -26,6 +27,7 @@ from grader.plan.ttir import read_kernel
 # `/path/to/silu.py:12:8: error: …`
 _ERROR = re.compile(r"(?:^|:(\d+):\d+: )error: (.*)$", re.MULTILINE)
 _MOST_MESSAGE = 4000
+_TOO_SLOW = Problem(why="too_slow", message="the compiler takes too long: is a block of the kernel very large?")
 _WARM_UP = """module {
   tt.func public @warm_up(%x: !tt.ptr<f32>) {
     %lanes = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
@@ -53,7 +55,7 @@ def serve(channel: frames.Channel) -> None:
         try:
             source, target = descriptors
             text = messages.Kernels.model_validate_json(os.pread(source, request.bytes, 0))
-            written = _write(target, compile_kernels(text.kernels, request.target))
+            written = _write(target, compile_kernels(text.kernels, request.target, request.seconds))
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -73,6 +75,8 @@ def compile_kernel(kernel: Kernel, target: str) -> Binary | Problem:
         cubin, said = assemble(ptx, capability, fusion=kernel.options.enable_fp_fusion)
     except Malformed as error:
         return Problem(why="malformed", message=str(error))
+    except TimeoutError:
+        return _TOO_SLOW
     except AssemblerError as error:
         return Problem(why="assembler", message=str(error)[:_MOST_MESSAGE])
     except Exception as error:
@@ -82,15 +86,15 @@ def compile_kernel(kernel: Kernel, target: str) -> Binary | Problem:
     return Binary(cubin=base64.b64encode(cubin).decode(), facts=facts, metadata=json.dumps(metadata))
 
 
-def compile_kernels(kernels: Sequence[Kernel], target: str) -> list[str]:
-    """For each kernel a `Binary` or a `Problem`, as JSON."""
+def compile_kernels(kernels: Sequence[Kernel], target: str, seconds: int) -> list[str]:
+    """For each kernel a `Binary` or a `Problem`, as JSON. `seconds` of processor time are for each."""
     outcomes: list[str] = []
     while len(outcomes) < len(kernels):
-        outcomes += _in_a_child(kernels[len(outcomes) :], target)
+        outcomes += _in_a_child(kernels[len(outcomes) :], target, seconds)
     return outcomes
 
 
-def _in_a_child(kernels: Sequence[Kernel], target: str) -> list[str]:
+def _in_a_child(kernels: Sequence[Kernel], target: str, seconds: int) -> list[str]:
     """The outcomes of these kernels, up to the one that ends the child."""
     reading, writing = os.pipe()
     with TemporaryFile("w+", errors="replace") as printed:
@@ -104,6 +108,7 @@ def _in_a_child(kernels: Sequence[Kernel], target: str) -> list[str]:
                     for kernel in kernels:
                         os.lseek(2, 0, os.SEEK_SET)
                         os.ftruncate(2, 0)
+                        _limit(seconds)
                         outcome = compile_kernel(kernel, target)
                         if isinstance(outcome, Problem):
                             outcome = _explained(outcome, _end(printed.fileno()))
@@ -116,10 +121,20 @@ def _in_a_child(kernels: Sequence[Kernel], target: str) -> list[str]:
             outcomes = [line for line in pipe if line.endswith("\n")]
         _, status = os.waitpid(child, 0)
         if len(outcomes) < len(kernels):
-            how = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else "itself"
-            died = Problem(why="crash", message=f"the compiler was ended by {how}")
+            ended = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+            how = signal.Signals(ended).name if ended else "itself"
+            died = _TOO_SLOW if ended == signal.SIGXCPU else Problem(
+                why="crash", message=f"the compiler was ended by {how}")
             outcomes.append(_explained(died, _end(printed.fileno())).model_dump_json())
     return outcomes
+
+
+def _limit(seconds: int) -> None:
+    """Lets this process, and each program that it starts, take so much more processor time."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    soft = int(used.ru_utime + used.ru_stime) + 1 + seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
 
 
 def _end(descriptor: int) -> str:
