@@ -1,0 +1,124 @@
+"""A plan from what two calls have recorded: buffers counted anew, what nobody needs left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+from grader.plan.plan import Argument, Buffer, Operation, Plan, Tuner, View
+from grader.planner.launches import Compiled
+from grader.planner.record import Memory, Session, memories
+
+
+def is_earlier(session: Session, calls: Iterable[list[Operation]]) -> bool:
+    """Whether operations of the two last calls name memory that earlier cases have made or written."""
+    now = {0, session.call - 1, session.call}
+    return any(
+        session.named[number].born not in now or session.named[number].calls - now
+        for operations in calls for operation in operations for number in memories(operation))
+
+
+class Assembly:
+    """One case's plan in the making. `given` is the memory of the parameters in each of the two calls."""
+
+    def __init__(self, session: Session, kernels: list[Compiled], given: tuple[list[Memory], list[Memory]]) -> None:
+        self._session = session
+        self._compiled = kernels
+        self._numbers: dict[int, int] = {}
+        self._buffers: list[Buffer] = []
+        self._kernels: dict[int, int] = {}
+        first, second = given
+        for one, other in zip(first, second, strict=True):
+            index = len(self._buffers)
+            self._buffers.append(Buffer(bytes=one.bytes, place=one.place, given=one.given))
+            self._numbers[session.number(one)] = index
+            self._numbers[session.number(other)] = index
+        self._stale = {session.number(one) for one in first}
+
+    def plan(
+        self, setup: list[Operation], first: list[Operation], second: list[Operation], tuners: list[Tuner],
+        returned: Literal["nothing", "out", "tensor", "other"],
+    ) -> Plan:
+        survivors = any(
+            self._session.named[number].born != self._session.call for operation in second
+            for number in memories(operation) if number not in self._stale and not self._is_given(number))
+        stale = any(number in self._stale for operation in second for number in memories(operation))
+        needed = _needed(setup, {n for operation in (*first, *second) for n in memories(operation)})
+        made_setup = [self._renumbered(operation) for operation in needed]
+        made_first = [self._renumbered(operation) for operation in first]
+        same = not survivors and not stale and self._shape(first) == self._shape(second)
+        made_second = None
+        if not same:
+            for number in self._stale:
+                # What the first call was given is not there any more: nobody has written what stands in its place.
+                del self._numbers[number]
+            made_second = [self._renumbered(operation) for operation in second]
+        now = {self._session.call - 1, self._session.call}
+        asked = [
+            self._kernel(index) for index, one in enumerate(self._compiled)
+            if one.guessed & now or (one.guessed and index in self._kernels)]
+        return Plan(
+            buffers=self._buffers, kernels=[self._compiled[index].plan for index in self._kernels], setup=made_setup,
+            first=made_first, steady=made_second, tuners=tuners, asked=asked, returned=returned)
+
+    def _is_given(self, number: int) -> bool:
+        return bool(self._session.named[number].given)
+
+    def _buffer(self, number: int) -> int:
+        if number not in self._numbers:
+            memory = self._session.named[number]
+            self._numbers[number] = len(self._buffers)
+            self._buffers.append(Buffer(bytes=memory.bytes, place=memory.place, line=memory.line))
+        return self._numbers[number]
+
+    def _renumbered(self, operation: Operation) -> Operation:
+        return _with_buffers(operation, self._buffer, self._kernel)
+
+    def _kernel(self, index: int) -> int:
+        return self._kernels.setdefault(index, len(self._kernels))
+
+    def _shape(self, operations: list[Operation]) -> tuple[list[Operation], list[tuple[int, str, str]]]:
+        """Operations with buffers counted as they come, and what each is: equal for calls that do the same."""
+        seen: dict[int, int] = {}
+        counted = [
+            _with_buffers(operation, lambda number: seen.setdefault(number, len(seen)), lambda kernel: kernel)
+            for operation in operations]
+        named = self._session.named
+        return counted, [(named[n].bytes, named[n].place, named[n].given) for n in seen]
+
+
+def _needed(setup: list[Operation], wanted: set[int]) -> list[Operation]:
+    """The operations of the import that the calls' buffers come from, whatever they do in between."""
+    kept = []
+    for operation in reversed(setup):
+        named = memories(operation)
+        written = named if operation.op == "launch" else named[:1]
+        if wanted.intersection(written):
+            wanted.update(named)
+            kept.append(operation)
+    return kept[::-1]
+
+
+def _with_buffers(
+    operation: Operation, buffer: Callable[[int], int], kernel: Callable[[int], int]
+) -> Operation:
+    """The operation with its memories and its kernel numbered otherwise."""
+
+    def view(view: View) -> View:
+        return view.model_copy(update={"buffer": buffer(view.buffer)})
+
+    def argument(argument: Argument) -> Argument:
+        if argument.kind == "pointer":
+            return argument.model_copy(update={"buffer": buffer(argument.buffer)})
+        if argument.kind == "descriptor":
+            return argument.model_copy(update={"view": view(argument.view)})
+        return argument
+
+    if operation.op == "fill":
+        return operation.model_copy(update={"target": view(operation.target)})
+    if operation.op == "data":
+        return operation.model_copy(update={"buffer": buffer(operation.buffer)})
+    if operation.op == "copy":
+        return operation.model_copy(update={"source": view(operation.source), "target": view(operation.target)})
+    return operation.model_copy(update={
+        "kernel": kernel(operation.kernel), "arguments": [argument(one) for one in operation.arguments]})

@@ -1,0 +1,27 @@
+"""Programs, processes and the network, refused with the line that asked for them. The sandbox refuses them anyway."""
+
+from __future__ import annotations
+
+import sys
+
+from grader.plan.messages import Refusal
+from grader.planner.record import Session
+
+# Events of Python's own: see its table of audit events.
+_EVENTS: dict[str, Refusal] = {
+    **dict.fromkeys((
+        "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen",
+        "pty.spawn"), "process"),
+    **dict.fromkeys((
+        "socket.connect", "socket.bind", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto",
+        "urllib.Request", "http.client.connect", "ftplib.connect", "smtplib.connect"), "network"),
+}  # fmt: skip
+
+
+def install(session: Session) -> None:
+    def hook(event: str, args: tuple[object, ...]) -> None:
+        why = _EVENTS.get(event)
+        if why is not None and session.line():
+            session.refuse(why, event)
+
+    sys.addaudithook(hook)

@@ -1,0 +1,135 @@
+"""Exceptions of a submission as messages to the judge: short, with the line in the student's file."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import textwrap
+import traceback
+from types import TracebackType
+from typing import Any
+
+import torch
+from triton.compiler.errors import CompilationError
+
+from grader.plan.messages import Failed
+from grader.planner.record import Session, UnsupportedError
+
+MESSAGE, TRACEBACK = 2000, 6000
+_UNDEFINED = re.compile(r"(?:.*NameError\(\W*)?(\w+) is not defined")
+# Exceptions may be chained without end.
+_MOST_CAUSES = 50
+
+
+def text(value: str, most: int) -> str:
+    """As much of a student's text as a message takes, without what is no text."""
+    value = value if len(value) <= most else f"{value[:most - 1]}…"
+    return value.encode(errors="replace").decode()
+
+
+def message(error: BaseException) -> str:
+    """`ValueError: …`, whatever the exception does when it is asked."""
+    try:
+        said = str(error)
+    except BaseException:
+        said = ""
+    name = type.__getattribute__(type(error), "__name__")
+    return text(f"{name}: {said}" if said else str(name), MESSAGE)
+
+
+def lines_of(error: SyntaxError | BaseException) -> str:
+    return "".join(traceback.format_exception_only(error)) if isinstance(error, SyntaxError) else ""
+
+
+def line(session: Session, error: BaseException) -> int:
+    """The line of the innermost frame in the student's file that the exception passed; 0 for none."""
+    found = 0
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == session.file:
+            found = trace.tb_lineno or found
+        trace = trace.tb_next
+    return found
+
+
+def traceback_of(session: Session, error: BaseException) -> str:
+    """The frames from the student's file on, and the exception."""
+    frames = []
+    trace: TracebackType | None = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == session.file:
+            code = trace.tb_frame.f_code
+            frames.append(traceback.FrameSummary(session.file, trace.tb_lineno or 0, code.co_name, lookup_line=True))
+        trace = trace.tb_next
+    return text("".join(traceback.format_list(frames[-12:])) + message(error), TRACEBACK)
+
+
+def failed(session: Session, error: BaseException, lowering_failure: BaseException | None, seq: int) -> Failed:
+    """What an exception of the graded function is told as."""
+    kind: Any = "exception"
+    where, said = line(session, error), message(error)
+    if isinstance(error, NotImplementedError):
+        kind = "not_attempted"
+    elif isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        kind = "out_of_memory"
+    elif isinstance(error, UnsupportedError):
+        kind, said = "unsupported", text(str(error), MESSAGE)
+    compiling = isinstance(error, CompilationError) or _among_causes(error, lowering_failure)
+    if compiling and kind == "exception":
+        kind = "compile_error"
+        inner, found = _innermost(session, error)
+        where, said = found or where, message(inner) if inner is not error else said
+    return Failed(seq=seq, failure=kind, message=said, line=where, traceback=traceback_of(session, error))
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    found = [error]
+    while len(found) < _MOST_CAUSES:
+        cause = found[-1].__cause__ or found[-1].__context__
+        if cause is None:
+            break
+        found.append(cause)
+    return found
+
+
+def _among_causes(error: BaseException, wanted: BaseException | None) -> bool:
+    return wanted is not None and any(one is wanted for one in _causes(error))
+
+
+def _innermost(session: Session, error: BaseException) -> tuple[BaseException, int]:
+    """Triton wraps an error once for each function of a kernel: what was said first, and the student's line of it."""
+    said, found = error, 0
+    for one in _causes(error):
+        if isinstance(one, CompilationError):
+            found = _line_of_node(session, one) or found
+            if one.error_message:
+                said = one
+    return said, found
+
+
+def _line_of_node(session: Session, error: CompilationError) -> int:
+    """Triton counts lines from a kernel's `def`, in its source without indentation."""
+    first, *_ = (error.src or "").split("\n")
+    at = getattr(error.node, "lineno", 0)
+    if not first or not at:
+        return 0
+    lines = linecache.getlines(session.file)
+    wanted = (error.src or "").rstrip().split("\n")
+    for index, _ in enumerate(lines):
+        if lines[index].strip() == first.strip():
+            there = textwrap.dedent("".join(lines[index:index + len(wanted)])).rstrip().split("\n")
+            if [one.strip() for one in there] == [one.strip() for one in wanted]:
+                return index + at
+    return 0
+
+
+def undefined(error: BaseException) -> list[str]:
+    """Names that the exception says are not defined: Python's own, or a kernel's."""
+    found = []
+    for one in _causes(error):
+        if isinstance(one, NameError):
+            said = getattr(one, "name", None) or _UNDEFINED.match(message(one).removeprefix("NameError: "))
+            found.append(said if isinstance(said, str) else said.group(1) if said else "")
+        elif isinstance(one, CompilationError):
+            found += _UNDEFINED.findall(one.error_message or "")
+    return [name for name in found if name]

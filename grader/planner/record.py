@@ -1,0 +1,200 @@
+"""What is known of the submission while it is planned: its memory, and the operations that its host code asked for."""
+
+from __future__ import annotations
+
+import bisect
+import sys
+import traceback
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any, Literal, NoReturn
+
+from grader.plan.device import Device
+from grader.plan.messages import Answers, Refusal
+from grader.plan.plan import MOST_BUFFERS, MOST_OPERATIONS, Operation, Place
+
+# Where made-up addresses begin: nothing of the process is mapped there, so that a read by address fails at once.
+FIRST_ADDRESS = 0x3000_0000_0000
+# As CUDA's allocators align, and PyTorch's on the host.
+DEVICE_ALIGNMENT, HOST_ALIGNMENT = 512, 64
+# Between two allocations, so that an address past the end of one is not in the next.
+GAP = 1 << 20
+
+
+class RefusedError(RuntimeError):
+    """Host code asked for something that needs or makes numbers."""
+
+
+class SkippedError(Exception):
+    """A benchmark, met while the file is imported."""
+
+
+class UnsupportedError(Exception):
+    """Something that a GPU would run and the planner cannot plan."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """What all of a buffer holds, where that is known: nothing yet, one value, or `data`, its bytes."""
+
+    kind: Literal["nothing", "value", "data"]
+    value: bool | int | float = 0
+    data: bytes = b""
+
+
+@dataclass(eq=False)
+class Memory:
+    """One allocation. `born` is the call that made it, 0 for the import; `calls` are those whose operations name it.
+    `number` is given when the first does."""
+
+    bytes: int
+    place: Place
+    address: int
+    line: int
+    born: int
+    given: str = ""
+    output: bool = False
+    constant: Constant | None = None
+    number: int = -1
+    calls: set[int] = field(default_factory=set)
+    storage: Any = None
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """The first refusal of a call, kept whatever the host code does with the exception."""
+
+    why: Refusal
+    operator: str
+    line: int
+    traceback: str
+
+
+class Session:
+    """One submission in this process. `call` counts calls of the graded function; it is 0 while the file is imported.
+
+    Operations go to `operations`, which is another list while a CUDA graph is captured. `copies` tells whether copies
+    of tensors may be recorded, `debug` how kernels are lowered, `answers` what host code is told of its machine.
+    """
+
+    def __init__(self, file: str, device: Device) -> None:
+        self.file = file
+        self.device = device
+        self.call = 0
+        self.over = False
+        self.lowering = False
+        self.copies = True
+        self.debug = False
+        self.answers = Answers()
+        self.operations: list[Operation] = []
+        self.named: list[Memory] = []
+        self.stopped: Stopped | None = None
+        self._by_storage: dict[int, Memory] = {}
+        self._memories: list[Memory] = []
+        self._addresses: list[int] = []
+        self._next_address = FIRST_ADDRESS
+
+    def allocate(
+        self, storage: Any, size: int, place: Place, *, given: str = "", output: bool = False,
+        constant: Constant | None = None,
+    ) -> Memory:
+        """Memory behind a storage that PyTorch made without numbers. Raises as PyTorch does where there is not enough."""
+        import torch
+
+        if size > self.device.total_memory:
+            raise torch.OutOfMemoryError(
+                f"CUDA out of memory. Tried to allocate {size / 2**30:.2f} GiB. GPU 0 has a total capacity of "
+                f"{self.device.total_memory / 2**30:.2f} GiB.")
+        alignment = HOST_ALIGNMENT if place == "host" else DEVICE_ALIGNMENT
+        address = -(-self._next_address // DEVICE_ALIGNMENT) * DEVICE_ALIGNMENT + alignment % DEVICE_ALIGNMENT
+        self._next_address = address + size + GAP
+        memory = Memory(
+            bytes=size, place=place, address=address, line=self.line(), born=self.call, given=given, output=output,
+            constant=constant, storage=storage)
+        self._by_storage[storage._cdata] = memory
+        self._memories.append(memory)
+        self._addresses.append(address)
+        return memory
+
+    def memory(self, storage: Any) -> Memory:
+        found = self._by_storage.get(storage._cdata)
+        if found is None:
+            # Made where nobody looked: by a thread, or with PyTorch's modes switched off.
+            found = self.allocate(storage, storage.nbytes(), "host")
+        return found
+
+    def at(self, address: int) -> tuple[Memory, int] | None:
+        """The memory that an address lies in, and how many bytes from its start."""
+        index = bisect.bisect_right(self._addresses, address) - 1
+        if index < 0:
+            return None
+        memory = self._memories[index]
+        offset = address - memory.address
+        return (memory, offset) if offset <= memory.bytes else None
+
+    def number(self, memory: Memory) -> int:
+        """The number by which operations name it, one for each memory of the process; plans count anew."""
+        if memory.number < 0:
+            if len(self.named) >= 16 * MOST_BUFFERS:
+                raise RuntimeError(f"more than {16 * MOST_BUFFERS:,} tensors")
+            memory.number = len(self.named)
+            self.named.append(memory)
+        return memory.number
+
+    def record(self, operation: Operation) -> None:
+        if len(self.operations) >= MOST_OPERATIONS:
+            raise RuntimeError(f"more than {MOST_OPERATIONS:,} launches, fills and copies in one call")
+        self.operations.append(operation)
+
+    def use(self, operation: Operation) -> None:
+        """Notes that this call uses what an operation names, which another call may have recorded."""
+        for number in memories(operation):
+            self.named[number].calls.add(self.call)
+
+    def line(self) -> int:
+        """The line of the innermost frame in the student's file, 0 if there is none."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            if frame.f_code.co_filename == self.file:
+                return frame.f_lineno
+            frame = frame.f_back
+        return 0
+
+    def refuse(self, why: Refusal, operator: str) -> NoReturn:
+        if self.stopped is None:
+            frames = [frame for frame in traceback.extract_stack() if frame.filename == self.file]
+            text = "".join(traceback.format_list(frames[-8:]))
+            self.stopped = Stopped(why, operator[:200], self.line(), text[:4000])
+        raise RefusedError(f"{operator}: host code has shapes, not numbers; compute in a Triton kernel")
+
+
+def memories(operation: Operation) -> list[int]:
+    """The numbers of the memories that an operation names; the first is the one written, if it is not a launch."""
+    if operation.op == "fill":
+        return [operation.target.buffer]
+    if operation.op == "data":
+        return [operation.buffer]
+    if operation.op == "copy":
+        return [operation.target.buffer, operation.source.buffer]
+    found = []
+    for argument in operation.arguments:
+        if argument.kind == "pointer":
+            found.append(argument.buffer)
+        elif argument.kind == "descriptor":
+            found.append(argument.view.buffer)
+    return found
+
+
+_session: Session | None = None
+
+
+def begin(file: str, device: Device) -> Session:
+    """The session of this process, which plans one submission."""
+    global _session
+    _session = Session(file, device)
+    return _session
+
+
+def session() -> Session:
+    assert _session is not None
+    return _session
