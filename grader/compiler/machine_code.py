@@ -18,7 +18,7 @@ from triton.backends.compiler import GPUTarget, Language
 from triton.backends.nvidia.compiler import get_ptxas, sm_arch_from_capability
 from triton.compiler.compiler import make_backend
 
-from grader.plan.plan import Kernel
+from grader.plan.plan import Kernel, Malformed
 
 # What Triton's launcher, or one like it, has to know beside the plan.
 _METADATA = ("name", "shared", "num_warps", "tensordesc_meta", "global_scratch_size", "global_scratch_align",
@@ -33,7 +33,7 @@ def to_ptx(kernel: Kernel, capability: int) -> tuple[str, dict[str, Any]]:
     """A kernel in PTX, without line tables, and what a launcher has to know.
 
     The text is what the front end made, so all of Triton's stages are run, where `triton.compile` of a file takes it to
-    have the first of them behind it. Raises RuntimeError, with the diagnostics on stderr, where Triton gives up.
+    have the first of them behind it. Raises Malformed, and RuntimeError where Triton gives up, with its diagnostics on stderr.
     """
     backend = make_backend(GPUTarget("cuda", capability, 32))
     options = backend.parse_options(kernel.options.model_dump())

@@ -24,8 +24,10 @@ from grader.plan.device import TARGETS
 from grader.plan.plan import Kernel, Malformed
 from grader.plan.ttir import read_kernel
 
-# `/path/to/silu.py:12:8: error: …`
-_ERROR = re.compile(r"(?:^|:(\d+):\d+: )error: (.*)$", re.MULTILINE)
+# `/path/to/silu.py:12:8: error: …`, `loc("kernel.ttir":1:85): error: …`, `<unknown>:0: error: …`
+_ERROR = re.compile(r"^(?:.*?:(\d+):\d+(?:\):|:)|<unknown>:\d+:) error: (.*)$", re.MULTILINE)
+_FAILED = "Failures have been detected while processing an MLIR pass pipeline"
+_MOST_PRINTED = 8 << 20
 _MOST_MESSAGE = 4000
 _TOO_SLOW = Problem(why="too_slow", message="the compiler takes too long: is a block of the kernel very large?")
 _WARM_UP = """module {
@@ -110,8 +112,8 @@ def _in_a_child(kernels: Sequence[Kernel], target: str, seconds: int) -> list[st
                         os.ftruncate(2, 0)
                         _limit(seconds)
                         outcome = compile_kernel(kernel, target)
-                        if isinstance(outcome, Problem):
-                            outcome = _explained(outcome, _end(printed.fileno()))
+                        if isinstance(outcome, Problem) and outcome.why == "compiler":
+                            outcome = _explained(outcome, _text(printed.fileno()))
                         pipe.write(outcome.model_dump_json() + "\n")
                         pipe.flush()
             finally:
@@ -123,9 +125,10 @@ def _in_a_child(kernels: Sequence[Kernel], target: str, seconds: int) -> list[st
         if len(outcomes) < len(kernels):
             ended = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
             how = signal.Signals(ended).name if ended else "itself"
+            last = _text(printed.fileno()).strip().rpartition("\n")[2]
             died = _TOO_SLOW if ended == signal.SIGXCPU else Problem(
-                why="crash", message=f"the compiler was ended by {how}")
-            outcomes.append(_explained(died, _end(printed.fileno())).model_dump_json())
+                why="crash", message=f"the compiler was ended by {how}: {last[:500]}")
+            outcomes.append(died.model_dump_json())
     return outcomes
 
 
@@ -137,19 +140,17 @@ def _limit(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
 
 
-def _end(descriptor: int) -> str:
-    size = os.fstat(descriptor).st_size
-    return os.pread(descriptor, 1 << 16, max(0, size - (1 << 16))).decode(errors="replace")
+def _text(descriptor: int) -> str:
+    return os.pread(descriptor, _MOST_PRINTED, 0).decode(errors="replace").replace("\0", "")
 
 
 def _explained(problem: Problem, printed: str) -> Problem:
     """A problem with the errors that Triton's compiler printed, and the line of the first that has one."""
     errors = list(_ERROR.finditer(printed))
-    if not errors:
-        return problem
-    text = "\n".join(dict.fromkeys(match[2] for match in errors))
+    text = "\n".join(dict.fromkeys(match[2] for match in errors if match[2] != _FAILED))
     line = next((int(match[1]) for match in errors if match[1]), 0)
-    return problem.model_copy(update={"message": f"{problem.message}\n{text}"[:_MOST_MESSAGE], "line": line})
+    message = f"{problem.message.rstrip()}\n{text}".strip()
+    return problem.model_copy(update={"message": message[:_MOST_MESSAGE], "line": line})
 
 
 def _write(descriptor: int, outcomes: Sequence[str]) -> int:

@@ -37,10 +37,11 @@ class Problem(Shaped):
     """A kernel that the compiler gave up on.
 
     "shared_memory": a program needs more of it than the target has; "malformed": a text that no planner of ours writes;
-    "compiler" and "assembler" (ptxas) refuse it; "crash": the compiler's process ended.
+    "compiler" and "assembler" (ptxas) refuse it; "too_slow": it would have taken too long; "crash": the compiler's
+    process ended.
     """
 
-    why: Literal["shared_memory", "malformed", "compiler", "assembler", "crash"] = "compiler"
+    why: Literal["shared_memory", "malformed", "compiler", "assembler", "too_slow", "crash"] = "compiler"
     message: Text
     line: Annotated[int, Field(ge=0)] = 0
 

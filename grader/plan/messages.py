@@ -193,10 +193,14 @@ class Exhausted(Message):
 
 
 class Compile(Message):
-    """Compile kernels for a target: descriptor 0 holds `Kernels`, `bytes` long, descriptor 1 takes `Binaries`."""
+    """Compile kernels for a target: descriptor 0 holds `Kernels`, `bytes` long, descriptor 1 takes `Binaries`.
+
+    `seconds` of processor time are for each kernel, and as many for its assembler.
+    """
 
     op: Literal["compile"] = "compile"
     bytes: Size
+    seconds: Annotated[int, Field(ge=1, le=3600)] = 15
     target: Annotated[str, Field(pattern=r"^sm_\d{2,3}$")]
 
 
