@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -193,7 +193,7 @@ def test_a_case_of_one_element_does_not_speak() -> None:
     positive = {"x": torch.ones(1, 1)}
     inputs, got, comparison = judge(assignment, SILU.cases[0], faults.copies_x, inputs=positive)
     detail = explain_case(assignment, SILU.cases[0], inputs, got, comparison, inputs_changed=[])
-    assert "One element alone" in detail.hint and not detail.pattern
+    assert detail is not None and "One element alone" in detail.hint and not detail.pattern
 
 
 def test_the_hint_that_most_cases_agree_on_is_told_with_a_case_that_shows_it() -> None:
@@ -229,48 +229,6 @@ def test_shapes_come_before_powers_of_two_which_are_mentioned() -> None:
     assert "just where N and M differ" in message and "strides" in hint and "a size is no power of two" in hint
 
 
-Reaches = Callable[[int, int], tuple[str, int]]
-"""What a faulty kernel does in a case of M x N: ("load" or "store", elements past the end), or ("wrong" or "", 0)."""
-
-
-def _last(action: str, rows: int, columns: int, apart: int) -> tuple[str, int]:
-    """As a kernel whose rows of a matrix are `apart` elements apart, in the one load or store that is wrong."""
-    far = (rows - 1) * apart + columns - rows * columns
-    return (action, far) if far > 0 else ("wrong" if rows > 1 and apart != columns else "", 0)
-
-
-@pytest.mark.parametrize(
-    ("reaches", "words"),
-    [
-        (lambda m, n: _last("store", n, m, n), ("Right for square", "rows of out to be N elements apart", "i * M + j")),
-        (lambda m, n: _last("load", m, n, m), ("Right for square", "rows of x to be M elements apart", "i * N + j")),
-        (lambda m, n: _last("load", m, n, m) if m > n else _last("store", n, m, n), ("the load", "And the store")),
-        (lambda m, n: _last("store", n, m, 64), ("rows of out to be 64 elements apart",)),
-        (lambda m, n: ("load", 1), ("One element too far",)),
-        (lambda m, n: ("load", n), ("One row of x too far",)),
-        (lambda m, n: ("store", m), ("One row of out too far",)),
-        (lambda m, n: ("load", 1024 - m * n % 1024), ("Own hint",)),
-        # Further than the wrong stride alone would reach.
-        (lambda m, n: ("store", 7 * m * n) if n > m else ("wrong" if n != m else "", 0), ("Own hint",)),
-    ],
-)
-def test_how_far_all_cases_reach_tells_the_stride_or_the_comparison(reaches: Reaches, words: tuple[str, ...]) -> None:
-    assignment = _with_cases(TURN, *_squares((1, 1), (1, 37), (41, 1), (5, 9), (31, 33), (103, 3), (7, 52), (64, 64)))
-    checks = _checks(assignment, set())
-    for check in checks:
-        state, far = reaches(check.sizes["M"], check.sizes["N"])
-        if not state:
-            continue
-        check.outcome = "failed"
-        check.detail = Detail(kind="wrong_values", message="3 wrong.", total=9)
-        if far:
-            check.detail = Detail(kind="out_of_bounds", hint="Own hint.", message=(
-                f"line 9: {state} out of bounds: 3 of 32 active lanes reach up to {far:,} element{'s' * (far > 1)} "
-                "past the end of `p`."))
-    _, hint = explain_assignment(assignment, checks)
-    assert [word for word in words if word not in hint] == [], hint
-
-
 def test_sums_are_to_blame_where_all_is_wrong_and_the_inner_size_leaves_a_rest() -> None:
     sizes = ((32, 64, 64), (40, 64, 96), (5, 9, 7), (17, 33, 257), (3, 5, 40))
     assignment = _with_cases(GEMM, *_squares(*sizes, names="MNK"))
@@ -299,14 +257,14 @@ def test_sizes_are_not_blamed_for_what_a_message_says(kind: FailureKind) -> None
 
 
 def test_the_failure_that_decides_the_verdict_speaks() -> None:
-    policy = Detail(kind="policy", message="line 3: aten::copy_", hint="PyTorch did it.")
-    record = CheckResult(id="record", stage="record", outcome="failed", detail=policy)
-    checks = [*_checks(SILU, {case.name for case in SILU.cases}), record]
-    assert explain_assignment(SILU, checks) == (policy.message, policy.hint)
-    late = Detail(kind="late_write", message="written later")
-    checks = [*_checks(SILU, {SILU.cases[0].name}, late), record]
-    message, hint = explain_assignment(SILU, checks)
-    assert message == policy.message and "still ran" in hint
+    target = CheckResult(
+        id="target", stage="target", outcome="failed",
+        detail=Detail(kind="exception", message="70,000 programs along y", hint="Larger blocks."))
+    wrong = _checks(SILU, {case.name for case in SILU.cases})
+    assert explain_assignment(SILU, [*wrong, target]) == ("70,000 programs along y", "Larger blocks.")
+    crashed = _checks(SILU, {SILU.cases[0].name}, Detail(kind="exception", message="IndexError: 1", hint="Look."))
+    message, hint = explain_assignment(SILU, [*crashed, target])
+    assert message == "Fails in 1 of 2 cases; first 64x100: IndexError: 1" and hint == "Look."
 
     assignment = _with_cases(SILU, *_squares((5, 9), (1, 1), (64, 64)))
     mixed = _checks(assignment, {case.name for case in assignment.cases})
@@ -316,6 +274,22 @@ def test_the_failure_that_decides_the_verdict_speaks() -> None:
     message, hint = explain_assignment(assignment, mixed)
     assert message == "Fails in 1 of 3 cases and is wrong in 2; in 1x1-mixed: IndexError: 1"
     assert hint.startswith("Look.") and hint.endswith("It is b.")
+
+
+def test_what_has_nothing_to_do_with_sizes_is_said_once() -> None:
+    policy = Detail(kind="policy", message="Line 3 copies a tensor.", hint="In a kernel.")
+    everywhere = {case.name for case in SILU.cases}
+    assert explain_assignment(SILU, _checks(SILU, everywhere, policy)) == (policy.message, policy.hint)
+    message, _ = explain_assignment(SILU, _checks(SILU, {SILU.cases[1].name}, policy))
+    assert message == "Fails in 1 of 2 cases; first 37x129: Line 3 copies a tensor."
+
+
+def test_cases_that_only_a_gpu_can_judge_are_counted() -> None:
+    checks = _checks(SILU, set())
+    checks[1].outcome = "not_run"
+    checks[1].detail = Detail(kind="needs_gpu", message="The operation `x` needs a GPU.", hint="On a GPU.")
+    assert explain_assignment(SILU, checks) == (
+        "1 of 2 cases can be judged on a GPU alone; first 37x129: The operation `x` needs a GPU.", "On a GPU.")
 
 
 def test_cases_that_were_not_run_are_not_counted_as_right() -> None:
@@ -337,6 +311,7 @@ def _check(assignment: Assignment, case: Case, fault: Fault) -> CheckResult:
     detail = None
     if not comparison.passed:
         detail = explain_case(assignment, case, inputs, got, comparison, inputs_changed=[])
+        assert detail is not None
     return CheckResult(
         id=f"case-{case.name}", stage="case", case=case.name, sizes=case.sizes, detail=detail,
         outcome="failed" if detail else "passed")

@@ -121,4 +121,6 @@ def explain(
 ) -> Detail:
     """What the grader says to a faulty kernel."""
     used, got, comparison = judge(assignment, case, fault, inputs=inputs)
-    return explain_case(assignment, case, used, got, comparison, inputs_changed=list(changed))
+    detail = explain_case(assignment, case, used, got, comparison, inputs_changed=list(changed))
+    assert detail is not None
+    return detail

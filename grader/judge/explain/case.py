@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import torch
 from torch import Tensor
 
 from grader.assignment import Assignment, Case, Inputs
@@ -43,6 +44,9 @@ def explain_case(
     if decisive is not None and decisive.kind != "race":
         return decisive
     name = assignment.output.name
+    if any(isinstance(found, seen.Unwritten) and found.given == name for found in findings):
+        # A result that NaN went into may hold the very bits that mark an element as never written.
+        comparison = replace(comparison, unwritten=torch.zeros_like(comparison.unwritten))
     if comparison.passed:
         return Detail(
             kind="input_changed",

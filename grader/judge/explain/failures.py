@@ -70,7 +70,7 @@ PHRASES = (
     (r"simultaneous multiple comparison", "Write (a <= b) & (b < c): a kernel compares two things at a time."),
     (r"Boolean value of Tensor with more than one",
      "An `if` in a kernel decides for the whole program, by a single number: choose lane by lane with tl.where."),
-    (r"Did you forget to add @triton\.jit",
+    (r"Did you forget to add @triton\.jit|unsupported tensor index",
      "triton.language works inside kernels only, and a block there is not indexed: an element is loaded with "
      "tl.load(pointer + offset)."),
     (r"only tuple comprehensions", "A kernel has no lists: take a block, or tl.static_range to unroll a loop."),

@@ -134,4 +134,7 @@ def explain_refusal(assignment: Assignment, source: str, refused: Refused) -> De
 
 def _called(operator: str) -> str:
     """`mul` for `aten::mul.Tensor`: as a student knows it."""
-    return operator.removeprefix("aten::").partition(".")[0] if operator.startswith("aten::") else operator
+    if not operator.startswith("aten::"):
+        return operator
+    name = operator.removeprefix("aten::").partition(".")[0]
+    return {"_to_copy": "to"}.get(name, name)

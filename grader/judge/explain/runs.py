@@ -114,11 +114,13 @@ def _reaches(found: seen.OutOfBounds) -> str:
         sides.append(f"up to {plural(reach.before, 'element')} before the start")
     text = f"The {ACCESS[found.access]}{in_line(found.line)} reaches {' and '.join(sides) or 'outside'} of {name}"
     which = f"program {program(found.program)}"
-    many = f", the first of {found.programs:,} that do" if found.programs > 1 else ""
-    lanes = f"{found.lanes:,} of {plural(found.active, 'active lane')} lie outside in {which}{many}"
+    if found.programs > 1:
+        which += f", the first of {found.programs:,} that do this"
     if found.active <= 1:
-        lanes = f"this is {which}{many}"
-    return f"{text}, which has {found.elements:,}: {lanes}."
+        return f"{text}, which has {found.elements:,}, in {which}."
+    lie = "lies" if found.lanes == 1 else "lie"
+    return f"{text}, which has {found.elements:,}: {found.lanes:,} of {found.active:,} active lanes {lie} outside in " \
+           f"{which}."
 
 
 def _why_outside(found: seen.OutOfBounds) -> str:
@@ -192,8 +194,8 @@ def race(found: seen.Race) -> Finding:
     name = tensor_name(found.tensor, found.given)
     if found.certain:
         return Finding(
-            f"Programs {first} and {second} both store to element {found.element:,} of {name}{in_line(found.line)}, "
-            "and different values: which of them stays is left to chance.",
+            f"Programs {first} and {second} store different values to element {found.element:,} of {name}"
+            f"{in_line(found.line)}: which of them stays is left to chance.",
             "Each element belongs to one program: do the offsets contain tl.program_id times the block size, and does "
             "the mask end where the next program begins? A sum over programs takes tl.atomic_add, or a second launch.",
             pattern="race",

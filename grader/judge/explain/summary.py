@@ -25,6 +25,8 @@ SIZES_MATTER: dict[FailureKind, frozenset[Kind]] = {
     "time_out": frozenset({"bound"}),
     "out_of_memory": frozenset({"bound"}),
 }
+# What has nothing to do with the sizes of a case.
+SAID_ONCE = frozenset({"policy", "compile_error"})
 ANSWERED: frozenset[Kind] = frozenset({"shape", "blocks", "bound", "values"})
 
 
@@ -37,10 +39,16 @@ def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> tup
         if idle:
             return f"{plural(idle, 'check')} of {len(checks)} did not run.", ""
         return f"Right in all {plural(len(cases), 'case')}.", ""
-    first = next((c for c in deciding if c.stage != "case"), deciding[0])
+    first = next((c for c in deciding if c.stage == "source"), deciding[0])
     detail = _detail(first)
+    if verdict == "needs_gpu":
+        return (f"{len(deciding)} of {plural(len(cases), 'case')} can be judged on a GPU alone; first {first.case}: "
+                f"{detail.message}"), detail.hint
     # Where the grader failed, the sizes of its cases tell nothing, and may not even be known.
     if verdict == "infrastructure_error" or first.stage != "case" or any(c.outcome == "not_run" for c in cases):
+        return detail.message, detail.hint
+    deciding = [c for c in deciding if c.stage == "case"]
+    if detail.kind in SAID_ONCE and len(deciding) == len(cases) and len({_detail(c).message for c in deciding}) == 1:
         return detail.message, detail.hint
     failed = [c for c in cases if c.outcome == "failed"]
     passed = [c for c in cases if c.outcome == "passed"]

@@ -1,0 +1,120 @@
+"""Every failure has a hint that fits what was said, and none that misleads."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+import pytest
+
+from grader.judge.explain import explain_failure
+from grader.result import FailureKind
+from tests.judge.explain import wrong_kernels
+from tests.judge.toys import SILU
+from tests.plan.kernels import lower
+
+
+@pytest.mark.parametrize(("kernel", "words"), wrong_kernels.HINTS, ids=lambda one: getattr(one, "__name__", ""))
+def test_what_triton_does_not_compile_has_a_hint(kernel: Any, words: str) -> None:
+    with pytest.raises(Exception) as error:
+        # Asked for by every launch: it reads what the kernel refers to.
+        assert kernel.cache_key
+        lower(kernel, {"x": "*fp32", "n": "i32"}, {"BLOCK": 32})
+    detail = explain_failure(SILU, "compile_error", f"{error.typename}: {error.value}", line=7, text="…")
+    assert words in detail.hint and detail.kind == "compile_error"
+    assert not detail.message.startswith("CompilationError: at "), "the kernel's text is quoted"
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "words"),
+    [
+        ("exception", "TypeError: add() missing 1 required positional argument: 'n'", "leaves out 'n'"),
+        ("exception", "NotImplementedError", "still raises NotImplementedError"),
+        ("exception", "KeyError: {0} {name}", "shapes and values"),
+        ("exception", "TypeError: kernel k: missing a required argument: 'BLOCK'", "passes no BLOCK"),
+        ("exception", "KeyError: 'Keyword argument BLOK was specified but unrecognised by kernel k'",
+         "letter by letter"),
+        ("exception", "RuntimeError: output with shape [1] doesn't match the broadcast shape [7]", "different shapes"),
+        ("exception", "RuntimeError: Cannot call @triton.jit'd outside of the scope of a kernel",
+         "kernel[(programs,)]"),
+        ("exception", "TypeError: object of type 'int' has no len()", "kernel[(programs,)]"),
+        ("exception", "TypeError: 'function' object is not subscriptable", "decorator missing"),
+        ("exception", "ZeroDivisionError: integer division or modulo by zero", "Which size is 0"),
+        ("exception", "ValueError: not enough values to unpack (expected 2, got 1)", "wrong number of names"),
+        ("exception", "RecursionError: maximum recursion depth exceeded", "calls itself without end"),
+        ("exception", "SystemExit: 1", "Do not call exit()"),
+        ("exception", "AcceleratorError: CUDA error: misaligned address\nSearch for", "tl.multiple_of"),
+        ("exception", "AcceleratorError: CUDA error: device-side assert triggered", "tl.device_assert"),
+        ("exception", "OutOfResources: out of resource: shared memory, Required: 393216, Hardware limit: 232448. "
+         "Reducing block sizes or `num_stages` may help.", "more shared memory than the GPU has"),
+        ("exception", "RuntimeError: Triton Error [CUDA]: invalid argument", "end at 65,535"),
+        ("exception", "AcceleratorError: CUDA error: unspecified launch failure", "gave up in the middle"),
+        ("exception", "ValueError: Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?)",
+         "device first"),
+        ("exception", "AttributeError: module 'torch' has no attribute 'float8_e3m4'", "float8_e3m4 is not there"),
+        ("out_of_bounds", "an illegal memory access was encountered", "outside every tensor"),
+        ("out_of_memory", "OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0",
+         "Allocate no more"),
+        ("unreadable_source", "silu.py is a symbolic link out of the submission; a file expected", "the file itself"),
+        ("unreadable_source", "silu.py is not a regular file", "ordinary file"),
+        ("unreadable_source", "silu.py has 2,000,000 bytes; at most 131,072 expected", "may have 131,072 bytes"),
+        ("unreadable_source", "silu.py cannot be read: Permission denied", "permissions"),
+        ("unreadable_source", "silu.py, line 1: byte 0xe9 is not UTF-8; save the file as UTF-8",
+         "Save silu.py as UTF-8"),
+        ("crash", "it was killed", "in the middle of the call"),
+        ("crash", "it exited by itself with status 3", "Do not call exit()"),
+        ("import_error", "ModuleNotFoundError: No module named 'silu'", "each file stands alone"),
+        ("import_error", "ModuleNotFoundError: No module named 'pandas'", "plots and tables"),
+        ("import_error", "ImportError: cannot import name 'helper' from 'silu'", "each file stands alone"),
+        ("time_out", "no answer within 10 s", "does not end"),
+        ("missing_function", "no function silu", "silu(x, out)"),
+        ("missing_file", "no silu.py", "silu.py"),
+        ("over_limit", "it printed more than 64 MiB", "starts no processes"),
+        ("protocol", "one line of JSON expected", "file descriptors"),
+        ("infrastructure", "no memory for the output", "costs no points"),
+    ],
+)
+def test_failures_have_hints(kind: FailureKind, message: str, words: str) -> None:
+    detail = explain_failure(SILU, kind, message, line=7, text="y = kernel[grid](x)")
+    assert words in detail.hint and detail.kind == kind
+    assert detail.place is not None and (detail.place.file, detail.place.line) == ("silu.py", 7)
+
+
+def compiled(line: str, said: str) -> str:
+    """An error of Triton's compiler: name, place, the kernel up to the line, then the cause."""
+    return f"CompilationError: at 2:8:\ndef k(p, n):\n    {line}\n        ^\n{said}"
+
+
+def test_what_a_compiler_or_allocator_objects_to_is_the_message() -> None:
+    assert explain_failure(SILU, "compile_error", compiled("x = y", "NameError('y is not defined')")).message == (
+        "NameError: y is not defined")
+    assert explain_failure(SILU, "compile_error", compiled("x = 1", "no")).message == "CompilationError: no"
+    assert "cannot compile this line" in explain_failure(
+        SILU, "compile_error", compiled("tl.zeros((2**21,))", "")).message
+    # The kernel's own text is no part of what the compiler says.
+    assert "need a pointer" in explain_failure(
+        SILU, "compile_error", compiled("# index 3 is out of bounds", "Unsupported ptr type int32")).hint
+    assert explain_failure(SILU, "out_of_memory", "[enforce fail at a.cpp:127] err == 0. you tried to allocate 1024 "
+                           "bytes. Error code 12").message == "out of memory: it tried to allocate 1024 bytes"
+
+
+def test_what_a_submission_raises_itself_is_no_riddle() -> None:
+    detail = explain_failure(SILU, "exception", "ValueError: 9 is odd", line=3, text='raise ValueError(f"{n} is odd")')
+    assert "raises this" in detail.hint
+
+
+@pytest.mark.parametrize("number", [
+    s for s in signal.Signals if s.name in {"SIGSEGV", "SIGKILL", "SIGABRT", "SIGXCPU", "SIGSYS", "SIGXFSZ"}])
+def test_signals_have_hints_of_their_own(number: signal.Signals) -> None:
+    detail = explain_failure(SILU, "crash", f"it was killed by {number.name}", signal=number)
+    assert detail.kind == "crash"
+    assert detail.hint != explain_failure(SILU, "crash", "it died").hint
+
+
+def test_a_loop_that_runs_out_of_time_is_asked_about() -> None:
+    assert "ever become false" in explain_failure(SILU, "time_out", "no answer", line=3, text="while True:").hint
+
+
+def test_messages_of_a_submission_are_one_short_line() -> None:
+    detail = explain_failure(SILU, "exception", "ValueError: a\nb\x1b[31m\u202e" + "x" * 5000)
+    assert len(detail.message) <= 500 and detail.message.isprintable()

@@ -1,0 +1,185 @@
+"""What a simulator saw becomes sentences: the place, how far, which program, and a hint that follows from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from grader.judge.compare import compare
+from grader.judge.explain import explain_case, explain_findings
+from grader.plan.findings import (
+    Assertion,
+    EmptyGrid,
+    Finding,
+    MaskedUsed,
+    OutOfBounds,
+    Overflow,
+    Race,
+    Unwritten,
+)
+from grader.result import Detail, Reach
+from tests.judge import faults
+from tests.judge.toys import LINE, SILU, Fault, judge
+
+SOURCE = "\n" * 8 + "    x = tl.load(x_ptr + offsets)\n"
+
+
+def outside(**changed: Any) -> OutOfBounds:
+    """The last block of 64 lanes over 45 elements, loaded without a mask."""
+    fields: dict[str, Any] = {
+        "access": "load", "kernel": "silu_kernel", "line": 9, "tensor": "x_ptr", "given": "x", "elements": 45,
+        "lowest": 45, "highest": 63, "lanes": 19, "active": 64, "programs": 1, "program": (0, 0, 0), "masked": False}
+    return OutOfBounds(**{**fields, **changed})
+
+
+OVERFLOW = Overflow(kernel="k", line=8, type="int32", operation="mul", program=(70_000, 0, 0))
+ASSERTION = Assertion(kernel="k", line=7, message="x is too\nlarge", program=(3, 1, 0))
+RACE = Race(kernel="k", line=12, tensor="out_ptr", given="out", element=1700, programs=((0, 0, 0), (3, 0, 0)),
+            certain=True)
+TOO_EARLY = Race(kernel="k", line=12, tensor="total_ptr", element=0, programs=((1, 0, 0), (0, 0, 0)), certain=False)
+READS_OUT = Unwritten(kernel="k", line=11, tensor="out_ptr", given="out", lanes=64, program=(0, 0, 0))
+READS_SCRATCH = Unwritten(kernel="k", line=11, tensor="parts_ptr", lanes=1, program=(0, 0, 0))
+MASKED = MaskedUsed(kernel="k", line=9, tensor="x_ptr")
+EMPTY = EmptyGrid(kernel="k", line=20, grid=(4, 0, 1))
+
+
+def stops(*findings: Finding) -> Detail:
+    detail = explain_findings(SILU, SOURCE, findings)
+    assert detail is not None
+    return detail
+
+
+def test_an_access_out_of_bounds_names_tensor_line_program_and_distance() -> None:
+    detail = stops(outside())
+    assert detail.kind == "out_of_bounds"
+    assert detail.message == (
+        "The load in line 9 reaches up to 19 elements past the end of x (`x_ptr` in the kernel), which has 45: 19 of "
+        "64 active lanes lie outside in program 0.")
+    assert detail.place is not None and detail.place.text == "x = tl.load(x_ptr + offsets)"
+    assert detail.reach == [Reach(access="load", tensor="x_ptr", given="x", past=19)]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message", "hint"),
+    [
+        ({}, "19 of 64 active lanes", "This tl.load has no mask, and the last block"),
+        ({"access": "store", "given": "out"}, "The store in line 9", "add mask=offsets < n. In a matrix"),
+        ({"access": "atomic"}, "The atomic operation in line 9", "This atomic operation has no mask"),
+        ({"masked": True}, "19 elements past", "Does the mask compare the offsets with the right size"),
+        ({"masked": True, "highest": 45, "lanes": 1}, "1 of 64 active lanes lies", "One element too far"),
+        ({"highest": 45, "lanes": 1, "active": 1}, "which has 45, in program 0.", "One element too far"),
+        ({"lowest": -3, "highest": -1}, "up to 3 elements before the start of x", "Offsets below 0"),
+        ({"lowest": -3}, "past the end and up to 3 elements before the start", "Offsets below 0"),
+        ({"highest": 2**24 + 60}, "16,777,232 elements past", "the offsets themselves are wrong"),
+        ({"lowest": -(2**24)}, "16,777,216 elements before", "16,777,216 elements before the start: the offsets"),
+        ({"programs": 4, "program": (1, 2, 0)}, "in program (1, 2), the first of 4 that do this", "no mask"),
+        ({"given": "", "tensor": "parts"}, "past the end of the submission's own `parts`", "no mask"),
+        ({"given": "", "tensor": "", "line": 0}, "The load reaches", "no mask"),
+    ],
+)
+def test_what_an_access_out_of_bounds_shows_by_itself(changed: dict[str, Any], message: str, hint: str) -> None:
+    detail = stops(outside(**changed))
+    assert message in detail.message and hint in detail.hint
+    assert ("other=0.0" in detail.hint) == (changed.get("access", "load") == "load" and "no mask" in detail.hint)
+
+
+def test_a_number_that_wrapped_around_explains_offsets_far_outside() -> None:
+    detail = stops(outside(highest=2**31), OVERFLOW)
+    assert detail.kind == "out_of_bounds" and len(detail.reach) == 1
+    assert "passes the range of int32" in detail.hint and "row.to(tl.int64)" in detail.hint
+    assert "program 70,000" in detail.hint
+
+
+def test_every_access_out_of_bounds_is_kept_for_the_look_at_all_cases() -> None:
+    detail = stops(outside(), outside(access="store", tensor="out_ptr", given="out", highest=50))
+    assert [(reach.given, reach.past) for reach in detail.reach] == [("x", 19), ("out", 6)]
+
+
+def test_an_assertion_of_the_kernel_speaks_before_what_it_guards_against() -> None:
+    detail = stops(outside(), ASSERTION)
+    assert detail.kind == "exception"
+    assert detail.message == "The tl.device_assert in line 7 does not hold in program (3, 1): x is too large."
+    assert "check in the kernel" in detail.hint
+
+
+def test_different_values_for_one_element_fail_a_run_and_name_both_programs() -> None:
+    detail = stops(RACE)
+    assert (detail.kind, detail.pattern) == ("race", "race")
+    assert detail.message == (
+        "Programs 0 and 3 store different values to element 1,700 of out (`out_ptr` in the kernel) in line 12: which "
+        "of them stays is left to chance.")
+    assert "tl.atomic_add" in detail.hint
+
+
+@pytest.mark.parametrize("finding", [TOO_EARLY, READS_OUT, READS_SCRATCH, MASKED, EMPTY, OVERFLOW])
+def test_other_findings_fail_no_run_that_is_right(finding: Finding) -> None:
+    assert explain_findings(SILU, SOURCE, [finding]) is None
+    assert told(_answers_rightly, finding) is None
+
+
+@pytest.mark.parametrize("finding", [outside(), ASSERTION, RACE])
+def test_a_right_answer_does_not_excuse_what_fails_a_run(finding: Finding) -> None:
+    detail = told(_answers_rightly, finding)
+    assert detail == explain_findings(LINE, SOURCE, [finding])
+
+
+@pytest.mark.parametrize(
+    ("finding", "words", "pattern"),
+    [
+        (TOO_EARLY, ("Programs 1 and 0 of one launch", "element 0 of the submission's own `total_ptr`",
+                     "none waits for another"), "race"),
+        (READS_SCRATCH, ("line 11 reads 1 element of the submission's own `parts_ptr`", "torch.zeros"),
+         "reads unwritten memory"),
+        (OVERFLOW, ("(`mul` in program 70,000)", "row.to(tl.int64)"), "overflow"),
+        (EMPTY, ("line 20 starts no program: its grid is (4, 0).", "triton.cdiv"), "written region: everything"),
+        (MASKED, ("`x_ptr` in line 9 has a mask and no `other`", "other=0.0"), "masked lanes"),
+        (RACE, ("store different values",), "race"),
+    ],
+)
+def test_what_was_seen_explains_a_wrong_answer_without_a_pattern(
+    finding: Finding, words: tuple[str, ...], pattern: str
+) -> None:
+    detail = told(faults.noise, finding)
+    assert detail is not None and detail.kind == "wrong_values" and detail.pattern == pattern
+    assert [word for word in words if word not in detail.hint] == [], detail.hint
+    assert detail.wrong and detail.error_map is not None
+
+
+def test_a_pattern_that_names_a_cause_is_told_beside_what_was_seen() -> None:
+    detail = told(faults.one_element_late, RACE)
+    assert detail is not None and detail.pattern == "moved"
+    assert detail.hint.startswith("Programs 0 and 3") and "off by one element" in detail.hint
+    assert detail.message.startswith("All 5,000 elements are wrong; ")
+
+
+def test_an_output_that_is_read_is_named_as_the_source_of_nan() -> None:
+    """`beta * C`: NaN of the poison goes through the sum, bits and all, and is no element that nobody wrote."""
+    def accumulates(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:
+        out.copy_(right + 0.0 * out)
+
+    detail = told(accumulates, READS_OUT)
+    assert detail is not None and detail.kind == "not_finite" and detail.unwritten == 0
+    assert "NaN" in detail.message and "never written" not in detail.message
+    assert detail.worst is not None and detail.worst.got == "nan"
+    assert "out arrives full of NaN, and the kernel reads it in line 11" in detail.hint and "beta * out" in detail.hint
+
+
+def test_large_outputs_are_not_searched_for_patterns() -> None:
+    size = (1 << 22) + 1
+    expected = torch.ones(size, dtype=torch.float64)
+    got = torch.full((size,), 2.0)
+    detail = explain_case(
+        LINE, LINE.cases[0], {"x": got}, got, compare(got, expected, torch.tensor(0.1)), inputs_changed=[])
+    assert detail is not None and detail.hint == "" and detail.wrong == size and detail.error_map is not None
+
+
+def _answers_rightly(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:
+    out.copy_(right)
+
+
+def told(fault: Fault, *findings: Finding) -> Detail | None:
+    inputs, got, comparison = judge(LINE, LINE.cases[0], fault)
+    return explain_case(
+        LINE, LINE.cases[0], inputs, got, comparison, inputs_changed=[], findings=findings, source=SOURCE)

@@ -1,0 +1,88 @@
+"""A plan that cannot write its output shows why: no launch, no program, another tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from grader.judge.explain import explain_case, explain_unwritten
+from grader.plan.plan import Argument, Buffer, Copy, Descriptor, Fill, Kernel, Launch, Operation, Plan, Pointer, View
+from tests.judge import faults
+from tests.judge.toys import LINE, judge
+
+SOURCE = "\n" * 19 + "    kernel[(n // 64,)](x, out, n)\n"
+X, OUT, OWN = 0, 1, 2
+BUFFERS = [Buffer(bytes=180, given="x"), Buffer(bytes=180, given="out"), Buffer(bytes=180, line=18)]
+KERNEL = Kernel(name="k", symbol="k", ttir="module {}", signature=["*fp32", "*fp32"])
+
+
+def view(buffer: int) -> View:
+    return View(buffer=buffer, shape=[45], strides=[1], dtype="float32")
+
+
+def launch(*arguments: int | Argument, grid: tuple[int, int, int] = (1, 1, 1), line: int = 20) -> Launch:
+    made = [Pointer(buffer=one) if isinstance(one, int) else one for one in arguments]
+    return Launch(kernel=0, grid=grid, arguments=made, line=line)
+
+
+def plan(*first: Operation, **more: Any) -> Plan:
+    return Plan(buffers=BUFFERS, kernels=[KERNEL], first=list(first), **more)
+
+
+@pytest.mark.parametrize(
+    ("made", "message", "hint", "line"),
+    [
+        (plan(), "The kernel was never launched.", "kernel[(programs,)](arguments)", 0),
+        (plan(Fill(target=view(OWN), value=0)), "never launched", "for all sizes", 0),
+        (plan(launch(X, OUT, grid=(0, 1, 1))), "The launch in line 20 starts no program: its grid is (0,).",
+         "triton.cdiv", 20),
+        (plan(launch(X, OUT, grid=(4, 0, 1))), "its grid is (4, 0).", "rounds down", 20),
+        (plan(launch(X, OWN)), "out is passed to no launch.", "Pass out itself", 20),
+        (plan(launch(X, OWN), returned="tensor"), "The function returns a new tensor, and out is passed to no launch.",
+         "Write into out", 20),
+        (plan(returned="tensor"), "returns a new tensor", "Write into out", 0),
+    ],
+)
+def test_a_plan_shows_why_nothing_is_written(made: Plan, message: str, hint: str, line: int) -> None:
+    detail = explain_unwritten(LINE, SOURCE, made)
+    assert detail is not None and detail.kind == "unwritten"
+    assert detail.message.startswith("out was never written. ") and message in detail.message
+    assert hint in detail.hint
+    assert (detail.place.line if detail.place else 0) == line
+
+
+@pytest.mark.parametrize("first", [
+    launch(X, OUT),
+    launch(Descriptor(view=view(OUT), block=[16]), X),
+    Copy(source=view(X), target=view(OUT)),
+    Fill(target=view(OUT), value=0.0),
+])
+def test_a_plan_that_reaches_its_output_says_nothing(first: Operation) -> None:
+    assert explain_unwritten(LINE, SOURCE, plan(first)) is None
+    # One of two launches that start programs is enough.
+    assert explain_unwritten(LINE, SOURCE, plan(launch(X, OUT, grid=(0, 1, 1)), first)) is None
+
+
+def test_each_call_is_looked_at_by_itself() -> None:
+    """A cache that answers the second call with the first one's tensor."""
+    made = plan(launch(X, OUT), steady=[launch(X, OWN)])
+    assert explain_unwritten(LINE, SOURCE, made, 0) is None
+    detail = explain_unwritten(LINE, SOURCE, made, 1)
+    assert detail is not None and "passed to no launch" in detail.message
+
+
+def test_the_reason_is_told_with_the_figures_of_the_output() -> None:
+    case = LINE.cases[0]
+    inputs, got, comparison = judge(LINE, case, faults.writes_nothing)
+    empty = plan(launch(X, OUT, grid=(0, 1, 1)))
+    detail = explain_case(
+        LINE, case, inputs, got, comparison, inputs_changed=[], plan=empty, source=SOURCE)
+    assert detail is not None and "its grid is (0,)" in detail.message
+    assert (detail.unwritten, detail.total) == (5000, 5000) and detail.error_map is not None
+    # Where the output is passed to a launch with programs, what the mask lets through is asked about.
+    reached = explain_case(LINE, case, inputs, got, comparison, inputs_changed=[], plan=plan(launch(X, OUT)))
+    assert reached is not None and "Nothing was written" in reached.hint
+    # Another tensor that was stored to explains more.
+    astray = explain_case(LINE, case, inputs, got, comparison, inputs_changed=["x"], plan=plan(launch(X)))
+    assert astray is not None and "wrong pointer" in astray.hint

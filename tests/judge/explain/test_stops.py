@@ -1,0 +1,92 @@
+"""Whatever comes in place of an answer is explained, and nobody is blamed for what only a GPU can tell."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from grader.forkserver.conversation import Lost
+from grader.judge import execution
+from grader.judge.explain import explain_remarks, explain_stop
+from grader.judge.explain.stops import Stop
+from grader.plan import compiled
+from grader.plan.check import BeyondBuffer, GridTooLarge, HostMemory, NotOnTarget, TooMuchMemory
+from grader.plan.findings import EmptyGrid, MaskedUsed
+from grader.plan.messages import CannotSimulate, Exhausted, Failed, Skipped
+from grader.result import FailureKind
+from tests.judge.toys import SILU
+
+SOURCE = "\n" * 9 + "    tl.store(out_ptr, x)\n    while True:\n"
+
+STOPS: list[tuple[Stop, FailureKind, str, str]] = [
+    (Failed(seq=1, failure="syntax_error", message="'(' was never closed", line=10), "syntax_error", "never closed",
+     "unclosed bracket"),
+    (Failed(seq=1, failure="compile_error", message="CompilationError: at 2:6:\ndef k(x):\n    tl.arange(0, 33)\n"
+            "    ^\narange's range must be a power of 2", line=10), "compile_error",
+     "CompilationError: arange's range must be a power of 2", "next_power_of_2"),
+    (Failed(seq=1, failure="unsupported", message="torch.cuda.graph_pool_handle", line=10), "infrastructure",
+     "The grader cannot plan this in line 10: torch.cuda.graph_pool_handle", "not a mistake of the submission"),
+    (Failed(seq=1, failure="too_large", message="16,385 operations", line=10), "over_limit", "16,385 operations",
+     "not one for each row"),
+    (CannotSimulate(seq=1, operation="tt.elementwise_inline_asm", kernel="k", line=10), "needs_gpu",
+     "The operation `tt.elementwise_inline_asm` in line 10 of the kernel `k` needs a GPU.", "costs no points"),
+    (Exhausted(seq=1, what="operations", kernel="k", line=10), "time_out",
+     "The kernel `k` takes more operations than the grader's limit allows in line 10.", "millions of programs"),
+    (Exhausted(seq=1, what="operations", kernel="k", line=11), "time_out", "line 11", "ever become false"),
+    (Exhausted(seq=1, what="memory", kernel="k"), "out_of_memory", "The kernel `k` ran out of memory.",
+     "BLOCK_M x BLOCK_N"),
+    (Exhausted(seq=1, what="stalled", kernel="k", line=10), "time_out", "its programs wait for each other in line 10",
+     "a launch of its own"),
+    (Lost("time_out", "no answer within 10 s"), "time_out", "no answer within 10 s", "loop that does not end"),
+    (Lost("crash", "it was killed by SIGSEGV", signal=signal.SIGSEGV), "crash", "SIGSEGV", "until the stack is full"),
+    (GridTooLarge("k", 10, "y", 70_000, 65_535), "exception", "asks for 70,000 programs along y, where a GPU takes "
+     "65,535 at most", "the grid's first size"),
+    (GridTooLarge("k", 10, "x", 2**31, 2**31 - 1), "exception", "2,147,483,648 programs along x", "larger block."),
+    (TooMuchMemory(2**42, 140 << 30, 10), "out_of_memory", "The call allocates 4,096.0 GiB, where there are 140.0 GiB; "
+     "the largest tensor is made in line 10.", "Allocate no more"),
+    (TooMuchMemory(3 << 20, 1 << 20, 0), "out_of_memory", "3.0 MiB", "Allocate no more"),
+    (BeyondBuffer("x", 10, 4), "exception", "A view of x in line 10 ends 4 bytes after its memory.", "as_strided"),
+    (BeyondBuffer("", 10, 4096, "k"), "exception", "the submission's own in line 10, as the launch of `k` takes it,",
+     "tensor descriptor"),
+    (HostMemory("k", 10, "matrix"), "exception", "takes matrix, which lies in host memory", '.to("cuda")'),
+    (HostMemory("k", 10, ""), "exception", "takes a tensor of the submission's own", 'device="cuda"'),
+    (NotOnTarget("k", 10, "launch_pdl", "sm_80"), "exception", "sets launch_pdl, which sm_80 does not have",
+     "Leave launch_pdl out"),
+    (compiled.Problem(message="PassManager::run failed", line=10), "compile_error", "PassManager", "smaller blocks"),
+    (execution.Lost("illegal_address", "an illegal memory access was encountered", "k", 10), "out_of_bounds",
+     "illegal memory access", "outside every tensor"),
+    (execution.Lost("launch_failure", "CUDA error: unspecified launch failure", "k", 10), "exception", "launch failure",
+     "device_assert"),
+    (execution.Lost("out_of_memory", "CUDA out of memory. Tried to allocate 20.00 GiB", "k", 10), "out_of_memory",
+     "tried to allocate 20.00 GiB", "Allocate no more"),
+    (execution.Lost("time_limit", "no answer within 10 s", "k", 10), "time_out", "10 s", "does not end"),
+]
+
+
+@pytest.mark.parametrize(("stop", "kind", "message", "hint"), STOPS)
+def test_what_comes_in_place_of_an_answer_is_explained(stop: Stop, kind: FailureKind, message: str, hint: str) -> None:
+    detail = explain_stop(SILU, SOURCE, stop)
+    assert detail.kind == kind
+    assert message in detail.message and hint in detail.hint
+    line = getattr(stop, "line", 0)
+    assert (detail.place.line if detail.place else 0) == line
+    if line == 10:
+        assert detail.place is not None and detail.place.text == "tl.store(out_ptr, x)"
+
+
+def test_what_was_left_out_of_a_file_is_said() -> None:
+    skipped = [
+        Skipped(line=40, why="numbers", text="print(silu(x,\n    out))"), Skipped(line=41, why="benchmark"),
+        Skipped(line=42, why="exception"), Skipped(line=42, why="exception")]
+    assert explain_remarks(skipped) == [
+        "Line 40 was skipped: it needs the numbers of a tensor, and while a file is imported tensors have none "
+        "(`print(silu(x, out))`).",
+        "Line 41 was skipped: it measures time, which is the grader's work.",
+        "Line 42 was skipped: it raised an exception."]
+
+
+def test_an_answer_that_depends_on_masked_lanes_is_remarked_on_once() -> None:
+    masked = MaskedUsed(kernel="k", line=9, tensor="x_ptr")
+    (remark,) = explain_remarks([], [masked, EmptyGrid(kernel="k", line=1, grid=(0, 1, 1)), masked])
+    assert "`x_ptr` in line 9 has a mask and no `other`" in remark and "other=0.0" in remark
