@@ -15,7 +15,7 @@ import numpy as np
 
 from grader.plan.frames import Channel, ChannelClosed
 from grader.plan.messages import SIMULATOR_REQUEST, CannotSimulate, Exhausted, Simulate, Simulated
-from grader.plan.plan import ITEM_BYTES, Copy, Data, DType, Fill, Launch, Malformed, Operations, Plan, View, read_plan
+from grader.plan.plan import ITEM_BYTES, Copy, Data, DType, Fill, Launch, Malformed, Plan, View, read_plan
 from grader.simulator.arithmetic import warm_up
 from grader.simulator.findings import Findings
 from grader.simulator.launch import Failed, run_launch
@@ -50,10 +50,11 @@ def prepare() -> None:
 
 
 def run(
-    plan: Plan, memory: Sequence[Array], *, call: Literal[0, 1] = 0, operations: int = 1 << 40,
-    masked: Literal["zero", "nan"] = "zero",
+    plan: Plan, *memories: Sequence[Array], operations: int = 1 << 40, masked: Literal["zero", "nan"] = "zero",
 ) -> Result:
-    """Runs a call of a plan on the given buffers' memory: writable arrays of bytes, in the order of their indices.
+    """Runs calls of a plan, the first one and, given two memories, the steady one after it.
+
+    Each has the given buffers' memory for itself: writable arrays of bytes, in the order of their indices.
 
     Outputs are buffers that are full of poison: what a kernel loads of them before it stores is a finding.
     """
@@ -62,21 +63,15 @@ def run(
         given = [number for number, each in enumerate(plan.buffers) if each.given]
         if sum(each.bytes for each in plan.buffers if not each.given) > MOST_BYTES:
             return Exhausted(seq=0, what="memory")
-        if [plan.buffers[number].bytes for number in given] != [each.size for each in memory]:
+        if any([plan.buffers[number].bytes for number in given] != [one.size for one in each] for each in memories):
             return CannotSimulate(seq=0, operation="given buffers of other sizes")
         buffers = [_temporary(number, 0 if each.given else each.bytes) for number, each in enumerate(plan.buffers)]
-        mine = dict(zip(given, memory, strict=True))
         findings = Findings()
-        steps: list[tuple[Operations, bool]] = [(plan.setup, False)]
-        if call == 1 and plan.steady is not None:
-            steps += [(plan.first, True), (plan.steady, False)]
-        else:
-            steps += [(plan.first, False)]
-        for position, (step, copied) in enumerate(steps):
+        calls = plan.calls()[: len(memories)]
+        for position, step in enumerate([plan.setup, *calls]):
             # What the calls before have shown is told of them.
-            findings = findings if position < 2 and not copied else Findings()
-            for number in given:
-                raw = mine[number].copy() if copied else mine[number]
+            findings = findings if position < 2 else Findings()
+            for number, raw in zip(given, memories[max(0, position - 1)], strict=True):
                 buffers[number] = Buffer(
                     number, raw, np.zeros(raw.size, np.uint8) if _poisoned(raw) else None, plan.buffers[number].given)
             for operation in step:
@@ -191,11 +186,14 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
             text += part
         plan = read_plan(text)
         sizes = [each.bytes for each in plan.buffers if each.given]
-        memory: list[Array] = []
-        for size, descriptor in zip(sizes, descriptors[1:], strict=True):
-            maps.append(mmap.mmap(descriptor, size) if size else None)
-            memory.append(np.zeros(0, np.uint8) if maps[-1] is None else np.frombuffer(maps[-1], np.uint8))
-        result = run(plan, memory, call=request.call, operations=request.operations, masked=request.masked)
+        memories: list[list[Array]] = []
+        for number in range(request.call + 1):
+            memories.append([])
+            own = descriptors[1 + number * len(sizes) :][: len(sizes)]
+            for size, descriptor in zip(sizes, own, strict=True):
+                maps.append(mmap.mmap(descriptor, size) if size else None)
+                memories[-1].append(np.zeros(0, np.uint8) if maps[-1] is None else np.frombuffer(maps[-1], np.uint8))
+        result = run(plan, *memories, operations=request.operations, masked=request.masked)
     except (Malformed, ValueError, IndexError, OSError) as error:
         result = CannotSimulate(seq=request.seq, operation=f"{type(error).__name__}: {error}"[:200])
     finally:
