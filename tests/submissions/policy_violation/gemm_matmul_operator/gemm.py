@@ -1,4 +1,4 @@
 # The @ operator.
-# expect: @
+# expect: matmul
 def gemm(a, b, out):
     out[:] = a @ b

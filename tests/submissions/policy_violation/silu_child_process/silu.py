@@ -1,4 +1,5 @@
 # A child process computes, where no record sees it.
+# expect: starts a process
 import os
 
 import torch

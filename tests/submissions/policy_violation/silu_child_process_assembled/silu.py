@@ -1,4 +1,4 @@
-# As the child process, with nothing in the text that tells; Python itself reports it.
+# As the child process, with nothing in the text that tells.
 # expect: os.fork
 import torch
 import triton

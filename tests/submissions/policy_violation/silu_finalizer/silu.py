@@ -1,5 +1,5 @@
 # A finalizer computes after the function has returned.
-# expect: aten::div
+# expect: computes with a tensor
 import torch
 import triton
 import triton.language as tl

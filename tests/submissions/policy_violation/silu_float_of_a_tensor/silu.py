@@ -1,5 +1,5 @@
 # A parameter annotated `float` is given an element of x, whose number Python would have to read.
-# expect: number
+# expect: reads a number out of a tensor
 import triton
 import triton.language as tl
 

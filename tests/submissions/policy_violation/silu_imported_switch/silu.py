@@ -1,4 +1,4 @@
-# Switches the record off with a function imported by an assembled name.
+# Switches PyTorch's modes off with a function imported by an assembled name.
 import importlib
 
 import torch

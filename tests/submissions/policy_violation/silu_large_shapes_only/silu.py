@@ -1,4 +1,5 @@
 # An honest kernel for small inputs and PyTorch for large ones.
+# expect: computes with a tensor
 import torch
 import triton
 import triton.language as tl

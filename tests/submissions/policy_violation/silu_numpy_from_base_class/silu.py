@@ -1,4 +1,5 @@
 # The unwatched method of the base class, and NumPy by operators alone.
+# expect: hands a tensor to NumPy
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,5 @@
 # Leaves PyTorch through tolist and computes in Python.
+# expect: reads the values of a tensor
 import math
 
 import torch

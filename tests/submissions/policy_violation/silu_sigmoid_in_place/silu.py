@@ -1,5 +1,5 @@
 # Methods that end in an underscore compute as well.
-# expect: x.clone
+# expect: copy_
 def silu(x, out):
     out[:] = x
     out.neg_().exp_().add_(1.0).reciprocal_()

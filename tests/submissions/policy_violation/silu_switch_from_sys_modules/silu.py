@@ -1,4 +1,4 @@
-# Switches the record off with a function of a module that is there already.
+# Switches PyTorch's modes off with a function of a module that is there already.
 import sys
 
 import torch

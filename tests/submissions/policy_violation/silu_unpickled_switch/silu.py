@@ -1,4 +1,4 @@
-# Switches the record off with a function that a pickle names.
+# Switches PyTorch's modes off with a function that a pickle names.
 import pickle
 
 import torch

@@ -1,4 +1,5 @@
 # PyTorch transposes with .contiguous(), a kernel copies.
+# expect: into another order of memory
 import triton
 import triton.language as tl
 

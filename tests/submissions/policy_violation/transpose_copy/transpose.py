@@ -1,4 +1,4 @@
 # out.copy_(x.t()): PyTorch's own transposing copy.
-# expect: copy_
+# expect: into another order of memory
 def transpose(x, out):
     out.copy_(x.t())

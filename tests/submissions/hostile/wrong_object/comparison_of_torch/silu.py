@@ -1,6 +1,5 @@
 # Comparing is always content, in the functions a grader would compare with.
-# verdict: policy_violation
-# expect: torch.allclose
+# verdict: wrong_answer
 import torch
 import triton
 import triton.language as tl

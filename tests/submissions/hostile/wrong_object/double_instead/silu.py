@@ -13,7 +13,7 @@ def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 def silu(x, out):
-    exact = torch.empty(x.shape, dtype=torch.float64)
+    exact = torch.empty(x.shape, dtype=torch.float64, device=x.device)
     silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, exact, x.numel(), BLOCK=8192)
     out.data = exact
     return exact

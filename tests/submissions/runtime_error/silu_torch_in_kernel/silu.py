@@ -1,4 +1,5 @@
 # A PyTorch call inside a jit function.
+# expect: triton.language only
 import torch
 import triton
 import triton.language as tl

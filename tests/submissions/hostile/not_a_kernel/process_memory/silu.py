@@ -1,4 +1,5 @@
 # Reads and writes the tensors through the memory file of the process.
+# verdict: runtime_error, policy_violation
 import array
 import math
 
