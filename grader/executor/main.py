@@ -33,21 +33,20 @@ def prepare() -> None:
 
 def serve(channel: frames.Channel) -> None:
     executor = _Executor()
-    # Ahead of the first request.
-    trouble = executor.open()
+    reply = executor.open()
     while True:
+        channel.send(reply)
+        if isinstance(reply, messages.Fault | messages.Broken):
+            return
         try:
             request, descriptors = channel.receive_with_descriptors(messages.EXECUTOR_REQUEST)
         except frames.ChannelClosed:
             return
         try:
-            reply = trouble or executor.answer(request, descriptors)
+            reply = executor.answer(request, descriptors)
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
-        channel.send(reply.model_copy(update={"seq": request.seq}))
-        if isinstance(reply, messages.Fault):
-            return
 
 
 @dataclass(frozen=True)
@@ -65,19 +64,18 @@ class _Executor:
         self._slots: list[Slot] = []
         self._captures: list[_Capture] = []
 
-    def open(self) -> messages.Fault | None:
+    def open(self) -> messages.ExecutorReply:
         """Makes the CUDA context."""
         try:
             # One stream for all, and not the default one, which a graph cannot be captured from.
             torch.cuda.set_stream(torch.cuda.Stream())  # type: ignore[no-untyped-call]
             self._wait()
         except Exception as error:
-            traceback.print_exc()
-            return messages.Fault(seq=0, kind="other", message=f"no CUDA context: {error}"[:2000])
-        return None
+            return messages.Broken(seq=0, message=f"no CUDA context: {error}"[:2000])
+        return messages.Ready(seq=0)
 
     def answer(self, request: messages.ExecutorRequest, descriptors: list[int]) -> messages.ExecutorReply:
-        """Does what is asked. An error of CUDA's, or of ours, is a `Fault`."""
+        """Does what is asked. Errors are answers too."""
         name, line = "", 0
         try:
             if isinstance(request, messages.Run | messages.Capture):
@@ -85,21 +83,21 @@ class _Executor:
             reply = self._answer(request, descriptors)
             self._wait()
             return reply
+        except torch.OutOfMemoryError as error:
+            return messages.Fault(seq=request.seq, kind="out_of_memory", message=str(error)[:2000])
         except Exception as error:
             fault = error
-            if not isinstance(error, DriverError):
-                traceback.print_exc()
+            try:
                 # PyTorch tells of errors of kernels in words; the driver, asked again, by number.
-                try:
-                    self._wait()
-                except DriverError as told:
-                    fault = told
+                self._wait()
+            except DriverError as told:
+                fault = told
             if isinstance(fault, DriverError):
                 return messages.Fault(
                     seq=request.seq, kind=fault.kind, message=str(fault), kernel=fault.kernel or name,
                     line=fault.line or line)
-            kind: messages.FaultKind = "out_of_memory" if isinstance(fault, torch.OutOfMemoryError) else "other"
-            return messages.Fault(seq=request.seq, kind=kind, message=f"{type(fault).__name__}: {fault}"[:2000])
+            traceback.print_exc()
+            return messages.Broken(seq=request.seq, message=f"{type(error).__name__}: {error}"[:2000])
 
     def _answer(self, request: messages.ExecutorRequest, descriptors: list[int]) -> messages.ExecutorReply:
         if isinstance(request, messages.Replay):

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from grader.executor import guards
-from grader.executor.driver import checked
+from grader.executor.driver import DriverError, checked
 from grader.executor.messages import DeviceBlock, Placed, Slots
 from grader.plan.plan import Buffer, Place
 
@@ -53,7 +53,7 @@ class Blocks:
 class Temporaries:
     """Memory for the buffers of a plan that nobody gives, between guard zones, one allocation for each place.
 
-    `flat` is the memory of each by its index among the plan's buffers.
+    `flat` is the memory of each by its index among the plan's buffers. Raises DriverError if there is too little.
     """
 
     def __init__(self, buffers: Sequence[Buffer]) -> None:
@@ -68,8 +68,12 @@ class Temporaries:
                 continue
             spans, size = guards.layout(
                 [buffers[i].bytes for i in indices], [guards.ZONE_BYTES] * len(indices), [0] * len(indices))
-            memory = torch.empty(
-                size, dtype=torch.uint8, device="cuda" if place == "device" else "cpu", pin_memory=place == "pinned")
+            try:
+                memory = torch.empty(
+                    size, dtype=torch.uint8, device="cuda" if place == "device" else "cpu",
+                    pin_memory=place == "pinned")
+            except RuntimeError as error:
+                raise DriverError("out_of_memory", str(error)[:2000]) from None
             self._arenas.append((memory, guards.Guards(memory, spans, self._word), indices))
             self.flat |= {i: memory[span.start : span.end] for i, span in zip(indices, spans, strict=True)}
 

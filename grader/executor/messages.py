@@ -129,7 +129,8 @@ ExecutorRequest = LoadPlan | LoadBaseline | Bind | Run | Capture | Replay
 
 
 class Ready(Message):
-    """What was asked is done. `number` is that of the program or the capture made."""
+    """What was asked is done. `number` is that of the program made. The first, without being asked, with the number 0:
+    there is a CUDA context."""
 
     op: Literal["ready"] = "ready"
     number: Size = 0
@@ -164,7 +165,7 @@ an instruction that is none), a launch that asks for more than the device has, m
 
 
 class Fault(Message):
-    """CUDA has reported an error. After most of them the context is lost; the executor ends by itself.
+    """CUDA has reported an error. After most of them the context is lost; the executor ends by itself, after each.
 
     `kernel` and `line` where one launch alone can be meant.
     """
@@ -176,7 +177,14 @@ class Fault(Message):
     line: Line = 0
 
 
-ExecutorReply = Ready | Captured | Ran | Replayed | Fault
+class Broken(Message):
+    """A failure of ours: no device, or an exception that no kernel has caused. The executor ends by itself."""
+
+    op: Literal["broken"] = "broken"
+    message: Text
+
+
+ExecutorReply = Ready | Captured | Ran | Replayed | Fault | Broken
 
 EXECUTOR_REQUEST: TypeAdapter[ExecutorRequest] = TypeAdapter(Annotated[ExecutorRequest, Field(discriminator="op")])
 EXECUTOR_REPLY: TypeAdapter[ExecutorReply] = TypeAdapter(Annotated[ExecutorReply, Field(discriminator="op")])

@@ -26,7 +26,8 @@ from grader.plan.plan import DType, Place
 _GRANULE = 2 << 20
 
 
-@dataclass(frozen=True)
+# Two are the same only if they are one: tensors are not compared by `==`.
+@dataclass(frozen=True, eq=False)
 class Piece:
     """A contiguous tensor of an arena, `offset` bytes into it. `tensor` is the judge's own view."""
 
@@ -53,7 +54,7 @@ class Arena:
             [guards.size_of(tensor.shape, tensor.dtype) for tensor in wanted],
             [guards.zone(tensor.shape, tensor.dtype) for tensor in wanted],
             [secrets.randbelow(guards.MOST_DISTANCE) for _ in wanted])
-        self.bytes = size = -(-size // _GRANULE) * _GRANULE
+        self.bytes = size = max(1, -(-size // _GRANULE)) * _GRANULE
         self._pointer, self._descriptor = 0, -1
         try:
             self.memory = self._on_device(size) if place == "device" else self._on_host(size)

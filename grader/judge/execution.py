@@ -1,12 +1,14 @@
 """Plans and baselines run on a GPU: by an executor, a process of our own with a CUDA context of its own, on the judge's
 memory.
 
-What happened is told as values. After any `Lost` the executor is over, and its process has been killed.
+What happened to kernels is told as values, failures of ours are InfrastructureError. After either the executor is over,
+and its process has been killed.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +21,7 @@ from grader.forkserver import conversation
 from grader.forkserver.handle import InfrastructureError, Zygote
 from grader.judge.arena import Arena, Piece
 from grader.judge.buffers import memory_file
-from grader.plan import wire
+from grader.plan import frames, wire
 from grader.plan.compiled import Binary
 from grader.plan.messages import Given
 from grader.plan.plan import Plan
@@ -84,7 +86,8 @@ class Captured:
 
 
 class Executor:
-    """One executor, from its start to its end. Programs stay loaded; `bind` drops slots and captures.
+    """One executor, from its start to its end. Programs stay loaded; `bind` drops slots and captures. Every method
+    raises InfrastructureError.
 
     The constructor returns when the process is forked; its CUDA context is made meanwhile, and waited for by the first
     call. `zygote` has the role "executor" and no other worker. Compiled baselines are kept in the folder `cache`.
@@ -186,17 +189,17 @@ class Executor:
         descriptors: Sequence[int] = (),
     ) -> messages.ExecutorReply | Lost:
         """The answer. `contents` travel in a memory file, as descriptor 0."""
+        if not self._opened:
+            self._wait_until_open()
         if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             torch.cuda.synchronize()
         file = [] if contents is None else [memory_file(contents=contents)]
         try:
             reply = self._conversation.ask(
-                request, messages.EXECUTOR_REPLY, seconds=seconds + (0 if self._opened else OPEN_SECONDS),
-                descriptors=[*file, *descriptors])
+                request, messages.EXECUTOR_REPLY, seconds=seconds, descriptors=[*file, *descriptors])
         finally:
             for descriptor in file:
                 os.close(descriptor)
-        self._opened = True
         if isinstance(reply, conversation.Lost):
             if reply.kind == "time_out":
                 return Lost("time_limit", reply.message)
@@ -205,7 +208,24 @@ class Executor:
         if isinstance(reply, messages.Fault):
             self.close()
             return Lost(reply.kind, reply.message, reply.kernel, reply.line)
+        if isinstance(reply, messages.Broken):
+            raise self._broken(reply.message)
         return reply
+
+    def _wait_until_open(self) -> None:
+        """Waits for the CUDA context."""
+        self._opened = True
+        channel = self._conversation.worker.channel
+        try:
+            ready = channel.receive(messages.EXECUTOR_REPLY, seq=0, deadline=time.monotonic() + OPEN_SECONDS)
+        except frames.ChannelError as error:
+            raise self._broken(f"no CUDA context: {error}") from None
+        if isinstance(ready, messages.Broken):
+            raise self._broken(ready.message)
+
+    def _broken(self, message: str) -> InfrastructureError:
+        self.close()
+        return InfrastructureError(f"an executor has failed: {message}\n{self.printed}".strip())
 
     def _placed(self, piece: Piece) -> messages.Placed:
         return messages.Placed(
@@ -237,6 +257,9 @@ class Executors:
 
     def close(self) -> None:
         """Ends all of them."""
+        for executor in (self._taken, self._ahead):
+            if executor is not None:
+                executor.close()
         for zygote in self._zygotes:
             zygote.close()
 

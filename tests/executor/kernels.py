@@ -75,7 +75,7 @@ def meet(x, out, total, counter, n, programs, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def matmul(a, b, out, K, BLOCK: tl.constexpr, DEPTH: tl.constexpr):
+def matmul(a, b, out, K: tl.constexpr, BLOCK: tl.constexpr, DEPTH: tl.constexpr):
     row, column = tl.program_id(0) * BLOCK, tl.program_id(1) * BLOCK
     rows, columns = row + tl.arange(0, BLOCK), column + tl.arange(0, BLOCK)
     total = tl.zeros([BLOCK, BLOCK], tl.float32)
