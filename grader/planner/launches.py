@@ -7,6 +7,8 @@ triton/backends/nvidia/driver.py for what the launcher does with a signature.
 
 from __future__ import annotations
 
+import ast
+import functools
 import operator
 import re
 from collections.abc import Iterator
@@ -19,6 +21,7 @@ from triton.compiler.compiler import CompiledKernel, filter_traceback
 from triton.language.core import constexpr
 from triton.runtime import _allocation
 from triton.runtime.errors import OutOfResources
+from triton.runtime.jit import JITCallable
 from triton._C.libtriton import ir
 
 from grader.plan.messages import Resources, kernel_key
@@ -103,11 +106,29 @@ class Lowering:
 def lower(src: ASTSource, options: Any, target: GPUTarget) -> Any:
     """The module of Triton's front end, before any pass."""
     backend = make_backend(target)
+    return src.make_ir(
+        target, options, backend.get_codegen_implementation(options), backend.get_module_map(), _context(target))
+
+
+@functools.cache
+def _context(target: GPUTarget) -> Any:
+    """MLIR's context with Triton's dialects, which takes as long to make as a small kernel takes to lower."""
     context = ir.context()
     ir.load_dialects(context)
-    backend.load_dialects(context)
-    return src.make_ir(
-        target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context)
+    make_backend(target).load_dialects(context)
+    return context
+
+
+def parse_once() -> None:
+    """Has Triton parse each source once, instead of at every call of a helper in a kernel."""
+    parse, trees = JITCallable.parse, {}
+
+    def parsed(self: Any) -> ast.Module:
+        if self._src not in trees:
+            trees[self._src] = parse(self)
+        return trees[self._src]
+
+    JITCallable.parse = parsed
 
 
 def definition(fn: Any) -> int:

@@ -23,7 +23,7 @@ from grader.plan.messages import (
 from grader.plan.plan import PLAN_BYTES, Operation, write_plan
 from grader.planner import assemble, audit, driver, failures, handles, record, source
 from grader.planner.functions import FunctionMode
-from grader.planner.launches import Lowering, lower
+from grader.planner.launches import Lowering, lower, parse_once
 
 _Reply = Loaded | Planned | Refused | Failed
 
@@ -40,6 +40,7 @@ def prepare() -> None:
     os.environ.setdefault("MPLBACKEND", "Agg")
     target = GPUTarget("cuda", 90, 32)
     signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}
+    parse_once()
     str(lower(ASTSource(_trivial, signature, {(3,): 64}), make_backend(target).parse_options({}), target))
 
 
