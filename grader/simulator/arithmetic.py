@@ -14,7 +14,7 @@ import torch
 from grader.simulator.libdevice import FUNCTIONS, erf
 from grader.simulator.ramps import ramped
 from grader.simulator.text import Op
-from grader.simulator.types import KEPT, UNSIGNED, Array, Unsupported, decode, encode, number, rounding
+from grader.simulator.types import KEPT, UNSIGNED, Array, Unsupported, convert, decode, encode, number, rounding
 
 Pure = Callable[..., Any]
 
@@ -163,7 +163,7 @@ def _convert(op: Op) -> Pure:
         return lambda values: values & 1 != 0
     if kind in ("arith.extui", "arith.uitofp", "arith.index_castui"):
         return lambda values: values.view(UNSIGNED[values.dtype]).astype(kept)
-    return lambda values: values.astype(kept, copy=False)
+    return lambda values: convert(values, kept)
 
 
 def _bitcast(op: Op) -> Pure:

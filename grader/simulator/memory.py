@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.simulator.pointers import BlockPointer, Pointer, Source, Value
 from grader.simulator.races import Shadow
-from grader.simulator.ramps import Lanes, Ramp, Runs, plain
+from grader.simulator.ramps import Lanes, Ramp, Runs, gather, plain
 from grader.simulator.text import Op
 from grader.simulator.types import KEPT, STORED, UNSIGNED, Array, Unsupported, bits, decode, encode, rounding
 
@@ -55,6 +55,13 @@ def _inside(
     first = offsets.base if isinstance(offsets, Ramp) else offsets
     if int(first.min()) >= 0 and int(last.max()) < elements:
         return live
+    if isinstance(offsets, Ramp) and live is not None:
+        # A mask mostly leaves out what the runs at the end reach beyond.
+        shape = np.broadcast_shapes(offsets.shape, live.shape)
+        outside = np.broadcast_to((first < 0) | (last >= elements), (*shape[:-1], 1))[..., 0]
+        some = np.broadcast_to(first, (*shape[:-1], 1))[outside] + np.arange(offsets.length)
+        if not (((some < 0) | (some >= elements)) & np.broadcast_to(live, shape)[outside]).any():
+            return live
     offsets = plain(offsets)
     bad = (offsets < 0) | (offsets >= elements)
     if live is not None:
@@ -72,7 +79,7 @@ def _unwritten(machine: Machine, source: Source, offsets: Array | Ramp, live: Ar
     if source.buffer.written is None or not source.buffer.raw.size:
         return
     marks = source.buffer.marks(size)
-    bad = marks.take(plain(offsets), mode="clip") != np.iinfo(marks.dtype).max
+    bad = gather(marks, offsets) != np.iinfo(marks.dtype).max
     if live is not None:
         bad = bad & live
     if bad.any():
@@ -101,6 +108,14 @@ def _gathered(
         return Runs(base, offsets.length), runs, owners[:, None]
     index, *flat, owners = _flat(machine, live, shape, plain(offsets), *([] if values is None else [values]))
     return Lanes(index), flat[0] if flat else np.zeros(0), owners
+
+
+def _split(live: Array | None, shape: tuple[int, ...]) -> list[Array | None]:
+    """The runs that are on as a whole, and the lanes of the others."""
+    if live is None or live.shape[-1] == 1 != shape[-1]:
+        return [live]
+    whole = live.all(-1, keepdims=True)
+    return [whole, live & ~whole] if whole.any() else [live]
 
 
 def _shadow(machine: Machine, source: Source, size: int) -> Shadow | None:
@@ -139,11 +154,7 @@ def _read(
             index, _, owners = _gathered(machine, reading, shape, offsets)
             if index.index.size:
                 shadow.load(machine, source, index, owners)
-        if isinstance(offsets, Ramp) and int(offsets.base.min()) >= 0 and int(offsets.base.max()) + offsets.length <= data.size:
-            stored = Runs(offsets.base[..., 0], offsets.length).take(data)
-        else:
-            stored = (data if data.size else np.zeros(1, data.dtype)).take(plain(offsets), mode="clip")
-        values = decode(stored, element)
+        values = decode(gather(data, offsets), element)
         if reading is not None:
             fill = _filler(machine, element) if other is None else other
             values = np.where(reading, values, fill)
@@ -189,16 +200,17 @@ def _write(
     for source, lanes in _parts(pointer, live):
         data = source.buffer.data(element)
         lanes = _inside(machine, "store", source, data.size, pointer.offsets, lanes, masked)
-        index, values, owners = _gathered(machine, lanes, shape, pointer.offsets, stored)
-        if not index.index.size:
-            continue
         shadow = _shadow(machine, source, size)
-        if shadow is None:
-            index.put(data, values)
-        else:
-            shadow.store(machine, source, data, index, values, owners)
-        source.buffer.wrote(index, size)
-        machine.version += 1
+        for part in _split(lanes, shape) if isinstance(pointer.offsets, Ramp) else [lanes]:
+            index, values, owners = _gathered(machine, part, shape, pointer.offsets, stored)
+            if not index.index.size:
+                continue
+            if shadow is None:
+                index.put(data, values)
+            else:
+                shadow.store(machine, source, data, index, values, owners)
+            source.buffer.wrote(index, size)
+            machine.version += 1
 
 
 def store(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> None:

@@ -81,9 +81,15 @@ def _compared(function: Callable[..., Any]) -> Callable[..., Any]:
             if type(ramp) is Ramp and _flat(other) and not ramp.wraps():
                 first, last = ((function(end, other) if ramp is left else function(other, end))
                                for end in (ramp.base, ramp.last()))
-                if (first == last).all():
+                mixed = (first != last)[..., 0]
+                if not mixed.any():
                     return first
-                break
+                # Runs that cross the bound are looked at lane by lane.
+                result = np.repeat(first, ramp.length, -1)
+                runs = np.broadcast_to(ramp.base, first.shape)[mixed] + np.arange(ramp.length, dtype=ramp.base.dtype)
+                bound = np.broadcast_to(other, first.shape)[mixed]
+                result[mixed] = function(runs, bound) if ramp is left else function(bound, runs)
+                return result
         return function(plain(left), plain(right))
 
     return compare
@@ -104,6 +110,21 @@ def windows(data: Array, length: int) -> Array:
     """Every run of a vector, by where it begins."""
     size = data.itemsize
     return np.ndarray((data.size - length + 1, length), data.dtype, data, 0, (size, size))
+
+
+def gather(data: Array, offsets: Array | Ramp) -> Array:
+    """Elements of a vector; for those that lie outside of it the nearest, or 0 where it has none."""
+    if not data.size:
+        return np.zeros(1, data.dtype).take(plain(offsets), mode="clip")
+    if not isinstance(offsets, Ramp) or data.size < offsets.length:
+        return data.take(plain(offsets), mode="clip")
+    base = offsets.base[..., 0]
+    outside = (base < 0) | (base > data.size - offsets.length)
+    if not outside.any():
+        return Runs(base, offsets.length).take(data)
+    result = Runs(np.where(outside, 0, base), offsets.length).take(data)
+    result[outside] = data.take(base[outside][:, None] + np.arange(offsets.length), mode="clip")
+    return result
 
 
 class Lanes:

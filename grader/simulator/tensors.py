@@ -10,7 +10,7 @@ import numpy as np
 from grader.simulator.pointers import Pointer
 from grader.simulator.ramps import Ramp, plain
 from grader.simulator.text import Op
-from grader.simulator.types import KEPT, Array, Type, Unsupported, round_tf32, rounding
+from grader.simulator.types import KEPT, Array, Type, Unsupported, convert, round_tf32, rounding
 
 Pure = Callable[..., Any]
 
@@ -131,7 +131,7 @@ def _dot(op: Op) -> Pure:
         a, b = full(a, left.shape), full(b, right.shape)
         if integers:
             return np.matmul(a.astype(np.float64), b.astype(np.float64)).astype(kept) + accumulator
-        a, b = a.astype(wide, copy=False), b.astype(wide, copy=False)
+        a, b = convert(a, wide), convert(b, wide)
         if tf32:
             a, b = round_tf32(a), round_tf32(b)
         product = np.matmul(a, b)
@@ -148,7 +148,7 @@ _HALF_DEPTH = 16
 
 def _half_dot(left: Type, right: Type) -> Pure:
     def dot(a: Array, b: Array, accumulator: Array) -> Array:
-        a, b = (full(value, kind.shape).astype(np.float32) for value, kind in ((a, left), (b, right)))
+        a, b = (convert(full(value, kind.shape), np.dtype(np.float32)) for value, kind in ((a, left), (b, right)))
         for start in range(0, left.shape[-1], _HALF_DEPTH):
             stop = start + _HALF_DEPTH
             product = np.matmul(a[..., start:stop], b[..., start:stop, :])
