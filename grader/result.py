@@ -164,7 +164,7 @@ class Interval(Record):
 
 
 class Timing(Record):
-    """One case's calls, timed from outside in batches of `slots` calls, baseline and student in turn. Times a call."""
+    """One case's calls, timed by replays of `slots` calls of the student's, baseline and student in turn. Times a call."""
 
     case: str
     sizes: dict[str, int]
@@ -172,10 +172,8 @@ class Timing(Record):
     student_us: float
     baseline_us: float
     compiled_us: float | None = None
-    ratios: list[float] = Field(description="baseline ÷ student, one for each block of four batches, as they came")
+    ratios: list[float] = Field(description="baseline ÷ student, one for each block of four replays, as they came")
     speedup: Interval
-    round_trip_us: float = Field(description="of a batch of no calls: it is in every batch of both sides")
-    exposed_us: float = Field(description="from the waking of the submission's processes to the clock's start")
     roof: str = Field(default="", description="what bounds the work on this machine")
     roof_us: float | None = Field(default=None, description="what the work takes at that roof")
     roof_fraction: float | None = None

@@ -1,4 +1,4 @@
-"""The spot check of large answers whose rows can be had one by one: secret rows are compared, and all is written."""
+"""The check of answers whose rows can be had one by one: secret rows are compared, and all must be written."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ def row_check(
 ) -> Callable[[Inputs, Tensor], Tensor]:
     """A check like those of `Assignment.spot_check`, of answers that have so many rows: 0 if they pass, else infinite.
 
-    Who leaves out a share p of all rows of n outputs gets by with probability (1 − p)^(n·ROWS): with 0.1 % of the
-    rows in one of 20 where a dozen batches have one slot each, in one of 1e30 where they have thirty.
+    A kernel that leaves out a share p of all rows of n outputs gets by with probability (1 − p)^(n·ROWS): with 0.1 % of
+    the rows in one of 20 where a dozen batches have one slot each, in one of 1e30 where they have thirty.
     """
     assert assignment.rows is not None
     index = torch.randint(rows, (ROWS,), generator=generator, device=generator.device)
+    if rows <= ROWS:
+        index = torch.arange(rows, device=generator.device)
     # Copies of the judge's own.
     some = assignment.rows(inputs, index)
 

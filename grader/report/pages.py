@@ -29,7 +29,7 @@ LEAST_SIDE = 4
 MOST_CASES = 3
 SPEED_HELPERS: tuple[Callable[..., Any], ...] = (
     speed.measured, speed.how_fast, speed.why_points, speed.how_far, speed.share, speed.percent, speed.bar,
-    speed.impossible, speed.teraflops, speed.overhead, speed.sample_rows, speed.thresholds, speed.won, stages.rungs,
+    speed.impossible, speed.teraflops, speed.sample_rows, speed.thresholds, speed.won, stages.rungs,
     stages.course_rungs, stages.standing,
 )
 

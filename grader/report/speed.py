@@ -123,12 +123,6 @@ def teraflops(timing: Timing) -> str:
     return f"{figure(work / timing.student_us)} of {figure(work / timing.roof_us)} TFLOP/s"
 
 
-def overhead(timing: Timing) -> str:
-    """The share of a batch of the student's that the clock itself took."""
-    batch = timing.slots * timing.student_us
-    return percent(timing.round_trip_us / batch) if positive(batch, timing.round_trip_us) else "–"
-
-
 def sample_rows(performance: Performance) -> list[Row]:
     """The ratio of every block of every timed case, with the case's interval."""
     return [Row(t.case, usable(t.ratios), t.speedup) for t in performance.timings

@@ -97,8 +97,8 @@ def timing(case: Case, seed: int = 0) -> Timing:
     ratios = [case.baseline / case.student * dice.gauss(1, case.spread) for _ in range(case.blocks)]
     return Timing(
         case=case.name, sizes=case.sizes, slots=case.slots, student_us=case.student, baseline_us=case.baseline,
-        compiled_us=case.compiled, ratios=ratios, speedup=interval(estimate(ratios)), round_trip_us=6.1,
-        exposed_us=38.0, roof=case.roof, roof_us=case.roof_us,
+        compiled_us=case.compiled, ratios=ratios, speedup=interval(estimate(ratios)), roof=case.roof,
+        roof_us=case.roof_us,
         roof_fraction=case.roof_us / case.student if case.roof_us is not None else None, notes=list(NOTES))
 
 

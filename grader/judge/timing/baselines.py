@@ -1,0 +1,69 @@
+"""Every assignment's baselines on one device, in an executor of their own that no submission's kernels ever run in."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from grader.assignment import Assignment, Case
+from grader.catalogue import baseline_source
+from grader.forkserver.handle import InfrastructureError
+from grader.judge.execution import Executor, Lost, executor_zygote
+from grader.judge.planning import Wanted, given_of
+from grader.judge.timing.fitness import Drift
+from grader.kit.inputs import Number
+
+EAGER, COMPILED = "eager", "compiled"
+
+
+class Baselines:
+    """A lane has one, as long as it lives: what compiles is paid for once, and kept in the folder `cache` for the next.
+
+    `drift` is how fast they have been here, in executors before this one too.
+    """
+
+    def __init__(self, cache: Path) -> None:
+        self.drift = Drift()
+        self._cache = cache
+        self._zygote = executor_zygote()
+        self._executor: Executor | None = None
+        self._loaded: dict[tuple[str, str, str], int] = {}
+
+    def executor(self) -> Executor:
+        """A living one. Raises InfrastructureError."""
+        if self._executor is None or self._executor.over:
+            if not self._zygote.alive:
+                self._zygote.close()
+                self._zygote = executor_zygote()
+            self._executor, self._loaded = Executor(self._zygote, self._cache), {}
+        return self._executor
+
+    def program(self, assignment: Assignment, case: Case, function: str) -> int:
+        """The number of the program in `executor()`. Raises InfrastructureError."""
+        executor = self.executor()
+        key = assignment.name, case.name, function
+        if key not in self._loaded:
+            self._loaded[key] = load(executor, assignment, case, function)
+        return self._loaded[key]
+
+    def close(self) -> None:
+        with suppress(InfrastructureError):
+            if self._executor is not None:
+                self._executor.close()
+        self._zygote.close()
+
+
+def load(executor: Executor, assignment: Assignment, case: Case, function: str) -> int:
+    """Loads a baseline. Raises InfrastructureError if it cannot be had."""
+    given = given_of(assignment, Wanted(case, scalars(assignment, case), debug=False))
+    file = f"baseline_{assignment.name}_{case.name}_{function}.py"
+    number = executor.load_baseline(baseline_source(assignment.name), file, function, given)
+    if isinstance(number, Lost):
+        raise InfrastructureError(f"the baseline of {assignment.name} cannot be had: {number.message}")
+    return number
+
+
+def scalars(assignment: Assignment, case: Case) -> dict[str, float]:
+    """The numbers that a baseline is given: always the same, since they are compiled into it."""
+    distributions = {} if assignment.distributions is None else assignment.distributions(case)
+    return {name: one.middle for name, one in distributions.items() if isinstance(one, Number)}

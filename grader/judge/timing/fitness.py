@@ -1,0 +1,341 @@
+"""Is the machine fit to be timed on? What NVML says of clocks, heat and neighbours, and whether the baseline drifts.
+
+nvidia-ml-py is optional, and a driver need not answer every question: what cannot be read is None, the report says so,
+and nothing fails. Nothing read here changes a score: an unfit machine is measured on again.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import os
+import statistics
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from grader.confine import processes
+
+REASONS: dict[int, str] = {
+    0x001: "idle",
+    0x002: "a fixed application clock",
+    0x004: "the power limit",
+    0x008: "a hardware slowdown",
+    0x010: "clocks synchronised with another GPU",
+    0x020: "heat (driver)",
+    0x040: "heat (hardware)",
+    0x080: "the power brake",
+    0x100: "the display's clock",
+    0x200: "the board's limit",
+    0x400: "voltage reliability",
+}
+"""What holds the clocks down, by the bit that NVML gives it (nvml.h, nvmlClocksEventReason and ThrottleReason)."""
+
+UNFIT_REASONS = frozenset(REASONS[bit] for bit in (0x008, 0x020, 0x040, 0x080))
+"""A power limit is no fault: a card at work runs at it, and the baseline runs at it too."""
+
+CLOCK_FALL = 0.05
+"""A clock lower by more than this share is worth a sentence."""
+
+WARMING_CELSIUS = 15
+USE_WINDOW_SECONDS = 2.0
+"""Over how long a neighbour's use of the device is asked for; NVML keeps some seconds of samples."""
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A compute process that is not ours. `percent` of the time that it kept the device busy; None: not known."""
+
+    pid: int
+    percent: int | None = None
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The device at one moment. None: the driver does not say.
+
+    Clocks in MHz, power in watts. `reasons` name what holds the clocks down. `neighbours` is None if it cannot be told
+    which processes are ours. `unavailable` says why nothing at all could be read; empty if something was.
+    """
+
+    unavailable: str = ""
+    sm_mhz: int | None = None
+    sm_max_mhz: int | None = None
+    memory_mhz: int | None = None
+    celsius: int | None = None
+    watts: float | None = None
+    limit_watts: float | None = None
+    reasons: tuple[str, ...] | None = None
+    neighbours: tuple[Neighbour, ...] | None = None
+
+
+def take(uuid: str, ours: Collection[int] = ()) -> Snapshot:
+    """The device named `uuid` ("GPU-…", see `uuid_of`) now, in some milliseconds. Never raises.
+
+    `ours` are the pids, as this process sees them, of our processes that hold a context on the device, this process
+    too if it does. Clocks and reasons say most while the device works: an idle one is slow because it is idle.
+    """
+    nvml = _nvml()
+    if isinstance(nvml, str):
+        return Snapshot(unavailable=nvml)
+    try:
+        handle = nvml.nvmlDeviceGetHandleByUUID(uuid)
+    except nvml.NVMLError as error:
+        return Snapshot(unavailable=f"NVML does not know the device {uuid}: {error}")
+
+    def ask(function: str, *arguments: int) -> Any:
+        try:
+            return getattr(nvml, function)(handle, *arguments)
+        except (nvml.NVMLError, AttributeError):
+            return None
+
+    # Drivers before 535 know the reasons by their older name.
+    bits = ask("nvmlDeviceGetCurrentClocksEventReasons")
+    if bits is None:
+        bits = ask("nvmlDeviceGetCurrentClocksThrottleReasons")
+    celsius = ask("nvmlDeviceGetTemperatureV", nvml.NVML_TEMPERATURE_GPU)
+    if celsius is None:
+        celsius = ask("nvmlDeviceGetTemperature", nvml.NVML_TEMPERATURE_GPU)
+    return Snapshot(
+        sm_mhz=ask("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_SM),
+        sm_max_mhz=ask("nvmlDeviceGetMaxClockInfo", nvml.NVML_CLOCK_SM),
+        memory_mhz=ask("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_MEM),
+        celsius=celsius,
+        watts=_watts(ask("nvmlDeviceGetPowerUsage")),
+        limit_watts=_watts(ask("nvmlDeviceGetEnforcedPowerLimit")),
+        reasons=None if bits is None else named(bits),
+        neighbours=_neighbours(nvml, ask, handle, frozenset(ours)),
+    )
+
+
+def state() -> Snapshot:
+    """The device now. Processes below this one are ours."""
+    return take(uuid_of(), ours={os.getpid(), *processes.descendants(os.getpid())})
+
+
+def driver_version() -> str:
+    """Of NVIDIA's driver; "" if nvidia-ml-py is missing or does not say."""
+    nvml = _nvml()
+    if isinstance(nvml, str):
+        return ""
+    try:
+        version = nvml.nvmlSystemGetDriverVersion()
+    except nvml.NVMLError:
+        return ""
+    # Older bindings give bytes.
+    return version.decode() if isinstance(version, bytes) else str(version)
+
+
+def uuid_of(device: int = 0) -> str:
+    """NVML's name for a CUDA device, which holds whatever CUDA_VISIBLE_DEVICES renumbers."""
+    import torch
+
+    return f"GPU-{torch.cuda.get_device_properties(device).uuid}"
+
+
+def named(bits: int) -> tuple[str, ...]:
+    """What NVML's bit mask of clock reasons says, in words; bits without a name here by their number."""
+    known = [name for bit, name in REASONS.items() if bits & bit]
+    rest = bits & ~sum(REASONS)
+    return (*known, *([f"reason 0x{rest:x}"] if rest else []))
+
+
+def others(
+    listed: Sequence[int], ours: Collection[int], percents: Mapping[int, int] | None
+) -> tuple[Neighbour, ...] | None:
+    """The compute processes `listed` that are not `ours`, each with its use; None if it cannot be told.
+
+    `percents` holds the use of those that had any; None if it is not known. In a container NVML may list pids as the
+    host numbers them: if some of ours must be there and not one is listed, the numbers mean nothing to us.
+    """
+    if listed and ours and not set(listed) & set(ours):
+        return None
+    return tuple(
+        Neighbour(pid, None if percents is None else percents.get(pid, 0))
+        for pid in sorted(set(listed) - set(ours))
+    )
+
+
+def unfit(snapshot: Snapshot) -> str | None:
+    """Why this is no moment to measure, in a sentence; None if nothing speaks against it.
+
+    A neighbour whose use is not known counts as computing; one that only holds its memory does not.
+    """
+    if slow := UNFIT_REASONS.intersection(snapshot.reasons or ()):
+        return f"The GPU is slowed down by {_and(sorted(slow))}."
+    busy = [n for n in snapshot.neighbours or () if n.percent is None or n.percent > 0]
+    if busy:
+        return f"Other processes compute on the GPU: {_and([_use(n) for n in busy])}."
+    return None
+
+
+def describe(before: Snapshot, after: Snapshot) -> list[str]:
+    """What a report should say of the machine between two snapshots, in plain sentences, what matters first."""
+    if gone := after.unavailable or before.unavailable:
+        return [f"The GPU's clocks and temperature could not be watched: {gone}."]
+    found = [s for s in (unfit(after) or unfit(before),) if s]
+    # An idle clock says nothing: it is low because nothing ran.
+    if "idle" not in (before.reasons or ()) and "idle" not in (after.reasons or ()):
+        clocks = [("SM", before.sm_mhz, after.sm_mhz), ("memory", before.memory_mhz, after.memory_mhz)]
+        for name, was, now in clocks:
+            if was and now is not None and now < was * (1 - CLOCK_FALL):
+                found.append(f"The {name} clock fell from {was} to {now} MHz, by {100 * (1 - now / was):.0f} %.")
+    seen = dict.fromkeys((*(before.reasons or ()), *(after.reasons or ())))
+    held = [reason for reason in seen if reason not in UNFIT_REASONS and reason != "idle"]
+    if held:
+        found.append(f"The clocks were held by {_and(held)}.")
+    if before.celsius is not None and after.celsius is not None and after.celsius - before.celsius >= WARMING_CELSIUS:
+        found.append(f"The GPU warmed up from {before.celsius} to {after.celsius} °C.")
+    quiet = [n for n in after.neighbours or () if n.percent == 0]
+    if quiet:
+        found.append(f"Other processes hold the GPU without computing: {_and([f'pid {n.pid}' for n in quiet])}.")
+    if after.neighbours is None:
+        found.append("Whether other processes use the GPU cannot be told here.")
+    return [*found, _figures(after)]
+
+
+def _figures(snapshot: Snapshot) -> str:
+    of_most = f" of at most {snapshot.sm_max_mhz}" if snapshot.sm_max_mhz else ""
+    of_limit = f" of at most {snapshot.limit_watts:.0f}" if snapshot.limit_watts else ""
+    parts = [
+        f"SM clock {snapshot.sm_mhz}{of_most} MHz" if snapshot.sm_mhz is not None else "",
+        f"memory clock {snapshot.memory_mhz} MHz" if snapshot.memory_mhz is not None else "",
+        f"{snapshot.celsius} °C" if snapshot.celsius is not None else "",
+        f"{snapshot.watts:.0f}{of_limit} W" if snapshot.watts is not None else "",
+    ]
+    return f"{', '.join(filter(None, parts)) or 'The driver gives no clocks, temperature or power'}."
+
+
+def _use(neighbour: Neighbour) -> str:
+    how = "use unknown" if neighbour.percent is None else f"{neighbour.percent} % of the time"
+    return f"pid {neighbour.pid} ({how})"
+
+
+def _and(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def _watts(milliwatts: int | None) -> float | None:
+    return None if milliwatts is None else milliwatts / 1000
+
+
+def _neighbours(
+    nvml: Any, ask: Callable[..., Any], handle: Any, ours: frozenset[int]
+) -> tuple[Neighbour, ...] | None:
+    listed = ask("nvmlDeviceGetComputeRunningProcesses")
+    if listed is None:
+        return None
+    pids = [int(process.pid) for process in listed]
+    ours |= {os.getpid()}.intersection(pids)
+    since = int((time.time() - USE_WINDOW_SECONDS) * 1e6)
+    percents: dict[int, int] = {}
+    try:
+        for sample in nvml.nvmlDeviceGetProcessUtilization(handle, since):
+            percents[int(sample.pid)] = max(int(sample.smUtil), percents.get(int(sample.pid), 0))
+    except nvml.NVMLError as error:
+        # Not found: nobody used the device in that time.
+        if error.value != nvml.NVML_ERROR_NOT_FOUND:
+            return others(pids, ours, None)
+    return others(pids, ours, percents)
+
+
+@cache
+def _nvml() -> Any:
+    """The module, started; or a text that says why there is none."""
+    try:
+        nvml = importlib.import_module("pynvml")
+    except ImportError:
+        return "nvidia-ml-py is not installed"
+    try:
+        nvml.nvmlInit()
+    except nvml.NVMLError as error:
+        return f"NVML does not start: {error}"
+    return nvml
+
+
+def sm_clock() -> float | None:
+    """The device's clock now, in MHz; None if it cannot be told."""
+    nvml = _nvml()
+    if isinstance(nvml, str):
+        return None
+    try:
+        return float(nvml.nvmlDeviceGetClockInfo(nvml.nvmlDeviceGetHandleByUUID(uuid_of()), nvml.NVML_CLOCK_SM))
+    except nvml.NVMLError:
+        return None
+
+
+# A baseline that takes this share longer than before is not the one that the others were measured against.
+SLOWER = 0.10
+# Nor is it, where its replays or the figures before scatter more than that, before it takes so many times their scatter
+# longer.
+SPREADS = 4.0
+# With fewer figures than these, the first might be the one that is wrong. The latest count: over a long class a machine
+# may warm up, or change for good.
+FEWEST_FIGURES, RECENT = 3, 5
+# Within one measurement, half of a graph's replays lie this close to their median on a device that nobody shares.
+UNSTEADY = 0.05
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A baseline's median seconds a call, and the median distance of its replays from that."""
+
+    seconds: float
+    spread: float
+
+
+def figure(replays: Sequence[float]) -> Figure:
+    """The figure of a measurement's replays, in seconds a call: positive, finite, one at least."""
+    if not replays or not all(0 < seconds < math.inf for seconds in replays):
+        raise ValueError("positive, finite times of at least one replay expected")
+    centre = statistics.median(replays)
+    return Figure(centre, statistics.median(abs(seconds - centre) for seconds in replays))
+
+
+def unsteady(found: Figure) -> str | None:
+    """What is wrong with a baseline's replays by themselves, in a sentence; None if nothing is."""
+    share = found.spread / found.seconds
+    return f"The baseline's time varied by {share:.0%} from one replay to the next." if share > UNSTEADY else None
+
+
+class Drift:
+    """What a lane has seen of its baselines, by which it notices that one has become slow.
+
+    All students of a lane are measured against the same baselines: one that something slows down, and not the student's
+    side as well, would raise that student's ratios. Slower than before means that a measurement is not to be trusted,
+    and never that a student did anything.
+    """
+
+    def __init__(self, fewest: int = FEWEST_FIGURES) -> None:
+        self._fewest = fewest
+        self._figures: dict[tuple[str, str], deque[Figure]] = defaultdict(lambda: deque(maxlen=RECENT))
+
+    def odd(self, assignment: str, case: str, seconds: float) -> str | None:
+        """What is odd about a baseline that takes `seconds` a call, in a sentence; None if nothing is, or nothing is
+        known yet.
+
+        It is compared with the median of the latest figures, the lower one of two: a single bad figure among three or
+        more decides nothing. Being faster is never odd.
+        """
+        figures = self._figures.get((assignment, case), ())
+        if len(figures) < self._fewest:
+            return None
+        usual = statistics.median_low(figure.seconds for figure in figures)
+        # Some baselines wait for the host most of the time, and that is faster in one minute than in the next.
+        between = statistics.median_low(abs(figure.seconds - usual) for figure in figures)
+        spread = max(between, statistics.median_low(figure.spread for figure in figures))
+        if seconds <= usual + max(SLOWER * usual, SPREADS * spread):
+            return None
+        return (f"The baseline of {assignment} took {seconds * 1e6:.4g} µs a call on {case}, "
+                f"{seconds / usual - 1:.0%} longer than the {usual * 1e6:.4g} µs that it took here before.")
+
+    def record(self, assignment: str, case: str, found: Figure) -> None:
+        """Adds the figure of a measurement that was accepted, or given up because it stayed odd.
+
+        That each measurement has one voice, the odd ones too, is what lets a lane whose first figure was the wrong one,
+        or whose machine has changed for good, grade again once most of the latest agree.
+        """
+        self._figures[assignment, case].append(found)

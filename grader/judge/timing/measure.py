@@ -1,0 +1,244 @@
+"""The speed of one case: student against baseline, by replay, with every answer of the student's checked.
+
+No process of the submission is alive meanwhile: its kernels are launched by an executor of ours, as CUDA graphs where
+all is on the device, so that what is measured is the device's time.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from grader.assignment import Assignment, Case, Input, TimedCase
+from grader.course import Threshold
+from grader.forkserver.handle import InfrastructureError
+from grader.judge.device import Memory
+from grader.judge.execution import Executor, Lost
+from grader.judge.timing import baselines as ours
+from grader.judge.timing import fitness, roofline
+from grader.judge.timing.baselines import COMPILED, EAGER, Baselines
+from grader.judge.timing.paired import Blocks, OutOfTime, paired, warmed
+from grader.judge.timing.pool import Pool, Wrong, slot_bytes
+from grader.judge.timing.replays import Replays
+from grader.plan.compiled import Binary
+from grader.plan.plan import Plan
+from grader.result import Interval, Timing
+from grader.statistics import Estimate, estimate, settled, straddles
+
+POOL_BYTES = 8 << 30
+# Host memory takes longer to fill.
+HOST_POOL_BYTES = 4 << 30
+FEWEST_SLOTS, MOST_SLOTS = 4, 256
+# What the calls of one replay touch passes through the device's last cache so many times over.
+CACHES = 4
+# Of the memory that is free; checking needs room beside it.
+MEMORY_SHARE = 0.4
+# Of what is reported beside the baseline.
+REPORTED_REPLAYS = 7
+# An interval this narrow, which leaves no threshold open, needs no further blocks.
+WIDTH = 2e-3
+# So many tries an unfit machine gets, or a baseline slower than before.
+TRIES = 3
+BASELINE_SECONDS = 180.0
+
+T = TypeVar("T")
+
+
+def fitting(assignment: Assignment, case: TimedCase, free: Memory) -> tuple[Case, int]:
+    """The largest of the case and its smaller siblings whose pool fits into a GPU's machine, and its number of slots.
+
+    Raises InfrastructureError if none fits.
+    """
+    assert free.device is not None
+    on_host = {p.name for p in assignment.parameters if isinstance(p, Input) and p.place == "host"}
+    for one in case.siblings():
+        # Both sides have outputs of their own.
+        whole = slot_bytes(assignment, one) + slot_bytes(assignment, one, only={assignment.output.name})
+        host = slot_bytes(assignment, one, only=on_host)
+        least = max(FEWEST_SLOTS, math.ceil(CACHES * free.cache / whole))
+        room = [max(least, (HOST_POOL_BYTES if on_host else POOL_BYTES) // whole),
+                int(MEMORY_SHARE * free.device) // (whole - host)]
+        if on_host:
+            room.append(int(MEMORY_SHARE * free.host) // host)
+        if min(room) >= least:
+            return one, min(max(least, MOST_SLOTS), *room)
+    raise InfrastructureError(f"{case.name}: no size of it fits into the memory that is free")
+
+
+@dataclass
+class Measured:
+    """What came of it. `compiled` are seconds a call of the baseline that is reported beside."""
+
+    blocks: Blocks
+    slots: int
+    compiled: float | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def estimate(self) -> Estimate:
+        return estimate(self.blocks.ratios)
+
+
+def measure(
+    assignment: Assignment, case: Case, plan: Plan, binaries: Sequence[Binary], scalars: Mapping[str, float],
+    executor: Executor, baselines: Baselines, threshold: Threshold, *, slots: int, seconds: float, until: float,
+) -> Timing | Lost | Wrong:
+    """Times a plan on a case against the baseline. `case` and `slots` come from `fitting`.
+
+    `executor` is the submission's, `scalars` are the numbers in the plan. A replay that takes `seconds` is a
+    `time_limit`. `until` is when there is no time left for more (time.monotonic). Raises InfrastructureError,
+    BufferError and torch.OutOfMemoryError.
+    """
+    notes: list[str] = []
+    for _ in range(TRIES):
+        before = fitness.state()
+        found = _measure(
+            assignment, case, plan, binaries, scalars, executor, baselines, threshold, slots, seconds, until)
+        if not isinstance(found, Measured):
+            return found
+        after = fitness.state()
+        took = fitness.figure(found.blocks.baseline)
+        odd = baselines.drift.odd(assignment.name, case.name, took.seconds)
+        unfit = fitness.unfit(after) or odd or (None if _on_host(assignment) else fitness.unsteady(took))
+        if not unfit:
+            break
+        notes.append(f"Measured again: {unfit}")
+    else:
+        if unfit == odd:
+            baselines.drift.record(assignment.name, case.name, took)
+        raise InfrastructureError(f"{case.name}: the machine is not fit to measure on: {unfit}")
+    baselines.drift.record(assignment.name, case.name, took)
+    return _timing(assignment, case, found, [*notes, *found.notes, *fitness.describe(before, after)])
+
+
+def _measure(
+    assignment: Assignment, case: Case, plan: Plan, binaries: Sequence[Binary], scalars: Mapping[str, float],
+    executor: Executor, baselines: Baselines, threshold: Threshold, slots: int, seconds: float, until: float,
+) -> Measured | Lost | Wrong:
+    # Where the host is in the clock, one process serves both sides.
+    other = executor if _on_host(assignment) else baselines.executor()
+    program = executor.load(plan, binaries)
+    if isinstance(program, Lost):
+        return program
+    pool = Pool(
+        assignment, case, {"student": scalars, "baseline": ours.scalars(assignment, case)}, slots, cuda=True)
+    try:
+        student = Replays("student", executor, program, pool, seconds)
+        baseline = Replays(
+            "baseline", other, _program(assignment, case, EAGER, other, baselines), pool, BASELINE_SECONDS,
+            first=slots if other is executor else 0)
+        lost = _bind(pool, student, baseline)
+        if lost is not None:
+            return lost
+        _right(baseline)
+        lost = student.prepare()
+        if lost is not None:
+            return lost
+        _sure(baseline.prepare())
+        # At the power limit what is done between replays counts as well.
+        limited = assignment.work is not None and assignment.work(case.sizes).flop > 0
+
+        def one_of_baseline() -> float:
+            taken = _sure(baseline.replay(expect=limited))
+            if limited:
+                pool.doubtful("baseline", baseline.count)
+            return taken
+
+        def one_of_student() -> float | Lost | Wrong:
+            taken = student.replay(expect=True)
+            if isinstance(taken, Lost):
+                return taken
+            return pool.check("student", student.count) or taken
+
+        def enough(ratios: Sequence[float]) -> bool:
+            """Whether further blocks could change nothing, or nothing that matters."""
+            ends, one = (threshold.floor, threshold.target), estimate(ratios)
+            narrow = (one.high - one.low) / one.median < WIDTH
+            return settled(one, *ends) or (narrow and not straddles(one, ends))
+
+        failed = warmed(one_of_baseline, one_of_student, until=until) if limited else None
+        if isinstance(failed, Lost | Wrong):
+            return failed
+        try:
+            blocks: Blocks | Lost | Wrong = paired(
+                one_of_baseline, one_of_student, settled=enough, until=until,
+                clock=fitness.sm_clock if limited else lambda: None)
+        except OutOfTime:
+            return Lost("time_limit", "the time for timed calls was used up before there were enough of them")
+        if not isinstance(blocks, Blocks):
+            return blocks
+        found = Measured(blocks, student.count)
+        if blocks.dropped:
+            found.notes.append(f"{blocks.dropped} blocks within which the device's clock changed do not count.")
+        found.compiled = _compiled(assignment, case, baseline, baselines, limited)
+        return found
+    finally:
+        # Memory may be given back only when nobody has it bound.
+        for one in {executor, other}:
+            if not one.over:
+                one.bind([])
+        pool.close()
+
+
+def _on_host(assignment: Assignment) -> bool:
+    return any(isinstance(p, Input) and p.place == "host" for p in assignment.parameters)
+
+
+def _program(assignment: Assignment, case: Case, function: str, executor: Executor, baselines: Baselines) -> int:
+    if _on_host(assignment):
+        return ours.load(executor, assignment, case, function)
+    return baselines.program(assignment, case, function)
+
+
+def _bind(pool: Pool, student: Replays, baseline: Replays) -> Lost | None:
+    if student.executor is baseline.executor:
+        both = [*pool.slots("student"), *pool.slots("baseline")]
+        return student.executor.bind(both, *pool.looks.values())
+    _sure(baseline.executor.bind(pool.slots("baseline"), pool.looks["baseline"]))
+    return student.executor.bind(pool.slots("student"), pool.looks["student"])
+
+
+def _right(baseline: Replays) -> None:
+    """Looks at one answer of the baseline's. Raises InfrastructureError if it is wrong."""
+    baseline.pool.draw("baseline", 1)
+    _sure(baseline.executor.run(baseline.program, baseline.first, seconds=BASELINE_SECONDS))
+    wrong = baseline.pool.check("baseline", 1)
+    if wrong is not None:
+        raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what}")
+
+
+def _compiled(
+    assignment: Assignment, case: Case, baseline: Replays, baselines: Baselines, limited: bool
+) -> float | None:
+    """Seconds a call of what is reported and not graded."""
+    program = _program(assignment, case, COMPILED, baseline.executor, baselines)
+    compiled = replace(baseline, program=program)
+    _right(compiled)
+    _sure(compiled.prepare())
+    return statistics.median(_sure(compiled.replay(expect=limited)) for _ in range(REPORTED_REPLAYS))
+
+
+def _sure(answer: T | Lost) -> T:
+    """Of ours. Raises InfrastructureError if it was lost."""
+    if isinstance(answer, Lost):
+        raise InfrastructureError(f"the baseline failed: {answer.message}")
+    return answer
+
+
+def _timing(assignment: Assignment, case: Case, found: Measured, notes: list[str]) -> Timing:
+    one = found.estimate
+    student, baseline = statistics.median(found.blocks.student), statistics.median(found.blocks.baseline)
+    timing = Timing(
+        case=case.name, sizes=case.sizes, slots=found.slots, student_us=student * 1e6, baseline_us=baseline * 1e6,
+        compiled_us=None if found.compiled is None else found.compiled * 1e6, ratios=found.blocks.ratios,
+        speedup=Interval(median=one.median, low=one.low, high=one.high), notes=notes)
+    if assignment.work is None:
+        return timing
+    try:
+        share, name = roofline.fraction(assignment.work(case.sizes), student)
+    except roofline.RooflineError as error:
+        return timing.model_copy(update={"notes": [*notes, f"The machine's roofs could not be measured: {error}."]})
+    return timing.model_copy(update={"roof": name, "roof_fraction": share, "roof_us": share * student * 1e6})

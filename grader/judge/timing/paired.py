@@ -1,0 +1,126 @@
+"""Student against baseline in ABBA blocks, over two functions that measure: pure, whatever they do.
+
+A measurement is the seconds of one call of a side, taken from a replay of many. The student's may fail, in whatever way
+it tells: that is passed on.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from grader.statistics import FEWEST_RATIOS, abba_ratios
+
+F = TypeVar("F")
+MOST_BLOCKS = 24
+# Clocks of one block that differ by more than this share belong to different machines, in effect.
+CLOCKS_APART = 0.01
+# A power-bound device has warmed up when so many windows agree.
+WINDOWS, WINDOW_SECONDS, AGREE = 3, 0.1, 0.003
+MOST_WARMING_SECONDS = 6.0
+
+
+@dataclass
+class Blocks:
+    """Seconds a call of both sides, two of each for a block, in the order they ran. `dropped` blocks are not in it."""
+
+    baseline: list[float] = field(default_factory=list)
+    student: list[float] = field(default_factory=list)
+    dropped: int = 0
+
+    @property
+    def ratios(self) -> list[float]:
+        """Baseline's time over the student's, one for each block."""
+        return abba_ratios(self.baseline, self.student) if self.baseline else []
+
+
+class OutOfTime(Exception):
+    """The time was used up before there were enough blocks."""
+
+
+def paired(
+    baseline: Callable[[], float], student: Callable[[], float | F], *, settled: Callable[[Sequence[float]], bool],
+    until: float, clock: Callable[[], float | None] = lambda: None,
+) -> Blocks | F:
+    """Measures baseline, student, student, baseline, until the ratios are `settled` or there are MOST_BLOCKS.
+
+    `until` is when there is no time left for more (time.monotonic). `clock` tells the device's clock, if it can be
+    told: blocks within which it differs are dropped. Raises OutOfTime.
+    """
+    found, every = Blocks(), Blocks()
+    while len(every.student) < 4 * MOST_BLOCKS:
+        block = _block(baseline, student, clock)
+        if not isinstance(block, _Block):
+            return block
+        apart = bool(block.clocks) and max(block.clocks) > (1 + CLOCKS_APART) * min(block.clocks)
+        for blocks in (every,) if apart else (every, found):
+            blocks.baseline += block.baseline
+            blocks.student += block.student
+        found.dropped += apart
+        late = time.monotonic() > until
+        enough = len(found.student) // 2
+        if enough >= FEWEST_RATIOS and (late or enough == MOST_BLOCKS or settled(found.ratios)):
+            return found
+        if late and len(every.student) // 2 < FEWEST_RATIOS:
+            raise OutOfTime
+        if late:
+            break
+    # Where clocks never rest, blocks count as they came.
+    return found if len(found.student) // 2 >= FEWEST_RATIOS else every
+
+
+def warmed(
+    baseline: Callable[[], float], student: Callable[[], float | F], *, until: float,
+    now: Callable[[], float] = time.monotonic,
+) -> F | None:
+    """Keeps both sides at work, as `paired` does, until the device's pace is steady: the medians of three windows agree
+    for each side. A student's failure is passed on."""
+    until = min(until, now() + MOST_WARMING_SECONDS)
+    windows: list[tuple[float, float]] = []
+    while now() < until:
+        seconds: list[tuple[float, float]] = []
+        ends = now() + WINDOW_SECONDS
+        while not seconds or now() < ends:
+            block = _block(baseline, student, lambda: None)
+            if not isinstance(block, _Block):
+                return block
+            seconds += zip(block.baseline, block.student, strict=True)
+        windows.append((statistics.median(b for b, _ in seconds), statistics.median(s for _, s in seconds)))
+        if len(windows) >= WINDOWS and all(_agree(side) for side in zip(*windows[-WINDOWS:], strict=True)):
+            return None
+    return None
+
+
+def _agree(seconds: Sequence[float]) -> bool:
+    return max(seconds) <= (1 + AGREE) * min(seconds)
+
+
+@dataclass(frozen=True)
+class _Block:
+    """The baseline's times, first and last; the student's, between them; the clocks that were seen."""
+
+    baseline: tuple[float, float]
+    student: tuple[float, float]
+    clocks: list[float]
+
+
+def _block(
+    baseline: Callable[[], float], student: Callable[[], float | F], clock: Callable[[], float | None]
+) -> _Block | F:
+    clocks: list[float | None] = []
+    first = baseline()
+    clocks.append(clock())
+    second = student()
+    if not isinstance(second, float):
+        return second
+    clocks.append(clock())
+    third = student()
+    if not isinstance(third, float):
+        return third
+    clocks.append(clock())
+    last = baseline()
+    clocks.append(clock())
+    return _Block((first, last), (second, third), [seen for seen in clocks if seen is not None])

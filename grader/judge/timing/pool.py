@@ -1,0 +1,277 @@
+"""The input pool: memory for timed calls, as slots of distinct inputs, and for each side outputs of its own.
+
+No contents are seen twice: before each replay inputs are drawn anew, outputs and guard zones rewritten.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy
+import torch
+from torch import Tensor
+
+from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
+from grader.catalogue import answer_and_tolerance
+from grader.judge.arena import Arena, Piece
+from grader.judge.buffers import DTYPES
+from grader.judge.compare import POISON, Comparison, compare, same_bits
+from grader.judge.execution import Look, Slot
+from grader.judge.planning import Wanted, given_of
+from grader.judge.timing.checks import Checks
+from grader.kit.inputs import Spread, Tables, partner_tables, tables
+from grader.plan.messages import GivenTensor
+from grader.result import Worst
+
+Side = Literal["student", "baseline"]
+SIDES: tuple[Side, Side] = ("student", "baseline")
+# Of one output, secret places that are copied within the clock.
+LOOKED_AT = 1024
+# float64 elements of an answer that are compared at a time: comparing takes some ten times its memory.
+CHUNK = 1 << 24
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """What was found wrong after a replay.
+
+    "values": of the `total` elements looked at in a slot, how many are wrong, how many of those were never written, and
+    the worst; "late": written to after the end; "outside": something was written next to a tensor; or "input" and a
+    name: changed.
+    """
+
+    what: str
+    count: int = 0
+    total: int = 0
+    unwritten: int = 0
+    worst: Worst | None = None
+
+
+def slot_bytes(assignment: Assignment, case: Case, only: Collection[str] | None = None) -> int:
+    """Bytes of a slot with the output of one side, or of those of its tensors that `only` names."""
+    return sum(
+        math.prod(shape_of(p, case)) * DTYPES[p.dtype].itemsize
+        for p in assignment.parameters if not isinstance(p, Scalar) and (only is None or p.name in only))
+
+
+class Pool:
+    """`count` slots for a case, on a GPU or, with all of it, on the host. Raises BufferError if there is no memory.
+
+    `scalars` are the numbers that all calls are given, of each side.
+    """
+
+    def __init__(
+        self, assignment: Assignment, case: Case, scalars: Mapping[Side, Mapping[str, float]], count: int, *, cuda: bool
+    ) -> None:
+        self.count = count
+        self._assignment, self._case, self._scalars = assignment, case, scalars
+        self._generator = torch.Generator("cuda" if cuda else "cpu").manual_seed(secrets.randbits(63))
+        given = [one for one in given_of(assignment, Wanted(case, scalars["student"], debug=False))
+                 if isinstance(one, GivenTensor)]
+        self._names = [one.name for one in given if not one.output]
+        read = [one for one in given if not one.output]
+        written = next(one for one in given if one.output)
+        self._on_host = not cuda or read[0].place == "host"
+        desk = [GivenTensor(name="positions", shape=[count * LOOKED_AT], dtype="int64"),
+                GivenTensor(name="target", shape=[count * LOOKED_AT], dtype=written.dtype)]
+        place: Literal["device", "host"] = "device" if cuda else "host"
+        self._arenas: list[Arena] = []
+        try:
+            self._inputs = self._arena(read * count, "host" if self._on_host else "device")
+            self._outputs = {side: self._arena([written] * count, place, "secret") for side in SIDES}
+            self.looks = {side: self._look(side, self._arena(desk, place)) for side in SIDES}
+        except BaseException:
+            self.close()
+            raise
+        # How the last contents came about, so that they can be had again.
+        self._seeds: list[int] = []
+        self._fused: _Fused | None = None
+        if not self._on_host:
+            self._fused = _Fused(assignment, case, self._inputs, self._names, self._generator)
+        self._answers: list[tuple[Tensor, Tensor | None]] = []
+        self._checks: dict[tuple[Side, int], Checks] = {}
+        self._starts = {
+            side: torch.tensor([Look.position(piece, 0) for piece in arena.pieces], device=self._generator.device)
+            for side, arena in self._outputs.items()}
+
+    def slots(self, side: Side) -> list[Slot]:
+        """The tensors of each slot's call, for one side."""
+        step, output = len(self._names), self._assignment.output.name
+        return [
+            {**dict(zip(self._names, self._inputs.pieces[i * step : (i + 1) * step], strict=True)),
+             output: self._outputs[side].pieces[i]}
+            for i in range(self.count)]
+
+    def draw(self, side: Side, count: int, *, expect: bool = True) -> None:
+        """New contents for the first `count` slots, whose calls one side is to make. With `expect`, `check` can tell
+        afterwards what came of them."""
+        if self._fused is not None:
+            self._fused.renew(count)
+            if expect:
+                self._checks_of(side, count).expect()
+        else:
+            self._renew(side, count)
+        self._inputs.guard()
+        # Last, so that the device's cache holds the same for either side.
+        outputs = self._outputs[side]
+        last = outputs.pieces[count - 1]
+        as_integer, bits = POISON[last.tensor.dtype]
+        end = last.offset + last.tensor.nbytes
+        outputs.memory[: end // last.tensor.itemsize * last.tensor.itemsize].view(as_integer).fill_(bits)
+        outputs.guard()
+        self._choose(side, count)
+
+    def doubtful(self, side: Side, count: int) -> list[int]:
+        """The slots whose answers, or inputs, do not look right after a replay on the first `count` slots; all of them
+        on the host. The same work whatever is found."""
+        if self._fused is None:
+            return list(range(count))
+        found: list[bool] = self._checks_of(side, count).doubtful().tolist()
+        return [slot for slot, doubt in enumerate(found) if doubt]
+
+    def check(self, side: Side, count: int) -> Wrong | None:
+        """The first thing wrong with what a replay on the first `count` slots has left."""
+        late = self._is_late(side)
+        doubtful = self.doubtful(side, count)
+        # Again after the answers: what is written while they are looked at is late as well.
+        if bool(late | self._is_late(side)):
+            return Wrong("late")
+        if self._outputs[side].touched() or (not self._on_host and self._inputs.touched()):
+            return Wrong("outside")
+        return next((wrong for slot in doubtful if (wrong := self._check(side, slot, count)) is not None), None)
+
+    def close(self) -> None:
+        """Gives the memory back; no executor may have it bound any more."""
+        self._checks = {}
+        for arena in self._arenas:
+            arena.close()
+
+    def _arena(
+        self, wanted: Sequence[GivenTensor], place: Literal["device", "host"], guard: Literal["nan", "secret"] = "nan"
+    ) -> Arena:
+        arena = Arena(wanted, place=place, guard=guard)
+        self._arenas.append(arena)
+        return arena
+
+    def _look(self, side: Side, desk: Arena) -> Look:
+        return Look(self._outputs[side], *desk.pieces)
+
+    def _choose(self, side: Side, count: int) -> None:
+        """Other secret places of the first `count` outputs."""
+        positions, output = self.looks[side].positions.tensor, self._outputs[side].pieces[0].tensor
+        slots = torch.arange(len(positions), device=positions.device) % count
+        places = torch.randint(output.numel(), slots.shape, generator=self._generator, device=positions.device)
+        positions.copy_(self._starts[side][slots] + places)
+
+    def _is_late(self, side: Side) -> Tensor:
+        look = self.looks[side]
+        as_integer, _ = POISON[look.target.tensor.dtype]
+        size = look.target.tensor.itemsize
+        memory = look.source.memory
+        flat = memory[: len(memory) // size * size].view(as_integer)
+        return (flat[look.positions.tensor] != look.target.tensor.view(as_integer)).any()
+
+    def _given(self, side: Side, slot: int) -> Inputs:
+        """The inputs as they stand in shared memory."""
+        pieces: Sequence[Piece] = self._inputs.pieces[slot * len(self._names) : (slot + 1) * len(self._names)]
+        return {**{name: piece.tensor for name, piece in zip(self._names, pieces, strict=True)}, **self._scalars[side]}
+
+    def _checks_of(self, side: Side, count: int) -> Checks:
+        if (side, count) not in self._checks:
+            self._checks[side, count] = Checks(
+                self._assignment, [self._given(side, slot) for slot in range(count)],
+                [piece.tensor for piece in self._outputs[side].pieces[:count]], self._generator)
+        return self._checks[side, count]
+
+    def _renew(self, side: Side, count: int) -> None:
+        """On the host: other values in place, where an assignment can tell which; the answers to them are kept."""
+        self._answers = []
+        self._seeds = [secrets.randbits(63) for _ in range(count)]
+        for slot, seed in enumerate(self._seeds):
+            given = self._given(side, slot)
+            if self._assignment.renew is not None:
+                renewal = self._assignment.renew(given, numpy.random.default_rng(secrets.randbits(128)))
+                renewal.elements.copy_(renewal.values)
+                self._answers.append(answer_and_tolerance(self._assignment, renewal.inputs))
+                continue
+            drawn = self._assignment.make_inputs(self._case, torch.Generator().manual_seed(seed))
+            for name in self._names:
+                given[name].copy_(drawn[name])
+            self._answers.append(answer_and_tolerance(self._assignment, {**drawn, **self._scalars[side]}))
+
+    def _check(self, side: Side, slot: int, count: int) -> Wrong | None:
+        """Compares a whole answer with the right one to the inputs that were drawn."""
+        output = self._outputs[side].pieces[slot].tensor
+        if self._fused is None:
+            return _wrong(compare(output.cpu(), *self._answers[slot]))
+        given = self._given(side, slot)
+        left = {name: given[name].clone() for name in self._names}
+        self._fused.again(count)
+        for name, value in left.items():
+            if not same_bits(value, given[name]):
+                return Wrong(f"input {name}")
+        rows_of, rows = self._assignment.rows, output.shape[0]
+        step = rows if rows_of is None else max(1, CHUNK * rows // output.numel())
+        for first in range(0, rows, step):
+            part = slice(first, min(rows, first + step))
+            inputs = given if rows_of is None else rows_of(given, part)
+            wrong = _wrong(compare(output[part], *answer_and_tolerance(self._assignment, inputs)), first)
+            if wrong is not None:
+                return wrong
+        return None
+
+
+class _Fused:
+    """Draws device inputs of many slots at once, each tensor in one launch, from secret keys."""
+
+    def __init__(
+        self, assignment: Assignment, case: Case, arena: Arena, names: Sequence[str], generator: torch.Generator
+    ) -> None:
+        # Triton needs a GPU to be of use.
+        from grader.kit.fused import draw_all
+
+        assert assignment.distributions is not None, f"{assignment.name} is timed: distributions expected"
+        self._draw_all = draw_all
+        self._generator = generator
+        self._distributions = assignment.distributions(case)
+        self._shapes = {p.name: shape_of(p, case) for p in assignment.parameters if isinstance(p, Input)}
+        self._memory: dict[str, Tensor] = {}
+        self._starts: dict[str, Tensor] = {}
+        for number, name in enumerate(names):
+            pieces = arena.pieces[number :: len(names)]
+            dtype, size = pieces[0].tensor.dtype, pieces[0].tensor.itemsize
+            self._memory[name] = arena.memory[: len(arena.memory) // size * size].view(dtype)
+            self._starts[name] = torch.tensor([piece.offset // size for piece in pieces], device=generator.device)
+        self._keys: dict[str, Tensor] = {}
+        self._tables: dict[str, Tables] = {}
+
+    def renew(self, count: int) -> None:
+        partners = partner_tables(self._distributions, self._shapes, count, self._generator)
+        for name in self._memory:
+            drawn = bytearray(secrets.token_bytes(8 * count))
+            self._keys[name] = torch.frombuffer(drawn, dtype=torch.int64).to(self._generator.device)
+            distribution = self._distributions[name]
+            if isinstance(distribution, Spread):
+                self._tables[name] = tables(
+                    distribution, self._shapes[name], count, partners.get(name), self._generator)
+        self.again(count)
+
+    def again(self, count: int) -> None:
+        """The same contents once more."""
+        for name, memory in self._memory.items():
+            self._draw_all(
+                self._distributions[name], self._shapes[name], memory, self._starts[name][:count],
+                self._keys[name], self._tables.get(name))
+
+
+def _wrong(comparison: Comparison, first: int = 0) -> Wrong | None:
+    """`comparison` is of a part of the output, from row `first` on."""
+    if comparison.passed:
+        return None
+    worst = comparison.worst
+    worst = worst.model_copy(update={"index": [worst.index[0] + first, *worst.index[1:]]})
+    return Wrong("values", comparison.count, comparison.total, comparison.unwritten_count, worst)

@@ -1,0 +1,134 @@
+"""One kernel that draws a tensor for many calls at once on a GPU, each from a secret key of its own.
+
+Numbers come from Philox-4x32 with seven rounds (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011),
+whose counter is the place of an element: the same key gives the same contents. Arithmetic is exact or rounded once, and
+never fused, so that every device gives the same bits. A Spread's numbers are sums of two even ones here.
+"""
+
+# Kernels are outside strict typing.
+# mypy: disable-error-code="untyped-decorator,no-untyped-def"
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from grader.kit.inputs import Bits, Distribution, Spread, Tables, as_matrix
+
+LANES = 256
+"""Elements side by side that a program draws four times of: of four rows, or of four stretches of a row."""
+UNIT = math.sqrt(6) / 2**16
+"""The sum of two numbers, each evenly from 0 to 65,535, has its inverse as standard deviation."""
+ROUNDS = 7
+
+
+@triton.jit
+def _spread(bits, scale, offset, unit):
+    both = (bits & 0xFFFF).to(tl.int32) + (bits >> 16).to(tl.int32) - 65535
+    return offset + scale * (both.to(tl.float32) * unit)
+
+
+@triton.jit
+def draw_kernel(
+    memory_ptr, starts_ptr, keys_ptr, scale_ptr, offset_ptr, partner_ptr, rows, columns, indices, loud_size, unit,
+    times, louder, quieter, low_exponent, exponents,
+    AXIS: tl.constexpr, DOWN: tl.constexpr, BITS: tl.constexpr, EVERY: tl.constexpr, REPLACE: tl.constexpr,
+    LOUD: tl.constexpr, SIGN: tl.constexpr, LANES: tl.constexpr, ROUNDS: tl.constexpr,
+):
+    """A program draws four stretches of LANES elements of slot `program_id(1)`: below one another for DOWN, where the
+    loud axis is that of the columns, else one after another. AXIS of scales, or −1; LOUD axis, or −1."""
+    slot = tl.program_id(1).to(tl.int64)
+    out_ptr = memory_ptr + tl.load(starts_ptr + slot)
+    key = tl.load(keys_ptr + slot)
+    lanes = tl.arange(0, LANES)
+    across = tl.cdiv(columns, LANES if DOWN else 4 * LANES)
+    major, minor = tl.program_id(0) // across, tl.program_id(0) % across
+    first = minor * LANES + lanes
+    # Stretches of one program share the counter, and take a word each.
+    counter = major * across * LANES + first
+    words = tl.philox(key, counter, tl.zeros_like(counter), tl.zeros_like(counter), tl.zeros_like(counter), ROUNDS)
+    if DOWN and LOUD == 1:
+        pair = tl.load(partner_ptr + slot * loud_size + first, mask=first < columns, other=-1)
+        other = major * across * LANES + tl.maximum(pair, 0)
+        others = tl.philox(key, other, tl.zeros_like(other), tl.zeros_like(other), tl.zeros_like(other), ROUNDS)
+    if LOUD == 0:
+        pair = tl.load(partner_ptr + slot * loud_size + major)
+        other = tl.maximum(pair, 0) * across * LANES + first
+        others = tl.philox(key, other, tl.zeros_like(other), tl.zeros_like(other), tl.zeros_like(other), ROUNDS)
+    for part in tl.static_range(4):
+        if DOWN:
+            row, column = major * 4 + part, first
+        else:
+            row, column = major, (minor * 4 + part) * LANES + lanes
+        mask = (column < columns) & (row < rows)
+        bits = words[part]
+        if BITS:
+            # Clearing a bit of an exponent of all ones leaves a finite number.
+            bits = tl.where((bits & 0x7F800000) == 0x7F800000, bits & 0xFF7FFFFF, bits)
+            x = bits.to(tl.float32, bitcast=True)
+        else:
+            if AXIS == 0:
+                at = slot * indices + tl.minimum(row, rows - 1)
+                scale, offset = tl.load(scale_ptr + at), tl.load(offset_ptr + at)
+            elif AXIS == 1:
+                at = slot * indices + column
+                scale = tl.load(scale_ptr + at, mask=mask, other=0.0)
+                offset = tl.load(offset_ptr + at, mask=mask, other=0.0)
+            else:
+                scale, offset = tl.load(scale_ptr + slot), tl.load(offset_ptr + slot)
+            x = _spread(bits, scale, offset, unit)
+            if EVERY:
+                # A further stream, of one number for each group of neighbours.
+                group = ((row.to(tl.int64) * across * 4 + minor * 4 + part) * (LANES // EVERY)).to(tl.int32)
+                group += tl.arange(0, LANES // EVERY)
+                zero = tl.zeros_like(group)
+                place, fraction, power, _ = tl.philox(key, group, zero + 1, zero, zero, ROUNDS)
+                chosen = (tl.arange(0, EVERY)[None, :] == (place & (EVERY - 1))[:, None]).reshape(LANES)
+                if REPLACE:
+                    exponent = 127 + low_exponent + (power >> 8).to(tl.int32) % exponents
+                    pattern = (exponent << 23) | (fraction & 0x807FFFFF).to(tl.int32, bitcast=True)
+                    value = pattern.to(tl.float32, bitcast=True)
+                    outlier = tl.broadcast_to(value[:, None], (LANES // EVERY, EVERY)).reshape(LANES)
+                else:
+                    outlier = x * times
+                x = tl.where(chosen, outlier, x)
+        x = x.to(out_ptr.dtype.element_ty)
+        if LOUD >= 0:
+            # Each step is rounded to the tensor's type.
+            early = _spread(others[part], scale, offset, unit).to(x.dtype).to(tl.float32) * louder
+            late = (x.to(tl.float32) * quieter).to(x.dtype).to(tl.float32) + SIGN * early.to(x.dtype).to(tl.float32)
+            position = first if LOUD == 1 else major
+            loud = tl.where(pair == position, early, late)
+            x = tl.where(pair < 0, x.to(tl.float32), loud).to(x.dtype)
+        tl.store(out_ptr + row.to(tl.int64) * columns + column, x, mask=mask)
+
+
+def draw_all(
+    distribution: Distribution, shape: Sequence[int], memory: Tensor, starts: Tensor, keys: Tensor,
+    tables: Tables | None,
+) -> None:
+    """Draws one tensor for every slot, in one launch. `memory` is flat, of the tensor's type; `starts` (int64) says
+    which element of it is each slot's first; `keys` are int64, one for each slot. A Spread needs its `tables`."""
+    rows, columns = as_matrix(shape)
+    spread = distribution if isinstance(distribution, Spread) else Spread(axis=None)
+    assert isinstance(distribution, Bits) or tables is not None, "a tensor of numbers has a Spread"
+    outliers, loud = spread.outliers, spread.loud
+    down = loud is not None and loud.axis == 1
+    across = triton.cdiv(columns, LANES if down else 4 * LANES)
+    low, high = (outliers and outliers.exponents) or (0, 0)
+    # What is not there is not read.
+    scale = keys if tables is None else tables.scale
+    partner = keys if tables is None or tables.partner is None else tables.partner
+    draw_kernel[(across * (triton.cdiv(rows, 4) if down else rows), len(keys))](
+        memory, starts, keys, scale, scale if tables is None else tables.offset, partner, rows, columns,
+        1 if tables is None else tables.scale.shape[1], partner.shape[-1], UNIT,
+        outliers.times if outliers else 1.0, loud.times if loud else 1.0, 1 / loud.times if loud else 1.0,
+        low, high - low + 1,
+        AXIS=-1 if spread.axis is None else spread.axis, DOWN=down, BITS=isinstance(distribution, Bits),
+        EVERY=outliers.every if outliers else 0, REPLACE=bool(outliers and outliers.exponents),
+        LOUD=loud.axis if loud else -1, SIGN=loud.sign if loud else 1, LANES=LANES, ROUNDS=ROUNDS,
+        enable_fp_fusion=False)
