@@ -21,7 +21,7 @@ class TransposeConfig:
     extra: dict = field(default_factory=dict, hash=False)
 
     def grid(self, m: int, n: int) -> tuple[int, int]:
-        return triton.cdiv(n, self.block_n), triton.cdiv(m, self.block_m)
+        return triton.cdiv(m, self.block_m), triton.cdiv(n, self.block_n)
 
     @classmethod
     def for_shape(cls, m: int, n: int) -> TransposeConfig:
@@ -57,8 +57,8 @@ def expects(*dtypes):
 
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, stride_xm, stride_on, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
-    m = tl.program_id(1).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
-    n = tl.program_id(0).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
+    m = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
+    n = tl.program_id(1).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
     tile = tl.load(x_ptr + m[:, None] * stride_xm + n[None, :], mask=(m[:, None] < M) & (n[None, :] < N))
     tl.store(out_ptr + n[:, None] * stride_on + m[None, :], tl.trans(tile), mask=(n[:, None] < N) & (m[None, :] < M))
 
