@@ -92,8 +92,8 @@ class Baseline(_Frozen):
     """The PyTorch ways of doing the work, by what reports call them.
 
     `assignments/<name>/baseline.py` defines them with the assignment's parameters: `eager(…)`, which a submission's
-    speed is graded against, and `compiled(…)`, by torch.compile, which is reported beside it. Each writes its answer
-    into the output. The file runs in a worker, like a submission.
+    speed is graded against, and `compiled(…)`, by torch.compile, which is reported beside it. Each returns its answer,
+    or writes it into the output, whichever costs PyTorch less. The file runs in an executor of its own.
     """
 
     name: str
