@@ -33,7 +33,8 @@ def to_ptx(kernel: Kernel, capability: int) -> tuple[str, dict[str, Any]]:
     """A kernel in PTX, without line tables, and what a launcher has to know.
 
     The text is what the front end made, so all of Triton's stages are run, where `triton.compile` of a file takes it to
-    have the first of them behind it. Raises Malformed, and RuntimeError where Triton gives up, with its diagnostics on stderr.
+    have the first of them behind it. Raises Malformed for a text that Triton does not take, and RuntimeError where it
+    gives up later, with its diagnostics on stderr.
     """
     backend = make_backend(GPUTarget("cuda", capability, 32))
     options = backend.parse_options(kernel.options.model_dump())
@@ -41,7 +42,10 @@ def to_ptx(kernel: Kernel, capability: int) -> tuple[str, dict[str, Any]]:
     ir.load_dialects(context)
     backend.load_dialects(context)
     with _file(kernel.ttir) as path:
-        module = ir.parse_mlir_module(path, context)
+        try:
+            module = ir.parse_mlir_module(path, context)
+        except RuntimeError:
+            raise Malformed("a kernel whose text Triton does not take") from None
     module.context = context
     stages: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
     backend.add_stages(stages, options, Language.TRITON)

@@ -77,21 +77,27 @@ def odd_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.atomic_add(out_ptr + lanes, x, mask=lanes < n)
 
 
+def source_of(
+    function: Any, signature: dict[str, str], constants: dict[str, Any], aligned: tuple[str, ...] = ()
+) -> ASTSource:
+    """What Triton compiles. `aligned` names the arguments that are multiples of 16."""
+    entries = {name: signature.get(name, "constexpr") for name in function.arg_names}
+    attributes = {(function.arg_names.index(name),): ALIGNED for name in aligned}
+    return ASTSource(function, entries, constants, attributes)
+
+
 def lower(
     function: Any, signature: dict[str, str], constants: dict[str, Any], *, aligned: tuple[str, ...] = (),
     debug: bool = False, **options: Any,
 ) -> Kernel:  # fmt: skip
-    """A kernel as a plan has it. `aligned` names the arguments that are multiples of 16."""
+    """A kernel as a plan has it."""
     backend = make_backend(TARGET)
     chosen = backend.parse_options({**options, "debug": debug})
-    entries = {name: signature.get(name, "constexpr") for name in function.arg_names}
-    attributes = {(function.arg_names.index(name),): ALIGNED for name in aligned}
-    source = ASTSource(function, entries, constants, attributes)
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
     code, modules = backend.get_codegen_implementation(chosen), backend.get_module_map()
-    module = source.make_ir(TARGET, chosen, code, modules, context)
+    module = source_of(function, signature, constants, aligned).make_ir(TARGET, chosen, code, modules, context)
     name = function.__name__
     return Kernel(name=name, symbol=name, ttir=str(module), signature=[*signature.values()], options=Options(**options))
 

@@ -1,0 +1,81 @@
+"""The compiler's process: one outcome for each kernel, whatever a text does to it, and the same inside the sandbox."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from pydantic import TypeAdapter
+
+from grader.compiler import main
+from grader.forkserver import isolation
+from grader.forkserver.conversation import Conversation
+from grader.forkserver.handle import Zygote
+from grader.judge.compilation import compile_kernels
+from grader.plan import wire
+from grader.plan.compiled import Binary, Problem
+from grader.plan.plan import Kernel
+from tests.plan import kernels
+
+LIMITS = wire.Limits(memory_mb=4096, file_mb=64, processes=64, cpu_seconds=120)
+COPY = kernels.copy()
+OUTCOME: TypeAdapter[Binary | Problem] = TypeAdapter(Binary | Problem)
+
+
+def changed(old: str, new: str, kernel: Kernel = COPY) -> Kernel:
+    assert old in kernel.ttir
+    return kernel.model_copy(update={"ttir": kernel.ttir.replace(old, new)})
+
+
+# An assertion of LLVM's ends the process.
+CRASHES = changed("%x_ptr: !tt.ptr<f32> {tt.divisibility = 16", "%x_ptr: !tt.ptr<f32> {tt.nv_tma_desc = 1")
+# Each thread of a program has thousands of loads.
+ENDLESS = changed("1024", "1048576")
+
+
+def outcomes(of: list[Kernel], seconds: int = 60) -> list[Binary | Problem]:
+    return [OUTCOME.validate_json(one) for one in main.compile_kernels(of, "sm_90", seconds)]
+
+
+def test_a_kernel_that_ends_the_compiler_leaves_the_others_compiled() -> None:
+    first, second, third = outcomes([COPY, CRASHES, COPY])
+    assert isinstance(first, Binary) and first == third
+    assert isinstance(second, Problem) and second.why == "crash" and "SIGABRT" in second.message
+
+
+def test_a_kernel_that_takes_too_long_leaves_the_others_compiled() -> None:
+    slow, other = outcomes([ENDLESS, COPY], seconds=3)
+    assert isinstance(slow, Problem) and slow.why == "too_slow"
+    assert isinstance(other, Binary)
+
+
+def test_what_triton_says_has_its_line() -> None:
+    # A function that calls itself cannot be inlined.
+    call = "tt.call @copy_kernel(%x_ptr, %out_ptr, %n) : (!tt.ptr<f32>, !tt.ptr<f32>, i32) -> ()\n"
+    (found,) = outcomes([changed("tt.return", f"{call} tt.return")])
+    assert isinstance(found, Problem) and found.why == "compiler" and found.line > 0
+
+
+@pytest.fixture(scope="module")
+def compiler_zygote() -> Iterator[Zygote]:
+    zygote = Zygote(["compiler"], layers=isolation.measure().layers)
+    yield zygote
+    zygote.close()
+
+
+def test_in_the_sandbox_it_compiles_the_same(compiler_zygote: Zygote) -> None:
+    asked = [COPY, kernels.tile(), CRASHES, kernels.product()]
+    found = compile_kernels(
+        lambda: Conversation(compiler_zygote, "compiler", LIMITS), asked, "sm_90", seconds=120)
+    assert isinstance(found, list)
+    *binaries, crash = (found[number] for number in (0, 1, 3, 2))
+    assert binaries == outcomes([kernel for kernel in asked if kernel is not CRASHES])
+    # There abort(3) ends by another signal, since a worker's child may send itself none.
+    assert isinstance(crash, Problem) and crash.why == "crash"
+
+
+def test_the_warm_up_starts_no_thread() -> None:
+    before = threading.active_count()
+    main.prepare()
+    assert threading.active_count() == before
