@@ -23,8 +23,8 @@ from grader.plan.findings import (
 from grader.simulator.pointers import Source
 from grader.simulator.types import Array
 
-MOST = 32
-PRINTED = 20_000
+MOST = 16
+PRINTED = 8_000
 _OVERFLOW = re.compile(r"^(\w+) overflow detected for operation (\w+)$")
 
 
@@ -107,7 +107,7 @@ class Findings:
                 kernel=place.kernel, line=place.line, type=found[1][:200], operation=found[2][:200], program=program))
         else:
             self._add(("assert", place.kernel, place.line, message), lambda: Assertion(
-                kernel=place.kernel, line=place.line, message=message[:2000], program=program))
+                kernel=place.kernel, line=place.line, message=message[:500], program=program))
 
     def empty(self, finding: EmptyGrid) -> None:
         self._add(("empty", finding.kernel, finding.line), lambda: finding)

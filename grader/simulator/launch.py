@@ -34,7 +34,7 @@ class Failed(Exception):
 
 def run_launch(
     launch: Launch, kernel: Kernel, buffers: list[Buffer], budget: Budget, findings: Findings,
-    masked: Literal["zero", "nan"],
+    masked: Literal["zero", "nan"], file: str,
 ) -> None:
     """Runs a launch. Raises Located for what is not known, Failed where it stopped in between."""
     total = launch.grid[0] * launch.grid[1] * launch.grid[2]
@@ -58,7 +58,7 @@ def run_launch(
         before = [(each.raw.copy(), None if each.written is None else each.written.copy())
                   if program.spins and each.index in stored else None for each in buffers]  # fmt: skip
         for size in (chunk, 1):
-            machine = Machine(program, kernel.name, launch.grid, stored, budget, masked)
+            machine = Machine(program, kernel.name, launch.grid, stored, budget, masked, file)
             try:
                 for start in range(0, total, size):
                     machine.run(arguments, start, min(total, start + size))

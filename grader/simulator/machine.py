@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -49,10 +50,11 @@ class Machine:
 
     def __init__(
         self, program: Program, kernel: str, grid: tuple[int, int, int], stored: set[int], budget: Budget,
-        masked: Literal["zero", "nan"],
+        masked: Literal["zero", "nan"], file: str,
     ) -> None:
         self.program, self.kernel, self.grid, self.stored = program, kernel, grid, stored
         self.budget, self.masked = budget, masked
+        self.file = PurePath(file or program.file).name
         self.findings = Findings()
         self.shadows: dict[int, Shadow] = {}
         self.step = self.version = 0
@@ -77,8 +79,9 @@ class Machine:
 
     def line(self, op: Op | None = None) -> int:
         """The line of the innermost frame in the student's file."""
-        frames = [frame for each in (op or self.op, *reversed(self.calls)) if each is not None for frame in each.place.frames]
-        own = (line for file, line in frames if file == self.program.file)
+        ops = [each for each in (op or self.op, *reversed(self.calls)) if each is not None]
+        frames = [frame for each in ops for frame in each.place.frames]
+        own = (line for file, line in frames if PurePath(file).name == self.file)
         return next(own, frames[0][1] if frames else 0)
 
     def place(self) -> Place:

@@ -51,11 +51,12 @@ def prepare() -> None:
 
 def run(
     plan: Plan, *memories: Sequence[Array], operations: int = 1 << 40, masked: Literal["zero", "nan"] = "zero",
+    file: str = "",
 ) -> Result:
     """Runs calls of a plan, the first one and, given two memories, the steady one after it.
 
-    Each has the given buffers' memory for itself: writable arrays of bytes, in the order of their indices.
-
+    Each has the given buffers' memory for itself: writable arrays of bytes, in the order of their indices. `file` is
+    the student's, where lines are looked for; that of a kernel's entry if it is "".
     Outputs are buffers that are full of poison: what a kernel loads of them before it stores is a finding.
     """
     budget = Budget(operations)
@@ -79,7 +80,7 @@ def run(
                 if budget.left < 0:
                     raise Limit("operations")
                 if isinstance(operation, Launch):
-                    run_launch(operation, plan.kernels[operation.kernel], buffers, budget, findings, masked)
+                    run_launch(operation, plan.kernels[operation.kernel], buffers, budget, findings, masked, file)
                 else:
                     _host(operation, buffers)
         return Simulated(

@@ -115,7 +115,7 @@ class Shadow:
         if machine.synced is not None and not now:
             stored = np.zeros(1, machine.synced.dtype) if self.stored is None else self.stored
             ordered = (machine.synced[others - 1] > stored.take(others - 1, mode="clip")) & (machine.synced[owners - 1] > 0)
-            ordered &= others > 0
+            ordered |= (others == 0) & (machine.synced[owners - 1] > 0)
             others, owners, places = others[~ordered], owners[~ordered], places[~ordered]
         if places.size:
             other = int(others[0]) or int(owners[0])

@@ -99,7 +99,7 @@ def test_a_pointer_into_one_of_two_tensors_is_judged_by_its_own() -> None:
     assert found(simulate(chosen_kernel, (4,), x, y, out, 0)) == []
     assert out.tolist() == [0, 11, 2, 13]
     findings = found(simulate(chosen_kernel, (4,), x, torch.randn(8), poison(4), 2))
-    assert [(each.tensor, each.highest, each.line) for each in findings] == [("x_ptr", 4, line("# either"))]
+    assert [(each.given, each.highest, each.line) for each in findings] == [("x_ptr", 4, line("# either"))]
 
 
 @triton.jit
@@ -290,7 +290,9 @@ def test_atomics_are_made_one_after_another_and_are_no_race(which: str, dtype: t
             before[program, lane] = kept[lane // 2]
             kept[lane // 2] = change(kept[lane // 2], x[program, lane])
     assert torch.equal(out, kept)
-    assert torch.equal(old, before)
+    if dtype == torch.int32 or which in ("add", "xchg"):
+        # Triton makes a maximum of floats of two of integers: positive numbers of all lanes first.
+        assert torch.equal(old, before)
 
 
 @triton.jit
@@ -355,7 +357,7 @@ def test_what_a_kernel_prints_is_shown_and_capped() -> None:
     assert result.printed == "pid (0, 0, 0) x is: 1.5\npid (1, 0, 0) x is: 2.5\n"
     long = simulate(printing_kernel, (5000,), torch.zeros(5000))
     assert isinstance(long, Simulated)
-    assert 19_000 < len(long.printed) <= 20_000
+    assert 7_900 < len(long.printed) <= 8_000
 
 
 def test_a_grid_of_no_program() -> None:
