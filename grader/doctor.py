@@ -56,7 +56,8 @@ def _packages() -> list[Finding]:
 def _device() -> list[Finding]:
     import torch
 
-    from grader.judge.device import no_gpu, state
+    from grader.judge.device import no_gpu
+    from grader.judge.timing.fitness import state
 
     if not torch.cuda.is_available():
         return [Finding("device", "no GPU: correctness is graded in full, speed is not measured")]

@@ -7,34 +7,37 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import torch
 
-from grader.assignment import Assignment, Case, Inputs, Scalar
+from grader.assignment import Assignment, Case, Inputs, Scalar, TimedCase
 from grader.catalogue import answer_and_tolerance
 from grader.course import Course
-from grader.forkserver.conversation import Conversation, Lost
+from grader.forkserver.conversation import Lost
+from grader.forkserver.handle import InfrastructureError
 from grader.judge import device as gpu
 from grader.judge import execution
+from grader.judge.buffers import BufferError
 from grader.judge.compare import compare
-from grader.judge.compilation import compile_kernels
-from grader.judge.explain import explain_case, explain_failure, explain_remarks, explain_stop
+from grader.judge.explain import explain_case, explain_failure, explain_remarks, explain_stop, explain_timed
 from grader.judge.explain.lines import line_text
 from grader.judge.explain.stops import Stop
 from grader.judge.inputs import draw
-from grader.judge.lane import lane_executors, lane_zygote
+from grader.judge.lane import lane_baselines, lane_executors
 from grader.judge.launching import Launching
-from grader.judge.planning import Planning, Unplanned, Wanted, plan_calls
+from grader.judge.planning import Planning, Unplanned, Wanted
+from grader.judge.preparing import Preparing
 from grader.judge.simulation import Ran, Simulation
-from grader.plan import wire
+from grader.judge.timing.measure import fitting, measure
+from grader.judge.timing.pool import Wrong
+from grader.judge.timing.tuning import Candidate, fastest
 from grader.plan.compiled import Binary, Problem
 from grader.plan.device import TARGETS
 from grader.plan.findings import Finding
-from grader.plan.messages import Answers, Resources, kernel_key
-from grader.plan.plan import Kernel, Plan
-from grader.result import CheckResult, Detail, FailureKind, KernelFacts, Outcome
+from grader.plan.messages import Answers, kernel_key
+from grader.plan.plan import Plan
+from grader.result import CheckResult, Detail, FailureKind, KernelFacts, Outcome, Timing
 from grader.submission import Source
 from grader.text import clean
 
@@ -43,11 +46,10 @@ TARGET = "target"
 # Bytes of a text that a submission wrote: of the first that there are, and of those of further cases.
 FIRST_QUOTED = 20_000
 QUOTED = 2_000
-# Host code that asks what its kernels take is planned again with the answer; an answer may lead to another question.
-MOST_ROUNDS = 3
 # Element operations of one simulated call: ten seconds and more.
 OPERATIONS = 4_000_000_000
-COMPILE_SECONDS = 60.0
+# Configurations of an autotuner that are tried.
+MOST_CANDIDATES = 64
 # For all timed calls of a case.
 SPEED_SECONDS = 600.0
 
@@ -78,14 +80,15 @@ class Attempt:
         self.source = source
         self.kernels: list[KernelFacts] = []
         self._text = (source.content or b"").decode("utf-8", "replace")
-        self._limits = course.limits
+        self._threshold = course.threshold_of(assignment.name)
         self._gpu = device == "cuda"
-        self._device = gpu.properties() if self._gpu else TARGETS[course.gpu.target]
         self._seed = seed
-        self._call_seconds, assignment_seconds = course.limits.seconds(device)
-        self._until = time.monotonic() + assignment_seconds
+        self._call_seconds, _ = seconds = course.limits.seconds(device)
+        self._preparing = Preparing(
+            assignment, source.content or b"", course.limits,
+            gpu.properties() if self._gpu else TARGETS[course.gpu.target], seconds)
         self._simulation = Simulation(
-            lambda: self._start("simulator"), operations=OPERATIONS, seconds=self._call_seconds)
+            lambda: self._preparing.start("simulator"), operations=OPERATIONS, seconds=self._call_seconds)
         self._launching = Launching(lane_executors(), seconds=self._call_seconds) if self._gpu else None
         # A simulator wants Triton's checks in a kernel, a GPU does not; where nothing is run, either will do.
         simulated = assignment.cases_for("cpu") if self._gpu else assignment.cases
@@ -95,9 +98,10 @@ class Attempt:
             for cases, debug in ((simulated, True), (launched.values(), False)) for number, case in enumerate(cases)]
         self._planning = Planning()
         self._plans: dict[tuple[str, bool], Plan | Unplanned] = {}
-        self._compiled: dict[str, Binary | Problem] = {}
         self._findings: list[Finding] = []
         self._quoted = False
+        # Speed counts once every case is right.
+        self._failed = False
 
     def read(self) -> CheckResult:
         """Plans every call: what the file is, whether it can be imported, and whether its function can be called."""
@@ -106,7 +110,7 @@ class Attempt:
         if self.source.content is None:
             return self._source_failed(
                 self._failure("missing_file", f"{self.assignment.file} is not in the submission"))
-        self._planning = self._plan(self._wanted)
+        self._planning = self._preparing.plan(self._wanted)
         if self._planning.loading is not None:
             return self._source_failed(self._told(self._planning.loading))
         self._plans = {
@@ -151,32 +155,94 @@ class Attempt:
             return self._target_result("not_run", Detail(kind="exception", message="not run: a case has no plan"))
         for (name, _), stop in unplanned.items():
             return self._target_result("failed", self._told(stop, f"At {name}: "))
-        kernels = self._kernels(self.assignment.timed)
-        lost = self._compile(kernels)
-        if lost is not None:
-            return self._target_result("failed", self._told(lost, "Compiled for a GPU: "))
-        for key, kernel in kernels.items():
-            one = self._compiled[key]
+        plans = [self._plans[case.name, False] for case in self.assignment.timed]
+        kernels = {kernel_key(kernel): kernel for plan in plans if isinstance(plan, Plan) for kernel in plan.kernels}
+        found = self._preparing.binaries(list(kernels.values()))
+        if isinstance(found, Lost):
+            return self._target_result("failed", self._told(found, "Compiled for a GPU: "))
+        for kernel, one in zip(kernels.values(), found, strict=True):
             if isinstance(one, Problem):
                 return self._target_result("failed", self._failure("compile_error", one.message, one.line))
             self.kernels.append(KernelFacts(name=kernel.name, line=kernel.line, **one.facts.model_dump()))
         return self._target_result("passed", None)
+
+    def time(self, case: TimedCase) -> CheckResult:
+        """Times the function against the baseline, on a case of its own; every answer is checked.
+
+        Raises InfrastructureError if the time cannot be taken.
+        """
+        assert self._launching is not None
+        if self._failed or not self._plans:
+            reason = "not measured: speed counts once every case is right"
+            return self._speed_result(case, "not_run", Detail(kind="exception", message=reason))
+        # It has held the cases' executor until now.
+        self._launching.end()
+        try:
+            one, slots = fitting(self.assignment, case, gpu.memory())
+            found = self._time(one, slots, time.monotonic() + SPEED_SECONDS)
+        except (BufferError, torch.OutOfMemoryError) as error:
+            raise InfrastructureError(str(error)) from None
+        if isinstance(found, Timing):
+            if one.name != case.name:
+                found.notes.append(f"{case.name} does not fit into this device's memory: {one.name} instead.")
+            return self._speed_result(case, "passed", None, found)
+        if isinstance(found, execution.Lost):
+            found = self._failure(*_fault(found), line=found.line)
+        return self._speed_result(case, "failed", found if isinstance(found, Detail) else explain_timed(found))
+
+    def _time(self, case: Case, slots: int, until: float) -> Timing | execution.Lost | Wrong | Detail:
+        plan = self._tuned(case, slots)
+        if not isinstance(plan, Plan):
+            return self._told(plan) if not isinstance(plan, execution.Lost | Wrong | Detail) else plan
+        binaries = self._binaries(plan)
+        if isinstance(binaries, Detail):
+            return binaries
+        return measure(
+            self.assignment, case, plan, binaries, self._scalars(case), lane_executors().take(), lane_baselines(),
+            self._threshold, slots=slots, seconds=self._call_seconds, until=until)
+
+    def _tuned(self, case: Case, slots: int) -> Plan | Unplanned | execution.Lost | Wrong | Detail:
+        """The plan of a timed case, each of its autotuners at the configuration that is fastest here."""
+        wanted = Wanted(case, self._scalars(case), debug=False)
+        plan = self._plans.get((case.name, False)) or self._preparing.plan([wanted]).outcomes[0]
+        chosen: list[int] = []
+        while isinstance(plan, Plan) and len(chosen) < len(plan.tuners):
+            count = min(plan.tuners[len(chosen)].candidates, MOST_CANDIDATES)
+            planned = self._preparing.plan([
+                replace(wanted, answers=Answers(winners=[*chosen, number])) for number in range(count)]).outcomes
+            candidates = []
+            for one in planned:
+                if not isinstance(one, Plan):
+                    return one
+                binaries = self._binaries(one)
+                candidates.append(Candidate(one, None if isinstance(binaries, Detail) else binaries))
+            best = fastest(
+                self.assignment, case, candidates, wanted.scalars, lane_executors(), slots=slots,
+                seconds=self._call_seconds)
+            if not isinstance(best, int):
+                return best
+            chosen.append(best)
+            plan = planned[best]
+        return plan
+
+    def _binaries(self, plan: Plan) -> list[Binary] | Detail:
+        """The machine code of a plan's kernels, in order, or why one of them has none."""
+        found = self._preparing.binaries(plan.kernels)
+        if isinstance(found, Lost):
+            return self._told(found, "Compiled for this GPU: ")
+        for one in found:
+            if isinstance(one, Problem):
+                return self._failure("compile_error", one.message, one.line)
+        return [one for one in found if isinstance(one, Binary)]
 
     def _run(self, case: Case, plan: Plan, inputs: list[Inputs]) -> Ran | Detail:
         """Runs the last of the plan's calls, on a GPU if there is one, or tells why it has no answer."""
         if self._launching is None:
             simulated = self._simulation.run(self.assignment, case, plan, inputs)
             return simulated if isinstance(simulated, Ran) else self._told(simulated)
-        kernels = {kernel_key(kernel): kernel for kernel in plan.kernels}
-        lost = self._compile(kernels)
-        if lost is not None:
-            return self._told(lost, "Compiled for this GPU: ")
-        binaries: dict[str, Binary] = {}
-        for key in kernels:
-            one = self._compiled[key]
-            if isinstance(one, Problem):
-                return self._failure("compile_error", one.message, one.line)
-            binaries[key] = one
+        binaries = self._binaries(plan)
+        if isinstance(binaries, Detail):
+            return binaries
         ran = self._launching.run(self.assignment, case, plan, binaries, inputs)
         if isinstance(ran, Ran) and not ran.touched and compare(
             ran.output, *answer_and_tolerance(self.assignment, inputs[-1])
@@ -211,55 +277,6 @@ class Attempt:
         if self._launching is not None:
             self._launching.end()
 
-    def _plan(self, wanted: list[Wanted]) -> Planning:
-        assert self.source.content is not None
-
-        def plans(calls: list[Wanted]) -> Planning:
-            return plan_calls(
-                lambda: self._start("planner"), self.assignment, self.source.content or b"", calls, self._device,
-                call_seconds=self._call_seconds, until=self._until)
-
-        found = plans(wanted)
-        for _ in range(MOST_ROUNDS):
-            asking = [number for number, one in enumerate(found.outcomes) if isinstance(one, Plan) and one.asked]
-            asked = {kernel_key(plan.kernels[n]): plan.kernels[n] for number in asking
-                     if isinstance(plan := found.outcomes[number], Plan) for n in plan.asked}
-            if not asked:
-                break
-            if self._compile(asked) is not None:
-                break
-            told = {key: Resources(registers=one.facts.registers, spills=one.facts.spills, shared=one.facts.shared)
-                    for key in asked if isinstance(one := self._compiled[key], Binary)}
-            calls = [
-                replace(wanted[n], answers=wanted[n].answers.model_copy(
-                    update={"resources": {**wanted[n].answers.resources, **told}})) for n in asking]
-            for number, call, outcome in zip(asking, calls, plans(calls).outcomes, strict=True):
-                wanted[number], found.outcomes[number] = call, outcome
-        return found
-
-    def _kernels(self, cases: Iterable[Case]) -> dict[str, Kernel]:
-        """Each kernel of these cases once, by its key."""
-        plans = [self._plans[case.name, False] for case in cases]
-        return {kernel_key(kernel): kernel for plan in plans if isinstance(plan, Plan) for kernel in plan.kernels}
-
-    def _compile(self, kernels: Mapping[str, Kernel]) -> Lost | None:
-        """Compiles those that are not compiled yet; how the compiler was lost."""
-        missing = {key: kernel for key, kernel in kernels.items() if key not in self._compiled}
-        if not missing:
-            return None
-        found = compile_kernels(
-            lambda: self._start("compiler"), list(missing.values()), self._device.target, seconds=COMPILE_SECONDS)
-        if isinstance(found, Lost):
-            return found
-        self._compiled.update(zip(missing, found, strict=True))
-        return None
-
-    def _start(self, role: wire.Role) -> Conversation:
-        limits = self._limits
-        return Conversation(lane_zygote(), role, wire.Limits(
-            memory_mb=limits.memory_mb, file_mb=limits.file_mb, processes=limits.processes,
-            cpu_seconds=int(2 * self._call_seconds + COMPILE_SECONDS) + 5))
-
     def _scalars(self, case: Case) -> dict[str, float]:
         """The numbers that every call of a case is given: host code sees them, so they are in its plan."""
         names = [p.name for p in self.assignment.parameters if isinstance(p, Scalar)]
@@ -285,10 +302,18 @@ class Attempt:
     def _target_result(self, outcome: Outcome, detail: Detail | None) -> CheckResult:
         return CheckResult(id=TARGET, stage="target", outcome=outcome, detail=detail)
 
+    def _speed_result(
+        self, case: Case, outcome: Outcome, detail: Detail | None, timing: Timing | None = None
+    ) -> CheckResult:
+        return CheckResult(
+            id=speed_id(case), stage="speed", case=case.name, sizes=case.sizes, outcome=outcome, detail=detail,
+            timing=timing)
+
     def _case_result(
         self, case: Case, outcome: Outcome, detail: Detail | None,
         seconds: float | None = None, worst_ratio: float | None = None,
     ) -> CheckResult:
+        self._failed = self._failed or outcome != "passed"
         finite = worst_ratio if worst_ratio is not None and worst_ratio < float("inf") else None
         return CheckResult(
             id=case_id(case), stage="case", case=case.name, sizes=case.sizes, outcome=outcome,

@@ -25,6 +25,7 @@ from grader.forkserver import isolation
 from grader.forkserver.handle import OWN_MB, OWN_TASKS, Zygote
 from grader.forkserver.isolation import Isolation
 from grader.judge.execution import Executors
+from grader.judge.timing.baselines import Baselines
 
 # A lane that is told to end has so long to clear away what it has begun: a zygote that does not answer has 15.
 END_SECONDS = 60
@@ -33,6 +34,7 @@ _TERMINATED = 128 + signal.SIGTERM
 
 _zygotes: list[Zygote] = []
 _executors: list[Executors] = []
+_baselines: list[Baselines] = []
 _isolations: list[Isolation] = []
 # Whether something is under way that has to be cleared away, and whether this process was told to end meanwhile.
 _busy = _told = False
@@ -130,10 +132,19 @@ def lane_executors() -> Executors:
     return _executors[0]
 
 
+def lane_baselines() -> Baselines:
+    """This process's baselines on its GPU: started when first needed, kept for every submission."""
+    if not _baselines:
+        _prepare()
+        _baselines.append(Baselines(_cache()))
+    return _baselines[0]
+
+
 def close_lane() -> None:
     """Ends this process's fork servers, and with them what they have forked."""
-    while _executors:
-        _executors.pop().close()
+    for one in (_baselines, _executors):
+        while one:
+            one.pop().close()
     while _zygotes:
         _zygotes.pop().close()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from grader.assignment import Assignment, Case, Input, Inputs, Scalar
 from grader.judge.arena import Arena, Piece
@@ -12,7 +12,7 @@ from grader.judge.execution import Executor, Executors, Lost
 from grader.judge.planning import Wanted, given_of
 from grader.judge.simulation import Ran
 from grader.plan.compiled import Binary
-from grader.plan.messages import GivenTensor, kernel_key
+from grader.plan.messages import GivenTensor
 from grader.plan.plan import Plan
 
 
@@ -28,7 +28,7 @@ class Launching:
         self._executor: Executor | None = None
 
     def run(
-        self, assignment: Assignment, case: Case, plan: Plan, binaries: Mapping[str, Binary], inputs: Sequence[Inputs]
+        self, assignment: Assignment, case: Case, plan: Plan, binaries: Sequence[Binary], inputs: Sequence[Inputs]
     ) -> Ran | Lost:
         """Runs the plan's calls one after another, each on a copy of its `inputs` and an output full of NaN, and
         returns what the last one left: one of inputs is the first call, two are the steady call after it.
@@ -41,7 +41,7 @@ class Launching:
         try:
             slots = [_slot(assignment, case, one, arenas) for one in inputs]
             started = time.monotonic()
-            program = self._executor.load(plan, [binaries[kernel_key(kernel)] for kernel in plan.kernels])
+            program = self._executor.load(plan, binaries)
             if isinstance(program, Lost):
                 return program
             lost = self._executor.bind(slots)

@@ -10,8 +10,9 @@ from grader.judge.explain.runs import explain_findings
 from grader.judge.explain.silence import explain_unwritten
 from grader.judge.explain.stops import explain_stop
 from grader.judge.explain.summary import explain_assignment
+from grader.judge.explain.timed import explain_timed
 
 __all__ = [
     "explain_assignment", "explain_case", "explain_failure", "explain_findings", "explain_remarks", "explain_stop",
-    "explain_unwritten",
+    "explain_timed", "explain_unwritten",
 ]

@@ -1,0 +1,32 @@
+"""What was found wrong in timed calls, at the sizes of their case and on contents that no call before has seen."""
+
+from __future__ import annotations
+
+from grader.judge.timing.pool import Wrong
+from grader.result import Detail
+
+AGAIN = (
+    "Timed calls are like all others: new values, at the sizes of their case. Does the kernel keep something from one "
+    "call to the next, or does a launch not wait for what it needs?"
+)
+
+
+def explain_timed(wrong: Wrong) -> Detail:
+    match wrong.what:
+        case "values":
+            return Detail(
+                kind="wrong_values", hint=AGAIN, wrong=wrong.count, total=wrong.total, unwritten=wrong.unwritten,
+                worst=wrong.worst,
+                message=f"In a timed call {wrong.count:,} of {wrong.total:,} elements are wrong, while the cases "
+                        "before came out right.")
+        case "late":
+            return Detail(
+                kind="wrong_values", message="In a timed call the output changed after the kernels had ended.",
+                hint=AGAIN)
+        case "outside":
+            return Detail(
+                kind="out_of_bounds", message="In a timed call something was written next to a tensor.",
+                hint="A store reaches past the end: compare the largest offset with the number of elements.")
+    return Detail(
+        kind="input_changed", message=f"In a timed call {wrong.what} was changed.",
+        hint="Inputs must be left as they are.")

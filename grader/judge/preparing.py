@@ -1,0 +1,92 @@
+"""What comes before anything runs: the plans of a submission's calls, and the machine code of their kernels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from grader.assignment import Assignment
+from grader.course import LimitsTable
+from grader.forkserver.conversation import Conversation, Lost
+from grader.judge.compilation import compile_kernels
+from grader.judge.lane import lane_zygote
+from grader.judge.planning import Planning, Wanted, plan_calls
+from grader.plan import wire
+from grader.plan.compiled import Binary, Problem
+from grader.plan.device import Device
+from grader.plan.messages import Resources, kernel_key
+from grader.plan.plan import Kernel, Plan
+
+# Host code that asks what its kernels take is planned again with the answer; an answer may lead to another question.
+MOST_ROUNDS = 3
+COMPILE_SECONDS = 60.0
+
+
+class Preparing:
+    """Plans and compiles for one attempt, in confined processes that are gone when an answer is there.
+
+    `device` is what the submission is told that it runs on, `seconds` bound a call and all of them together.
+    """
+
+    def __init__(
+        self, assignment: Assignment, source: bytes, limits: LimitsTable, device: Device, seconds: tuple[float, float]
+    ) -> None:
+        self._assignment = assignment
+        self._source = source
+        self._limits = limits
+        self._device = device
+        self._call_seconds, assignment_seconds = seconds
+        self._until = time.monotonic() + assignment_seconds
+        self._compiled: dict[str, Binary | Problem] = {}
+
+    def plan(self, wanted: Sequence[Wanted]) -> Planning:
+        """Plans calls; where host code asks what its kernels take, they are compiled, and it is told."""
+        calls = list(wanted)
+        found = self._plan(calls)
+        for _ in range(MOST_ROUNDS):
+            asking = {number: plan for number, plan in enumerate(found.outcomes)
+                      if isinstance(plan, Plan) and plan.asked}
+            asked = {kernel_key(kernel): kernel for plan in asking.values()
+                     for kernel in (plan.kernels[number] for number in plan.asked)}
+            if not asked or self._compile(asked) is not None:
+                break
+            told = {key: Resources(registers=one.facts.registers, spills=one.facts.spills, shared=one.facts.shared)
+                    for key in asked if isinstance(one := self._compiled[key], Binary)}
+            for number in asking:
+                answers = calls[number].answers
+                calls[number] = replace(
+                    calls[number], answers=answers.model_copy(update={"resources": {**answers.resources, **told}}))
+            again = self._plan([calls[number] for number in asking])
+            for number, outcome in zip(asking, again.outcomes, strict=True):
+                found.outcomes[number] = outcome
+        return found
+
+    def binaries(self, kernels: Sequence[Kernel]) -> list[Binary | Problem] | Lost:
+        """The machine code of kernels, in order; each is compiled once. Or how the compiler was lost."""
+        keys = [kernel_key(kernel) for kernel in kernels]
+        lost = self._compile(dict(zip(keys, kernels, strict=True)))
+        return [self._compiled[key] for key in keys] if lost is None else lost
+
+    def start(self, role: wire.Role) -> Conversation:
+        """Forks a confined process. Raises InfrastructureError."""
+        limits = self._limits
+        return Conversation(lane_zygote(), role, wire.Limits(
+            memory_mb=limits.memory_mb, file_mb=limits.file_mb, processes=limits.processes,
+            cpu_seconds=int(2 * self._call_seconds + COMPILE_SECONDS) + 5))
+
+    def _plan(self, wanted: Sequence[Wanted]) -> Planning:
+        return plan_calls(
+            lambda: self.start("planner"), self._assignment, self._source, wanted, self._device,
+            call_seconds=self._call_seconds, until=self._until)
+
+    def _compile(self, kernels: Mapping[str, Kernel]) -> Lost | None:
+        missing = {key: kernel for key, kernel in kernels.items() if key not in self._compiled}
+        if not missing:
+            return None
+        found = compile_kernels(
+            lambda: self.start("compiler"), list(missing.values()), self._device.target, seconds=COMPILE_SECONDS)
+        if isinstance(found, Lost):
+            return found
+        self._compiled.update(zip(missing, found, strict=True))
+        return None
