@@ -189,6 +189,13 @@ class Loaded:
         self._module = checked(driver.cuModuleLoadData(self._code))
         self._function = checked(driver.cuModuleGetFunction(self._module, self.metadata.name.encode()))
         attribute = driver.CUfunction_attribute
+        limit = checked(driver.cuDeviceGetAttribute(
+            driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+            checked(driver.cuCtxGetDevice())))
+        if self.metadata.shared > limit:
+            raise DriverError(
+                "out_of_resources", f"{self.metadata.shared:,} bytes of shared memory for a program; the device has "
+                f"{limit:,}", kernel.name)
         if self.metadata.shared > STATIC_SHARED:
             checked(driver.cuFuncSetCacheConfig(self._function, driver.CUfunc_cache.CU_FUNC_CACHE_PREFER_SHARED))
             checked(driver.cuFuncSetAttribute(

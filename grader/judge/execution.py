@@ -234,10 +234,7 @@ class Executor:
 
 
 class Executors:
-    """Executors for one lane, one after another: whichever is taken is fresh, and the next is started ahead.
-
-    At most one of those taken may be alive when the next is taken.
-    """
+    """Executors for one lane, one after another: whichever is taken is fresh, and the next is started ahead."""
 
     def __init__(self, cache: Path) -> None:
         self._cache = cache

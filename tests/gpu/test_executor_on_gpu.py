@@ -13,7 +13,7 @@ import torch
 from grader.executor import guards, messages
 from grader.executor.driver import checked
 from grader.executor.programs import PlanProgram
-from grader.forkserver.handle import Zygote
+from grader.forkserver.handle import InfrastructureError, Zygote
 from grader.judge.arena import Arena, Piece
 from grader.judge.execution import Captured, Done, Executor, Executors, Look, Lost, executor_zygote
 from grader.plan.compiled import Binary
@@ -327,6 +327,12 @@ def test_a_baseline_is_run_and_replayed(executor: Executor, function: str) -> No
     assert done(executor.replay(captured, seconds=SECONDS)).seconds > 0
 
 
+def test_a_baseline_that_is_none_is_a_failure_of_ours(executor: Executor) -> None:
+    with pytest.raises(InfrastructureError, match="has no attribute 'missing'"):
+        executor.load_baseline(BASELINES, "baseline.py", "missing", [])
+    assert executor.over
+
+
 def wild(where: int) -> tuple[Plan, list[Binary]]:
     kernel, binary = built(kernels.wild, {"out": "*fp32", "where": "i64"})
     return plan_of([kernel], [buffer(given("out", N, output=True))], [
@@ -395,6 +401,18 @@ def test_what_cuda_reports_is_told_and_the_judge_lives_on(executor: Executor, ma
     assert read.touched() == []
 
 
+def test_a_kernel_that_needs_more_shared_memory_than_there_is_is_not_loaded(executor: Executor) -> None:
+    n = 1024
+    kernel, binary = built(
+        kernels.matmul, {"a": "*fp16", "b": "*fp16", "out": "*fp16"}, {"K": n, "BLOCK": 128, "DEPTH": 128},
+        num_stages=6, num_warps=8)
+    tensors = [given("x", n, n, dtype="float16"), given("out", n, n, dtype="float16", output=True)]
+    lost = executor.load(plan_of([kernel], list(map(buffer, tensors)), [launch(0, (8, 8), 0, 0, 1)]), [binary])
+    assert isinstance(lost, Lost)
+    assert (lost.kind, lost.kernel) == ("out_of_resources", "matmul")
+    assert f"{binary.facts.shared:,}" in lost.message
+
+
 def test_the_next_executor_is_ready_when_one_is_lost(tmp_path: Path) -> None:
     executors = Executors(tmp_path)
     try:
@@ -410,6 +428,26 @@ def test_the_next_executor_is_ready_when_one_is_lost(tmp_path: Path) -> None:
             assert isinstance(answer, Lost) == (make is endless)
     finally:
         executors.close()
+
+
+def test_what_the_judge_does_before_a_replay_is_not_in_its_time(executor: Executor) -> None:
+    """The device's turn from one context to another takes longer than these calls."""
+    plan, binaries = scaled()
+    slots, read, _ = slots_of([given("x", N)], [given("out", N, output=True)], 4)
+    program = done(executor.load(plan, binaries))
+    done(executor.bind(slots))
+    captured = done(executor.capture(program, range(4), seconds=SECONDS))
+
+    def median(before: Any) -> float:
+        seconds = []
+        for _ in range(41):
+            before()
+            seconds.append(float(done(executor.replay(captured, seconds=SECONDS)).seconds))
+        return sorted(seconds)[20]
+
+    alone, after_work = median(lambda: None), median(read.guard)
+    print(f"alone {alone * 1e6:.1f} us, after the judge's work {after_work * 1e6:.1f} us")
+    assert after_work < alone + 30e-6
 
 
 def test_replays_take_the_same_time(executor: Executor) -> None:
