@@ -70,9 +70,12 @@ def run_launch(
                     if kept is not None:
                         buffer.raw[:], buffer.written = kept[0], kept[1]
         findings.join(machine.findings)
-    except (Limit, Unsupported, MemoryError, RecursionError) as error:
-        line = machine.line() if machine is not None else 0
-        raise Failed(kernel.name, line or launch.line, error) from None
+    except (Limit, Unsupported, MemoryError) as error:
+        raise Failed(kernel.name, (machine.line() if machine is not None else 0) or launch.line, error) from None
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        # What only a text that Triton did not write can lead to: it is read line by line, not verified.
+        cause = Unsupported(f"text that is no kernel ({type(error).__name__})")
+        raise Failed(kernel.name, (machine.line() if machine is not None else 0) or launch.line, cause) from error
     for buffer in buffers:
         if buffer.index in stored:
             buffer.settle()

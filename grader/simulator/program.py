@@ -15,7 +15,7 @@ from grader.simulator.types import Unsupported
 
 STORES = {"tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_store", "tt.descriptor_reduce"}
 READS = {"tt.load", "tt.descriptor_load", "tt.atomic_rmw", "tt.atomic_cas"}
-MOST_KEPT = 256
+MOST_KEPT = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +80,11 @@ def _prepare(text: str, symbol: str) -> Program:
     ops = [op for function in functions.values() for op in walk(function.blocks)]
     sizes = [kind.size for op in ops if op.name != "arith.constant" for kind in op.types]
     names = {op.name for op in ops}
-    alive = _Alive(functions)
+    alive, reads = _Alive(functions), _reading(functions)
     return Program(
         functions, symbol, file, max([1, *sizes]), alive.function(symbol), _stores(functions, entry),
         bool(names & {"tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_reduce"}),
-        any(_looks(functions, op) for op in ops if op.name == "scf.while"))
+        any(_reads(region, reads) for op in ops if op.name == "scf.while" for region in op.regions))
 
 
 def _ready(op: Op, file: str) -> None:
@@ -93,7 +93,11 @@ def _ready(op: Op, file: str) -> None:
             value = constant(op)
             op.pure = lambda: value
         else:
-            op.pure = elementwise(op) or tensorwise(op)
+            op.pure = elementwise(op)
+            if op.pure is None:
+                op.pure = tensorwise(op)
+            elif any(kind.shape not in ((), op.types[0].shape) for kind in op.inputs):
+                raise Unsupported(f"{op.name} of different shapes")
         if op.pure is None:
             op.run = MADE[op.name](op) if op.name in MADE else RUNS.get(op.name)
     except Unsupported as error:
@@ -162,18 +166,18 @@ class _Alive:
         return most
 
 
-def _looks(functions: dict[str, Function], loop: Op) -> bool:
-    """Whether a loop reads memory, itself or in what it calls."""
-    seen: set[str] = set()
-    pending = [op for region in loop.regions for op in walk(region)]
-    while pending:
-        op = pending.pop()
-        if op.name in READS:
-            return True
-        if op.name == "tt.call" and (name := callee(op)) not in seen and name in functions:
-            seen.add(name)
-            pending += walk(functions[name].blocks)
-    return False
+def _reads(blocks: list[Block], functions: set[str]) -> bool:
+    """Whether blocks read memory, themselves or by calling one of these functions."""
+    return any(op.name in READS or (op.name == "tt.call" and callee(op) in functions) for op in walk(blocks))
+
+
+def _reading(functions: dict[str, Function]) -> set[str]:
+    """The functions that read memory, themselves or in what they call."""
+    calls = {name: {callee(op) for op in walk(each.blocks) if op.name == "tt.call"} for name, each in functions.items()}
+    found = {name for name, each in functions.items() if _reads(each.blocks, set())}
+    while more := {name for name, called in calls.items() if called & found} - found:
+        found |= more
+    return found
 
 
 def _stores(functions: dict[str, Function], entry: Function) -> list[bool]:
@@ -189,6 +193,7 @@ def _stores(functions: dict[str, Function], entry: Function) -> list[bool]:
         parents[find(left)] = find(right)
 
     targets: list[tuple[str, str]] = []
+    returns = {name: [op for op in walk(each.blocks) if op.name == "tt.return"] for name, each in functions.items()}
     for function in functions.values():
         name = function.name
         labels = {block.label: block for block in function.blocks}
@@ -201,10 +206,10 @@ def _stores(functions: dict[str, Function], entry: Function) -> list[bool]:
             if op.name == "tt.call" and (callee_ := functions.get(callee(op))):
                 for value, argument in zip(op.operands, callee_.blocks[0].arguments, strict=False):
                     join((name, value), (callee_.name, argument))
-                for end in walk(callee_.blocks):
-                    if end.name == "tt.return":
-                        for value, result in zip(end.operands, op.results, strict=False):
-                            join((callee_.name, value), (name, result))
+                # A function returns at few places.
+                for end in returns[callee_.name][:64]:
+                    for value, result in zip(end.operands, op.results, strict=False):
+                        join((callee_.name, value), (name, result))
             elif op.regions and op.name.startswith("scf."):
                 _follow_region(op, lambda left, right, name=name: join((name, left), (name, right)))  # type: ignore[misc]
             elif any(kind.element in ("ptr", "block", "descriptor") for kind in op.types):

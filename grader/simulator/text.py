@@ -13,7 +13,7 @@ from typing import Any
 from grader.simulator.types import Type, Unsupported, read_type
 
 MOST_DEPTH = 24
-MOST_LINES = 50_000
+MOST_LINES = 20_000
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,9 @@ _RESULTS = re.compile(r"^%[\w$.\-]+(?::\d+)?(?:, %[\w$.\-]+(?::\d+)?)* = ")
 _OPERATION = re.compile(r'^"?([a-z_]\w*(?:\.\w+)+)"?')
 _PLACE = re.compile(r" ?loc\((#loc\d*|unknown|\"[^\"]*\"(?:\(#loc\d*\))?)\)")
 _STRING = re.compile(r'"([^"]*)"')
-_TARGET = re.compile(r"\^(\w+)(?:\(([^:)]*) : [^)]*\))?")
-_FOR = re.compile(
-    r"^ (?:unsigned )?(%\S+) = (%\S+) to (%\S+) step (%\S+)(?: iter_args\((.*?)\) -> \((.*)\))?\s*(?:: (\w+))? \{$")
-_WHILE = re.compile(r"^ (?:\((.*?)\) )?: \((.*?)\) -> (.*) \{$")
+_TARGET = re.compile(r"\^(\w+)(?:\(([^:)^]*) : [^)^]*\))?")
+_FOR = re.compile(r"^ (?:unsigned )?(%\S+) = (%\S+) to (%\S+) step (%\S+)")
+_COUNTER = re.compile(r" : (i\d+) \{$")
 _FUNCTION = re.compile(r'^tt\.func (?:public |private )?@(?:([\w$.]+)|"([^"]+)")\(')
 
 
@@ -255,16 +254,23 @@ class _Reader:
         rest = _STRING.sub('""', rest)
         opens, first = rest.endswith("{"), Block("region")
         if op.name == "scf.for" and (found := _FOR.match(rest)):
-            pairs = [pair.split(" = ") for pair in split(found[5] or "")]
+            # … iter_args(%a = %b) -> (T) : i32 {
+            _, _, carried = rest.partition(" iter_args(")
+            given, _, types = carried.partition(") -> (")
+            pairs = [pair.split(" = ") for pair in split(given)]
             op.operands = [found[2], found[3], found[4], *(pair[1] for pair in pairs)]
-            op.types = [read_type(each) for each in split(found[6] or "")]
+            op.types = [read_type(each) for each in split(types.rpartition(")")[0])]
+            counter = _COUNTER.search(rest)
             first = self._arguments([found[1], *(pair[0] for pair in pairs)],
-                                    [read_type(found[7] or "index"), *op.types])
-        elif op.name == "scf.while" and (found := _WHILE.match(rest)):
-            pairs = [pair.split(" = ") for pair in split(found[1] or "")]
+                                    [read_type(counter[1] if counter else "index"), *op.types])
+        elif op.name == "scf.while" and opens:
+            # (%a = %b) : (T) -> (T) {
+            given, _, types = rest[2:].partition(") : (") if rest.startswith(" (") else ("", "", rest[4:])
+            before, _, after = types[:-1].partition(") -> ")
+            pairs = [pair.split(" = ") for pair in split(given)]
             op.operands = [pair[1] for pair in pairs]
-            op.types = [read_type(each) for each in split(_bare(found[3]))]
-            first = self._arguments([pair[0] for pair in pairs], [read_type(each) for each in split(found[2])])
+            op.types = [read_type(each) for each in split(_bare(after.strip()))]
+            first = self._arguments([pair[0] for pair in pairs], [read_type(each) for each in split(before)])
         elif op.name == "scf.if" and opens:
             condition, _, types = rest[:-1].partition("->")
             op.operands = _NAME.findall(condition)
