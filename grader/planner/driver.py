@@ -60,7 +60,8 @@ class Driver(DriverBase):  # type: ignore[misc]
         return int(torch.cuda.current_stream().cuda_stream)
 
     def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
-        return divmod(self._target.arch, 10)
+        major, minor = divmod(self._target.arch, 10)
+        return major, minor
 
     def get_current_target(self) -> GPUTarget:
         return self._target
@@ -271,6 +272,11 @@ def install(session: Session) -> tuple[Lowering, tuning.Tuning]:
     for name in ("range_push", "range_pop", "range_start", "range_end", "mark"):
         setattr(cuda.nvtx, name, lambda *_, **__: None)
     cuda.nvtx.range = _range
+    accelerator: Any = torch.accelerator
+    for name in ("synchronize", "current_stream", "set_stream", "device_count", "is_available"):
+        setattr(accelerator, name, getattr(cuda, name))
+    accelerator.current_accelerator = lambda *_, **__: torch.device("cuda")
+    accelerator.current_device_index = cuda.current_device
     torch.version.cuda = torch.version.cuda or "12.8"
     _no_compiler(session)
     return lowering, tuning.install(session)
@@ -294,4 +300,4 @@ def _no_compiler(session: Session) -> None:
         compiled.__name__ = getattr(model, "__name__", "compiled")
         return compiled
 
-    setattr(torch, "compile", compile)  # noqa: B010
+    torch.compile = compile

@@ -78,7 +78,9 @@ def failed(session: Session, error: BaseException, lowering_failure: BaseExcepti
     if compiling and kind == "exception":
         kind = "compile_error"
         inner, found = _innermost(session, error)
-        where, said = found or where, message(inner) if inner is not error else said
+        where = found or where
+        # Without the excerpt of the source that Triton puts before it, which is in the traceback.
+        said = text(inner.error_message or said, MESSAGE) if isinstance(inner, CompilationError) else message(inner)
     return Failed(seq=seq, failure=kind, message=said, line=where, traceback=traceback_of(session, error))
 
 

@@ -47,13 +47,16 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     read = _READS.get(func)
     if read is not None:
         session().refuse(*read)
+    device = kwargs.get("device")
+    if isinstance(device, int) and not isinstance(device, bool):
+        kwargs = {**kwargs, "device": torch.device("cuda", device)}
     caught = _CAUGHT.get(func)
     name = getattr(func, "__name__", "")
     handles.called.append(name)
     try:
         if caught is not None:
             return caught(func, args, kwargs)
-        with torch._C.DisableTorchFunction():
+        with torch._C.DisableTorchFunctionSubclass():
             made = func(*args, **kwargs)
     finally:
         handles.called.pop()
@@ -85,7 +88,7 @@ def _to(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         rest = [other.device, other.dtype, *rest[1:]]
     rest = [_indexed(value) for value in rest]
     kwargs = {name: _indexed(value) for name, value in kwargs.items()}
-    with torch._C.DisableTorchFunction():
+    with torch._C.DisableTorchFunctionSubclass():
         made = func(tensor, *rest, **kwargs)
         return made.clone() if copy and made is tensor else made
 
@@ -101,7 +104,7 @@ def _indexed(value: Any) -> Any:
 def _cuda(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     tensor, *rest = args
     device = rest[0] if rest else kwargs.get("device")
-    with torch._C.DisableTorchFunction():
+    with torch._C.DisableTorchFunctionSubclass():
         return tensor.to(device=handles.GPU if device is None else _indexed(device))
 
 
@@ -123,7 +126,7 @@ def _set_data(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     # A module that moves to the GPU sets its parameters so.
     if handles.memory_of(args[0]).given:
         session().refuse("set_data", "data")
-    with torch._C.DisableTorchFunction():
+    with torch._C.DisableTorchFunctionSubclass():
         func(*args, **kwargs)
 
 
@@ -134,6 +137,14 @@ def _printed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     return f"tensor(..., device='{tensor.device}', size={tuple(tensor.shape)})"
 
 
+def _type(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    with torch._C.DisableTorchFunctionSubclass():
+        made = func(*args, **kwargs)
+    if isinstance(made, str):
+        return made.replace("torch.meta.", "torch.cuda." if args[0].is_cuda else "torch.")
+    return made
+
+
 def _nothing(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Neither allocations nor streams are real."""
 
@@ -141,6 +152,7 @@ def _nothing(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 _CAUGHT: dict[Any, Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]] = {
     torch.tensor: _from_values, torch.as_tensor: _from_values, torch.asarray: _from_values,
     _Tensor.to: _to, _Tensor.cuda: _cuda, _Tensor.pin_memory: _pin_memory, _Tensor.__setitem__: _set_item,
-    _Tensor.data.__set__: _set_data, _Tensor.__repr__: _printed, _Tensor.__format__: _printed,
-    _Tensor.record_stream: _nothing, _Tensor.__deepcopy__: _deep_copy,
+    _Tensor.data.__set__: _set_data,  # type: ignore[attr-defined]
+    _Tensor.__repr__: _printed, _Tensor.__format__: _printed,
+    _Tensor.record_stream: _nothing, _Tensor.type: _type, _Tensor.__deepcopy__: _deep_copy,
 }  # fmt: skip

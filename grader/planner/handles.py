@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -47,13 +47,15 @@ class Handle(torch.Tensor):
 
     def data_ptr(self) -> int:
         with torch._C.DisableTorchFunction():
-            return memory_of(self).address + self.storage_offset() * self.element_size()
+            return memory_of(self).address + int(self.storage_offset()) * self.element_size()
 
     def is_pinned(self, device: Any = None) -> bool:
         return memory_of(self).place == "pinned"
 
     @classmethod
-    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(  # type: ignore[override]
+        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         return dispatch(func, args, kwargs or {})
 
     @classmethod
@@ -63,7 +65,7 @@ class Handle(torch.Tensor):
         return call(func, args, kwargs or {})
 
 
-class DispatchMode(TorchDispatchMode):
+class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Sees operators that take no tensor: what allocates."""
 
     @classmethod
@@ -77,7 +79,7 @@ class DispatchMode(TorchDispatchMode):
 
 def handle(tensor: torch.Tensor) -> Handle:
     """A meta tensor as the student sees it."""
-    return cast(Handle, torch.Tensor._make_subclass(Handle, tensor))
+    return torch.Tensor._make_subclass(Handle, tensor)
 
 
 def memory_of(tensor: torch.Tensor) -> Memory:
@@ -98,7 +100,7 @@ def dtype_name(dtype: torch.dtype) -> DType:
     name = str(dtype).removeprefix("torch.")
     if name not in ITEM_BYTES:
         raise UnsupportedError(f"tensors of {name}")
-    return cast(DType, name)
+    return name
 
 
 def view_of(tensor: torch.Tensor) -> View:
@@ -107,7 +109,7 @@ def view_of(tensor: torch.Tensor) -> View:
         memory = memory_of(tensor)
         memory.calls.add(session().call)
         return View(
-            buffer=session().number(memory), offset=tensor.storage_offset() * tensor.element_size(),
+            buffer=session().number(memory), offset=int(tensor.storage_offset()) * tensor.element_size(),
             shape=list(tensor.shape), strides=list(tensor.stride()), dtype=dtype_name(tensor.dtype))
 
 
@@ -133,7 +135,9 @@ def dispatch(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     # In inference mode composite operators come here whole.
     if torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
         return func.decompose(*args, **kwargs)
-    session().refuse(*operators.refusal(_outermost(name), name))
+    if space != "aten":
+        session().refuse("other", f"{space}::{name}")
+    return session().refuse(*operators.refusal(_outermost(name), name))
 
 
 # What the student called, while it runs: `einsum` says more than the `bmm` that it comes to.

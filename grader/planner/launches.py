@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 import torch
+from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, make_backend
 from triton.compiler.compiler import CompiledKernel, filter_traceback
@@ -22,12 +23,22 @@ from triton.language.core import constexpr
 from triton.runtime import _allocation
 from triton.runtime.errors import OutOfResources
 from triton.runtime.jit import JITCallable
-from triton._C.libtriton import ir
 
 from grader.plan.messages import Resources, kernel_key
 from grader.plan.plan import (
-    ITEM_BYTES, MOST_KERNELS, TTIR_CHARACTERS, Argument, Descriptor, Float, Integer, Kernel, Launch, Options, Pointer,
-    View)
+    ITEM_BYTES,
+    MOST_KERNELS,
+    TTIR_CHARACTERS,
+    Argument,
+    Descriptor,
+    Float,
+    Integer,
+    Kernel,
+    Launch,
+    Options,
+    Pointer,
+    View,
+)
 from grader.planner.handles import dtype_name
 from grader.planner.record import Memory, Session, UnsupportedError
 
@@ -67,10 +78,10 @@ class Lowering:
             raise RuntimeError(f"more than {4 * MOST_KERNELS} specialisations of kernels")
         self.session.lowering = True
         try:
-            # Looks at what the kernel names outside of itself, and refuses what no kernel can use.
-            src.fn.cache_key  # noqa: B018
             module = lower(src, parsed, self.target)
             text = str(module)
+            # Looks at what the kernel names outside of itself, and refuses what may change unseen.
+            src.fn.cache_key  # noqa: B018
         except Exception as error:
             self.failure = error
             filter_traceback(error)
@@ -121,7 +132,8 @@ def _context(target: GPUTarget) -> Any:
 
 def parse_once() -> None:
     """Has Triton parse each source once, instead of at every call of a helper in a kernel."""
-    parse, trees = JITCallable.parse, {}
+    parse = JITCallable.parse
+    trees: dict[str, ast.Module] = {}
 
     def parsed(self: Any) -> ast.Module:
         if self._src not in trees:

@@ -18,8 +18,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, make_backend
 
 from grader.plan.frames import Channel, ChannelClosed
-from grader.plan.messages import (
-    PLANNER_REQUEST, Failed, Given, GivenScalar, Load, Loaded, PlanCall, Planned, Refused)
+from grader.plan.messages import PLANNER_REQUEST, Failed, Given, GivenScalar, Load, Loaded, PlanCall, Planned, Refused
 from grader.plan.plan import PLAN_BYTES, Operation, write_plan
 from grader.planner import assemble, audit, driver, failures, handles, record, source
 from grader.planner.functions import FunctionMode
@@ -28,7 +27,7 @@ from grader.planner.launches import Lowering, lower, parse_once
 _Reply = Loaded | Planned | Refused | Failed
 
 
-@triton.jit
+@triton.jit  # type: ignore[untyped-decorator]
 def _trivial(x_ptr, out_ptr, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + offsets, mask=offsets < n)
@@ -87,8 +86,8 @@ class _Planner:
         self.lowering, self.tuning = driver.install(self.session)
         audit.install(self.session)
         sys.argv = [request.file]
-        handles.DispatchMode().__enter__()
-        FunctionMode().__enter__()
+        handles.DispatchMode().__enter__()  # type: ignore[no-untyped-call]
+        FunctionMode().__enter__()  # type: ignore[no-untyped-call]
 
     def load(self, request: Load, text: bytes) -> Loaded | Refused | Failed:
         loaded = source.run(self.session, text, request.function, request.seq)

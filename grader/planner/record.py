@@ -5,9 +5,12 @@ from __future__ import annotations
 import bisect
 import sys
 import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, Literal, NoReturn
+
+import torch
 
 from grader.plan.device import Device
 from grader.plan.messages import Answers, Refusal
@@ -98,9 +101,7 @@ class Session:
         self, storage: Any, size: int, place: Place, *, given: str = "", output: bool = False,
         constant: Constant | None = None,
     ) -> Memory:
-        """Memory behind a storage that PyTorch made without numbers. Raises as PyTorch does where there is not enough."""
-        import torch
-
+        """Memory behind a storage that PyTorch made without numbers. Raises where there is too little."""
         if size > self.device.total_memory:
             raise torch.OutOfMemoryError(
                 f"CUDA out of memory. Tried to allocate {size / 2**30:.2f} GiB. GPU 0 has a total capacity of "
@@ -153,18 +154,23 @@ class Session:
 
     def line(self) -> int:
         """The line of the innermost frame in the student's file, 0 if there is none."""
-        frame: FrameType | None = sys._getframe(1)
+        frame = next(self.frames(sys._getframe(1)), None)
+        return 0 if frame is None else frame.f_lineno
+
+    def frames(self, frame: FrameType | None) -> Iterator[FrameType]:
+        """Those of the student's file, from `frame` outwards."""
         while frame is not None:
             if frame.f_code.co_filename == self.file:
-                return frame.f_lineno
+                yield frame
             frame = frame.f_back
-        return 0
 
     def refuse(self, why: Refusal, operator: str) -> NoReturn:
         if self.stopped is None:
-            frames = [frame for frame in traceback.extract_stack() if frame.filename == self.file]
-            text = "".join(traceback.format_list(frames[-8:]))
-            self.stopped = Stopped(why, operator[:200], self.line(), text[:4000])
+            frames = list(self.frames(sys._getframe(1)))
+            shown = [
+                traceback.FrameSummary(self.file, frame.f_lineno, frame.f_code.co_name) for frame in frames[7::-1]]
+            text = "".join(traceback.format_list(shown))
+            self.stopped = Stopped(why, operator[:200], frames[0].f_lineno if frames else 0, text[:4000])
         raise RefusedError(f"{operator}: host code has shapes, not numbers; compute in a Triton kernel")
 
 

@@ -1,6 +1,7 @@
 """A submission's file, run statement by statement: what needs numbers at its top level is left out, and told."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import dis
@@ -13,7 +14,6 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
-import __future__
 from grader.plan.messages import Failed, Refused, Skipped
 from grader.planner import failures
 from grader.planner.record import Session, SkippedError
@@ -99,10 +99,9 @@ def _leave_out(
         why, failed = "numbers", cascade
     elif cascade is not None:
         failed = cascade
-    elif _on_purpose(session, error):
-        if function not in vars(loaded.module):
-            assert isinstance(failed, Failed)
-            return failed
+    elif _on_purpose(session, error) and function not in vars(loaded.module):
+        assert isinstance(failed, Failed)
+        return failed
     loaded.skipped.append(Skipped(
         line=statement.lineno, why=why, text=failures.text(failures.message(error), 500)))
     del loaded.skipped[MOST_SKIPPED:]

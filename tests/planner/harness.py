@@ -12,7 +12,18 @@ from grader.catalogue import assignments
 from grader.plan.device import TARGETS, Device
 from grader.plan.frames import Channel, socket_pair
 from grader.plan.messages import (
-    PLANNER_REPLY, Answers, Failed, Given, GivenScalar, GivenTensor, Load, Loaded, PlanCall, Planned, Refused)
+    PLANNER_REPLY,
+    Answers,
+    Failed,
+    Given,
+    GivenScalar,
+    GivenTensor,
+    Load,
+    Loaded,
+    PlanCall,
+    Planned,
+    Refused,
+)
 from grader.plan.plan import PLAN_BYTES, Plan, read_plan
 from grader.planner import main
 
