@@ -61,28 +61,16 @@ class Thresholds(Threshold):
 class LimitsTable(_Table):
     call_seconds: Annotated[float, Field(gt=0, le=3600, strict=True)] = 10
     assignment_seconds: Annotated[float, Field(gt=0, le=86400, strict=True)] = 40
-    cuda_call_seconds: Annotated[float, Field(gt=0, le=3600, strict=True)] = 30
-    cuda_assignment_seconds: Annotated[float, Field(gt=0, le=86400, strict=True)] = 240
     memory_mb: Annotated[int, Field(ge=256, le=4_194_304, strict=True)] = 4096
     processes: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 64
     file_mb: Annotated[int, Field(ge=1, le=1_048_576, strict=True)] = 64
-    cuda_file_mb: Annotated[int, Field(ge=1, le=1_048_576, strict=True)] = 2048
     source_kb: Annotated[int, Field(ge=1, le=128, strict=True)] = 128
-    max_programs: Annotated[int, Field(ge=1, le=10_000_000, strict=True)] = 16384
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.call_seconds > self.assignment_seconds:
             raise ValueError("call_seconds at most assignment_seconds expected")
-        if self.cuda_call_seconds > self.cuda_assignment_seconds:
-            raise ValueError("cuda_call_seconds at most cuda_assignment_seconds expected")
         return self
-
-    def seconds(self, device: str) -> tuple[float, float]:
-        """What one call, and what all calls of an assignment, may take on `device`."""
-        if device == "cuda":
-            return self.cuda_call_seconds, self.cuda_assignment_seconds
-        return self.call_seconds, self.assignment_seconds
 
 
 class IsolationTable(_Table):

@@ -130,7 +130,7 @@ def grade(job: Job) -> Graded:
 
 def _guard(job: Job, context: Context) -> float:
     """Seconds that no check can take by the judge's own deadlines."""
-    return job.course.limits.seconds(job.device)[1] + GUARD_SECONDS + SPEED_SECONDS * context.speed
+    return job.course.limits.assignment_seconds + GUARD_SECONDS + SPEED_SECONDS * context.speed
 
 
 @contextlib.contextmanager

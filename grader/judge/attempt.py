@@ -20,7 +20,14 @@ from grader.judge import device as gpu
 from grader.judge import execution
 from grader.judge.buffers import BufferError
 from grader.judge.compare import compare
-from grader.judge.explain import explain_case, explain_failure, explain_remarks, explain_stop, explain_timed
+from grader.judge.explain import (
+    explain_assembly,
+    explain_case,
+    explain_failure,
+    explain_remarks,
+    explain_stop,
+    explain_timed,
+)
 from grader.judge.explain.lines import line_text
 from grader.judge.explain.stops import Stop
 from grader.judge.inputs import draw
@@ -81,12 +88,14 @@ class Attempt:
         self.kernels: list[KernelFacts] = []
         self._text = (source.content or b"").decode("utf-8", "replace")
         self._threshold = course.threshold_of(assignment.name)
+        self._strict = course.points.credit == "all"
+        self._assembly = course.policy.assembly
         self._gpu = device == "cuda"
         self._seed = seed
-        self._call_seconds, _ = seconds = course.limits.seconds(device)
+        self._call_seconds = course.limits.call_seconds
         self._preparing = Preparing(
             assignment, source.content or b"", course.limits,
-            gpu.properties() if self._gpu else TARGETS[course.gpu.target], seconds)
+            gpu.properties() if self._gpu else TARGETS[course.gpu.target])
         self._simulation = Simulation(
             lambda: self._preparing.start("simulator"), operations=OPERATIONS, seconds=self._call_seconds)
         self._launching = Launching(lane_executors(), seconds=self._call_seconds) if self._gpu else None
@@ -102,6 +111,7 @@ class Attempt:
         self._quoted = False
         # Speed counts once every case is right.
         self._failed = False
+        self._endless = False
 
     def read(self) -> CheckResult:
         """Plans every call: what the file is, whether it can be imported, and whether its function can be called."""
@@ -125,11 +135,16 @@ class Attempt:
             return self._case_result(case, "not_run", Detail(kind="exception", message="not run: there is no plan"))
         if not isinstance(plan, Plan):
             return self._case_result(case, "failed", self._told(plan))
+        if self._endless:
+            # Where one wrong case costs all points, waiting for more of them tells nobody anything.
+            return self._case_result(
+                case, "not_run", Detail(kind="exception", message="not run: a case before had run out of time"))
         seconds, worst = 0.0, 0.0
         for call in range(len(plan.calls())):
             inputs = [self._inputs(case, call, number) for number in range(call + 1)]
             ran = self._run(case, plan, inputs)
             if isinstance(ran, Detail):
+                self._endless = self._strict and ran.kind == "time_out"
                 return self._case_result(case, "failed", ran)
             seconds += ran.seconds
             self._findings += ran.findings
@@ -164,6 +179,8 @@ class Attempt:
             if isinstance(one, Problem):
                 return self._target_result("failed", self._failure("compile_error", one.message, one.line))
             self.kernels.append(KernelFacts(name=kernel.name, line=kernel.line, **one.facts.model_dump()))
+            if one.facts.assembly and self._assembly == "refuse":
+                return self._target_result("failed", explain_assembly(kernel.name, one.facts.assembly))
         return self._target_result("passed", None)
 
     def time(self, case: TimedCase) -> CheckResult:
@@ -269,7 +286,8 @@ class Attempt:
     @property
     def remarks(self) -> list[str]:
         """What costs no points and is worth knowing."""
-        return explain_remarks(self._planning.skipped, self._findings)
+        shown = [explain_assembly(one.name, one.assembly).message for one in self.kernels if one.assembly]
+        return [*explain_remarks(self._planning.skipped, self._findings), *shown]
 
     def close(self) -> None:
         """Ends what is left of it."""

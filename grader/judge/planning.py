@@ -17,9 +17,6 @@ from grader.plan.device import Device
 from grader.plan.messages import Answers, Failed, Given, GivenScalar, GivenTensor, Loaded, Refused, Skipped
 from grader.plan.plan import PLAN_BYTES, Malformed, Plan, read_plan
 
-# Where one wrong case costs all points, waiting for further cases to run out of time tells nobody anything.
-MOST_TIME_OUTS = 2
-
 
 @dataclass(frozen=True)
 class Wanted:
@@ -107,13 +104,13 @@ class _Planner:
         self._until = until
         self._found = found
         self._conversation: Conversation | None = None
-        self._time_outs = 0
+        self._timed_out = False
 
     def plan(self, wanted: Wanted, file: int) -> messages.Planned | Refused | Failed | Lost:
         if self._found.loading is not None:
             return self._found.loading
-        if self._time_outs == MOST_TIME_OUTS:
-            return Lost("time_out", f"not called: {MOST_TIME_OUTS} calls before had run out of time")
+        if self._timed_out:
+            return Lost("time_out", "not called: a call before had run out of time")
         if self._conversation is None:
             self._found.loading = self._load(wanted)
             if self._found.loading is not None:
@@ -128,7 +125,7 @@ class _Planner:
                 copies=bool(self._assignment.operators), answers=wanted.answers),
             messages.PLANNER_REPLY, seconds=min(self._call_seconds, left), descriptors=[file])
         if isinstance(reply, Lost):
-            self._time_outs += reply.kind == "time_out"
+            self._timed_out = reply.kind == "time_out"
             self.end()
         if isinstance(reply, Loaded):
             self.end()

@@ -26,18 +26,15 @@ COMPILE_SECONDS = 60.0
 class Preparing:
     """Plans and compiles for one attempt, in confined processes that are gone when an answer is there.
 
-    `device` is what the submission is told that it runs on, `seconds` bound a call and all of them together.
+    `device` is what the submission is told that it runs on.
     """
 
-    def __init__(
-        self, assignment: Assignment, source: bytes, limits: LimitsTable, device: Device, seconds: tuple[float, float]
-    ) -> None:
+    def __init__(self, assignment: Assignment, source: bytes, limits: LimitsTable, device: Device) -> None:
         self._assignment = assignment
         self._source = source
         self._limits = limits
         self._device = device
-        self._call_seconds, assignment_seconds = seconds
-        self._until = time.monotonic() + assignment_seconds
+        self._until = time.monotonic() + limits.assignment_seconds
         self._compiled: dict[str, Binary | Problem] = {}
 
     def plan(self, wanted: Sequence[Wanted]) -> Planning:
@@ -73,12 +70,12 @@ class Preparing:
         limits = self._limits
         return Conversation(lane_zygote(), role, wire.Limits(
             memory_mb=limits.memory_mb, file_mb=limits.file_mb, processes=limits.processes,
-            cpu_seconds=int(2 * self._call_seconds + COMPILE_SECONDS) + 5))
+            cpu_seconds=int(limits.assignment_seconds + COMPILE_SECONDS)))
 
     def _plan(self, wanted: Sequence[Wanted]) -> Planning:
         return plan_calls(
             lambda: self.start("planner"), self._assignment, self._source, wanted, self._device,
-            call_seconds=self._call_seconds, until=self._until)
+            call_seconds=self._limits.call_seconds, until=self._until)
 
     def _compile(self, kernels: Mapping[str, Kernel]) -> Lost | None:
         missing = {key: kernel for key, kernel in kernels.items() if key not in self._compiled}

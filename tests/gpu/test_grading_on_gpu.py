@@ -19,7 +19,7 @@ pytestmark = pytest.mark.gpu
 # Those of a course: one that compiles long has this much time.
 LIMITS = LimitsTable()
 # Endless kernels are ended by the judge.
-SHORT = LimitsTable(cuda_call_seconds=8, cuda_assignment_seconds=40)
+SHORT = LimitsTable(call_seconds=8, assignment_seconds=40)
 
 
 HONEST = ["reference", *(f"examples/class/{name}" for name in ("alice", "bob", "dmitri", "fatima"))]

@@ -23,7 +23,7 @@ from tests.test_hostile import MEMBERS
 pytestmark = pytest.mark.gpu
 
 DEVICE = "cuda"
-LIMITS = LimitsTable(cuda_call_seconds=8, cuda_assignment_seconds=20, memory_mb=2048)
+LIMITS = LimitsTable(call_seconds=8, assignment_seconds=20, memory_mb=2048)
 HONEST = ROOT / "examples" / "class" / "alice"
 
 

@@ -23,6 +23,10 @@ from grader.plan.plan import Plan
 from grader.result import Detail, FailureKind
 
 ONE_ELEMENT = "One element alone fits many mistakes: larger cases tell more."
+SECOND_CALL = (
+    "The first call was right, and the second one, with new values in its inputs, is not: does the function keep "
+    "something from one call to the next, such as a tensor, or an answer to inputs that look the same?"
+)
 # Looking for a pattern takes seconds beyond this many elements, and smaller cases show it as well.
 MOST_EXPLAINED = 1 << 22
 
@@ -64,6 +68,8 @@ def explain_case(
     by_run = beside(findings, name)
     finding = Finding("", "") if got.numel() > MOST_EXPLAINED else _finding(assignment, inputs, evidence, kind)
     hint, pattern = finding.hint, finding.pattern
+    if call and by_run is None and pattern in WEAK | {""}:
+        hint, pattern = SECOND_CALL, "second call"
     if by_run is not None:
         # What was seen is certain; what the values look like is added where it names a cause of its own.
         more = hint if pattern not in WEAK | {""} and not pattern.startswith(WRITTEN) else ""

@@ -120,6 +120,9 @@ PHRASES = (
      "A size or grid is a float: divide with // or triton.cdiv, not with /."),
     (r"'function' object is not subscriptable",
      "Only a function with @triton.jit above it is launched with [grid]: is the decorator missing?"),
+    (r"has no attribute '(?P<name>(float|fp)[48]\w+)'|type (?P<bare>fp[48]e\w+) not supported",
+     "{name} is not there, and nothing here needs 8 bits: the assignment's tensors are float32 or float16, and sums "
+     "belong in float32."),
     (r"module 'triton\.language' has no attribute '(?P<name>\w+)'",
      "triton.language has no {name}: build it from tl.exp, tl.sum, tl.where and arithmetic."),
     (r"'NoneType' object has no attribute 'type'|has no attribute '(type|data_ptr)'",
@@ -133,8 +136,6 @@ PHRASES = (
     (r"takes .*positional arguments? but \d+ (was|were) given|too many positional arguments",
      "The call passes more arguments than the function has: compare the two."),
     (r"multiple values for argument '(?P<name>\w+)'", "{name} is passed twice, once by place and once by name."),
-    (r"has no attribute '(?P<name>float8_\w+|float4_\w+)'|type (?P<bare>fp8e\w+) not supported",
-     "{name} is not there: the assignment's tensors are float32 or float16, and sums belong in float32."),
     (r"No module named '(?P<name>[\w.]+)'",
      "{name} is not there: each file stands alone, and is graded with torch, triton and numpy only. Copy what it needs "
      "from your other files into it, and leave out what is for plots and tables."),
@@ -252,9 +253,10 @@ def _unreadable(message: str, file: str) -> str:
 
 
 def _unwrapped(message: str) -> str:
-    """What Triton's compiler or an allocator objects to, without what they print around it."""
+    """What Triton's compiler or an allocator objects to, without what they print around it, and without addresses."""
+    message = re.sub(r" at 0x[0-9a-f]+(?=>)", "", message)
     if found := re.search(r"tried to allocate ([\d.]+ ?\w+)", message, re.IGNORECASE):
-        return f"out of memory: it tried to allocate {found[1]}"
+        return f"out of memory: the call tried to allocate {found[1]}"
     found = re.match(r"(\w+): at \d+:\d+:\n.*\n[ \t]*\^[ \t]*\n?(.*)\Z", message, re.DOTALL)
     if not found:
         return message

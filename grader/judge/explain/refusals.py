@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.assignment import Assignment
@@ -138,3 +139,11 @@ def _called(operator: str) -> str:
         return operator
     name = operator.removeprefix("aten::").partition(".")[0]
     return {"_to_copy": "to"}.get(name, name)
+
+
+def explain_assembly(kernel: str, found: Sequence[str]) -> Detail:
+    """What a kernel uses beyond Triton's language; a violation where the course says so."""
+    listed = ", ".join(quoted(one) for one in found)
+    return Detail(
+        kind="policy", message=f"The kernel {quoted(kernel)} uses inline assembly or a foreign function: {listed}.",
+        hint="Write it with triton.language and triton.language.extra.libdevice alone.")

@@ -196,8 +196,9 @@ def race(found: seen.Race) -> Finding:
         return Finding(
             f"Programs {first} and {second} store different values to element {found.element:,} of {name}"
             f"{in_line(found.line)}: which of them stays is left to chance.",
-            "Each element belongs to one program: do the offsets contain tl.program_id times the block size, and does "
-            "the mask end where the next program begins? A sum over programs takes tl.atomic_add, or a second launch.",
+            "Each element belongs to one program: do the offsets contain tl.program_id times the block size, are the "
+            "strides those of this very tensor, and does the mask end where the next program begins? A sum over "
+            "programs takes tl.atomic_add, or a second launch.",
             pattern="race",
         )
     return Finding(

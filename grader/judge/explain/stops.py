@@ -71,8 +71,11 @@ def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:
         return Detail(
             kind="over_limit", message=f"The call asks for more than a plan can hold: {failed.message}", hint=TOO_LARGE,
             place=place(assignment, source, failed.line), traceback=failed.traceback)
+    message = failed.message
+    if failed.failure == "wrong_signature":
+        message = f"The function is defined as {message}."
     detail = explain_failure(
-        assignment, failed.failure, failed.message, line=failed.line, text=line_text(source, failed.line))
+        assignment, failed.failure, message, line=failed.line, text=line_text(source, failed.line))
     return detail.model_copy(update={"traceback": failed.traceback})
 
 
@@ -88,7 +91,7 @@ def _cannot(assignment: Assignment, source: str, cannot: CannotSimulate) -> Deta
 
 
 def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Detail:
-    kernel = f"The kernel {quoted(exhausted.kernel)}" if exhausted.kernel else "A kernel"
+    kernel = f"The kernel {quoted(exhausted.kernel)}" if exhausted.kernel else "The call"
     where = place(assignment, source, exhausted.line)
     if exhausted.what == "memory":
         return Detail(
