@@ -33,9 +33,9 @@ Stage = Literal["source", "case", "target", "speed"]
 FailureKind = Literal[
     "missing_file", "missing_function", "not_attempted", "unreadable_source", "syntax_error", "import_error",
     "wrong_signature", "compile_error",
-    "exception", "crash", "time_out", "out_of_memory", "protocol", "over_limit", "too_many_programs", "out_of_bounds",
-    "wrong_values", "unwritten", "not_finite", "input_changed", "race", "late_write",
-    "policy", "no_kernel", "needs_gpu", "infrastructure",
+    "exception", "crash", "time_out", "out_of_memory", "protocol", "over_limit", "out_of_bounds",
+    "wrong_values", "unwritten", "not_finite", "input_changed", "race",
+    "policy", "needs_gpu", "infrastructure",
 ]
 
 VERDICT_OF_KIND: dict[FailureKind, Verdict] = {
@@ -51,7 +51,6 @@ VERDICT_OF_KIND: dict[FailureKind, Verdict] = {
     "crash": "runtime_error",
     "protocol": "runtime_error",
     "over_limit": "runtime_error",
-    "too_many_programs": "runtime_error",
     "out_of_bounds": "runtime_error",
     "time_out": "time_limit",
     "out_of_memory": "memory_limit",
@@ -60,9 +59,7 @@ VERDICT_OF_KIND: dict[FailureKind, Verdict] = {
     "not_finite": "wrong_answer",
     "input_changed": "wrong_answer",
     "race": "wrong_answer",
-    "late_write": "wrong_answer",
     "policy": "policy_violation",
-    "no_kernel": "policy_violation",
     "needs_gpu": "needs_gpu",
     "infrastructure": "infrastructure_error",
 }

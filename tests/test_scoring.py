@@ -56,7 +56,7 @@ def test_nothing_expected_is_nothing_accepted() -> None:
 
 
 @pytest.mark.parametrize(("kind", "verdict"), [
-    ("wrong_values", "wrong_answer"), ("unwritten", "wrong_answer"), ("late_write", "wrong_answer"),
+    ("wrong_values", "wrong_answer"), ("unwritten", "wrong_answer"), ("race", "wrong_answer"),
     ("crash", "runtime_error"), ("time_out", "time_limit"), ("out_of_memory", "memory_limit"),
     ("policy", "policy_violation"), ("missing_file", "missing"), ("infrastructure", "infrastructure_error"),
 ])

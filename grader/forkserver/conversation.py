@@ -125,7 +125,7 @@ class Conversation:
             if output in ready:
                 self._printing = self.worker.drain()
                 if self.worker.written > MOST_PRINTED:
-                    raise _OverLimit("over_limit", f"it printed more than {MOST_PRINTED >> 20} MiB")
+                    raise _OverLimit("over_limit", f"the process printed more than {MOST_PRINTED >> 20} MiB")
             if control in ready:
                 return
             if pidfd in ready:
@@ -151,17 +151,17 @@ class Conversation:
         dead = bool(_readable([pidfd], HANG_UP_SECONDS))
         out_of_memory = self._zygote.out_of_memory
         if not dead and not out_of_memory:
-            return self._lose("protocol", "it closed its channel to the judge")
+            return self._lose("protocol", "the process closed its channel to the judge")
         end = self.worker.kill()
         output = self.worker.output
         if end.signal == signal.SIGKILL and out_of_memory:
-            return Lost("out_of_memory", f"it took more than {self._limits.memory_mb:,} MiB of memory and was ended "
-                                         "by the system", output, end.signal)
+            return Lost("out_of_memory", f"the process took more than {self._limits.memory_mb:,} MiB of memory and was "
+                                         "ended by the system", output, end.signal)
         if end.signal is not None:
             name = signal.Signals(end.signal).name if end.signal in set(signal.Signals) else f"signal {end.signal}"
             kind: Literal["time_out", "crash"] = "time_out" if end.signal == signal.SIGXCPU else "crash"
-            return Lost(kind, f"it was killed by {name}", output, end.signal)
-        return Lost("crash", f"it exited by itself with status {end.exit_code}", output)
+            return Lost(kind, f"the process was killed by {name}", output, end.signal)
+        return Lost("crash", f"the process exited by itself with status {end.exit_code}", output)
 
 
 def _readable(descriptors: list[int], seconds: float) -> set[int]:

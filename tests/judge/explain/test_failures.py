@@ -52,6 +52,8 @@ def test_what_triton_does_not_compile_has_a_hint(kernel: Any, words: str) -> Non
         ("exception", "ValueError: Pointer argument (at 0) cannot be accessed from Triton (cpu tensor?)",
          "device first"),
         ("exception", "AttributeError: module 'torch' has no attribute 'float8_e3m4'", "float8_e3m4 is not there"),
+        ("exception", "AttributeError: module 'triton.language' has no attribute 'float8e4m3'",
+         "float8e4m3 is not there"),
         ("out_of_bounds", "an illegal memory access was encountered", "outside every tensor"),
         ("out_of_memory", "OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0",
          "Allocate no more"),
@@ -61,15 +63,15 @@ def test_what_triton_does_not_compile_has_a_hint(kernel: Any, words: str) -> Non
         ("unreadable_source", "silu.py cannot be read: Permission denied", "permissions"),
         ("unreadable_source", "silu.py, line 1: byte 0xe9 is not UTF-8; save the file as UTF-8",
          "Save silu.py as UTF-8"),
-        ("crash", "it was killed", "in the middle of the call"),
-        ("crash", "it exited by itself with status 3", "Do not call exit()"),
+        ("crash", "the process was killed", "in the middle of the call"),
+        ("crash", "the process exited by itself with status 3", "Do not call exit()"),
         ("import_error", "ModuleNotFoundError: No module named 'silu'", "each file stands alone"),
         ("import_error", "ModuleNotFoundError: No module named 'pandas'", "plots and tables"),
         ("import_error", "ImportError: cannot import name 'helper' from 'silu'", "each file stands alone"),
         ("time_out", "no answer within 10 s", "does not end"),
         ("missing_function", "no function silu", "silu(x, out)"),
         ("missing_file", "no silu.py", "silu.py"),
-        ("over_limit", "it printed more than 64 MiB", "starts no processes"),
+        ("over_limit", "the process printed more than 64 MiB", "starts no processes"),
         ("protocol", "one line of JSON expected", "file descriptors"),
         ("infrastructure", "no memory for the output", "costs no points"),
     ],
@@ -95,7 +97,13 @@ def test_what_a_compiler_or_allocator_objects_to_is_the_message() -> None:
     assert "need a pointer" in explain_failure(
         SILU, "compile_error", compiled("# index 3 is out of bounds", "Unsupported ptr type int32")).hint
     assert explain_failure(SILU, "out_of_memory", "[enforce fail at a.cpp:127] err == 0. you tried to allocate 1024 "
-                           "bytes. Error code 12").message == "out of memory: it tried to allocate 1024 bytes"
+                           "bytes. Error code 12").message == "out of memory: the call tried to allocate 1024 bytes"
+
+
+def test_addresses_are_no_part_of_a_message() -> None:
+    """They differ from one grading to the next."""
+    said = "RuntimeError: Unsupported function referenced: <built-in method exp of type object at 0x7fac86ecea40>"
+    assert explain_failure(SILU, "compile_error", said).message.endswith("<built-in method exp of type object>")
 
 
 def test_what_a_submission_raises_itself_is_no_riddle() -> None:
@@ -106,7 +114,7 @@ def test_what_a_submission_raises_itself_is_no_riddle() -> None:
 @pytest.mark.parametrize("number", [
     s for s in signal.Signals if s.name in {"SIGSEGV", "SIGKILL", "SIGABRT", "SIGXCPU", "SIGSYS", "SIGXFSZ"}])
 def test_signals_have_hints_of_their_own(number: signal.Signals) -> None:
-    detail = explain_failure(SILU, "crash", f"it was killed by {number.name}", signal=number)
+    detail = explain_failure(SILU, "crash", f"the process was killed by {number.name}", signal=number)
     assert detail.kind == "crash"
     assert detail.hint != explain_failure(SILU, "crash", "it died").hint
 

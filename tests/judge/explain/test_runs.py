@@ -166,6 +166,15 @@ def test_an_output_that_is_read_is_named_as_the_source_of_nan() -> None:
     assert "out arrives full of NaN, and the kernel reads it in line 11" in detail.hint and "beta * out" in detail.hint
 
 
+def test_a_second_call_that_goes_wrong_is_asked_what_it_keeps() -> None:
+    inputs, got, comparison = judge(LINE, LINE.cases[0], faults.noise)
+    detail = explain_case(LINE, LINE.cases[0], inputs, got, comparison, inputs_changed=[], call=1)
+    assert detail is not None and "keep something from one call to the next" in detail.hint
+    inputs, got, comparison = judge(LINE, LINE.cases[0], faults.one_element_late)
+    known = explain_case(LINE, LINE.cases[0], inputs, got, comparison, inputs_changed=[], call=1)
+    assert known is not None and "off by one element" in known.hint
+
+
 def test_large_outputs_are_not_searched_for_patterns() -> None:
     size = (1 << 22) + 1
     expected = torch.ones(size, dtype=torch.float64)

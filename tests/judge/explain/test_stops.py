@@ -25,6 +25,8 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
     (Failed(seq=1, failure="compile_error", message="CompilationError: at 2:6:\ndef k(x):\n    tl.arange(0, 33)\n"
             "    ^\narange's range must be a power of 2", line=10), "compile_error",
      "CompilationError: arange's range must be a power of 2", "next_power_of_2"),
+    (Failed(seq=1, failure="wrong_signature", message="silu(x)", line=10), "wrong_signature",
+     "The function is defined as silu(x).", "arguments of silu(x, out)"),
     (Failed(seq=1, failure="unsupported", message="torch.cuda.graph_pool_handle", line=10), "infrastructure",
      "The grader cannot plan this in line 10: torch.cuda.graph_pool_handle", "not a mistake of the submission"),
     (Failed(seq=1, failure="too_large", message="16,385 operations", line=10), "over_limit", "16,385 operations",
@@ -36,10 +38,12 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
     (Exhausted(seq=1, what="operations", kernel="k", line=11), "time_out", "line 11", "ever become false"),
     (Exhausted(seq=1, what="memory", kernel="k"), "out_of_memory", "The kernel `k` ran out of memory.",
      "BLOCK_M x BLOCK_N"),
+    (Exhausted(seq=1, what="memory"), "out_of_memory", "The call ran out of memory.", "BLOCK_M x BLOCK_N"),
     (Exhausted(seq=1, what="stalled", kernel="k", line=10), "time_out", "its programs wait for each other in line 10",
      "a launch of its own"),
     (Lost("time_out", "no answer within 10 s"), "time_out", "no answer within 10 s", "loop that does not end"),
-    (Lost("crash", "it was killed by SIGSEGV", signal=signal.SIGSEGV), "crash", "SIGSEGV", "until the stack is full"),
+    (Lost("crash", "the process was killed by SIGSEGV", signal=signal.SIGSEGV), "crash", "by SIGSEGV",
+     "until the stack is full"),
     (GridTooLarge("k", 10, "y", 70_000, 65_535), "exception", "asks for 70,000 programs along y, where a GPU takes "
      "65,535 at most", "the grid's first size"),
     (GridTooLarge("k", 10, "x", 2**31, 2**31 - 1), "exception", "2,147,483,648 programs along x", "larger block."),
@@ -59,7 +63,7 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
     (execution.Lost("launch_failure", "CUDA error: unspecified launch failure", "k", 10), "exception", "launch failure",
      "device_assert"),
     (execution.Lost("out_of_memory", "CUDA out of memory. Tried to allocate 20.00 GiB", "k", 10), "out_of_memory",
-     "tried to allocate 20.00 GiB", "Allocate no more"),
+     "the call tried to allocate 20.00 GiB", "Allocate no more"),
     (execution.Lost("time_limit", "no answer within 10 s", "k", 10), "time_out", "10 s", "does not end"),
 ]
 
