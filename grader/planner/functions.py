@@ -145,14 +145,10 @@ def _type(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return made
 
 
-def _nothing(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Neither allocations nor streams are real."""
-
-
 _CAUGHT: dict[Any, Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]] = {
     torch.tensor: _from_values, torch.as_tensor: _from_values, torch.asarray: _from_values,
     _Tensor.to: _to, _Tensor.cuda: _cuda, _Tensor.pin_memory: _pin_memory, _Tensor.__setitem__: _set_item,
     _Tensor.data.__set__: _set_data,  # type: ignore[attr-defined]
     _Tensor.__repr__: _printed, _Tensor.__format__: _printed,
-    _Tensor.record_stream: _nothing, _Tensor.type: _type, _Tensor.__deepcopy__: _deep_copy,
+    _Tensor.type: _type, _Tensor.__deepcopy__: _deep_copy,
 }  # fmt: skip

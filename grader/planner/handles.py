@@ -52,6 +52,9 @@ class Handle(torch.Tensor):
     def is_pinned(self, device: Any = None) -> bool:
         return memory_of(self).place == "pinned"
 
+    def record_stream(self, s: Any) -> None:
+        """Memory is not reused in a plan."""
+
     @classmethod
     def __torch_dispatch__(  # type: ignore[override]
         cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
