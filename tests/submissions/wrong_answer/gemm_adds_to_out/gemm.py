@@ -1,5 +1,5 @@
 # out = a @ b + beta * out, as BLAS has it: out holds nothing yet, and 0 times NaN is NaN.
-# expect: read
+# expect: NaN times 0 is NaN
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # Adds to the total and reads it in the same launch: early programs see only part of the sum.
-# expect: before all programs had added
+# expect: Programs of a launch run in any order
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,5 @@
 # The kernel is chosen and never launched: the last brackets are missing.
-# expect: never launched
+# expect: The kernel was never launched
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # Returns a new tensor rather than writing into out.
-# expect: Nothing was written
+# expect: returns a new tensor
 import torch
 import triton
 import triton.language as tl
