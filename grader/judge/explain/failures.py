@@ -258,12 +258,10 @@ def _unwrapped(message: str) -> str:
     if found := re.search(r"tried to allocate ([\d.]+ ?\w+)", message, re.IGNORECASE):
         return f"out of memory: the call tried to allocate {found[1]}"
     found = re.match(r"(\w+): at \d+:\d+:\n.*\n[ \t]*\^[ \t]*\n?(.*)\Z", message, re.DOTALL)
-    if not found:
-        return message
-    said = found[2].strip()
+    said = found[2].strip() if found else message
     if wrapped := re.fullmatch(r"""(\w+)\((['"])(.*)\2\)""", said, re.DOTALL):
         return f"{wrapped[1]}: {wrapped[3]}"
-    return f"{found[1]}: {said or 'Triton cannot compile this line'}"
+    return f"{found[1]}: {said or 'Triton cannot compile this line'}" if found else message
 
 
 def _phrase(message: str) -> str | None:

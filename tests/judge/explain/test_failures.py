@@ -90,6 +90,8 @@ def compiled(line: str, said: str) -> str:
 def test_what_a_compiler_or_allocator_objects_to_is_the_message() -> None:
     assert explain_failure(SILU, "compile_error", compiled("x = y", "NameError('y is not defined')")).message == (
         "NameError: y is not defined")
+    assert explain_failure(SILU, "compile_error", "NameError('y is not defined')").message == (
+        "NameError: y is not defined")
     assert explain_failure(SILU, "compile_error", compiled("x = 1", "no")).message == "CompilationError: no"
     assert "cannot compile this line" in explain_failure(
         SILU, "compile_error", compiled("tl.zeros((2**21,))", "")).message
