@@ -186,7 +186,7 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
         correctness=Correctness(points=earned, max_points=points.correctness, checks=checks),
         performance=performance,
         flags=flags,
-        kernels=context.kernels.get(assignment.name, []),
+        kernels=context.kernels.get(assignment.name, []), target=context.target,
         remarks=context.remarks.get(assignment.name, []),
         source_sha256=digest,
         seconds=round(context.seconds.get(assignment.name, 0), 3),

@@ -258,7 +258,8 @@ class AssignmentResult(Record):
     correctness: Correctness
     performance: Performance
     flags: list[Flag] = []
-    kernels: list[KernelFacts] = Field(default=[], description="of the timed cases, compiled for the course's GPU")
+    kernels: list[KernelFacts] = Field(default=[], description="of the timed cases, as compiled")
+    target: str = Field(default="", description="what they were compiled for")
     remarks: list[str] = Field(default=[], description="what costs no points and is worth knowing")
     source_sha256: str = ""
     seconds: float = 0

@@ -39,6 +39,7 @@ from grader.judge.simulation import Ran, Simulation
 from grader.judge.timing.measure import fitting, measure
 from grader.judge.timing.pool import Wrong
 from grader.judge.timing.tuning import Candidate, fastest
+from grader.plan.check import foreign
 from grader.plan.compiled import Binary, Problem
 from grader.plan.device import TARGETS
 from grader.plan.findings import Finding
@@ -108,6 +109,7 @@ class Attempt:
         self._planning = Planning()
         self._plans: dict[tuple[str, bool], Plan | Unplanned] = {}
         self._findings: list[Finding] = []
+        self._shown: list[str] = []
         self._quoted = False
         # Speed counts once every case is right.
         self._failed = False
@@ -179,8 +181,10 @@ class Attempt:
             if isinstance(one, Problem):
                 return self._target_result("failed", self._failure("compile_error", one.message, one.line))
             self.kernels.append(KernelFacts(name=kernel.name, line=kernel.line, **one.facts.model_dump()))
-            if one.facts.assembly and self._assembly == "refuse":
-                return self._target_result("failed", explain_assembly(kernel.name, one.facts.assembly))
+        if beyond := self._foreign():
+            if self._assembly == "refuse":
+                return self._target_result("failed", beyond[0])
+            self._shown = [detail.message for detail in beyond]
         return self._target_result("passed", None)
 
     def time(self, case: TimedCase) -> CheckResult:
@@ -286,8 +290,7 @@ class Attempt:
     @property
     def remarks(self) -> list[str]:
         """What costs no points and is worth knowing."""
-        shown = [explain_assembly(one.name, one.assembly).message for one in self.kernels if one.assembly]
-        return [*explain_remarks(self._planning.skipped, self._findings), *shown]
+        return [*explain_remarks(self._planning.skipped, self._findings), *self._shown]
 
     def close(self) -> None:
         """Ends what is left of it."""
@@ -319,6 +322,14 @@ class Attempt:
 
     def _target_result(self, outcome: Outcome, detail: Detail | None) -> CheckResult:
         return CheckResult(id=TARGET, stage="target", outcome=outcome, detail=detail)
+
+    def _foreign(self) -> list[Detail]:
+        """What kernels use beyond Triton's language, once for each kernel."""
+        found: dict[str, list[str]] = {}
+        for plan in self._plans.values():
+            for kernel, one in foreign(plan) if isinstance(plan, Plan) else ():
+                found.setdefault(kernel.name, []).append(one.text)
+        return [explain_assembly(kernel, list(dict.fromkeys(names))) for kernel, names in found.items()]
 
     def _speed_result(
         self, case: Case, outcome: Outcome, detail: Detail | None, timing: Timing | None = None

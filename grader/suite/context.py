@@ -10,6 +10,7 @@ import pytest
 
 from grader.assignment import Assignment
 from grader.course import Course
+from grader.judge import device
 from grader.judge.attempt import SOURCE, TARGET, Attempt
 from grader.result import CheckResult, Detail, KernelFacts
 from grader.submission import Source, read_source_file
@@ -37,6 +38,11 @@ class Context:
     def speed(self) -> bool:
         """Whether speed is measured: a simulator's says nothing."""
         return self.asked_for_speed and self.device == "cuda"
+
+    @property
+    def target(self) -> str:
+        """What kernels are compiled for: this GPU, or the course's."""
+        return device.properties().target if self.device == "cuda" else self.course.gpu.target
 
     def source(self, assignment: Assignment) -> Source:
         return read_source_file(self.folder, assignment.file, self.course.limits.source_kb * 1024)
