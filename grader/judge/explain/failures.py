@@ -64,7 +64,7 @@ PHRASES = (
      "dtype=tl.float32)."),
     (r"Unsupported function referenced: <function (?P<name>\w+)",
      "A kernel calls kernels only: put @triton.jit above {name} too."),
-    (r"Unsupported function referenced|must be real number, not tensor",
+    (r"Unsupported function referenced|must be (real number|Tensor), not tensor",
      "Inside a kernel use triton.language only (tl.exp, tl.sum, tl.sigmoid ...): torch, math and Python's own work on "
      "other types."),
     (r"simultaneous multiple comparison", "Write (a <= b) & (b < c): a kernel compares two things at a time."),
@@ -84,10 +84,10 @@ PHRASES = (
     (r"CompileTimeAssertionFailure",
      "This is a tl.static_assert of the kernel: either what it guards against happens, or the check is wrong. Sizes "
      "are arbitrary."),
-    (r"missing a required argument: '(?P<name>\w+)'",
+    (r"missing a required argument: '(?P<name>\w+)'|dynamic_func\(\) missing \d+ required .*arguments?: (?P<names>.+)",
      "The launch passes no {name}: compare it with the kernel's parameters, strides and tl.constexpr ones included, in "
      "number and order."),
-    (r"doesn't match the broadcast shape|must match the size of tensor|size mismatch",
+    (r"doesn't match the broadcast shape|must match the (size of tensor|existing size)|size mismatch",
      "Two tensors of different shapes meet: print both shapes. A row, a column and a whole matrix are not the same."),
     (r"range must be a power of 2|[Ss]hape element \d+ must be a power of 2",
      "tl.arange and tl.zeros take powers of two only: make BLOCK = triton.next_power_of_2(n) and mask the lanes beyond "
@@ -223,6 +223,8 @@ def _hint(assignment: Assignment, kind: FailureKind, message: str, text: str, si
         return _crash(message, signal)
     if kind == "exception" and "NotImplementedError" in message:
         kind = "not_attempted"
+    if kind == "compile_error" and re.search(r"outside of the scope of a kernel|forget to add @triton\.jit", message):
+        return "A kernel calls kernels only, and this is a plain function: decorate it with @triton.jit."
     if kind in ("exception", "import_error", "compile_error"):
         if (told := _phrase(message)) is not None:
             return told

@@ -1,5 +1,5 @@
 # The kernel takes strides that the launch does not pass.
-# expect: passes no stride_am
+# expect: passes no 'stride_am'
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # BLOCK is not given at the launch.
-# expect: passes no BLOCK
+# expect: passes no 'BLOCK'
 import triton
 import triton.language as tl
 

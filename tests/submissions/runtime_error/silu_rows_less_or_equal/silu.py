@@ -1,5 +1,5 @@
 # The mask of the rows says <= where < is meant: one row too far.
-# expect: One row of x too far
+# expect: One row of x and of out too far
 import triton
 import triton.language as tl
 

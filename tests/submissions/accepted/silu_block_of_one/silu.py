@@ -1,5 +1,4 @@
-# One element a program: hundreds of thousands of programs.
-# expect: programs
+# One element a program: as many programs as elements, which a GPU takes and takes its time for.
 import triton
 import triton.language as tl
 
