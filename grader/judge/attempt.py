@@ -19,7 +19,7 @@ from grader.forkserver.handle import InfrastructureError
 from grader.judge import device as gpu
 from grader.judge import execution
 from grader.judge.buffers import BufferError
-from grader.judge.compare import compare
+from grader.judge.compare import compare, same_bits
 from grader.judge.explain import (
     explain_assembly,
     explain_case,
@@ -42,7 +42,7 @@ from grader.judge.timing.tuning import Candidate, fastest
 from grader.plan.check import foreign
 from grader.plan.compiled import Binary, Problem
 from grader.plan.device import TARGETS
-from grader.plan.findings import Finding
+from grader.plan.findings import Finding, MaskedUsed
 from grader.plan.messages import Answers, kernel_key
 from grader.plan.plan import Plan
 from grader.result import CheckResult, Detail, FailureKind, KernelFacts, Outcome, Timing
@@ -114,6 +114,7 @@ class Attempt:
         # Speed counts once every case is right.
         self._failed = False
         self._endless = False
+        self._masked = False
 
     def read(self) -> CheckResult:
         """Plans every call: what the file is, whether it can be imported, and whether its function can be called."""
@@ -136,7 +137,7 @@ class Attempt:
         if plan is None:
             return self._case_result(case, "not_run", Detail(kind="exception", message="not run: there is no plan"))
         if not isinstance(plan, Plan):
-            return self._case_result(case, "failed", self._told(plan))
+            return self._unanswered(case, self._told(plan))
         if self._endless:
             # Where one wrong case costs all points, waiting for more of them tells nobody anything.
             return self._case_result(
@@ -147,7 +148,7 @@ class Attempt:
             ran = self._run(case, plan, inputs)
             if isinstance(ran, Detail):
                 self._endless = self._strict and ran.kind == "time_out"
-                return self._case_result(case, "failed", ran)
+                return self._unanswered(case, ran)
             seconds += ran.seconds
             self._findings += ran.findings
             comparison = compare(ran.output, *answer_and_tolerance(self.assignment, inputs[-1]))
@@ -160,6 +161,7 @@ class Attempt:
                 return self._case_result(
                     case, "failed", self._quote(detail, "", ran.printed), seconds, comparison.worst_ratio)
             worst = max(worst, comparison.worst_ratio)
+            self._look_at_masked_lanes(case, plan, inputs, ran)
         return self._case_result(case, "passed", None, seconds, worst)
 
     def compiles(self) -> CheckResult:
@@ -208,7 +210,7 @@ class Attempt:
                 found.notes.append(f"{case.name} does not fit into this device's memory: {one.name} instead.")
             return self._speed_result(case, "passed", None, found)
         if isinstance(found, execution.Lost):
-            found = self._failure(*_fault(found), line=found.line)
+            found = self._told(found)
         return self._speed_result(case, "failed", found if isinstance(found, Detail) else explain_timed(found))
 
     def _time(self, case: Case, slots: int, until: float) -> Timing | execution.Lost | Wrong | Detail:
@@ -260,6 +262,8 @@ class Attempt:
         """Runs the last of the plan's calls, on a GPU if there is one, or tells why it has no answer."""
         if self._launching is None:
             simulated = self._simulation.run(self.assignment, case, plan, inputs)
+            if isinstance(simulated, Lost) and simulated.kind in ("crash", "protocol"):
+                raise InfrastructureError(f"the simulator was lost: {simulated.message}")
             return simulated if isinstance(simulated, Ran) else self._told(simulated)
         binaries = self._binaries(plan)
         if isinstance(binaries, Detail):
@@ -274,7 +278,7 @@ class Attempt:
             return ran if seen is None else replace(ran, findings=seen.findings)
         if seen is not None and seen.findings:
             return seen
-        return self._failure(*_fault(ran), line=ran.line)
+        return self._told(ran)
 
     def _simulated(self, case: Case, inputs: list[Inputs]) -> Ran | None:
         """What a simulator sees of calls that failed on a GPU; None if it cannot tell."""
@@ -323,6 +327,15 @@ class Attempt:
     def _target_result(self, outcome: Outcome, detail: Detail | None) -> CheckResult:
         return CheckResult(id=TARGET, stage="target", outcome=outcome, detail=detail)
 
+    def _look_at_masked_lanes(self, case: Case, plan: Plan, inputs: list[Inputs], ran: Ran) -> None:
+        """Notes where an answer that is right rests on what masked lanes happen to hold: once, in a small case."""
+        if self._gpu or self._masked or ran.output.numel() == 1:
+            return
+        self._masked = True
+        other = self._simulation.run(self.assignment, case, plan, inputs, masked="nan")
+        if isinstance(other, Ran) and not same_bits(other.output, ran.output):
+            self._findings += [one for one in other.findings if isinstance(one, MaskedUsed)]
+
     def _foreign(self) -> list[Detail]:
         """What kernels use beyond Triton's language, once for each kernel."""
         found: dict[str, list[str]] = {}
@@ -337,6 +350,9 @@ class Attempt:
         return CheckResult(
             id=speed_id(case), stage="speed", case=case.name, sizes=case.sizes, outcome=outcome, detail=detail,
             timing=timing)
+
+    def _unanswered(self, case: Case, detail: Detail) -> CheckResult:
+        return self._case_result(case, "not_run" if detail.kind == "needs_gpu" else "failed", detail)
 
     def _case_result(
         self, case: Case, outcome: Outcome, detail: Detail | None,
@@ -367,10 +383,3 @@ class Attempt:
         detail.traceback, detail.output = clean(traceback, limit), clean(output, limit)
         return detail
 
-
-def _fault(lost: execution.Lost) -> tuple[FailureKind, str]:
-    """What a GPU's fault is called, and its words."""
-    kinds: dict[str, FailureKind] = {
-        "time_limit": "time_out", "out_of_memory": "out_of_memory", "illegal_address": "out_of_bounds",
-        "crash": "crash"}
-    return kinds.get(lost.kind, "exception"), lost.message

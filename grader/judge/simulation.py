@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 
@@ -45,10 +46,12 @@ class Simulation:
         self._conversation: Conversation | None = None
 
     def run(
-        self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs]
+        self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs],
+        masked: Literal["zero", "nan"] = "zero",
     ) -> Ran | CannotSimulate | Exhausted | Lost:
         """Runs the plan's calls one after another, each on a copy of its `inputs` and an output full of NaN, and
-        returns what the last one left: one of inputs is the first call, two are the steady call after it.
+        returns what the last one left: one of inputs is the first call, two are the steady call after it. `masked` is
+        what lanes hold that a mask without `other` switches off.
 
         Raises InfrastructureError, BufferError.
         """
@@ -67,7 +70,7 @@ class Simulation:
             reply = self._conversation.ask(
                 messages.Simulate(
                     seq=self._conversation.next_seq(), bytes=len(text), call=1 if len(calls) > 1 else 0,
-                    file=assignment.file, operations=self._operations),
+                    file=assignment.file, operations=self._operations, masked=masked),
                 messages.SIMULATOR_REPLY, seconds=self._seconds,
                 descriptors=[file, *(tensor.descriptor for tensor in given)])
             seconds = time.monotonic() - started
