@@ -1,4 +1,7 @@
-"""The oracles against formulas written another way. The reference kernels are graded in tests/test_submissions.py."""
+"""The oracles against formulas written another way, and reference kernels at sizes that no case without a GPU reaches.
+
+At all others the reference kernels are graded in tests/test_submissions.py.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.catalogue import assignments, right_answer
+from grader.assignment import Case
+from grader.catalogue import ROOT, assignments, right_answer
+from grader.plan.messages import Simulated
+from grader.plan.plan import Plan
+from tests.planner.harness import plan_file
+from tests.simulator.test_references import simulated
 
 SEED = 7
 
@@ -58,3 +66,25 @@ def test_oracle_equals_another_formula(formula: Callable[..., Tensor]) -> None:
         torch.testing.assert_close(right_answer(assignment, inputs), formula(**inputs), rtol=1e-9, atol=1e-12)
         compared += 1
     assert compared >= 3
+
+
+LARGE = {
+    # 128 tiles of 128 by 128, and edges that no tile divides: the persistent kernel with descriptors.
+    "gemm": ({"M": 2056, "N": 1032, "K": 72}, ["descriptor_kernel"]),
+    # More than the registers of 132 multiprocessors are used for, and no whole number of blocks: two launches.
+    "rmsnorm_vector": ({"N": 132 * 16384 + 5}, ["sum_of_squares_kernel", "scale_kernel"]),
+    "rmsnorm_matrix": ({"rows": 3, "cols": 16385}, ["long_row_kernel"]),
+    "transpose": ({"M": 260, "N": 132}, ["transpose_kernel"]),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_what_a_reference_does_for_large_sizes_is_right(name: str) -> None:
+    sizes, kernels = LARGE[name]
+    assignment, case = assignments()[name], Case(name="large", sizes=sizes)
+    plan = plan_file(ROOT / "reference" / f"{name}.py", assignment, case, debug=True)
+    assert isinstance(plan, Plan), plan
+    assert [kernel.name for kernel in plan.kernels] == kernels
+    result, comparison = simulated(assignment, case, plan)
+    assert isinstance(result, Simulated) and not result.findings, result
+    assert comparison.passed, comparison.worst_ratio
