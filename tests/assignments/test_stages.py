@@ -16,7 +16,7 @@ LADDERS = sorted(folder for folder in STAGES.iterdir() if folder.is_dir())
 # PyTorch, then four steps.
 LENGTH = 5
 MAX_LINES = 60
-# Tighter than a course's: no stage takes more than a few seconds in the interpreter, on a busy machine.
+# Tighter than a course's: no stage takes more than a few seconds, on a busy machine.
 LIMITS = LimitsTable(call_seconds=4, assignment_seconds=20, memory_mb=2048)
 
 
