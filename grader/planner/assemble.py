@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from grader.plan.plan import Argument, Buffer, Operation, Plan, Tuner, View
+from grader.plan.plan import MOST_BUFFERS, MOST_KERNELS, Argument, Buffer, Operation, Plan, Tuner, View, named
 from grader.planner.launches import Compiled
-from grader.planner.record import Memory, Session, memories
+from grader.planner.record import Memory, Session, TooLargeError
 
 
 def is_earlier(session: Session, calls: Iterable[list[Operation]]) -> bool:
@@ -15,7 +15,7 @@ def is_earlier(session: Session, calls: Iterable[list[Operation]]) -> bool:
     now = {0, session.call - 1, session.call}
     return any(
         session.named[number].born not in now or session.named[number].calls - now
-        for operations in calls for operation in operations for number in memories(operation))
+        for operations in calls for operation in operations for number in named(operation))
 
 
 class Assembly:
@@ -41,9 +41,9 @@ class Assembly:
     ) -> Plan:
         survivors = any(
             self._session.named[number].born != self._session.call for operation in second
-            for number in memories(operation) if number not in self._stale and not self._is_given(number))
-        stale = any(number in self._stale for operation in second for number in memories(operation))
-        needed = _needed(setup, {n for operation in (*first, *second) for n in memories(operation)})
+            for number in named(operation) if number not in self._stale and not self._is_given(number))
+        stale = any(number in self._stale for operation in second for number in named(operation))
+        needed = _needed(setup, {n for operation in (*first, *second) for n in named(operation)})
         made_setup = [self._renumbered(operation) for operation in needed]
         made_first = [self._renumbered(operation) for operation in first]
         same = not survivors and not stale and self._shape(first) == self._shape(second)
@@ -54,6 +54,8 @@ class Assembly:
                 del self._numbers[number]
             made_second = [self._renumbered(operation) for operation in second]
         now = {self._session.call - 1, self._session.call}
+        if len(self._buffers) > MOST_BUFFERS or len(self._kernels) > MOST_KERNELS:
+            raise TooLargeError(f"{len(self._buffers):,} tensors and {len(self._kernels)} kernels")
         asked = [
             self._kernel(index) for index, one in enumerate(self._compiled)
             if one.guessed & now or (one.guessed and index in self._kernels)]
@@ -91,10 +93,10 @@ def _needed(setup: list[Operation], wanted: set[int]) -> list[Operation]:
     """The operations of the import that the calls' buffers come from, whatever they do in between."""
     kept = []
     for operation in reversed(setup):
-        named = memories(operation)
-        written = named if operation.op == "launch" else named[:1]
-        if wanted.intersection(written):
-            wanted.update(named)
+        names = named(operation)
+        written = {operation.target.buffer} if operation.op == "copy" else names
+        if wanted & written:
+            wanted |= names
             kept.append(operation)
     return kept[::-1]
 

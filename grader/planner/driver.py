@@ -278,6 +278,8 @@ def install(session: Session) -> tuple[Lowering, tuning.Tuning]:
     accelerator.current_accelerator = lambda *_, **__: torch.device("cuda")
     accelerator.current_device_index = cuda.current_device
     torch.version.cuda = torch.version.cuda or "12.8"
+    for module in (torch, torch.utils.dlpack):
+        setattr(module, "to_dlpack", lambda _: session.refuse("dlpack", "to_dlpack"))  # noqa: B010
     _no_compiler(session)
     return lowering, tuning.install(session)
 

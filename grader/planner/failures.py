@@ -13,7 +13,7 @@ import torch
 from triton.compiler.errors import CompilationError
 
 from grader.plan.messages import Failed
-from grader.planner.record import Session, UnsupportedError
+from grader.planner.record import Session, TooLargeError, UnsupportedError
 
 MESSAGE, TRACEBACK = 2000, 6000
 _UNDEFINED = re.compile(r"(?:.*NameError\(\W*)?(\w+) is not defined")
@@ -72,8 +72,9 @@ def failed(session: Session, error: BaseException, lowering_failure: BaseExcepti
         kind = "not_attempted"
     elif isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         kind = "out_of_memory"
-    elif isinstance(error, UnsupportedError):
-        kind, said = "unsupported", text(str(error), MESSAGE)
+    elif isinstance(error, (UnsupportedError, TooLargeError)):
+        kind = "unsupported" if isinstance(error, UnsupportedError) else "too_large"
+        said = text(str(error), MESSAGE)
     compiling = isinstance(error, CompilationError) or _among_causes(error, lowering_failure)
     if compiling and kind == "exception":
         kind = "compile_error"

@@ -260,6 +260,8 @@ def adopt(tensor: torch.Tensor, place: Place) -> Handle:
         size = tensor.numel() * tensor.element_size()
         if size > DATA_BYTES:
             session().refuse("other", operators.readable(_outermost("tensor")))
+        if tensor.dtype == torch.int64 and any(session().at(number) for number in tensor.reshape(-1).tolist()):
+            session().refuse("address", "data_ptr")
         contents = bytes(tensor.reshape(-1).view(torch.uint8).tolist()) if size else b""
         made = _new(torch.empty(tensor.shape, dtype=tensor.dtype, device=_META), place, Constant("data", data=contents))
         _data(made, contents)

@@ -40,7 +40,7 @@ from grader.plan.plan import (
     View,
 )
 from grader.planner.handles import dtype_name
-from grader.planner.record import Memory, Session, UnsupportedError
+from grader.planner.record import Memory, Session, TooLargeError, UnsupportedError
 
 # What a kernel is said to take until the judge has compiled it.
 GUESS = Resources(registers=32, spills=0, shared=0)
@@ -75,7 +75,7 @@ class Lowering:
         parsed = backend.parse_options({**(options or {}), "debug": (options or {}).get("debug") or self.session.debug})
         self._check_options(vars(parsed))
         if len(self.kernels) >= 4 * MOST_KERNELS:
-            raise RuntimeError(f"more than {4 * MOST_KERNELS} specialisations of kernels")
+            raise TooLargeError(f"more than {4 * MOST_KERNELS} specialisations of kernels")
         self.session.lowering = True
         try:
             module = lower(src, parsed, self.target)
@@ -89,7 +89,7 @@ class Lowering:
         finally:
             self.session.lowering = False
         if len(text) > TTIR_CHARACTERS:
-            raise RuntimeError(f"a kernel of {len(text):,} characters in Triton's representation")
+            raise TooLargeError(f"a kernel of {len(text):,} characters in Triton's representation")
         self._check_helpers(text)
         kernel = Kernel(
             name=src.fn.__name__[:200], symbol=module.get_entry_func_name(), line=definition(src.fn), ttir=text,
@@ -307,7 +307,10 @@ def _argument(session: Session, index: int, kind: str, value: Any) -> Argument:
         return Float(type=cast(Any, kind), value=float(value))
     if kind in ("nvTmaDesc",):
         raise UnsupportedError("a descriptor made by the driver")
-    return Integer(type=cast(Any, kind), value=int(value))
+    number = int(value)
+    if session.at(number) is not None:
+        session.refuse("address", "data_ptr")
+    return Integer(type=cast(Any, kind), value=number)
 
 
 def _pointed(session: Session, index: int, value: Any) -> tuple[Memory, int]:

@@ -134,11 +134,14 @@ class _Planner:
             return second
         if assemble.is_earlier(session, (first.operations, second.operations)):
             return Planned(seq=request.seq, bytes=0, earlier=True)
-        plan = assemble.Assembly(session, self.lowering.kernels, (first.given, second.given)).plan(
-            self.setup, first.operations, second.operations, self.tuning.met, first.returned)
-        written = write_plan(plan)
-        if len(written) > PLAN_BYTES:
-            return Failed(seq=request.seq, failure="exception", message=f"a plan of {len(written):,} bytes")
+        try:
+            written = write_plan(
+                assemble.Assembly(session, self.lowering.kernels, (first.given, second.given)).plan(
+                    self.setup, first.operations, second.operations, self.tuning.met, first.returned))
+            if len(written) > PLAN_BYTES:
+                raise record.TooLargeError(f"a plan of {len(written):,} bytes")
+        except record.TooLargeError as error:
+            return failures.failed(session, error, None, request.seq)
         os.pwrite(file, written, 0)
         return Planned(seq=request.seq, bytes=len(written))
 

@@ -63,7 +63,7 @@ _REFUSED: dict[Refusal, frozenset[str]] = {
     "set_data": frozenset({"set_", "set_data"}),
 }  # fmt: skip
 
-_READABLE = {"_local_scalar_dense": "item"}
+_READABLE = {"_local_scalar_dense": "item", "_to_copy": "aten::to"}
 
 
 def refusal(called: str, name: str) -> tuple[Refusal, str]:

@@ -14,7 +14,7 @@ import torch
 
 from grader.plan.device import Device
 from grader.plan.messages import Answers, Refusal
-from grader.plan.plan import MOST_BUFFERS, MOST_OPERATIONS, Operation, Place
+from grader.plan.plan import MOST_BUFFERS, MOST_OPERATIONS, Operation, Place, named
 
 # Where made-up addresses begin: nothing of the process is mapped there, so that a read by address fails at once.
 FIRST_ADDRESS = 0x3000_0000_0000
@@ -30,6 +30,10 @@ class RefusedError(RuntimeError):
 
 class SkippedError(Exception):
     """A benchmark, met while the file is imported."""
+
+
+class TooLargeError(Exception):
+    """More than a plan can hold."""
 
 
 class UnsupportedError(Exception):
@@ -137,19 +141,19 @@ class Session:
         """The number by which operations name it, one for each memory of the process; plans count anew."""
         if memory.number < 0:
             if len(self.named) >= 16 * MOST_BUFFERS:
-                raise RuntimeError(f"more than {16 * MOST_BUFFERS:,} tensors")
+                raise TooLargeError(f"more than {16 * MOST_BUFFERS:,} tensors")
             memory.number = len(self.named)
             self.named.append(memory)
         return memory.number
 
     def record(self, operation: Operation) -> None:
         if len(self.operations) >= MOST_OPERATIONS:
-            raise RuntimeError(f"more than {MOST_OPERATIONS:,} launches, fills and copies in one call")
+            raise TooLargeError(f"more than {MOST_OPERATIONS:,} launches, fills and copies in one call")
         self.operations.append(operation)
 
     def use(self, operation: Operation) -> None:
         """Notes that this call uses what an operation names, which another call may have recorded."""
-        for number in memories(operation):
+        for number in named(operation):
             self.named[number].calls.add(self.call)
 
     def line(self) -> int:
@@ -172,23 +176,6 @@ class Session:
             text = "".join(traceback.format_list(shown))
             self.stopped = Stopped(why, operator[:200], frames[0].f_lineno if frames else 0, text[:4000])
         raise RefusedError(f"{operator}: host code has shapes, not numbers; compute in a Triton kernel")
-
-
-def memories(operation: Operation) -> list[int]:
-    """The numbers of the memories that an operation names; the first is the one written, if it is not a launch."""
-    if operation.op == "fill":
-        return [operation.target.buffer]
-    if operation.op == "data":
-        return [operation.buffer]
-    if operation.op == "copy":
-        return [operation.target.buffer, operation.source.buffer]
-    found = []
-    for argument in operation.arguments:
-        if argument.kind == "pointer":
-            found.append(argument.buffer)
-        elif argument.kind == "descriptor":
-            found.append(argument.view.buffer)
-    return found
 
 
 _session: Session | None = None

@@ -90,7 +90,8 @@ def _leave_out(
     cascade = loaded.missing.why(getattr(error, "name", None) or "") if isinstance(error, NameError) else None
     why: Any = "exception"
     if session.stopped is not None:
-        why, stopped = "numbers", session.stopped
+        stopped = session.stopped
+        why = "exception" if stopped.why in ("process", "network") else "numbers"
         failed = Refused(
             seq=seq, why=stopped.why, operator=stopped.operator, line=stopped.line, traceback=stopped.traceback)
     elif isinstance(error, SkippedError):
@@ -103,7 +104,7 @@ def _leave_out(
         assert isinstance(failed, Failed)
         return failed
     loaded.skipped.append(Skipped(
-        line=statement.lineno, why=why, text=failures.text(failures.message(error), 500)))
+        line=statement.lineno, why=why, text=failures.text(failures.message(error), 200)))
     del loaded.skipped[MOST_SKIPPED:]
     for name in _bound(statement):
         if name == "*":

@@ -73,7 +73,7 @@ BODIES = {
                          "assert d.utils.get_device_properties(0)['multiprocessor_count'] > 100\n"
                          "assert d.get_active_torch_device() == x.device; launch(x, out)",
     "numpy_grid": "import numpy as np\nkernel[(np.int64(4), np.int32(1))](x, out, int(np.prod(x.shape)), BLOCK=64)",
-    "numpy_sizes": "import numpy as np\nlaunch(x, torch.empty(tuple(np.array(x.shape)), device='cuda')); launch(x, out)",
+    "numpy_sizes": "import numpy as np\ny = torch.empty(tuple(np.array(x.shape)), device='cuda'); launch(y, out)",
     "grid_by_function": "kernel[lambda meta: (triton.cdiv(x.numel(), meta['BLOCK']),)](x, out, x.numel(), BLOCK=64)",
     "grid_of_one": "kernel[1,](x, out, x.numel(), 64)",
     "result_of_a_launch": "k = launch(x, out)\nassert k.n_regs > 0 and k.n_spills >= 0 and k.metadata.shared >= 0\n"

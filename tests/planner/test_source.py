@@ -1,0 +1,145 @@
+"""A file's import: what is left out and told, and what makes it unusable."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.plan.messages import Failed, Loaded, Refused
+from grader.plan.plan import Plan
+from tests.planner.harness import Planner, assignment_of, given_of, plan_file
+from tests.planner.test_idioms import KERNEL
+
+SILU = assignment_of("silu")
+CASE = next(case for case in SILU.cases if case.name == "5x9")
+FUNCTION = "def silu(x, out): launch(x, out)\n"
+# Where the text after KERNEL begins.
+FIRST = KERNEL.count("\n") + 1
+
+
+def loaded(source: str) -> Loaded | Refused | Failed:
+    with Planner() as planner:
+        return planner.load(source.encode(), "silu.py", "silu", given_of(SILU, CASE))
+
+
+SKIPPED = {
+    "random inputs": ("x = torch.randn(4, device='cuda')", "numbers"),
+    "a printed tensor": ("print(torch.zeros(4, device='cuda'))", "numbers"),
+    "a self-test": ("x = torch.ones(4, device='cuda'); launch(x, x); assert torch.allclose(x, x)", "numbers"),
+    "a benchmark": ("x = torch.empty(4, device='cuda'); print(triton.testing.do_bench(lambda: launch(x, x)))",
+                    "benchmark"),
+    "an exception": ("[][1]", "exception"),
+    "an assertion": ("assert torch.__version__ == '0.1', 'upgrade'", "exception"),
+    "arguments": ("import argparse; p = argparse.ArgumentParser(); p.add_argument('n')\np.parse_args()", "exception"),
+    "an exit": ("import sys; sys.exit(0)", "exception"),
+    "a raise": ("raise RuntimeError('not on this card')", "exception"),
+    "a module that is not there": ("import nowhere", "exception"),
+    "a program": ("import subprocess; subprocess.run(['nvidia-smi'])", "exception"),
+}
+
+
+@pytest.mark.parametrize(("statement", "why"), SKIPPED.values(), ids=SKIPPED)
+def test_a_statement_that_cannot_be_run_is_left_out_and_told(statement: str, why: str) -> None:
+    reply = loaded(KERNEL + FUNCTION + statement)
+    assert isinstance(reply, Loaded), reply
+    (skipped,) = reply.skipped
+    assert (skipped.why, skipped.line) == (why, FIRST + 1 + statement.count("\n"))
+    assert skipped.text
+    assert isinstance(plan_file(KERNEL + FUNCTION + statement, SILU, CASE), Plan)
+
+
+def test_what_follows_from_a_statement_left_out_is_left_out_for_the_same_reason() -> None:
+    reply = loaded(KERNEL + FUNCTION + "x = torch.randn(4)\ny = x\nprint(y)\nz = 1\n")
+    assert isinstance(reply, Loaded)
+    assert [(one.line - FIRST, one.why) for one in reply.skipped] == [(1, "numbers"), (2, "numbers"), (3, "numbers")]
+
+
+@pytest.mark.parametrize("statement", [
+    "if __name__ == '__main__': raise SystemExit", "import argparse; argparse.ArgumentParser().parse_args()",
+    "print('hello')", "import matplotlib", "torch.manual_seed(0)", "if not torch.cuda.is_available(): raise SystemExit",
+    "try:\n    import nowhere\nexcept ImportError:\n    nowhere = None",
+    "import os; os.environ['TRITON_INTERPRET'] = '1'", "assert torch.cuda.device_count() == 1"])
+def test_what_needs_no_numbers_is_run(statement: str) -> None:
+    reply = loaded(KERNEL + FUNCTION + statement)
+    assert isinstance(reply, Loaded), reply
+    assert reply.skipped == []
+
+
+def test_a_file_that_ends_itself_before_the_function_is_no_submission() -> None:
+    for statement in ("import sys; sys.exit(3)", "raise RuntimeError('a GPU, please')"):
+        failed = loaded(f"{KERNEL}{statement}\n{FUNCTION}")
+        assert isinstance(failed, Failed)
+        assert (failed.failure, failed.line) == ("import_error", FIRST)
+
+
+def test_nothing_after_an_exit_is_run() -> None:
+    reply = loaded(f"{KERNEL}{FUNCTION}import sys\nsys.exit(0)\nprint(torch.randn(3))\n")
+    assert isinstance(reply, Loaded)
+    assert [one.line for one in reply.skipped] == [FIRST + 2]
+
+
+@pytest.mark.parametrize(("before", "use", "line"), [
+    ("from nowhere import launch as start", "start(x, out)", FIRST),
+    ("from nowhere import *", "start(x, out)", FIRST),
+    ("import nowhere as start", "start.launch(x, out)", FIRST),
+    ("@nowhere\ndef start(x, out): pass", "start(x, out)", FIRST),
+    ("import nowhere\nclass C(nowhere.Base): pass", "C()(x, out)", FIRST),
+])
+def test_a_name_that_the_import_failed_to_bind_is_told_by_its_import(before: str, use: str, line: int) -> None:
+    failed = plan_file(f"{KERNEL}{before}\ndef silu(x, out): {use}\n", SILU, CASE)
+    assert isinstance(failed, Failed)
+    assert (failed.failure, failed.line) == ("import_error", line)
+
+
+def test_a_constant_of_a_kernel_that_needed_numbers_is_refused_where_it_is_computed() -> None:
+    refused = plan_file(f"{KERNEL}SCALE = torch.ones(3).sum().item()\n@triton.jit\ndef k(x): tl.store(x, SCALE)\n"
+                        "def silu(x, out): k[(1,)](out)\n", SILU, CASE)
+    assert isinstance(refused, Refused)
+    assert (refused.why, refused.operator, refused.line) == ("reduction", "aten::sum", FIRST)
+
+
+def test_a_function_that_is_not_there_is_missing() -> None:
+    nested = "def main():\n    def silu(x, out): pass\n"
+    for source in ("", "# nothing\n", "def sliu(x, out): pass\n", "silu = 3\n", nested):
+        failed = loaded(source)
+        assert isinstance(failed, Failed)
+        assert failed.failure == "missing_function"
+
+
+def test_a_function_that_could_not_be_made_is_told_by_its_reason() -> None:
+    failed = loaded("import nowhere\n@nowhere.traced\ndef silu(x, out): pass\n")
+    assert isinstance(failed, Failed)
+    assert (failed.failure, failed.line) == ("import_error", 1)
+
+
+@pytest.mark.parametrize("signature", ["x", "x, out, n", "*, x, out"])
+def test_a_function_of_other_parameters_has_the_wrong_signature(signature: str) -> None:
+    failed = loaded(f"import torch\n\ndef silu({signature}): pass\n")
+    assert isinstance(failed, Failed)
+    assert (failed.failure, failed.message, failed.line) == ("wrong_signature", f"silu({signature})", 3)
+
+
+@pytest.mark.parametrize("signature", ["x, out", "a, b, c=3", "*args", "x: float, out: float"])
+def test_a_function_that_can_be_called_may_name_its_parameters(signature: str) -> None:
+    assert isinstance(loaded(f"def silu({signature}): pass\n"), Loaded)
+
+
+@pytest.mark.parametrize(("source", "line"), [
+    ("def silu(x, out)\n    pass\n", 1), ("\n\nx = (1,\n", 3), ("return 3\n", 1), ("x = 1\n\ty = 2\n", 2),
+    ("(" * 100_000, 1), ("a = '\\x'\n", 1), ("x = 1\0\n", 0)])
+def test_text_that_is_no_python_is_a_syntax_error(source: str, line: int) -> None:
+    failed = loaded(source)
+    assert isinstance(failed, Failed)
+    assert (failed.failure, failed.line) == ("syntax_error", line)
+
+
+def test_future_imports_hold_for_the_whole_file() -> None:
+    source = f"from __future__ import annotations\n{KERNEL}def silu(x: nowhere, out: nowhere): launch(x, out)\n"
+    assert isinstance(plan_file(source, SILU, CASE), Plan)
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\r", "\n\f\n"])
+def test_lines_are_counted_as_python_counts_them(ending: str) -> None:
+    source = (KERNEL + "def silu(x, out):\n    launch(x, out)\n    x * 2\n").replace("\n", ending)
+    refused = plan_file(source, SILU, CASE)
+    assert isinstance(refused, Refused)
+    assert refused.line == ((FIRST + 2) * 2 - 1 if "\f" in ending else FIRST + 2)
