@@ -7,7 +7,7 @@ The oracle is not part of it: it lives in `reference/<name>.py`, so that nothing
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -138,13 +138,13 @@ class Assignment(_Frozen):
     `operators` are the dispatched operators that a submission may use beyond allocation and views.
     `rows(inputs, index)` returns the inputs that give the rows `index` of the output (a slice, or a tensor of their
     numbers), so that large answers can be compared in parts; None where the whole output takes the whole inputs.
-    `spot_check(inputs, generator)` is for answers whose oracle costs much more than they do. It is called before the
-    kernel, with inputs that are the judge's own, keeps little of them and returns `check(inputs, output)` for
-    afterwards, which takes the inputs as they then stand in shared memory: a 0-d float64 tensor, which nothing has
-    waited for yet, of the largest error found over the error allowed, so at most 1 passes, and infinite for NaN. It
-    must say what a submission may gain that changes the inputs: few elements can matter much, so what they are all
-    needed for is to be kept from before. What is looked at is drawn from the judge's own generator, on the device of
-    the tensors. None where the oracle is cheap enough.
+    `spot_check(inputs, generator)` is for timed answers whose oracle costs much more than they do, of many calls at
+    once. It is called before them with the inputs of each, keeps little of them and returns `check(inputs, outputs)`
+    for afterwards, which takes the inputs as they then stand in shared memory: for each call (float64) the largest
+    error found over the error allowed, so at most 1 passes, and infinite for NaN. It must say what a kernel may gain
+    that changes the inputs: few elements can matter much, so what they are all needed for is to be kept from before.
+    What is looked at is drawn from the judge's own generator, on the device of the tensors. None where the oracle is
+    cheap enough.
     `renew(inputs, generator)` tells what to write into inputs on the host before each batch of timed calls, instead of
     `make_inputs`, where they take seconds to make; all else in them is zero. It writes nothing itself. The generator is
     NumPy's, since torch's on the CPU have only 2^32 sequences. Timed cases with inputs on the host need it, and then
@@ -166,7 +166,7 @@ class Assignment(_Frozen):
     operators: frozenset[str] = frozenset()
     rows: Callable[[Inputs, Any], Inputs] | None = None
     renew: Callable[[Inputs, Any], Renewal] | None = None
-    spot_check: Callable[[Inputs, Any], Callable[[Inputs, Any], Any]] | None = None
+    spot_check: Callable[[Sequence[Inputs], Any], Callable[[Sequence[Inputs], Sequence[Any]], Any]] | None = None
     timed: tuple[TimedCase, ...] = ()
     work: Callable[[Mapping[str, int]], Work] | None = None
 

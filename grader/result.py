@@ -161,7 +161,8 @@ class Interval(Record):
 
 
 class Timing(Record):
-    """One case's calls, timed by replays of `slots` calls of the student's, baseline and student in turn. Times a call."""
+    """One case's calls, timed by replays, baseline and student in turn, of `slots` calls of the student's. Times are of
+    a call."""
 
     case: str
     sizes: dict[str, int]

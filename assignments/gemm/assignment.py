@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -90,6 +90,8 @@ GROUP = 32
 """Neighbouring columns of out that are checked by one sum: full products cost GROUP times as much."""
 SINGLES = 4096
 """Elements that are checked alone."""
+SUMMED = 2
+"""Outputs of a replay that are checked as a whole."""
 LINES = 64
 """Rows of a, and columns of b, that are kept from before the call."""
 PART = {"cpu": 2**22, "cuda": 2**25}
@@ -97,10 +99,13 @@ PART = {"cpu": 2**22, "cuda": 2**25}
 few."""
 
 
-def spot_check(inputs: Inputs, generator: torch.Generator) -> Callable[[Inputs, Tensor], Tensor]:
-    """Keeps LINES secret rows of a and columns of b, and returns a check from some 1 / GROUP of a product's arithmetic.
+def spot_check(
+    inputs: Sequence[Inputs], generator: torch.Generator
+) -> Callable[[Sequence[Inputs], Sequence[Tensor]], Tensor]:
+    """Keeps LINES secret rows of a and columns of b of each call, and returns a check that has every output computed
+    again where those cross, and SUMMED secret ones of them as a whole, from some 1 / GROUP of a product's arithmetic.
 
-    The check takes the inputs as they stand after the call, and the output. Every row is checked in groups of GROUP
+    It takes the inputs as they stand after the calls. Every row of the chosen ones is checked in groups of GROUP
     columns: the group's elements are added with secret random signs r, and so are the columns of b, once for all rows;
     then out·r is compared with a·(b·r) in float64 (R. Freivalds, "Probabilistic machines can use less running time",
     1977). SINGLES secret elements are also computed in full. So are those where the lines kept cross, from these alone.
@@ -113,21 +118,30 @@ def spot_check(inputs: Inputs, generator: torch.Generator) -> Callable[[Inputs, 
     each wrong by some tolerances; the cases that are checked in full leave no such gap.
 
     All this speaks of the inputs as they stand. Changing few of them can spare much: one huge column of a, 1 / K of its
-    elements, and a product of two vectors is right. But it changes out in every row that it is to spare. Who changed
-    inputs so that a share p of out is wrong for those that were given, in whatever pattern, meets the lines' crossings
-    in n outputs with probability 1 − (1 − p)^(n·LINES) at least: 1 % of 50 outputs pass in one of 1e14 draws. Of the
-    inputs these need only what was kept, so it does not help either to change them back and forth meanwhile.
+    elements, and a product of two vectors is right. But it changes out in every row that it is to spare. A kernel that
+    changes inputs so that a share p of out is wrong for those that were given, in whatever pattern, meets the lines'
+    crossings in n outputs with probability 1 − (1 − p)^(n·LINES) at least: 1 % of 50 outputs pass in one of 1e14 draws.
+    Of the inputs these need only what was kept, so it does not help either to change them back and forth meanwhile.
     """
-    rows, columns = (_drawn(size, LINES, generator) for size in (inputs["a"].shape[0], inputs["b"].shape[1]))
-    given = {"a": inputs["a"][rows], "b": inputs["b"][:, columns]}
+    kept = []
+    for one in inputs:
+        rows, columns = (_drawn(size, LINES, generator) for size in (one["a"].shape[0], one["b"].shape[1]))
+        kept.append((rows, columns, {"a": one["a"][rows], "b": one["b"][:, columns]}))
+    summed = torch.randperm(len(inputs), generator=generator, device=generator.device)[:SUMMED].tolist()
 
-    def check(now: Inputs, output: Tensor) -> Tensor:
-        right = given["a"].double() @ given["b"].double()
-        crossings = _worst(output[rows][:, columns], right, tolerance(given, right))
-        ratios = [crossings, *_singles(now["a"], now["b"], output, generator)]
-        worst = torch.stack([*ratios, *_sums(now["a"], now["b"], output, generator)]).max()
+    def check(now: Sequence[Inputs], outputs: Sequence[Tensor]) -> Tensor:
+        found = []
+        for (rows, columns, given), output in zip(kept, outputs, strict=True):
+            right = given["a"].double() @ given["b"].double()
+            crossings = _worst(output[rows][:, columns], right, tolerance(given, right))
+            # A sum is not finite if an element is not, and 0 times it is NaN then.
+            found.append(crossings + 0 * output.sum(dtype=torch.float32))
+        for number in summed:
+            a, b, output = now[number]["a"], now[number]["b"], outputs[number]
+            ratios = [found[number], *_singles(a, b, output, generator), *_sums(a, b, output, generator)]
+            found[number] = torch.stack(ratios).max()
         # max() of numbers with a NaN among them is NaN; infinity over infinity is one.
-        return worst.nan_to_num(nan=math.inf, posinf=math.inf)
+        return torch.stack(found).nan_to_num(nan=math.inf, posinf=math.inf)
 
     return check
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -63,26 +63,29 @@ PLACES = 1 << 15
 """Elements of a timed answer that are computed in full."""
 
 
-def spot_check(inputs: Inputs, generator: torch.Generator) -> Callable[[Inputs, Tensor], Tensor]:
-    """Keeps what gives PLACES secret elements of the output, and returns the check of those and of any NaN elsewhere.
+def spot_check(
+    inputs: Sequence[Inputs], generator: torch.Generator
+) -> Callable[[Sequence[Inputs], Sequence[Tensor]], Tensor]:
+    """Keeps what gives PLACES secret elements of each output, and returns the check of those and of any NaN elsewhere.
 
     All of x has part in each of them through the mean, which is taken before the call: one huge element of x, changed
-    by the submission, would make it known without a sum. Who leaves out a share p of the elements of n outputs gets by
-    with probability (1 − p)^(n·PLACES): 0.1 % of a single output with 1e-14. What was kept is all that is needed, so
+    by a kernel, would make it known without a sum. A kernel that leaves out a share p of the elements of n outputs gets
+    by with probability (1 − p)^(n·PLACES): 0.1 % of a single output with 1e-14. What was kept is all that is needed, so
     this is so whatever has become of the inputs.
     """
-    x, weight, eps = inputs["x"], inputs["weight"], inputs["eps"]
-    n = x.numel()
-    places = torch.randint(n, (PLACES,), generator=generator, device=generator.device)
-    some_x, some_weight, wide = x[places], weight[places], x.double()
-    squares = torch.dot(wide, wide)
+    x, weight = (torch.stack([one[name] for one in inputs]) for name in ("x", "weight"))
+    calls, n = x.shape
+    places = torch.randint(n, (calls, PLACES), generator=generator, device=generator.device)
+    mean = torch.linalg.vector_norm(x, dim=1, dtype=torch.float64).square() / n
+    eps = torch.tensor([one["eps"] for one in inputs], dtype=torch.float64).to(x.device)
+    expected = _answer(x.gather(1, places), weight.gather(1, places), torch.sqrt(mean + eps)[:, None])
+    allowed = EPS32 * _growth(n) * expected.abs() + SMALLEST_NORMAL32
 
-    def check(now: Inputs, output: Tensor) -> Tensor:
-        expected = _answer(some_x, some_weight, torch.sqrt(squares / n + eps))
-        allowed = EPS32 * _growth(n) * expected.abs() + SMALLEST_NORMAL32
-        worst = ((output[places].double() - expected).abs_() / allowed).max()
+    def check(now: Sequence[Inputs], outputs: Sequence[Tensor]) -> Tensor:
+        output = torch.stack(list(outputs))
+        worst = ((output.gather(1, places).double() - expected).abs_() / allowed).amax(dim=1)
         # A sum is not finite if an element is not, and 0 times it is NaN then.
-        return (worst + 0 * output.sum()).nan_to_num(nan=math.inf, posinf=math.inf)
+        return (worst + 0 * output.sum(dim=1)).nan_to_num(nan=math.inf, posinf=math.inf)
 
     return check
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -16,25 +16,30 @@ ROWS = 256
 
 
 def row_check(
-    assignment: Assignment, rows: int, inputs: Inputs, generator: torch.Generator
-) -> Callable[[Inputs, Tensor], Tensor]:
+    assignment: Assignment, inputs: Sequence[Inputs], rows: int, generator: torch.Generator
+) -> Callable[[Sequence[Inputs], Sequence[Tensor]], Tensor]:
     """A check like those of `Assignment.spot_check`, of answers that have so many rows: 0 if they pass, else infinite.
 
     A kernel that leaves out a share p of all rows of n outputs gets by with probability (1 − p)^(n·ROWS): with 0.1 % of
-    the rows in one of 20 where a dozen batches have one slot each, in one of 1e30 where they have thirty.
+    the rows in one of 20 where a dozen replays have one slot each, in one of 1e30 where they have thirty.
     """
     assert assignment.rows is not None
-    index = torch.randint(rows, (ROWS,), generator=generator, device=generator.device)
-    if rows <= ROWS:
-        index = torch.arange(rows, device=generator.device)
-    # Copies of the judge's own.
-    some = assignment.rows(inputs, index)
+    kept: list[tuple[Tensor, Inputs]] = []
+    for one in inputs:
+        index = torch.randint(rows, (ROWS,), generator=generator, device=generator.device)
+        if rows <= ROWS:
+            index = torch.arange(rows, device=generator.device)
+        # Copies of the judge's own.
+        kept.append((index, assignment.rows(one, index)))
 
-    def check(given: Inputs, output: Tensor) -> Tensor:
-        found = unguarded(output[index], *answer_and_tolerance(assignment, some))
-        # An infinite tolerance would let all pass: comparing in full says what is wrong with it.
-        doubtful = found.wrong | found.allowed.isfinite().logical_not()
-        failed: Tensor = doubtful.any() | unwritten(output).any()
-        return failed.to(torch.float64).masked_fill(failed, math.inf)
+    def check(now: Sequence[Inputs], outputs: Sequence[Tensor]) -> Tensor:
+        failed = []
+        for (index, some), output in zip(kept, outputs, strict=True):
+            found = unguarded(output[index], *answer_and_tolerance(assignment, some))
+            # An infinite tolerance would let all pass: comparing in full says what is wrong with it.
+            doubtful = found.wrong | found.allowed.isfinite().logical_not()
+            failed.append(doubtful.any() | unwritten(output).any())
+        every = torch.stack(failed)
+        return every.to(torch.float64).masked_fill(every, math.inf)
 
     return check

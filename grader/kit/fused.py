@@ -42,7 +42,7 @@ def draw_kernel(
     """A program draws four stretches of LANES elements of slot `program_id(1)`: below one another for DOWN, where the
     loud axis is that of the columns, else one after another. AXIS of scales, or −1; LOUD axis, or −1."""
     slot = tl.program_id(1).to(tl.int64)
-    out_ptr = memory_ptr + tl.load(starts_ptr + slot)
+    out_ptr = memory_ptr + tl.multiple_of(tl.load(starts_ptr + slot), 16)
     key = tl.load(keys_ptr + slot)
     lanes = tl.arange(0, LANES)
     across = tl.cdiv(columns, LANES if DOWN else 4 * LANES)
@@ -112,7 +112,8 @@ def draw_all(
     tables: Tables | None,
 ) -> None:
     """Draws one tensor for every slot, in one launch. `memory` is flat, of the tensor's type; `starts` (int64) says
-    which element of it is each slot's first; `keys` are int64, one for each slot. A Spread needs its `tables`."""
+    which element of it is each slot's first, a multiple of 16; `keys` are int64, one for each slot. A Spread needs its
+    `tables`."""
     rows, columns = as_matrix(shape)
     spread = distribution if isinstance(distribution, Spread) else Spread(axis=None)
     assert isinstance(distribution, Bits) or tables is not None, "a tensor of numbers has a Spread"
@@ -131,4 +132,4 @@ def draw_all(
         AXIS=-1 if spread.axis is None else spread.axis, DOWN=down, BITS=isinstance(distribution, Bits),
         EVERY=outliers.every if outliers else 0, REPLACE=bool(outliers and outliers.exponents),
         LOUD=loud.axis if loud else -1, SIGN=loud.sign if loud else 1, LANES=LANES, ROUNDS=ROUNDS,
-        enable_fp_fusion=False)
+        num_warps=2, enable_fp_fusion=False)

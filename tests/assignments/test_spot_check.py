@@ -46,7 +46,7 @@ def drawn(m: int, n: int, k: int, values: str = "mixed") -> Drawn:
 
 def checked(inputs: Inputs, output: Tensor, seed: int = 0) -> float:
     assert GEMM.spot_check is not None
-    return float(GEMM.spot_check(inputs, torch.Generator().manual_seed(seed))(inputs, output))
+    return float(GEMM.spot_check([inputs], torch.Generator().manual_seed(seed))([inputs], [output]))
 
 
 @pytest.mark.parametrize("values", ["mixed", "large", "tiny"])
@@ -164,16 +164,16 @@ def test_right_answers_for_inputs_that_were_changed_fail(what: str) -> None:
     assert checked(changed_to, output) <= 0.9
     assert GEMM.spot_check is not None
     for seed in SEEDS:
-        check = GEMM.spot_check(given, torch.Generator().manual_seed(seed))
+        check = GEMM.spot_check([given], torch.Generator().manual_seed(seed))
         # Also if they are put back after the call.
-        assert min(float(check(inputs, output)) for inputs in (changed_to, given)) > 1
+        assert min(float(check([inputs], [output])) for inputs in (changed_to, given)) > 1
 
 
 def test_the_inputs_themselves_are_not_kept() -> None:
     inputs = {name: value.clone() for name, value in drawn(*SIZES[0]).inputs.items()}
     there = [weakref.ref(value) for value in inputs.values()]
     assert GEMM.spot_check is not None
-    check = GEMM.spot_check(inputs, torch.Generator().manual_seed(1))
+    check = GEMM.spot_check([inputs], torch.Generator().manual_seed(1))
     del inputs
     assert callable(check) and not any(one() for one in there)
 

@@ -20,7 +20,7 @@ INPUTS = VECTOR.make_inputs(Case(name="spot", sizes={"N": N}), torch.Generator()
 
 def checked(output: Tensor, seed: int = 0, inputs: Inputs = INPUTS) -> float:
     assert VECTOR.spot_check is not None
-    return float(VECTOR.spot_check(inputs, torch.Generator().manual_seed(seed))(inputs, output))
+    return float(VECTOR.spot_check([inputs], torch.Generator().manual_seed(seed))([inputs], [output]))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -64,14 +64,14 @@ def test_a_right_answer_for_an_input_that_was_changed_fails(put_back: bool) -> N
     output = right_answer(VECTOR, changed_to).float()
     assert checked(output, inputs=changed_to) <= 1
     assert VECTOR.spot_check is not None
-    check = VECTOR.spot_check(INPUTS, torch.Generator().manual_seed(1))
-    assert float(check(INPUTS if put_back else changed_to, output)) > 1
+    check = VECTOR.spot_check([INPUTS], torch.Generator().manual_seed(1))
+    assert float(check([INPUTS if put_back else changed_to], [output])) > 1
 
 
 def test_the_inputs_themselves_are_not_kept() -> None:
     inputs = {name: value.clone() if isinstance(value, Tensor) else value for name, value in INPUTS.items()}
     there = [weakref.ref(value) for value in inputs.values() if isinstance(value, Tensor)]
     assert VECTOR.spot_check is not None
-    check = VECTOR.spot_check(inputs, torch.Generator().manual_seed(1))
+    check = VECTOR.spot_check([inputs], torch.Generator().manual_seed(1))
     del inputs
     assert callable(check) and not any(one() for one in there)

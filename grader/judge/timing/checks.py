@@ -1,13 +1,9 @@
-"""Answers of many slots, checked at secret places: what they must be is kept from before the calls.
-
-On a device all of it is one launch before the calls and one after them, recorded as CUDA graphs: so nothing that an
-assignment's oracle, tolerance, rows or spot check do there may wait for the device.
-"""
+"""Answers of many slots, checked at secret places: what they must be is kept from before the calls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -19,81 +15,45 @@ from grader.judge.rows import row_check
 INPUT_SAMPLES = 4096
 
 
-class Recorded:
-    """Work done on a device as one launch, once it has been done by itself a first time; elsewhere just as it stands.
+@dataclass(frozen=True)
+class Laid:
+    """One input of all slots: where it begins in flat `memory` for each of them, and how many elements it has."""
 
-    It draws from `generator`, differently each time.
-    """
+    memory: Tensor
+    starts: Tensor
+    elements: int
 
-    def __init__(self, work: Callable[[], None], generator: torch.Generator) -> None:
-        self._work = work
-        self._generator = generator
-        self._calls = 0
-        self._graph: torch.cuda.CUDAGraph | None = None
-
-    def __call__(self) -> None:
-        self._calls += 1
-        if self._calls == 1 or self._generator.device.type != "cuda":
-            # What is loaded when first needed cannot be recorded.
-            self._work()
-            return
-        if self._graph is None:
-            torch.cuda.synchronize()
-            self._graph = torch.cuda.CUDAGraph()
-            self._graph.register_generator_state(self._generator)
-            with torch.cuda.graph(self._graph):
-                self._work()
-        self._graph.replay()
+    def places(self, count: int, each: int, generator: torch.Generator) -> Tensor:
+        """Secret places in `memory`, `each` in the tensor of each of the first `count` slots."""
+        found = torch.randint(self.elements, (count, each), generator=generator, device=self.starts.device)
+        return found.add_(self.starts[:count, None])
 
 
 class Checks:
-    """Of slots with these inputs and outputs. `expect` before the calls, `doubtful` after them."""
+    """Made of slots with these inputs before the calls; `doubtful` after them. `laid` are the same inputs."""
 
     def __init__(
-        self, assignment: Assignment, inputs: Sequence[Inputs], outputs: Sequence[Tensor], generator: torch.Generator
+        self, assignment: Assignment, inputs: Sequence[Inputs], laid: Sequence[Laid], rows: int,
+        generator: torch.Generator,
     ) -> None:
         self._inputs = inputs
-        self._outputs = outputs
-        self._generator = generator
-        rows = outputs[0].shape[0]
-        self._make = assignment.spot_check or partial(row_check, assignment, rows)
-        self._checks: list[Callable[[Inputs, Tensor], Tensor]] = []
-        self._looks: list[tuple[Tensor, Tensor, Tensor]] = []
-        self._doubtful = torch.zeros(len(outputs), dtype=torch.bool, device=generator.device)
-        self._expect = Recorded(self._note, generator)
-        self._compare = Recorded(self._look, generator)
-
-    def expect(self) -> None:
-        """Draws what will be looked at, and keeps what must be seen there."""
-        self._expect()
-
-    def doubtful(self) -> Tensor:
-        """For each slot, a bool on the device: its answer is not right, or its inputs are not as they were."""
-        self._compare()
-        return self._doubtful
-
-    def _note(self) -> None:
-        self._checks = [self._make(inputs, self._generator) for inputs in self._inputs]
+        if assignment.spot_check is not None:
+            self._check = assignment.spot_check(inputs, generator)
+        else:
+            self._check = row_check(assignment, inputs, rows, generator)
         self._looks = []
-        for inputs in self._inputs:
-            for value in inputs.values():
-                if isinstance(value, Tensor):
-                    flat = value.view(-1)
-                    places = torch.randint(
-                        flat.numel(), (min(INPUT_SAMPLES, flat.numel()),), generator=self._generator,
-                        device=flat.device)
-                    self._looks.append((flat, places, flat[places]))
+        for one in laid:
+            places = one.places(len(inputs), min(INPUT_SAMPLES, one.elements), generator)
+            self._looks.append((one.memory, places, one.memory[places]))
 
-    def _look(self) -> None:
-        ratios = [
-            check(inputs, output)
-            for check, inputs, output in zip(self._checks, self._inputs, self._outputs, strict=True)]
+    def doubtful(self, outputs: Sequence[Tensor]) -> list[int]:
+        """The slots whose answer is not right, or whose inputs are not as they were."""
         # Written so that NaN fails.
-        wrong = (torch.stack(ratios) <= 1).logical_not()
-        changed = torch.stack([(_bits(flat[places]) != _bits(kept)).any() for flat, places, kept in self._looks])
-        self._doubtful.copy_(wrong | changed.view(len(self._outputs), -1).any(dim=1))
+        found = (self._check(self._inputs, outputs) <= 1).logical_not()
+        for memory, places, kept in self._looks:
+            found |= (_bits(memory[places]) != _bits(kept)).any(dim=1)
+        return [slot for slot, doubt in enumerate(found.tolist()) if doubt]
 
 
 def _bits(x: Tensor) -> Tensor:
-    return x.view({4: torch.int32, 2: torch.int16, 1: torch.int8, 8: torch.int64}[x.element_size()])
-
+    return x.view({4: torch.int32, 2: torch.int16}[x.itemsize])

@@ -22,7 +22,7 @@ from grader.judge.buffers import DTYPES
 from grader.judge.compare import POISON, Comparison, compare, same_bits
 from grader.judge.execution import Look, Slot
 from grader.judge.planning import Wanted, given_of
-from grader.judge.timing.checks import Checks
+from grader.judge.timing.checks import Checks, Laid
 from grader.kit.inputs import Spread, Tables, partner_tables, tables
 from grader.plan.messages import GivenTensor
 from grader.result import Worst
@@ -33,6 +33,8 @@ SIDES: tuple[Side, Side] = ("student", "baseline")
 LOOKED_AT = 1024
 # float64 elements of an answer that are compared at a time: comparing takes some ten times its memory.
 CHUNK = 1 << 24
+# What calls on spare slots touch passes through a device's last cache so many times over.
+SPARE_CACHES = 2
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ def slot_bytes(assignment: Assignment, case: Case, only: Collection[str] | None 
 class Pool:
     """`count` slots for a case, on a GPU or, with all of it, on the host. Raises BufferError if there is no memory.
 
+    `spare` of them are for calls that do not count, right before those that do.
+
     `scalars` are the numbers that all calls are given, of each side.
     """
 
@@ -68,6 +72,8 @@ class Pool:
         self, assignment: Assignment, case: Case, scalars: Mapping[Side, Mapping[str, float]], count: int, *, cuda: bool
     ) -> None:
         self.count = count
+        cache = torch.cuda.get_device_properties(0).L2_cache_size if cuda else 0
+        self.spare = min(count // 2, max(1, math.ceil(SPARE_CACHES * cache / slot_bytes(assignment, case))))
         self._assignment, self._case, self._scalars = assignment, case, scalars
         self._generator = torch.Generator("cuda" if cuda else "cpu").manual_seed(secrets.randbits(63))
         given = [one for one in given_of(assignment, Wanted(case, scalars["student"], debug=False))
@@ -93,7 +99,7 @@ class Pool:
         if not self._on_host:
             self._fused = _Fused(assignment, case, self._inputs, self._names, self._generator)
         self._answers: list[tuple[Tensor, Tensor | None]] = []
-        self._checks: dict[tuple[Side, int], Checks] = {}
+        self._checks: Checks | None = None
         self._starts = {
             side: torch.tensor([Look.position(piece, 0) for piece in arena.pieces], device=self._generator.device)
             for side, arena in self._outputs.items()}
@@ -107,18 +113,23 @@ class Pool:
             for i in range(self.count)]
 
     def draw(self, side: Side, count: int, *, expect: bool = True) -> None:
-        """New contents for the first `count` slots, whose calls one side is to make. With `expect`, `check` can tell
-        afterwards what came of them."""
+        """New contents for the first `count` slots, whose calls one side is to make, and the spare ones after them.
+
+        With `expect`, `check` can tell afterwards what came of the first.
+        """
+        drawn = min(self.count, count + self.spare)
         if self._fused is not None:
-            self._fused.renew(count)
+            self._fused.renew(drawn)
             if expect:
-                self._checks_of(side, count).expect()
+                self._checks = Checks(
+                    self._assignment, [self._given(side, slot) for slot in range(count)], self._fused.laid,
+                    shape_of(self._assignment.output, self._case)[0], self._generator)
         else:
-            self._renew(side, count)
+            self._renew(side, drawn)
         self._inputs.guard()
         # Last, so that the device's cache holds the same for either side.
         outputs = self._outputs[side]
-        last = outputs.pieces[count - 1]
+        last = outputs.pieces[drawn - 1]
         as_integer, bits = POISON[last.tensor.dtype]
         end = last.offset + last.tensor.nbytes
         outputs.memory[: end // last.tensor.itemsize * last.tensor.itemsize].view(as_integer).fill_(bits)
@@ -130,23 +141,24 @@ class Pool:
         on the host. The same work whatever is found."""
         if self._fused is None:
             return list(range(count))
-        found: list[bool] = self._checks_of(side, count).doubtful().tolist()
-        return [slot for slot, doubt in enumerate(found) if doubt]
+        assert self._checks is not None
+        return self._checks.doubtful([piece.tensor for piece in self._outputs[side].pieces[:count]])
 
-    def check(self, side: Side, count: int) -> Wrong | None:
-        """The first thing wrong with what a replay on the first `count` slots has left."""
+    def check(self, side: Side, count: int, *, looked: bool = True) -> Wrong | None:
+        """The first thing wrong with what a replay on the first `count` slots has left; `looked`: it ended with a look.
+        """
         late = self._is_late(side)
         doubtful = self.doubtful(side, count)
         # Again after the answers: what is written while they are looked at is late as well.
-        if bool(late | self._is_late(side)):
+        if looked and bool(late | self._is_late(side)):
             return Wrong("late")
         if self._outputs[side].touched() or (not self._on_host and self._inputs.touched()):
             return Wrong("outside")
-        return next((wrong for slot in doubtful if (wrong := self._check(side, slot, count)) is not None), None)
+        return next((wrong for slot in doubtful if (wrong := self._check(side, slot)) is not None), None)
 
     def close(self) -> None:
         """Gives the memory back; no executor may have it bound any more."""
-        self._checks = {}
+        self._checks = None
         for arena in self._arenas:
             arena.close()
 
@@ -180,13 +192,6 @@ class Pool:
         pieces: Sequence[Piece] = self._inputs.pieces[slot * len(self._names) : (slot + 1) * len(self._names)]
         return {**{name: piece.tensor for name, piece in zip(self._names, pieces, strict=True)}, **self._scalars[side]}
 
-    def _checks_of(self, side: Side, count: int) -> Checks:
-        if (side, count) not in self._checks:
-            self._checks[side, count] = Checks(
-                self._assignment, [self._given(side, slot) for slot in range(count)],
-                [piece.tensor for piece in self._outputs[side].pieces[:count]], self._generator)
-        return self._checks[side, count]
-
     def _renew(self, side: Side, count: int) -> None:
         """On the host: other values in place, where an assignment can tell which; the answers to them are kept."""
         self._answers = []
@@ -203,14 +208,14 @@ class Pool:
                 given[name].copy_(drawn[name])
             self._answers.append(answer_and_tolerance(self._assignment, {**drawn, **self._scalars[side]}))
 
-    def _check(self, side: Side, slot: int, count: int) -> Wrong | None:
+    def _check(self, side: Side, slot: int) -> Wrong | None:
         """Compares a whole answer with the right one to the inputs that were drawn."""
         output = self._outputs[side].pieces[slot].tensor
         if self._fused is None:
             return _wrong(compare(output.cpu(), *self._answers[slot]))
         given = self._given(side, slot)
         left = {name: given[name].clone() for name in self._names}
-        self._fused.again(count)
+        self._fused.again()
         for name, value in left.items():
             if not same_bits(value, given[name]):
                 return Wrong(f"input {name}")
@@ -239,33 +244,37 @@ class _Fused:
         self._generator = generator
         self._distributions = assignment.distributions(case)
         self._shapes = {p.name: shape_of(p, case) for p in assignment.parameters if isinstance(p, Input)}
-        self._memory: dict[str, Tensor] = {}
-        self._starts: dict[str, Tensor] = {}
+        self._laid: dict[str, Laid] = {}
         for number, name in enumerate(names):
             pieces = arena.pieces[number :: len(names)]
-            dtype, size = pieces[0].tensor.dtype, pieces[0].tensor.itemsize
-            self._memory[name] = arena.memory[: len(arena.memory) // size * size].view(dtype)
-            self._starts[name] = torch.tensor([piece.offset // size for piece in pieces], device=generator.device)
+            tensor = pieces[0].tensor
+            memory = arena.memory[: len(arena.memory) // tensor.itemsize * tensor.itemsize].view(tensor.dtype)
+            starts = torch.tensor([piece.offset // tensor.itemsize for piece in pieces], device=generator.device)
+            self._laid[name] = Laid(memory, starts, tensor.numel())
         self._keys: dict[str, Tensor] = {}
         self._tables: dict[str, Tables] = {}
 
+    @property
+    def laid(self) -> list[Laid]:
+        return list(self._laid.values())
+
     def renew(self, count: int) -> None:
         partners = partner_tables(self._distributions, self._shapes, count, self._generator)
-        for name in self._memory:
+        for name in self._laid:
             drawn = bytearray(secrets.token_bytes(8 * count))
             self._keys[name] = torch.frombuffer(drawn, dtype=torch.int64).to(self._generator.device)
             distribution = self._distributions[name]
             if isinstance(distribution, Spread):
                 self._tables[name] = tables(
                     distribution, self._shapes[name], count, partners.get(name), self._generator)
-        self.again(count)
+        self.again()
 
-    def again(self, count: int) -> None:
+    def again(self) -> None:
         """The same contents once more."""
-        for name, memory in self._memory.items():
+        for name, laid in self._laid.items():
             self._draw_all(
-                self._distributions[name], self._shapes[name], memory, self._starts[name][:count],
-                self._keys[name], self._tables.get(name))
+                self._distributions[name], self._shapes[name], laid.memory, laid.starts, self._keys[name],
+                self._tables.get(name))
 
 
 def _wrong(comparison: Comparison, first: int = 0) -> Wrong | None:

@@ -22,7 +22,8 @@ GUESSES = 3
 class Replays:
     """One side's calls: of a program, on the first `count` slots of the pool, which are bound from number `first` on.
 
-    `limit` is the seconds that a replay may take.
+    The pool's spare slots, after those, have calls before the clock starts: they leave the device, which turns from the
+    judge's context to the executor's, and its cache as such calls do. `limit` is the seconds that a replay may take.
     """
 
     side: Side
@@ -34,7 +35,7 @@ class Replays:
     count: int = 1
     overhead: float = 0.0
     _calls: Captured | None = None
-    _nothing: Captured | None = None
+    _warm: Captured | None = None
 
     def prepare(self) -> Lost | None:
         """Measures what launch and wait take, and gives a replay as many slots as make it long enough."""
@@ -42,7 +43,6 @@ class Replays:
         nothing = self.executor.capture(self.program, [], look, seconds=self.limit)
         if isinstance(nothing, Lost):
             return nothing
-        self._nothing = nothing
         waits = []
         for _ in range(EMPTY_REPLAYS):
             done = self.executor.replay(nothing, seconds=self.limit)
@@ -52,16 +52,21 @@ class Replays:
         self.overhead = statistics.median(waits)
         for _ in range(GUESSES):
             self.pool.draw(self.side, self.count, expect=False)
-            slots = range(self.first, self.first + self.count)
-            calls = self.executor.capture(self.program, slots, look, seconds=self.limit)
+            ends = self.first + self.count
+            calls = self.executor.capture(self.program, range(self.first, ends), look, seconds=self.limit)
             if isinstance(calls, Lost):
                 return calls
-            self._calls = calls
+            # Of a slow kernel one call is enough.
+            spare = range(ends, ends + min(self.pool.spare, self.count))
+            warm = self.executor.capture(self.program, spare, seconds=self.limit)
+            if isinstance(warm, Lost):
+                return warm
+            self._calls, self._warm = calls, warm
             # The first is slower: memory is touched, and machine code loaded.
             seconds = [self.replay(expect=False) for _ in range(2)][-1]
             if isinstance(seconds, Lost):
                 return seconds
-            wanted = min(self.pool.count, math.ceil(REPLAY_SECONDS / seconds))
+            wanted = min(self.pool.count - self.pool.spare, math.ceil(REPLAY_SECONDS / seconds))
             if wanted < FASTER * self.count:
                 break
             self.count = wanted
@@ -69,11 +74,10 @@ class Replays:
 
     def replay(self, *, expect: bool) -> float | Lost:
         """Seconds a call, on contents that nobody has seen before."""
-        assert self._calls is not None and self._nothing is not None
+        assert self._calls is not None and self._warm is not None
         self.pool.draw(self.side, self.count, expect=expect)
-        # The device turns from the judge's context to the executor's.
-        turned = self.executor.replay(self._nothing, seconds=self.limit)
-        if isinstance(turned, Lost):
-            return turned
+        warm = self.executor.replay(self._warm, seconds=self.limit)
+        if isinstance(warm, Lost):
+            return warm
         done = self.executor.replay(self._calls, seconds=self.limit)
         return max(1e-9, done.seconds - self.overhead) / self.count if isinstance(done, Done) else done
