@@ -56,7 +56,7 @@ ACTED_ON = ("<script>alert", "<img src=x", "\x1b", "\x9b", "\u202e", "\u2066", "
 BOUNDED = ("attacking_the_grader", "exhausting")
 CONFINED = (*BOUNDED, "network", "reading_the_answer", "wire_attacks", "forged_verdict")
 # Verdicts that come however little time there is.
-WAITED_FOR = {"time_limit", "policy_violation"}
+WAITED_FOR = {"time_limit"}
 # Graded as one class, with an honest neighbour before and after each.
 IN_CLASS = (
     "early_done/replies_in_advance", "exhausting/spins_on_every_core", "forged_verdict/exits_at_import",

@@ -105,6 +105,8 @@ def read_text(text: str) -> Reading:
             _check_attribute(name, tokens, at + 2, foreign)
     if not symbol:
         raise Malformed("a kernel without an entry")
+    if depth:
+        raise Malformed("a kernel's text that ends in the middle")
     if len(foreign) > MOST_FOREIGN:
         raise Malformed("too much foreign code in one kernel")
     own = {Foreign("assembly", assembly) for assembly in _OWN}

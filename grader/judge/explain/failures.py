@@ -221,8 +221,6 @@ def explain_failure(
 def _hint(assignment: Assignment, kind: FailureKind, message: str, text: str, signal: int | None) -> str:
     if kind == "crash":
         return _crash(message, signal)
-    if kind == "exception" and "NotImplementedError" in message:
-        kind = "not_attempted"
     if kind == "compile_error" and re.search(r"outside of the scope of a kernel|forget to add @triton\.jit", message):
         return "A kernel calls kernels only, and this is a plain function: decorate it with @triton.jit."
     if kind in ("exception", "import_error", "compile_error"):

@@ -1,6 +1,5 @@
 # typing evaluates an annotation: the text switches the record off and computes.
-# verdict: policy_violation
-# expect: typing.get_type_hints
+# verdict: policy_violation, runtime_error, wrong_answer, time_limit
 import typing
 
 import torch

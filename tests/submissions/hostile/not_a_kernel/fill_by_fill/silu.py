@@ -1,6 +1,6 @@
 # Reads small inputs as printed text, computes each element in Python and fills it in, as accumulators are.
 # verdict: policy_violation
-# expect: fills in one call
+# expect: prints the values of a tensor
 import math
 import re
 

@@ -1,6 +1,6 @@
 # Has Inductor write a kernel for PyTorch's silu, for a device that is not there, and launches that as one's own:
 # text that is written to its folder, and imported from there.
-# verdict: policy_violation, runtime_error, wrong_answer
+# verdict: time_limit, policy_violation, runtime_error, wrong_answer
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,5 @@
 # Multiplies with a kernel that PyTorch brings, in place of one's own.
-# verdict: policy_violation, runtime_error
+# verdict: time_limit, policy_violation, runtime_error
 import torch
 from torch.sparse import _triton_ops as triton_ops
 

@@ -1,7 +1,6 @@
 # Reaches PyTorch's C module by the name under which torch.autograd.function holds it; the recorder's mode
 # is taken off the stack and put back.
-# verdict: policy_violation
-# expect: torch.autograd.function._C._pop_torch_dispatch_stack
+# verdict: policy_violation, runtime_error, wrong_answer, time_limit
 import torch
 import triton
 import triton.language as tl

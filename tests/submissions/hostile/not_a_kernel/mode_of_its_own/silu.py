@@ -1,5 +1,5 @@
 # A mode above the planner's answers each operator itself, on memory of its own.
-# verdict: wrong_answer, policy_violation, runtime_error
+# verdict: time_limit, wrong_answer, policy_violation, runtime_error
 import torch
 import triton
 import triton.language as tl

@@ -1,6 +1,5 @@
 # Takes the recorder's mode off the stack of PyTorch, computes, and puts it back.
-# verdict: policy_violation
-# expect: logging.config.BaseConfigurator
+# verdict: policy_violation, runtime_error, wrong_answer, time_limit
 import logging.config
 
 import torch

@@ -1,5 +1,5 @@
 # A subclass of tensors answers every operator itself and says it did.
-# verdict: wrong_answer, policy_violation, runtime_error
+# verdict: time_limit, wrong_answer, policy_violation, runtime_error
 import torch
 import triton
 import triton.language as tl

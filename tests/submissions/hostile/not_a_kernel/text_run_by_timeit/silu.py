@@ -1,6 +1,5 @@
 # timeit runs text; in it, PyTorch computes while the record of operators is switched off.
-# verdict: policy_violation
-# expect: timeit.timeit
+# verdict: policy_violation, runtime_error, wrong_answer, time_limit
 import timeit
 
 import torch

@@ -1,5 +1,5 @@
 # torch.library.triton_op and wrap_triton: a launch through PyTorch, whose function goes on to compute.
-# verdict: policy_violation, runtime_error, wrong_answer
+# verdict: time_limit, policy_violation, runtime_error, wrong_answer
 import torch
 import triton
 import triton.language as tl
