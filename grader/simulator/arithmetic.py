@@ -25,7 +25,7 @@ def _unsigned(function: Callable[[Array, Array], Array]) -> Pure:
 
 
 def _nonzero(values: Array) -> Array:
-    return np.where(values == 0, values.dtype.type(1), values)
+    return values if values.all() else np.where(values == 0, values.dtype.type(1), values)
 
 
 def _divide(left: Array, right: Array) -> Array:
@@ -37,7 +37,8 @@ def _divide(left: Array, right: Array) -> Array:
 
 
 def _remainder(left: Array, right: Array) -> Array:
-    return np.where(right == 0, left, np.fmod(left, _nonzero(right)))
+    divisor = _nonzero(right)
+    return np.fmod(left, divisor) if divisor is right else np.where(right == 0, left, np.fmod(left, divisor))
 
 
 def _shift_left(left: Array, right: Array) -> Array:
@@ -231,8 +232,15 @@ _EXACT = {"arith.extf", "arith.select", "arith.bitcast", "tt.bitcast", "arith.ne
           "arith.minimumf", "arith.maxnumf", "arith.minnumf", "tt.clampf"}  # fmt: skip
 
 
+# What an element costs, in those of the cheapest operations.
+_WEIGHTS = dict.fromkeys(
+    ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.remf", "arith.fptosi", "arith.fptoui",
+     "math.powf", "tt.extern_elementwise"), 16)  # fmt: skip
+
+
 def elementwise(op: Op) -> Pure | None:
     """What computes an operation from the arrays of its operands; None if it is none of these."""
+    op.weight = _WEIGHTS.get(op.name, 4 if op.name.startswith("math.") else 1)
     if op.name == "arith.select":
         return _select
     if op.name == "math.fma":

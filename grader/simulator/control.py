@@ -77,7 +77,7 @@ def _for(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | 
     most, least = int(rounds.max()), int(rounds.min())
     for number in range(most):
         inner = active if number < least or rounds.size == 1 else rounds > number
-        machine.charge(FLOOR)
+        machine.charge(2 * FLOOR)
         env[body.arguments[0]] = (low + number * wide).astype(low.dtype)
         env.update(zip(body.arguments[1:], carried, strict=True))
         new = machine.block(body, env, inner)[1]
@@ -92,7 +92,7 @@ def _while(machine: Machine, op: Op, values: list[Any], env: Env, active: Array 
     active = np.ones(machine.count, bool) if active is None else active
     version, rounds = machine.version, 0
     while True:
-        machine.charge(FLOOR)
+        machine.charge(4 * (FLOOR + sum(each.size for each in carried)))
         env.update(zip(before.arguments, carried, strict=True))
         _, (going, *forwarded) = machine.block(before, env, None if active.all() else active)
         results = forwarded if results is None else [
@@ -125,7 +125,7 @@ def follow(machine: Machine, blocks: list[Block], env: Env, active: Array | None
     while waiting:
         number = min(waiting)
         here = waiting.pop(number)
-        machine.charge(FLOOR)
+        machine.charge(4 * FLOOR)
         op, values = machine.block(blocks[number], env, None if here.all() else here)
         if op is None:
             raise Unsupported("a block without an end")

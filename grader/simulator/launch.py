@@ -12,7 +12,7 @@ from grader.simulator import pointers
 from grader.simulator.findings import Findings
 from grader.simulator.machine import Budget, Limit, Machine
 from grader.simulator.pointers import BlockPointer, Buffer, Source, Value
-from grader.simulator.program import Program, prepare_program
+from grader.simulator.program import Located, Program, prepare_program
 from grader.simulator.types import KEPT, STORED, Array, Type, Unsupported, rounding
 
 LANES = 1 << 16
@@ -36,12 +36,15 @@ def run_launch(
     launch: Launch, kernel: Kernel, buffers: list[Buffer], budget: Budget, findings: Findings,
     masked: Literal["zero", "nan"], file: str,
 ) -> None:
-    """Runs a launch. Raises Located for what is not known, Failed where it stopped in between."""
+    """Runs a launch. Raises Failed where it stopped in between, or could not begin."""
     total = launch.grid[0] * launch.grid[1] * launch.grid[2]
     if total == 0:
         findings.empty(EmptyGrid(kernel=kernel.name, line=launch.line, grid=launch.grid))
         return
-    program = prepare_program(kernel)
+    try:
+        program = prepare_program(kernel)
+    except Located as error:
+        raise Failed(kernel.name, error.line, error) from None
     machine: Machine | None = None
     try:
         arguments, buffers_of = _arguments(launch, program, buffers)

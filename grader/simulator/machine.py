@@ -17,8 +17,8 @@ from grader.simulator.types import Array, Unsupported
 if TYPE_CHECKING:
     from grader.simulator.program import Program
 
-FLOOR = 1000
-"""Element operations that any operation counts at least: what it takes in time."""
+FLOOR = 4000
+"""Element operations that an operation counts besides those of its elements: what it takes in time."""
 MOST_CALLS = 24
 
 
@@ -96,7 +96,10 @@ class Machine:
             raise Unsupported("calls too deep")
         env: dict[str, Value] = dict(zip(function.blocks[0].arguments, arguments, strict=True))
         if len(function.blocks) == 1 or function.blocks[0].ops[-1].name == "tt.return":
-            return self.block(function.blocks[0], env, active)[1]
+            end, values = self.block(function.blocks[0], env, active)
+            if end is None or end.name != "tt.return":
+                raise Unsupported("a function of another form")
+            return values
         from grader.simulator.control import follow
 
         return follow(self, function.blocks, env, active)

@@ -21,7 +21,6 @@ from grader.simulator.findings import Findings
 from grader.simulator.launch import Failed, run_launch
 from grader.simulator.machine import Budget, Limit
 from grader.simulator.pointers import Buffer
-from grader.simulator.program import Located
 from grader.simulator.types import Array, encode, rounding
 
 MOST_BYTES = 2 << 30
@@ -85,8 +84,6 @@ def run(
                     _host(operation, buffers)
         return Simulated(
             seq=0, findings=findings.list(), operations=budget.used, printed=findings.printed)
-    except Located as error:
-        return CannotSimulate(seq=0, operation=error.operation, line=error.line)
     except Failed as error:
         if isinstance(error.cause, Limit):
             return Exhausted(seq=0, what=error.cause.what, kernel=error.kernel, line=error.line)
@@ -95,6 +92,8 @@ def run(
         return CannotSimulate(seq=0, operation=str(error)[:200], kernel=error.kernel, line=error.line)
     except Limit as limit:
         return Exhausted(seq=0, what=limit.what)
+    except (LookupError, ValueError) as error:
+        return CannotSimulate(seq=0, operation=f"{type(error).__name__}: {error}"[:200])
     except MemoryError:
         return Exhausted(seq=0, what="memory")
 

@@ -59,6 +59,8 @@ def prepare_program(kernel: Kernel) -> Program:
             _known[key] = error
         except Unsupported as error:
             _known[key] = Located(str(error), 0)
+        except (LookupError, RecursionError, ValueError) as error:
+            _known[key] = Located(f"text that is no kernel ({type(error).__name__})", 0)
     known = _known[key]
     if isinstance(known, Located):
         raise known
@@ -104,6 +106,8 @@ def _ready(op: Op, file: str) -> None:
         raise Located(str(error)[:200], _line(op, file)) from None
     except (KeyError, ValueError, IndexError, OverflowError):
         raise Located(f"{op.name} of another form"[:200], _line(op, file)) from None
+    if op.name in READS | STORES:
+        op.weight = 8
     op.ramps |= op.name in ENDS or op.name in ("scf.for", "scf.while", "tt.call")
     if op.pure is None and op.run is None and op.name not in ENDS:
         raise Located(op.name[:200], _line(op, file))

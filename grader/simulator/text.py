@@ -237,6 +237,8 @@ class _Reader:
         self.blocks = outer
         if line.startswith("}) :"):
             self._typed(op, line[4:])
+        if len(op.types) != len(op.results):
+            raise Unsupported(f"{op.name} of another form")
         op.place = place
 
     def _operation(self, line: str, place: Place) -> None:

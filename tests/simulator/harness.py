@@ -6,13 +6,13 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor
+from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.compiler.compiler import make_backend
 from triton.runtime.jit import JITFunction
-from triton._C.libtriton import ir
 
-from grader.plan.plan import Argument, Buffer, DType, Descriptor, Float, Integer, Kernel, Launch, Plan, Pointer, View
+from grader.plan.plan import Argument, Buffer, Descriptor, DType, Float, Integer, Kernel, Launch, Plan, Pointer, View
 from grader.simulator.main import Result, run
 
 TARGET = GPUTarget("cuda", 90, 32)
