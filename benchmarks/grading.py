@@ -3,8 +3,7 @@
     .venv/bin/python benchmarks/grading.py [--students 20] [--device cuda]
 
 Prints a table in Markdown. Times are wall clock in seconds on the machine named in the first line. On a GPU speed is
-measured too, and there is one lane; answers are judged side by side there, and their seconds are those of all workers
-added up.
+measured too, and there is one lane.
 """
 
 from __future__ import annotations
@@ -29,8 +28,9 @@ import torch
 from grader.catalogue import ROOT, assignments
 from grader.course import read_course
 from grader.grading import Job, grade
-from grader.judge import attempt, clock, ring, session
+from grader.judge import attempt, execution, preparing, simulation
 from grader.judge.lane import close_lane, lane_zygote
+from grader.judge.timing.pool import Pool
 from grader.submission import find_submissions
 
 SAMPLE_SECONDS = 0.2
@@ -73,7 +73,7 @@ def _one_submission(device: str) -> Iterator[tuple[str, float]]:
     if device == "cpu":
         torch.set_num_threads(1)
     started = time.perf_counter()
-    versions = lane_zygote(device).versions
+    versions = lane_zygote().versions
     yield f"zygote: import torch {versions.torch} and triton {versions.triton}", time.perf_counter() - started
     started = time.perf_counter()
     grade(job)
@@ -100,8 +100,8 @@ def _one_submission(device: str) -> Iterator[tuple[str, float]]:
         yield f"– {name}", result.seconds
     timings = [timing for result in graded.result.assignments.values() for timing in result.performance.timings]
     if timings:
-        batches = sum(2 * len(t.ratios) * t.slots * (t.student_us + t.baseline_us) for t in timings)
-        yield "at the least: the batches that were counted", batches / 1e6
+        replays = sum(2 * len(t.ratios) * t.slots * (t.student_us + t.baseline_us) for t in timings)
+        yield "at the least: the replays that were counted", replays / 1e6
     yield "maximum resident set of this process (GiB)", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     close_lane()
 
@@ -110,17 +110,19 @@ def _one_submission(device: str) -> Iterator[tuple[str, float]]:
 def _clocked() -> Iterator[dict[str, float]]:
     """Adds up the seconds spent in the judge's steps while it is open."""
     steps = (
-        (session.Session, "__post_init__", "forking workers"),
-        (session.Session, "load", "loading the student's file"),
-        (session.Session, "call", "calls of the student's function"),
-        (session.Session, "close", "ending process trees"),
-        (attempt.Attempt, "_compare", "oracle and comparison"),
+        (preparing.Preparing, "plan", "planning, planners' start and end included"),
+        (preparing.Preparing, "binaries", "compiling for the GPU"),
+        (simulation.Simulation, "run", "simulating, simulators' start included"),
+        (execution.Executors, "take", "starting executors"),
+        (execution.Executor, "run", "kernels on the GPU"),
+        (attempt, "answer_and_tolerance", "oracle"),
+        (attempt, "compare", "comparing"),
         (attempt.Attempt, "_inputs", "making inputs"),
-        (attempt.Attempt, "read", "reading the source"),
         (attempt.Attempt, "time", "speed"),
-        (ring.Ring, "fill", "speed: new contents"),
-        (ring.Ring, "check", "speed: answers checked"),
-        (clock.Clock, "batch", "speed: batches, new contents included"),
+        (execution.Executor, "replay", "speed: replays"),
+        (execution.Executor, "capture", "speed: capturing graphs"),
+        (Pool, "draw", "speed: new contents"),
+        (Pool, "check", "speed: answers checked"),
     )
     spent = {name: 0.0 for *_, name in steps}
     kept = [(owner, method, getattr(owner, method)) for owner, method, _ in steps]

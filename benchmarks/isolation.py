@@ -70,12 +70,12 @@ def _levels() -> list[Isolation]:
 
 def _workers(levels: list[Isolation], runs: int, *, bare: bool) -> list[tuple[float, float]]:
     """Medians in milliseconds of starting and of ending a worker, for each level."""
-    zygotes = [Zygote(interpret=True, layers=level.layers, bare=bare) for level in levels]
+    zygotes = [Zygote(() if bare else ("planner",), layers=level.layers) for level in levels]
     try:
         times: list[list[tuple[float, float]]] = [[] for _ in levels]
         for _ in range(runs + 1):
             for zygote, kept in zip(zygotes, times, strict=True):
-                worker, start = _timed(partial(zygote.spawn, LIMITS))
+                worker, start = _timed(partial(zygote.spawn, LIMITS, "canary" if bare else "planner"))
                 _, end = _timed(worker.kill)
                 kept.append((start, end))
     finally:
@@ -99,7 +99,7 @@ def _gradings(levels: list[Isolation], runs: int) -> list[list[float]]:
     seconds: list[list[float]] = [[] for _ in levels]
     for _ in range(runs):
         for level, kept in zip(levels, seconds, strict=True):
-            lane.start_lane("cpu", level)
+            lane.start_lane(level)
             grade(Job(submission, course))
             started = time.perf_counter()
             graded = grade(Job(submission, course))

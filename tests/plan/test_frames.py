@@ -1,4 +1,4 @@
-"""The wire takes exactly its shapes and survives everything else."""
+"""A channel takes exactly the shapes that are asked for, and survives everything else."""
 
 import os
 import time
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.plan import frames, wire
+from grader.plan import frames, messages, wire
 
 SOON = 0.2
 
@@ -24,23 +24,21 @@ Pair = tuple[frames.Channel, frames.Channel]
 
 
 def receive(channel: frames.Channel, seq: int = 1) -> wire.Message:
-    return channel.receive(wire.REPLY, seq=seq, deadline=time.monotonic() + SOON)
+    return channel.receive(messages.PLANNER_REPLY, seq=seq, deadline=time.monotonic() + SOON)
 
 
 def test_messages_and_descriptors_arrive(pair: Pair) -> None:
     judge, worker = pair
     read, write = os.pipe()
-    judge.send(wire.Call(seq=7, arguments=[wire.ScalarArgument(value=0.5)]), [write])
-    request, descriptors = worker.receive_with_descriptors(wire.REQUEST)
-    assert isinstance(request, wire.Call) and request.seq == 7
-    assert isinstance(request.arguments[0], wire.ScalarArgument) and request.arguments[0].value == 0.5
+    judge.send(messages.Simulate(seq=7, bytes=5, operations=1), [write])
+    request, descriptors = worker.receive_with_descriptors(messages.SIMULATOR_REQUEST)
+    assert request == messages.Simulate(seq=7, bytes=5, operations=1)
     os.write(descriptors[0], b"through")
     assert os.read(read, 7) == b"through"
     for descriptor in (read, write, *descriptors):
         os.close(descriptor)
-    worker.send(wire.Done(seq=7, operators=[wire.OperatorUse(name="aten::mm", line=3, count=2)], kernels=[]))
-    reply = receive(judge, 7)
-    assert isinstance(reply, wire.Done) and reply.operators[0].name == "aten::mm"
+    worker.send(messages.Planned(seq=7, bytes=3))
+    assert receive(judge, 7) == messages.Planned(seq=7, bytes=3)
 
 
 BAD_FRAMES = {
@@ -57,7 +55,7 @@ BAD_FRAMES = {
     "not UTF-8": b'{"op":"\xff"}\n',
     "pickle": b"\x80\x04\x95\n",
     "giant": b'{"op":"failed","seq":1,"failure":"exception","message":"' + b"x" * frames.FRAME_BYTES + b'"}\n',
-    "text over its cap": b'{"op":"failed","seq":1,"failure":"exception","message":"' + b"x" * 20_001 + b'"}\n',
+    "text over its cap": b'{"op":"failed","seq":1,"failure":"exception","message":"' + b"x" * 8_001 + b'"}\n',
     "infrastructure by a worker's word": b'{"op":"failed","seq":1,"failure":"infrastructure","message":""}\n',
 }
 
@@ -81,10 +79,10 @@ def test_silence_and_hanging_up_are_told_apart(pair: Pair) -> None:
 
 def test_the_total_is_capped(pair: Pair) -> None:
     judge, worker = pair
-    text = "x" * 20_000
+    text = "x" * 8_000
     with pytest.raises(frames.ChannelError, match="cap"):
         for seq in range(1 + frames.TOTAL_BYTES // len(text)):
-            worker.send(wire.Failed(seq=seq, failure="exception", message=text))
+            worker.send(messages.Failed(seq=seq, failure="exception", message=text))
             receive(judge, seq)
 
 
@@ -92,7 +90,7 @@ def test_descriptors_from_a_worker_are_dropped(pair: Pair) -> None:
     judge, worker = pair
     before = len(os.listdir("/proc/self/fd"))
     read, write = os.pipe()
-    worker.send(wire.Loaded(seq=1), [read, write])
+    worker.send(messages.Loaded(seq=1), [read, write])
     os.close(read)
     os.close(write)
     receive(judge)
@@ -103,20 +101,20 @@ def test_descriptors_from_a_worker_are_dropped(pair: Pair) -> None:
 @given(st.one_of(st.binary(max_size=300), st.text(max_size=200).map(str.encode)))
 def test_any_bytes_parse_or_are_refused(frame: bytes) -> None:
     try:
-        message = frames.Channel.parse(wire.REPLY, frame, None)
+        message = frames.Channel.parse(messages.PLANNER_REPLY, frame, None)
     except frames.ChannelError:
         return
-    assert isinstance(message, wire.Loaded | wire.Done | wire.Failed)
+    assert isinstance(message, messages.Loaded | messages.Planned | messages.Refused | messages.Failed)
 
 
 def test_what_was_said_before_hanging_up_is_read_though_something_was_left_unread() -> None:
     ours, theirs = frames.socket_pair()
     judge, worker = frames.Channel(ours), frames.Channel(theirs)
-    worker.send(wire.Loaded(seq=7))
+    worker.send(messages.Loaded(seq=7))
     # Unread on the other side: the kernel then tells of a reset before it gives what lies in the queue.
-    judge.send(wire.Unmap(seq=8))
+    judge.send(messages.Simulate(seq=8, bytes=0, operations=1))
     worker.close()
-    assert judge.receive(wire.REPLY, seq=7, deadline=time.monotonic() + 1) == wire.Loaded(seq=7)
+    assert judge.receive(messages.PLANNER_REPLY, seq=7, deadline=time.monotonic() + 1) == messages.Loaded(seq=7)
     with pytest.raises(frames.ChannelClosed):
-        judge.receive(wire.REPLY, seq=8, deadline=time.monotonic() + 1)
+        judge.receive(messages.PLANNER_REPLY, seq=8, deadline=time.monotonic() + 1)
     judge.close()
