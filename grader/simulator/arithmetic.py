@@ -14,7 +14,7 @@ import torch
 from grader.simulator.libdevice import FUNCTIONS, erf
 from grader.simulator.ramps import ramped
 from grader.simulator.text import Op
-from grader.simulator.types import KEPT, UNSIGNED, Array, Unsupported, convert, decode, encode, number, rounding
+from grader.simulator.types import KEPT, STORED, UNSIGNED, Array, Unsupported, convert, decode, encode, number, rounding
 
 Pure = Callable[..., Any]
 
@@ -172,12 +172,10 @@ def _bitcast(op: Op) -> Pure:
     if "ptr" in (source, element):
         before, after = (each.pointee.element for each in (op.inputs[0], op.types[0]))
         return lambda pointer: pointer.cast(before, after)
-    kept = KEPT[element] if element not in ("bf16", "f8E4M3FN", "f8E5M2") else None
-    if kept is not None and KEPT[source] == kept and source == element:
+    if source == element:
         return lambda values: values
-    stored = np.dtype(f"u{kept.itemsize}") if kept is not None else np.dtype(np.uint16 if element == "bf16" else np.uint8)
-    return lambda values: decode(
-        np.ascontiguousarray(encode(values, source)).view(stored if kept is None else kept), element)
+    stored = STORED[element]
+    return lambda values: decode(np.ascontiguousarray(encode(values, source)).view(stored), element)
 
 
 def constant(op: Op) -> Array:
@@ -225,8 +223,8 @@ _BUILT: dict[str, Callable[[Op], Pure]] = {
     "arith.cmpi": _compare_integers, "arith.cmpf": _compare_floats, "arith.bitcast": _bitcast, "tt.bitcast": _bitcast,
     "tt.clampf": _clamp, "tt.extern_elementwise": _foreign,
     **dict.fromkeys(
-        ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast",
-         "arith.index_castui", "arith.sitofp", "arith.uitofp", "arith.fptosi", "arith.fptoui", "tt.fp_to_fp"), _convert),
+        ("arith.extf", "arith.truncf", "arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "tt.fp_to_fp",
+         "arith.index_castui", "arith.sitofp", "arith.uitofp", "arith.fptosi", "arith.fptoui"), _convert),
 }  # fmt: skip
 _EXACT = {"arith.extf", "arith.select", "arith.bitcast", "tt.bitcast", "arith.negf", "math.absf", "arith.maximumf",
           "arith.minimumf", "arith.maxnumf", "arith.minnumf", "tt.clampf"}  # fmt: skip

@@ -225,7 +225,8 @@ def _reduce(machine: Machine, op: Op, values: list[Any], env: Env, _: Array | No
         if size % 2:
             raise Unsupported("a reduction of a length that is no power of 2")
         size //= 2
-        tensors = _combine(machine, op, env, [each[..., :size] for each in tensors], [each[..., size:] for each in tensors])
+        halves = [each[..., :size] for each in tensors], [each[..., size:] for each in tensors]
+        tensors = _combine(machine, op, env, *halves)
     return [each[..., 0] for each in tensors]
 
 

@@ -62,9 +62,10 @@ def _reciprocal_root(values: Array) -> Array:
 
 erf = _torch(torch.erf)
 
-
-def _normal(values: Array) -> Array:
-    return _torch(torch.special.ndtr)(values)
+def _gamma(values: Array) -> Array:
+    """Γ by ln |Γ|, with its sign: negative where the floor of a negative argument is odd."""
+    size = np.exp(_torch(torch.lgamma)(values))
+    return np.where((values < 0) & (np.mod(np.floor(values), 2) == 1), -size, size)
 
 
 _ROUNDED: dict[str, Callable[[Array], Array]] = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
@@ -73,9 +74,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     # Exponentials and powers.
     "exp": np.exp, "exp2": np.exp2, "exp10": lambda x: np.power(x.dtype.type(10), x), "expm1": np.expm1,
     "fast_exp": np.exp, "fast_exp10": lambda x: np.power(x.dtype.type(10), x), "log": np.log, "log2": np.log2,
-    "log10": np.log10, "log1p": np.log1p, "logb": lambda x: np.frexp(x)[1] - 1, "ilogb": lambda x: np.frexp(x)[1] - 1,
+    "log10": np.log10, "log1p": np.log1p, "logb": lambda x: np.frexp(x)[1] - 1,
+    "ilogb": lambda x: np.frexp(x)[1] - 1,
     "fast_log": np.log, "fast_log2": np.log2, "fast_log10": np.log10, "pow": np.power, "powi": np.power,
-    "fast_pow": np.power, "sqrt": np.sqrt, "rsqrt": _reciprocal_root, "cbrt": np.cbrt, "rcbrt": lambda x: 1 / np.cbrt(x),
+    "fast_pow": np.power, "sqrt": np.sqrt, "rsqrt": _reciprocal_root, "cbrt": np.cbrt,
+    "rcbrt": lambda x: 1 / np.cbrt(x),
     "hypot": np.hypot, "rhypot": lambda x, y: 1 / np.hypot(x, y), "ldexp": np.ldexp, "scalbn": np.ldexp,
     "norm3d": lambda a, b, c: np.sqrt(a * a + b * b + c * c),
     "rnorm3d": lambda a, b, c: _reciprocal_root(a * a + b * b + c * c),
@@ -85,9 +88,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "fast_tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
     "atanh": np.arctanh,
     # Special functions.
-    "erf": erf, "erfc": _torch(torch.erfc), "erfinv": _torch(torch.erfinv), "erfcinv": lambda x: _torch(torch.erfinv)(1 - x),
-    "erfcx": _torch(torch.special.erfcx), "normcdf": _normal, "normcdfinv": _torch(torch.special.ndtri),
-    "lgamma": _torch(torch.lgamma), "tgamma": lambda x: _gamma(x),
+    "erf": erf, "erfc": _torch(torch.erfc), "erfinv": _torch(torch.erfinv),
+    "erfcinv": lambda x: _torch(torch.erfinv)(1 - x),
+    "erfcx": _torch(torch.special.erfcx), "normcdf": _torch(torch.special.ndtr), "normcdfinv": _torch(torch.special.ndtri),
+    "lgamma": _torch(torch.lgamma), "tgamma": _gamma,
     "j0": _torch(torch.special.bessel_j0), "j1": _torch(torch.special.bessel_j1),
     "y0": _torch(torch.special.bessel_y0), "y1": _torch(torch.special.bessel_y1),
     "cyl_bessel_i0": _torch(torch.special.i0), "cyl_bessel_i1": _torch(torch.special.i1),
@@ -105,7 +109,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "clz": _bits(lambda x: 32 - x.bit_length(), 32), "clzll": _bits(lambda x: 64 - x.bit_length(), 64),
     "popc": _bits(int.bit_count, 32), "popcll": _bits(int.bit_count, 64),
     "ffs": _bits(lambda x: (x & -x).bit_length(), 32), "ffsll": _bits(lambda x: (x & -x).bit_length(), 64),
-    "brev": _bits(lambda x: int(f"{x:032b}"[::-1], 2), 32), "brevll": _bits(lambda x: int(f"{x:064b}"[::-1], 2) % 2**63, 64),
+    "brev": _bits(lambda x: int(f"{x:032b}"[::-1], 2), 32),
+    "brevll": _bits(lambda x: int(f"{x:064b}"[::-1], 2) % 2**63, 64),
     "mulhi": lambda a, b: (a.astype(np.int64) * b) >> 32, "mul24": lambda a, b: ((a << 8) >> 8) * ((b << 8) >> 8),
     "sad": lambda a, b, c: np.abs(a.astype(np.int64) - b) + c, "hadd": lambda a, b: (a.astype(np.int64) + b) >> 1,
     "rhadd": lambda a, b: (a.astype(np.int64) + b + 1) >> 1,
@@ -116,8 +121,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "half2float": lambda x: x.view(np.float16) if x.dtype.kind == "i" else x,
     # One function for each way of rounding; sums and products are rounded to nearest in all of them.
     **{f"{kind}_{way}": function for way in _ROUNDED for kind, function in {
-        "fadd": np.add, "fsub": np.subtract, "fmul": np.multiply, "fdiv": np.divide, "dadd": np.add, "dmul": np.multiply,
-        "ddiv": np.divide, "div": np.divide, "add": np.add, "sub": np.subtract, "mul": np.multiply,
+        "fadd": np.add, "fsub": np.subtract, "fmul": np.multiply, "fdiv": np.divide, "dadd": np.add,
+        "dmul": np.multiply, "ddiv": np.divide, "div": np.divide, "add": np.add, "sub": np.subtract, "mul": np.multiply,
         "frcp": np.reciprocal, "drcp": np.reciprocal, "rcp": np.reciprocal, "fsqrt": np.sqrt, "dsqrt": np.sqrt,
         "sqrt": np.sqrt, "fma": lambda a, b, c: a.astype(np.float64) * b + c,
     }.items()},
@@ -127,13 +132,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
        for name, integer in (("int", np.int32), ("uint", np.uint32), ("ll", np.int64), ("ull", np.uint64))},
     **{f"{name}2{target}{way}": function
        for way in ("", *(f"_{each}" for each in _ROUNDED)) for target in ("float", "double")
-       for name, function in (("int", lambda x: x), ("ll", lambda x: x), ("double", lambda x: x), ("float", lambda x: x),
+       for name, function in (("int", lambda x: x), ("ll", lambda x: x), ("double", lambda x: x),
+                              ("float", lambda x: x),
                               ("uint", lambda x: x.view(np.uint32)), ("ull", lambda x: x.view(np.uint64)))},
     **{f"ll{name}": _converted(np.int64, rounded) for name, rounded in (("rint", np.rint), ("round", _away))},
 }  # fmt: skip
 
-
-def _gamma(values: Array) -> Array:
-    """Γ by ln |Γ|, with its sign: negative where the floor of a negative argument is odd."""
-    size = np.exp(_torch(torch.lgamma)(values))
-    return np.where((values < 0) & (np.mod(np.floor(values), 2) == 1), -size, size)

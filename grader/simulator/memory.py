@@ -48,7 +48,8 @@ def _parts(pointer: Pointer, live: Array | None) -> list[tuple[Source, Array | N
 
 
 def _inside(
-    machine: Machine, access: str, source: Source, elements: int, offsets: Array | Ramp, live: Array | None, masked: bool
+    machine: Machine, access: str, source: Source, elements: int, offsets: Array | Ramp, live: Array | None,
+    masked: bool,
 ) -> Array | None:
     """Lanes that take part and lie inside of the buffer; records those that do not."""
     last = offsets.last() if isinstance(offsets, Ramp) else offsets
@@ -104,7 +105,8 @@ def _gathered(
         runs = np.zeros(0)
         if values is not None:
             rows = np.broadcast_to(values, (machine.count, *shape))
-            runs = rows.reshape(-1, offsets.length) if live is None else rows[np.broadcast_to(live[..., 0], rows.shape[:-1])]
+            on = slice(None) if live is None else np.broadcast_to(live[..., 0], rows.shape[:-1])
+            runs = rows[on].reshape(-1, offsets.length)
         return Runs(base, offsets.length), runs, owners[:, None]
     index, *flat, owners = _flat(machine, live, shape, plain(offsets), *([] if values is None else [values]))
     return Lanes(index), flat[0] if flat else np.zeros(0), owners
@@ -139,7 +141,7 @@ def _filler(machine: Machine, element: str) -> Any:
 def _read(
     machine: Machine, pointer: Pointer, mask: Array | None, other: Any, active: Array | None, masked: bool
 ) -> Array:
-    """What the lanes of a pointer hold; `other` where they take no part, and what `machine.masked` says if it is None."""
+    """What the lanes of a pointer hold; `other` where they take no part, what `machine.masked` says if it is None."""
     element, offsets = pointer.element, pointer.offsets
     size = STORED[element].itemsize
     live = _live(mask, active, offsets.ndim - 1)
@@ -173,8 +175,7 @@ def load(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], activ
     if inside is not None:
         mask, padding = inside, _PADDING[op.attribute("padding", "0")]
         other = None if padding == "none" else KEPT[pointer.element].type(np.nan if padding == "nan" else 0)
-    loaded = _read(machine, pointer, mask, other, active, mask is not None)
-    return loaded if loaded.ndim > len(op.types[0].shape) else loaded.reshape(loaded.shape + (1,) * len(op.types[0].shape))
+    return _read(machine, pointer, mask, other, active, mask is not None)
 
 
 def load_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.simulator.ramps import Lanes, Ramp, plain
+from grader.simulator.ramps import Lanes, Ramp, added, plain
 from grader.simulator.types import STORED, Array, Type, Unsupported
 
 ADDRESSES = 44
@@ -20,7 +20,7 @@ ADDRESSES = 44
 
 @dataclass(eq=False, slots=True)
 class Buffer:
-    """One allocation. `written` has a byte of ones for each byte that somebody wrote; None where that is all of them."""
+    """One allocation. `written` has ones in each byte that somebody wrote in memory; None where those are all."""
 
     index: int
     raw: Array
@@ -80,11 +80,9 @@ class Pointer:
         mine = self.offsets
         if type(offsets) is Ramp and offsets.base.dtype != np.int64:
             offsets = plain(offsets) if offsets.wraps() else Ramp(offsets.base.astype(np.int64), offsets.length)
-        if type(mine) is Ramp and type(offsets) is not Ramp and offsets.shape[-1] == 1:
-            return Pointer(self.sources, self.which, Ramp(mine.base + offsets, mine.length), self.element)
-        if type(offsets) is Ramp and type(mine) is not Ramp and mine.shape[-1] == 1:
-            return Pointer(self.sources, self.which, Ramp(mine + offsets.base, offsets.length), self.element)
-        return Pointer(self.sources, self.which, plain(mine) + plain(offsets).astype(np.int64, copy=False), self.element)
+        if type(offsets) is not Ramp:
+            offsets = offsets.astype(np.int64, copy=False)
+        return Pointer(self.sources, self.which, added(np.add)(mine, offsets), self.element)
 
     def cast(self, before: str, after: str) -> Pointer:
         old, new = STORED[before].itemsize, STORED[after].itemsize

@@ -114,7 +114,8 @@ class Shadow:
             np.broadcast_to(each, clash.shape)[clash] for each in (others, owners, index.array()))
         if machine.synced is not None and not now:
             stored = np.zeros(1, machine.synced.dtype) if self.stored is None else self.stored
-            ordered = (machine.synced[others - 1] > stored.take(others - 1, mode="clip")) & (machine.synced[owners - 1] > 0)
+            before = machine.synced[others - 1] > stored.take(others - 1, mode="clip")
+            ordered = before & (machine.synced[owners - 1] > 0)
             ordered |= (others == 0) & (machine.synced[owners - 1] > 0)
             others, owners, places = others[~ordered], owners[~ordered], places[~ordered]
         if places.size:

@@ -53,7 +53,9 @@ def _flat(value: Any) -> bool:
     return type(value) is not Ramp and value.shape[-1] == 1
 
 
-def _added(function: Callable[..., Any]) -> Callable[..., Any]:
+def added(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A sum or difference, which moves a run as a whole where it can."""
+
     def add(left: Any, right: Any) -> Any:
         if type(left) is Ramp and _flat(right):
             return Ramp(function(left.base, right), left.length)
@@ -98,7 +100,7 @@ def _compared(function: Callable[..., Any]) -> Callable[..., Any]:
 def ramped(name: str, body: str, function: Callable[..., Any]) -> Callable[..., Any] | None:
     """An operation on integers that keeps runs; None for one that does not."""
     if name in ("arith.addi", "arith.subi"):
-        return _added(function)
+        return added(function)
     if name == "arith.extsi":
         return _extended(function)
     if name == "arith.cmpi" and body.split(",")[0].strip()[1:] in ("lt", "le", "gt", "ge"):

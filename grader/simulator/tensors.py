@@ -135,8 +135,8 @@ def _dot(op: Op) -> Pure:
         if tf32:
             a, b = round_tf32(a), round_tf32(b)
         product = np.matmul(a, b)
-        # A product alone is of full size and its own, so that it can take the sum.
-        product = np.add(product, accumulator, out=product) if len(accumulator) <= len(product) else product + accumulator
+        # A product is of full size and its own, so that it can take the sum.
+        product = np.add(product, accumulator, out=product if len(accumulator) <= len(product) else None)
         return product if rounded is None else rounded(product)
 
     return dot

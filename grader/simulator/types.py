@@ -28,7 +28,7 @@ class Unsupported(Exception):
 
 @dataclass(frozen=True)
 class Type:
-    """`element` is the text's (`f32`, `i64`), or `ptr`, `block` (pointer to a block), `descriptor`, which point `to`."""
+    """`element` is the text's (`f32`, `i64`), or what points `to`: `ptr`, `block` (to a block), `descriptor`."""
 
     shape: tuple[int, ...]
     element: str
@@ -91,9 +91,10 @@ def bits(values: Array) -> Array:
 
 
 def _round_bfloat16(values: Array) -> Array:
-    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
-    rounded = ((bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) & np.uint32(0xFFFF0000)).view(np.float32)
-    return np.where(np.isnan(values), np.float32(np.nan), rounded)
+    given = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    # To nearest, and to even where that is as near.
+    raised = given + (np.uint32(0x7FFF) + (given >> np.uint32(16) & np.uint32(1)))
+    return np.where(np.isnan(values), np.float32(np.nan), (raised & np.uint32(0xFFFF0000)).view(np.float32))
 
 
 _FLOAT8 = {"f8E4M3FN": torch.float8_e4m3fn, "f8E5M2": torch.float8_e5m2}

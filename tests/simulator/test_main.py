@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import os
-import socket
 import struct
 import threading
 import time
@@ -74,9 +73,10 @@ def test_a_call_is_answered_over_a_channel_and_the_steady_one_finds_what_the_fir
     assert isinstance(reply, CannotSimulate)
     reply, _ = ask(0, x.tobytes(), b"short")
     assert isinstance(reply, CannotSimulate)
-    ours.shutdown(socket.SHUT_RDWR)
+    ours.close()
     server.join(30)
     assert not server.is_alive()
+    theirs.close()
 
 
 def test_poison_is_the_judges() -> None:
@@ -131,7 +131,8 @@ def test_a_launch_on_a_view_of_a_buffer() -> None:
     moved = launch.model_copy(update={"arguments": [Pointer(buffer=0, offset=64), Pointer(buffer=0, offset=128),
                                                     Pointer(buffer=1, offset=4)]})
     x, out = torch.arange(40.0), poison(17)
-    made = Plan(buffers=[Buffer(bytes=160, given="x"), Buffer(bytes=68, given="out")], kernels=plan.kernels, first=[moved])
+    made = Plan(
+        buffers=[Buffer(bytes=160, given="x"), Buffer(bytes=68, given="out")], kernels=plan.kernels, first=[moved])
     assert isinstance(run(made, [memory(x), memory(out)]), Simulated)
     assert torch.equal(out[1:], torch.arange(16.0, 32.0) * 33)
     assert out[0].isnan()

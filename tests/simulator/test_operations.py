@@ -1,3 +1,4 @@
+# ruff: noqa: E701 - kernels with many cases are read more easily so
 """Each family of operations against PyTorch, element by element."""
 
 from __future__ import annotations
