@@ -325,6 +325,9 @@ class Attempt:
         return CheckResult(id=SOURCE, stage="source", outcome="failed", detail=detail)
 
     def _target_result(self, outcome: Outcome, detail: Detail | None) -> CheckResult:
+        if outcome == "failed" and self._failed:
+            # What is wrong in a case here says more than what would be wrong elsewhere.
+            outcome, detail = "not_run", Detail(kind="exception", message="not run: a case before has failed")
         return CheckResult(id=TARGET, stage="target", outcome=outcome, detail=detail)
 
     def _look_at_masked_lanes(self, case: Case, plan: Plan, inputs: list[Inputs], ran: Ran) -> None:
