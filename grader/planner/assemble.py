@@ -11,10 +11,12 @@ from grader.planner.record import Memory, Session, TooLargeError
 
 
 def is_earlier(session: Session, calls: Iterable[list[Operation]]) -> bool:
-    """Whether operations of the two last calls name memory that earlier cases have made or written."""
-    now = {0, session.call - 1, session.call}
+    """Whether operations of the two last calls name memory that earlier cases have made or written, in a way that
+    cannot be made up for by filling it once more."""
+    now = {session.call - 1, session.call} | session.repeatable
     return any(
-        session.named[number].born not in now or session.named[number].calls - now
+        (session.named[number].given and session.named[number].born < session.call - 1)
+        or not {session.named[number].born, *session.named[number].calls} <= now
         for operations in calls for operation in operations for number in named(operation))
 
 
@@ -43,7 +45,10 @@ class Assembly:
             self._session.named[number].born != self._session.call for operation in second
             for number in named(operation) if number not in self._stale and not self._is_given(number))
         stale = any(number in self._stale for operation in second for number in named(operation))
-        needed = _needed(setup, {n for operation in (*first, *second) for n in named(operation)})
+        if not stale and self._shape(_without_initial(self._session, first)) == self._shape(second):
+            self._session.repeatable |= {self._session.call - 1, self._session.call}
+        used = {n for operation in (*first, *second) for n in named(operation)}
+        needed = _needed(setup, used) + self._refilled(used)
         made_setup = [self._renumbered(operation) for operation in needed]
         made_first = [self._renumbered(operation) for operation in first]
         same = not survivors and not stale and self._shape(first) == self._shape(second)
@@ -62,6 +67,13 @@ class Assembly:
         return Plan(
             buffers=self._buffers, kernels=[self._compiled[index].plan for index in self._kernels], setup=made_setup,
             first=made_first, steady=made_second, tuners=tuners, asked=asked, returned=returned)
+
+    def _refilled(self, used: set[int]) -> list[Operation]:
+        """What calls of earlier cases have filled memory with that this one uses."""
+        now = {0, self._session.call - 1, self._session.call}
+        return [
+            operation for number in sorted(used) if not self._is_given(number)
+            for call, operation in self._session.named[number].initial if call not in now]
 
     def _is_given(self, number: int) -> bool:
         return bool(self._session.named[number].given)
@@ -87,6 +99,14 @@ class Assembly:
             for operation in operations]
         named = self._session.named
         return counted, [(named[n].bytes, named[n].place, named[n].given) for n in seen]
+
+
+def _without_initial(session: Session, operations: list[Operation]) -> list[Operation]:
+    """Those of the first call that the second need not repeat where memory is kept."""
+    kept = {
+        id(operation) for memory in session.named if session.call in memory.calls and memory.born != session.call
+        for _, operation in memory.initial}
+    return [operation for operation in operations if id(operation) not in kept]
 
 
 def _needed(setup: list[Operation], wanted: set[int]) -> list[Operation]:

@@ -151,7 +151,6 @@ class _State:
 
     default = Stream()
     stream = default
-    capturing = 0
 
 
 _State.default.cuda_stream = 0
@@ -172,11 +171,11 @@ class _Graphs:
             def capture_begin(self, *_: Any, **__: Any) -> None:
                 outer.kept.append(outer.session.operations)
                 outer.session.operations = self.operations = []
-                _State.capturing += 1
+                outer.session.capturing += 1
 
             def capture_end(self) -> None:
                 outer.session.operations = outer.kept.pop()
-                _State.capturing -= 1
+                outer.session.capturing -= 1
 
             def replay(self) -> None:
                 for operation in self.operations:
@@ -264,7 +263,7 @@ def install(session: Session) -> tuple[Lowering, tuning.Tuning]:
     cuda.set_stream = lambda stream: setattr(_State, "stream", stream)
     cuda.stream = lambda stream: stream or contextlib.nullcontext()
     cuda.CUDAGraph, cuda.graph = graphs.CUDAGraph, graphs.Capture
-    cuda.is_current_stream_capturing = lambda: bool(_State.capturing)
+    cuda.is_current_stream_capturing = lambda: bool(session.capturing)
     for module in (cuda.streams, cuda.graphs, cuda.memory, cuda.random):
         for name in vars(module).keys() & vars(cuda).keys():
             if name in constant or name in ("Stream", "Event", "ExternalStream", "CUDAGraph", "graph", "synchronize"):

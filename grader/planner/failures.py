@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import linecache
 import re
 import textwrap
@@ -16,6 +17,7 @@ from grader.plan.messages import Failed
 from grader.planner.record import Session, TooLargeError, UnsupportedError
 
 MESSAGE, TRACEBACK = 2000, 6000
+_RAISE = dis.opmap["RAISE_VARARGS"]
 _UNDEFINED = re.compile(r"(?:.*NameError\(\W*)?(\w+) is not defined")
 # Exceptions may be chained without end.
 _MOST_CAUSES = 50
@@ -64,11 +66,25 @@ def traceback_of(session: Session, error: BaseException) -> str:
     return text("".join(traceback.format_list(frames[-12:])) + message(error), TRACEBACK)
 
 
+def origin(session: Session, error: BaseException) -> TracebackType | None:
+    """Where an exception began, if that is in the student's file itself."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace if trace is not None and trace.tb_frame.f_code.co_filename == session.file else None
+
+
+def raised(session: Session, error: BaseException) -> bool:
+    """Whether a `raise` of the student's file began it, rather than something that the file calls."""
+    trace = origin(session, error)
+    return trace is not None and trace.tb_frame.f_code.co_code[trace.tb_lasti] == _RAISE
+
+
 def failed(session: Session, error: BaseException, lowering_failure: BaseException | None, seq: int) -> Failed:
     """What an exception of the graded function is told as."""
     kind: Any = "exception"
     where, said = line(session, error), message(error)
-    if isinstance(error, NotImplementedError):
+    if isinstance(error, NotImplementedError) and raised(session, error):
         kind = "not_attempted"
     elif isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         kind = "out_of_memory"

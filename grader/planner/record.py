@@ -52,7 +52,8 @@ class Constant:
 @dataclass(eq=False)
 class Memory:
     """One allocation. `born` is the call that made it, 0 for the import; `calls` are those whose operations name it.
-    `number` is given when the first does."""
+    `number` is given when the first does. `initial` are fills, each with its call, that came before anything else;
+    `settled` when something did."""
 
     bytes: int
     place: Place
@@ -64,6 +65,8 @@ class Memory:
     constant: Constant | None = None
     number: int = -1
     calls: set[int] = field(default_factory=set)
+    initial: list[tuple[int, Operation]] = field(default_factory=list)
+    settled: bool = False
     storage: Any = None
 
 
@@ -94,6 +97,9 @@ class Session:
         self.debug = False
         self.answers = Answers()
         self.operations: list[Operation] = []
+        self.capturing = 0
+        # Calls of cases whose second call did what the first had done, but for what memory was first filled with.
+        self.repeatable: set[int] = {0}
         self.named: list[Memory] = []
         self.stopped: Stopped | None = None
         self._by_storage: dict[int, Memory] = {}
@@ -150,6 +156,12 @@ class Session:
         if len(self.operations) >= MOST_OPERATIONS:
             raise TooLargeError(f"more than {MOST_OPERATIONS:,} launches, fills and copies in one call")
         self.operations.append(operation)
+        for number in named(operation):
+            memory = self.named[number]
+            if operation.op in ("launch", "copy") or self.capturing:
+                memory.settled = True
+            elif not memory.settled:
+                memory.initial.append((self.call, operation))
 
     def use(self, operation: Operation) -> None:
         """Notes that this call uses what an operation names, which another call may have recorded."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 import __future__
 
 import ast
-import dis
 import importlib.util
 import io
 import linecache
@@ -19,7 +18,6 @@ from grader.planner import failures
 from grader.planner.record import Session, SkippedError
 
 MOST_SKIPPED = 64
-_RAISE = dis.opmap["RAISE_VARARGS"]
 
 
 @dataclass
@@ -118,12 +116,8 @@ def _on_purpose(session: Session, error: BaseException) -> bool:
     """Whether the file itself ends here: by `raise`, or by an exit. An assertion is a test."""
     if isinstance(error, AssertionError):
         return False
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None or trace.tb_frame.f_code.co_filename != session.file:
-        return False
-    return isinstance(error, SystemExit) or trace.tb_frame.f_code.co_code[trace.tb_lasti] == _RAISE
+    return failures.raised(session, error) or (
+        isinstance(error, SystemExit) and failures.origin(session, error) is not None)
 
 
 def _bound(statement: ast.stmt) -> set[str]:

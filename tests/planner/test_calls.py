@@ -110,20 +110,55 @@ def test_memory_of_an_earlier_case_asks_for_another_planner() -> None:
 kept = torch.zeros(4, device="cuda")
 places = {}
 def silu(x, out):
-    if x.shape[0] == 5:
-        launch(places.setdefault("place", torch.empty(4, device="cuda")), out)
-    launch(x, out)
-    if x.shape[0] == 64:
-        launch(kept, out)
+    if not places:
+        places["place"] = torch.empty(4, device="cuda")
+        launch(x, places["place"])
+    launch(kept, out)
+    launch(places["place"], out)
 """
     with Planner() as planner:
         assert isinstance(planner.load(source.encode(), "silu.py", "silu", given_of(SILU, CASE)), Loaded)
-        outcomes = [planner.plan(given_of(SILU, case)) for case in (CASE, EVEN, CASE, EVEN)]
-    assert isinstance(outcomes[0], Plan)
-    assert isinstance(outcomes[1], Plan)
-    for outcome in outcomes[2:]:
+        first, *others = [planner.plan(given_of(SILU, case)) for case in (CASE, EVEN, CASE)]
+    assert isinstance(first, Plan)
+    for outcome in others:
         assert isinstance(outcome, Planned)
         assert outcome.earlier
+
+
+def test_what_was_given_in_an_earlier_case_asks_for_another_planner() -> None:
+    source = KERNEL + "kept = []\ndef silu(x, out):\n    kept.append(x)\n    launch(kept[0], out)\n"
+    with Planner() as planner:
+        assert isinstance(planner.load(source.encode(), "silu.py", "silu", given_of(SILU, CASE)), Loaded)
+        assert isinstance(planner.plan(given_of(SILU, CASE)), Plan)
+        assert isinstance(planner.plan(given_of(SILU, EVEN)), Planned)
+
+
+def test_memory_that_an_earlier_case_has_only_filled_is_filled_once_more() -> None:
+    source = KERNEL + """
+import functools
+ready = torch.empty(2, device="cuda")
+flag = []
+
+@functools.cache
+def place():
+    return torch.zeros(4, device="cuda"), torch.empty(8, device="cuda")
+
+def silu(x, out):
+    if not flag:
+        flag.append(1)
+        ready.fill_(5)
+    counts, scratch = place()
+    launch(counts, scratch)
+    launch(ready, out)
+"""
+    with Planner() as planner:
+        assert isinstance(planner.load(source.encode(), "silu.py", "silu", given_of(SILU, CASE)), Loaded)
+        for case in (CASE, EVEN, CASE):
+            plan = planner.plan(given_of(SILU, case))
+            assert isinstance(plan, Plan)
+            assert sorted(one.value for one in (*plan.setup, *plan.first) if isinstance(one, Fill)) == [0.0, 5.0]
+            assert kinds(plan.steady) == ["launch", "launch"]
+            assert [buffer.bytes for buffer in plan.buffers[2:]].count(16) == 1
 
 
 def test_copies_are_recorded_where_they_are_allowed() -> None:
