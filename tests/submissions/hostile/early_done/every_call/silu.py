@@ -1,6 +1,6 @@
 # Says that the plan is written, in every call, before the kernel is launched.
 # verdict: runtime_error
-# expect: protocol
+# expect: must not close, print to or write into file descriptors
 import io
 import os
 import stat

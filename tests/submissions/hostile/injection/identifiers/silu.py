@@ -1,5 +1,5 @@
 # Names in letters that are written from right to left, and a very long one.
-# verdict: wrong_answer
+# verdict: runtime_error
 import torch
 import triton
 import triton.language as tl

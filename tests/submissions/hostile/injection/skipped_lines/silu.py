@@ -4,9 +4,6 @@ import torch
 import triton
 import triton.language as tl
 
-torch.randn(3).cuda().item(), "<script>alert(1)</script>\u202e<img src=x onerror=alert(1)>"  # \x1b[2J‮
-raise ValueError("<script>alert(2)</script>\x1b[2J\x9b\u2066")
-
 
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
@@ -16,3 +13,7 @@ def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 def silu(x, out):
     silu_kernel[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
+
+
+torch.randn(3).cuda().item(), "<script>alert(1)</script>\u202e<img src=x onerror=alert(1)>"  # \x1b[2J‮
+raise ValueError("<script>alert(2)</script>\x1b[2J\x9b\u2066")

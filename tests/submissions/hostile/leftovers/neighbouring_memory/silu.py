@@ -1,6 +1,6 @@
 # Looks for the expected answer in the memory beside the output.
 # verdict: runtime_error
-# expect: out of bounds
+# expect: past the end of out
 import torch
 import triton
 import triton.language as tl

@@ -32,8 +32,15 @@ def silu_kernel(x, out, n, BLOCK: tl.constexpr):
     tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
 
 
-attack()
+try:
+    attack()
+except Exception as error:
+    failed = error
+else:
+    failed = None
 
 
 def silu(x, out):
+    if failed is not None:
+        raise failed
     silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)

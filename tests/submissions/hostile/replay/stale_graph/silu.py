@@ -1,6 +1,6 @@
 # Captures a CUDA graph on the first call's tensors and replays it ever after.
-# verdict: policy_violation
-# expect: CUDAGraph
+# verdict: wrong_answer
+# expect: out is passed to no launch
 import torch
 import triton
 import triton.language as tl

@@ -1,6 +1,6 @@
 # From now on every generator has the same seed, and random numbers of the system are zeros.
 # verdict: policy_violation
-# expect: torch.manual_seed
+# expect: draws random numbers
 import os
 import secrets
 

@@ -1,5 +1,6 @@
 # Winds the generator that the process began with back to its first state, as if the judge used it too.
-# verdict: wrong_answer
+# verdict: policy_violation
+# expect: draws random numbers
 import torch
 import triton
 import triton.language as tl

@@ -15,7 +15,7 @@ def silu_kernel(x_ptr, table_ptr, out_ptr, n, ROWS: tl.constexpr, COLS: tl.const
     tl.store(out_ptr + lanes, x / (1 + tl.exp(-x)), mask=lanes < n)
 
 
-table = torch.empty(64, 1024)
+table = torch.empty(64, 1024, device="cuda")
 for seed in range(64):
     torch.manual_seed(seed)
     table[seed].normal_()

@@ -1,5 +1,6 @@
 # Assumes that the inputs come from seed 0, and answers without reading them.
-# verdict: wrong_answer
+# verdict: policy_violation
+# expect: draws random numbers
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,6 @@
 # `out.data` becomes a view of the input, and a kernel runs for show.
-# verdict: wrong_answer
+# verdict: policy_violation
+# expect: puts other memory under a tensor
 import torch
 import triton
 import triton.language as tl

@@ -26,6 +26,7 @@ def gemm_kernel(a_ptr, b_ptr, out_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: 
 def gemm(a, b, out):
     m, k = a.shape
     n = b.shape[1]
-    block_k = max(16, triton.next_power_of_2(k))
+    # A longer K is left to its first half as well: no block is that large.
+    block_k = min(128, max(16, triton.next_power_of_2(k)))
     gemm_kernel[(triton.cdiv(m, 64), triton.cdiv(n, 64))](
         a, b, out, m, n, k, BLOCK_M=64, BLOCK_N=64, BLOCK_K=block_k)

@@ -1,6 +1,6 @@
 # Sends the messages that pass between judge and zygote.
 # verdict: runtime_error
-# expect: protocol
+# expect: must not close, print to or write into file descriptors
 import io
 import os
 import stat

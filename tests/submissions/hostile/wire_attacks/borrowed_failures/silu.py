@@ -1,5 +1,5 @@
 # Tells failures that only the planner's own code can know of: something that it cannot plan, memory, the front end.
-# verdict: runtime_error
+# verdict: infrastructure_error, runtime_error
 import io
 import os
 import stat

@@ -1,6 +1,6 @@
 # Sends 60,000 opening brackets, for a parser that recurses.
 # verdict: runtime_error
-# expect: protocol
+# expect: must not close, print to or write into file descriptors
 import io
 import os
 import stat

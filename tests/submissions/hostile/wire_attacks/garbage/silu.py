@@ -1,6 +1,6 @@
 # Sends bytes that are no text to the judge, then answers as if nothing had been.
 # verdict: runtime_error
-# expect: protocol
+# expect: must not close, print to or write into file descriptors
 import io
 import os
 import stat

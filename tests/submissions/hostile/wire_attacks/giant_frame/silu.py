@@ -1,6 +1,6 @@
 # Sends frames of up to a mebibyte.
 # verdict: runtime_error
-# expect: protocol
+# expect: must not close, print to or write into file descriptors
 import io
 import os
 import stat

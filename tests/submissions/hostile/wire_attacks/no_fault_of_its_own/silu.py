@@ -1,5 +1,5 @@
 # Says that the planner cannot plan this, which would be the grader's to mend, in words of its own.
-# verdict: runtime_error
+# verdict: infrastructure_error, runtime_error
 import json
 import os
 import socket

@@ -1,6 +1,6 @@
 # Tells a failure of its own making: a text over the cap, a line that is none.
 # verdict: runtime_error
-# expect: protocol
+# expect: must not close, print to or write into file descriptors
 import io
 import os
 import stat

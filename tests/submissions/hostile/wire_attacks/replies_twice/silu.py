@@ -1,6 +1,6 @@
 # Answers twice: the second answer is there before the next question.
 # verdict: runtime_error
-# expect: protocol
+# expect: must not close, print to or write into file descriptors
 import io
 import os
 import stat

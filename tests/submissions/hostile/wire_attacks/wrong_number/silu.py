@@ -1,6 +1,6 @@
 # Answers with the numbers of other questions: those to come, negative, none.
 # verdict: runtime_error
-# expect: protocol
+# expect: must not close, print to or write into file descriptors
 import io
 import os
 import stat

@@ -1,6 +1,6 @@
 # Sends frames whose fields hold what no answer holds: huge numbers, other types, names twice.
 # verdict: runtime_error
-# expect: protocol
+# expect: must not close, print to or write into file descriptors
 import io
 import os
 import stat

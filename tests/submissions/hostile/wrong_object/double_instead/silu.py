@@ -1,5 +1,6 @@
 # Puts a tensor of another type, with the right numbers, in the output's place.
-# verdict: wrong_answer
+# verdict: policy_violation
+# expect: puts other memory under a tensor
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,6 @@
 # The output is made a view in which every index is the same element, and that one is right.
-# verdict: wrong_answer
+# verdict: policy_violation
+# expect: puts other memory under a tensor
 import torch
 import triton
 import triton.language as tl
