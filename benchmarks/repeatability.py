@@ -3,7 +3,7 @@
     .venv/bin/python -m benchmarks.repeatability [--runs 50] [--only silu] [--cases 1] [--thresholds usual,near]
         [--hog none|cpu|gpu]
 
-Every run is a worker of its own and a whole duel for each timed case, as in a grading. Near thresholds are measured
+Every run plans, compiles and times each timed case, as in a grading. Near thresholds are measured
 where the reference's ratio lies between two percents of the points, "edge"; "near" are the points of the same times
 with a target that is just that ratio, and "again" is the edge with the share before known, as when a submission is
 graded again into the same folder. `--hog` has other programs at work, on every core or on the GPU, strangers to the
@@ -13,7 +13,6 @@ grader; `--cases` leaves timed cases out. Prints a Markdown table, of the runs s
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import platform
 import signal
@@ -30,19 +29,14 @@ import triton
 
 from grader import catalogue
 from grader.assignment import Assignment
+from grader.calibrate import timed
 from grader.course import Course, Threshold, read_course
 from grader.forkserver.handle import InfrastructureError
-from grader.judge import speed
-from grader.judge.device import memory
-from grader.judge.health import take, uuid_of
-from grader.judge.lane import close_lane, lane_baselines, lane_isolation, lane_zygote
-from grader.judge.session import Session
-from grader.plan import wire
+from grader.judge.lane import close_lane, lane_isolation
+from grader.judge.timing.fitness import take, uuid_of
 from grader.result import Timing
 from grader.statistics import Estimate, combine, points_share
 
-LIMITS = wire.Limits(memory_mb=4096, cuda=True, file_mb=2048, processes=64, cpu_seconds=600)
-SECONDS = 60.0
 # Of the target, in the course's own tables too.
 FLOOR_SHARE = 0.3
 TRIALS = 3
@@ -80,7 +74,7 @@ def main() -> None:
     state = take(uuid_of())
     print(f"{torch.cuda.get_device_name()}, SM {state.sm_mhz} MHz, {state.celsius} °C, "
           f"{len(os.sched_getaffinity(0))} cores, torch {torch.__version__}, triton {triton.__version__}, "
-          f"Python {platform.python_version()}, isolation {lane_isolation('cuda')}; "
+          f"Python {platform.python_version()}, isolation {lane_isolation()}; "
           f"also at work: {HOGS[options.hog]}\n")
     print("| submission | thresholds | runs | not measured | ratio | standard deviation | lowest to highest "
           "| blocks a case | seconds a run | points of 40 |")
@@ -147,25 +141,13 @@ def _estimate(timings: list[Timing]) -> Estimate:
 
 def _timings(assignment: Assignment, course: Course, threshold: Threshold) -> list[Timing] | None:
     """One grading's timed cases; None if the machine was found unfit, which costs nobody points."""
-    source = (catalogue.ROOT / "reference" / assignment.file).read_bytes()
-    free = memory(cuda=True)
-    session = Session(
-        lane_zygote("cuda"), assignment, source, LIMITS, course.limits.max_programs, SECONDS, math.inf, cuda=True)
-    timings = []
+    thresholds = course.thresholds.model_copy(update={"assignments": {assignment.name: threshold}})
     try:
-        lost = session.load()
-        assert lost is None, lost
-        for case in assignment.timed:
-            found = speed.measure(
-                assignment, case, session, lane_baselines("cuda"), threshold, free=free,
-                until=time.monotonic() + SECONDS, cuda=True)
-            assert isinstance(found, speed.Speed), found
-            timings.append(found.timing)
-    except InfrastructureError:
+        return timed(assignment, course.model_copy(update={"thresholds": thresholds}),
+                     catalogue.ROOT / "reference" / assignment.file)
+    except InfrastructureError as error:
+        print(f"not measured: {error}", file=sys.stderr)
         return None
-    finally:
-        session.close()
-    return timings
 
 
 @contextmanager

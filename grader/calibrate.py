@@ -3,11 +3,10 @@ that follow from it."""
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 import math
 import re
-import time
+import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -16,25 +15,20 @@ from pathlib import Path
 import torch
 
 from grader import calibration, catalogue, scoring
-from grader.assignment import Assignment, TimedCase
+from grader.assignment import Assignment
 from grader.calibration import Calibration, CaseRatio, MeasuredRung
 from grader.course import Course, Threshold
 from grader.forkserver.handle import InfrastructureError
-from grader.judge import health, speed
-from grader.judge.buffers import BufferError
-from grader.judge.device import Memory, memory
-from grader.judge.lane import lane_baselines, lane_zygote
-from grader.judge.session import Lost, Session
-from grader.judge.speed import Speed
-from grader.plan import wire
+from grader.judge.attempt import Attempt
+from grader.judge.lane import lane_zygote
+from grader.judge.timing.fitness import driver_version
 from grader.result import REFERENCE, Timing
+from grader.submission import Source
 
 # Full marks at this share of what our reference reaches: a good kernel, not only the best one.
 TARGET_SHARE = 0.7
 # Nothing below this share of the target: a plain first version that works earns something, a very slow one does not.
 FLOOR_SHARE = 0.25
-# Our own kernels may try many configurations.
-SECONDS = 600.0
 
 
 @dataclass(frozen=True)
@@ -63,19 +57,16 @@ class Trouble:
     message: str
 
 
-def calibrate(
-    names: list[str], course: Course, device: str = "cuda", stages: bool = True
-) -> Iterator[Found | Trouble]:
+def calibrate(names: list[str], course: Course, stages: bool = True) -> Iterator[Found | Trouble]:
     """Measures the reference kernels of `names`, and their stages, against their baselines, one after another.
 
     What one of them fails by keeps no other from being measured. Raises InfrastructureError if nothing can be.
     """
-    lane_zygote(device)
     for name in names:
         assignment = catalogue.assignments()[name]
         for rung in rungs_of(assignment) if stages else rungs_of(assignment)[:1]:
             try:
-                timings = _timings(assignment, course, device, rung.source)
+                timings = timed(assignment, course, rung.source)
             except InfrastructureError as error:
                 yield Trouble(name, str(error))
             else:
@@ -85,7 +76,8 @@ def calibrate(
 
 
 def rungs_of(assignment: Assignment, root: Path = catalogue.ROOT) -> list[Rung]:
-    """The reference, then the stages `v0_…`, `v1_…` of `reference/stages/<assignment>` in order.
+    """The reference, then the stages `v1_…`, `v2_…` of `reference/stages/<assignment>` in order. A stage `v0_…` is
+    PyTorch's own way, which is the baseline.
 
     A stage's title is the idea that `reference/stages/README.md` gives for it, in the table under the assignment's
     title; "" if there is none.
@@ -93,7 +85,7 @@ def rungs_of(assignment: Assignment, root: Path = catalogue.ROOT) -> list[Rung]:
     found = [Rung(REFERENCE, "the finished kernel of the course", root / "reference" / assignment.file)]
     stages = root / "reference" / "stages"
     numbered = [(int(match[1]), folder) for folder in (stages / assignment.name).glob("v*")
-                if (match := re.match(r"v(\d+)_", folder.name))]
+                if (match := re.match(r"v0*([1-9]\d*)_", folder.name))]
     table = (stages / "README.md").read_text(encoding="utf-8") if numbered else ""
     section = table.partition(f"\n## {assignment.title}\n")[2].partition("\n## ")[0]
     ideas = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", section, flags=re.MULTILINE))
@@ -101,15 +93,15 @@ def rungs_of(assignment: Assignment, root: Path = catalogue.ROOT) -> list[Rung]:
                          folder / assignment.file) for _, folder in sorted(numbered)]
 
 
-def gathered(found: Sequence[Found], device: str, command: str) -> Calibration:
+def gathered(found: Sequence[Found], command: str) -> Calibration:
     """What was found, as a calibration file of this machine; `command` is what measured it."""
     assignments: dict[str, list[MeasuredRung]] = {}
     for one in found:
         assignments.setdefault(one.assignment, []).append(one.rung)
-    versions = lane_zygote(device).versions
+    versions = lane_zygote().versions
     return Calibration(
-        schema=calibration.SCHEMA, device=torch.cuda.get_device_name() if device == "cuda" else device,
-        driver=health.driver_version() if device == "cuda" else "", torch=versions.torch, triton=versions.triton,
+        schema=calibration.SCHEMA, device=torch.cuda.get_device_name(),
+        driver=driver_version(), torch=versions.torch, triton=versions.triton,
         kernelmark=metadata.version("kernelmark"), command=command, assignments=assignments,
         measured_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"))
 
@@ -134,48 +126,25 @@ def table(found: Sequence[Found]) -> str:
     return "\n".join(lines)
 
 
-def _timings(assignment: Assignment, course: Course, device: str, path: Path) -> list[Timing]:
-    """Every timed case of the kernel in the file `path`, in one worker: what it compiles for a case serves the next.
-
-    Raises InfrastructureError for the first that fails.
-    """
-    cuda = device == "cuda"
+def timed(assignment: Assignment, course: Course, path: Path) -> list[Timing]:
+    """Every timed case of the kernel in the file `path`. Raises InfrastructureError for the first that fails."""
     who = str(path.relative_to(catalogue.ROOT) if path.is_relative_to(catalogue.ROOT) else path)
     try:
-        source = path.read_bytes()
+        source = Source(content=path.read_bytes())
     except OSError as error:
         raise InfrastructureError(f"{who}: {error.strerror}") from None
-    seconds = SECONDS * len(assignment.timed)
-    limits = wire.Limits(
-        memory_mb=course.limits.memory_mb, cuda=cuda, file_mb=course.limits.cuda_file_mb,
-        processes=course.limits.processes, cpu_seconds=int(seconds))
-    session = Session(
-        lane_zygote(device), assignment, source, limits, course.limits.max_programs, SECONDS,
-        time.monotonic() + seconds, cuda)
+    attempt = Attempt(assignment, source, course, secrets.token_bytes(32), "cuda")
     try:
-        free = memory(cuda)
-        lost = session.load()
-        if lost is not None:
-            raise InfrastructureError(f"{who}: {lost.message}")
-        return [_timing(assignment, case, session, course, device, free, f"{who}, {case.name}")
-                for case in assignment.timed]
+        found = []
+        for check in (attempt.read(), *(attempt.time(case) for case in assignment.timed)):
+            if check.outcome != "passed":
+                said = check.detail.message if check.detail else check.outcome
+                raise InfrastructureError(f"{who}{', ' if check.case else ''}{check.case}: {said}")
+            if check.timing is not None:
+                found.append(check.timing)
+        return found
     finally:
-        session.close()
-
-
-def _timing(
-    assignment: Assignment, case: TimedCase, session: Session, course: Course, device: str, free: Memory, who: str
-) -> Timing:
-    try:
-        found = speed.measure(
-            assignment, case, session, lane_baselines(device), course.threshold_of(assignment.name), free=free,
-            until=time.monotonic() + SECONDS, cuda=device == "cuda")
-    except (BufferError, torch.OutOfMemoryError) as error:
-        raise InfrastructureError(f"{who}: {error}") from None
-    if isinstance(found, Speed):
-        return found.timing
-    what = found.message if isinstance(found, Lost) else f"a timed call's {dataclasses.asdict(found)['what']} is wrong"
-    raise InfrastructureError(f"{who}: {what}")
+        attempt.close()
 
 
 def _round(value: float) -> float:

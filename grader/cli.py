@@ -126,7 +126,7 @@ def calibrate(
                 continue
             measured.append(one)
             # After each, so that who interrupts it loses nothing.
-            new = measuring.gathered(measured, "cuda", shlex.join(words))
+            new = measuring.gathered(measured, shlex.join(words))
             calibration.write(calibration.joined(earlier, new, taught) if earlier else new, path)
             who = one.assignment if one.rung.name == REFERENCE else f"{one.assignment} {one.rung.name}"
             for timing in one.timings:

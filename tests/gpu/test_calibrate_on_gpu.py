@@ -1,0 +1,106 @@
+"""What `kernelmark calibrate` writes, measured on a real GPU on cases of its own."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from grader import calibrate, calibration, catalogue
+from grader.assignment import Assignment, TimedCase
+from grader.calibrate import Found, Trouble
+from grader.catalogue import ROOT
+from grader.cli import app
+from grader.course import read_course
+
+pytestmark = pytest.mark.gpu
+
+ALL = catalogue.assignments()
+CASE = TimedCase(name="480x640", sizes={"M": 480, "N": 640})
+
+
+def small(name: str, **changes: object) -> Assignment:
+    return ALL[name].model_copy(update={"timed": (CASE,), **changes})
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue, "assignments", lambda root=ROOT: {
+        **ALL, "silu": small("silu"), "transpose": small("transpose")})
+
+
+def test_the_table_proposed_is_one_that_course_toml_takes() -> None:
+    course = read_course(ROOT / "course.toml", frozenset(ALL))
+    (found,) = calibrate.calibrate(["silu"], course)
+    assert isinstance(found, Found) and found.rung.name == "reference"
+    ratio = found.rung.ratio
+    assert ratio.median == pytest.approx(found.timings[0].speedup.median)
+    assert [case.case for case in found.rung.cases] == ["480x640"]
+    read = tomllib.loads(calibrate.table([found]))["thresholds"]["assignments"]["silu"]
+    threshold = calibrate.proposal(ratio.median)
+    assert read == {"floor": threshold.floor, "target": threshold.target}
+    assert 0 < read["floor"] < read["target"] <= 0.7 * ratio.median
+
+
+def test_a_stage_that_fails_is_told_and_the_others_are_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    good = ROOT / "reference" / "silu.py"
+    (tmp_path / "broken.py").write_text("def silu(x, out):\n    raise ValueError('no')\n")
+    sources = {"V1 broken": tmp_path / "broken.py", "V2 missing": tmp_path / "missing.py", "V3 good": good}
+    monkeypatch.setattr(calibrate, "rungs_of", lambda assignment: [
+        calibrate.Rung(name, "", source) for name, source in sources.items()])
+    course = read_course(ROOT / "course.toml", frozenset(ALL))
+    broken, missing, measured = calibrate.calibrate(["silu"], course)
+    assert isinstance(broken, Trouble) and broken.message.startswith(f"{tmp_path}/broken.py, 480x640: ")
+    assert "ValueError: no" in broken.message and len(broken.message.splitlines()) == 1
+    assert missing == Trouble("silu", f"{tmp_path}/missing.py: No such file or directory")
+    assert isinstance(measured, Found) and measured.rung.name == "V3 good"
+
+
+def test_the_command_writes_its_file_and_adds_to_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(calibration, "FOLDER", tmp_path)
+    path = tmp_path / f"{calibration.slug(torch.cuda.get_device_name())}.json"
+
+    done = CliRunner().invoke(app, ["calibrate", "--only", "silu"])
+    assert done.exit_code == 0, done.output
+    assert "silu 480x640: " in done.output and "[thresholds.assignments.silu]" in done.output
+    silu = calibration.read(path)
+    assert list(silu.assignments) == ["silu"] and silu.command == "kernelmark calibrate --only silu"
+
+    monkeypatch.setattr(calibrate, "rungs_of", lambda assignment: [
+        calibrate.Rung("reference", "", ROOT / "reference" / assignment.file),
+        calibrate.Rung("V1 missing", "", tmp_path / "none.py")])
+    done = CliRunner().invoke(app, ["calibrate", "--only", "transpose"])
+    assert done.exit_code == 3 and "none.py: No such file or directory" in done.output
+    both = calibration.read(path)
+    assert both.assignments["silu"] == silu.assignments["silu"]
+    assert [rung.name for rung in both.assignments["transpose"]] == ["reference"]
+
+    # A stage that fails keeps what it reached earlier, in its place.
+    reference, stage = both.assignments["transpose"][0], calibrate.rungs_of(ALL["transpose"])[1].name
+    was = reference.model_copy(update={"name": stage})
+    calibration.write(both.model_copy(update={"assignments": {"transpose": [reference, was]}}), path)
+    done = CliRunner().invoke(app, ["calibrate", "--only", "transpose"])
+    assert done.exit_code == 3
+    found = calibration.read(path).assignments["transpose"]
+    assert [rung.name for rung in found] == ["reference", stage] and found[0] != reference and found[1] == was
+
+    other = tmp_path / "other.json"
+    done = CliRunner().invoke(app, ["calibrate", "--only", "transpose", "--no-stages", "--out", str(other)])
+    assert done.exit_code == 0 and list(calibration.read(other).assignments) == ["transpose"]
+
+    path.write_text("{")
+    done = CliRunner().invoke(app, ["calibrate", "--only", "silu"])
+    assert done.exit_code == 2 and "Invalid JSON" in done.output and path.read_text() == "{"
+
+
+def test_a_reference_that_is_wrong_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = small("silu", tolerance=lambda inputs, expected: 0 * expected)
+    monkeypatch.setattr(catalogue, "assignments", lambda root=ROOT: {"silu": wrong})
+    course = read_course(ROOT / "course.toml", frozenset(ALL))
+    (trouble,) = calibrate.calibrate(["silu"], course, stages=False)
+    assert isinstance(trouble, Trouble) and trouble.message.startswith("reference/silu.py, 480x640: In a timed call ")
