@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+
+# Tests run side by side, one on each core.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from grader.forkserver.handle import Zygote
 from grader.judge.lane import close_lane, lane_zygote

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 import warnings
 from collections.abc import Sequence
@@ -55,11 +56,14 @@ class Planner:
             main.prepare()
             _prepared = True
         ours, theirs = socket_pair()
+        self._folder = tempfile.TemporaryDirectory()
         self.pid = os.fork()
         if not self.pid:
             code = 1
             try:
                 ours.close()
+                # A plot, say, is saved where the process works.
+                os.chdir(self._folder.name)
                 # As without pytest, whose filters make errors of a submission's warnings.
                 warnings.resetwarnings()
                 main.serve(Channel(theirs))
@@ -77,6 +81,7 @@ class Planner:
         self.channel.close()
         os.kill(self.pid, 9)
         os.waitpid(self.pid, 0)
+        self._folder.cleanup()
 
     def _ask(self, request: Load | PlanCall, descriptor: int) -> Loaded | Planned | Refused | Failed:
         self.channel.send(request, [descriptor])
