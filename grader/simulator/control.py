@@ -94,7 +94,9 @@ def _while(machine: Machine, op: Op, values: list[Any], env: Env, active: Array 
     while True:
         machine.charge(4 * (FLOOR + sum(each.size for each in carried)))
         env.update(zip(before.arguments, carried, strict=True))
-        _, (going, *forwarded) = machine.block(before, env, None if active.all() else active)
+        ended = machine.block(before, env, None if active.all() else active)[1]
+        going: Any = ended[0]
+        forwarded = ended[1:]
         results = forwarded if results is None else [
             merge(active, new, old) for new, old in zip(forwarded, results, strict=True)]
         goes = active & going

@@ -72,7 +72,8 @@ def run_launch(
                 for buffer, kept in zip(buffers, before, strict=True):
                     if kept is not None:
                         buffer.raw[:], buffer.written = kept[0], kept[1]
-        findings.join(machine.findings)
+        if machine is not None:
+            findings.join(machine.findings)
     except (Limit, Unsupported, MemoryError) as error:
         raise Failed(kernel.name, (machine.line() if machine is not None else 0) or launch.line, error) from None
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:

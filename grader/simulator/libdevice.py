@@ -25,7 +25,8 @@ def _torch(function: Callable[..., torch.Tensor]) -> Callable[..., Array]:
 def _bits(function: Callable[[int], int], bits: int) -> Callable[[Array], Array]:
     """A function of an integer's bits, one element at a time."""
     return lambda values: np.array(
-        [function(int(each) % (1 << bits)) for each in values.reshape(-1)], np.int64).reshape(values.shape)
+        [function(int(each) % (1 << bits)) for each in values.reshape(-1)], np.uint64).astype(np.int64).reshape(
+            values.shape)
 
 
 def _converted(integer: type, rounded: Callable[[Array], Array]) -> Callable[[Array], Array]:
@@ -70,6 +71,13 @@ def _gamma(values: Array) -> Array:
 
 _ROUNDED: dict[str, Callable[[Array], Array]] = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
 
+_ARITHMETIC: dict[str, Callable[..., Any]] = {
+    **{f"{precision}{name}": function for precision in ("", "f", "d") for name, function in (
+        ("add", np.add), ("sub", np.subtract), ("mul", np.multiply), ("div", np.divide), ("rcp", np.reciprocal),
+        ("sqrt", np.sqrt))},
+    "fma": lambda a, b, c: a.astype(np.float64) * b + c, "fmaf": lambda a, b, c: a.astype(np.float64) * b + c,
+}  # fmt: skip
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     # Exponentials and powers.
     "exp": np.exp, "exp2": np.exp2, "exp10": lambda x: np.power(x.dtype.type(10), x), "expm1": np.expm1,
@@ -90,7 +98,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     # Special functions.
     "erf": erf, "erfc": _torch(torch.erfc), "erfinv": _torch(torch.erfinv),
     "erfcinv": lambda x: _torch(torch.erfinv)(1 - x),
-    "erfcx": _torch(torch.special.erfcx), "normcdf": _torch(torch.special.ndtr), "normcdfinv": _torch(torch.special.ndtri),
+    "erfcx": _torch(torch.special.erfcx),
+    "normcdf": _torch(torch.special.ndtr), "normcdfinv": _torch(torch.special.ndtri),
     "lgamma": _torch(torch.lgamma), "tgamma": _gamma,
     "j0": _torch(torch.special.bessel_j0), "j1": _torch(torch.special.bessel_j1),
     "y0": _torch(torch.special.bessel_y0), "y1": _torch(torch.special.bessel_y1),
@@ -110,7 +119,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "popc": _bits(int.bit_count, 32), "popcll": _bits(int.bit_count, 64),
     "ffs": _bits(lambda x: (x & -x).bit_length(), 32), "ffsll": _bits(lambda x: (x & -x).bit_length(), 64),
     "brev": _bits(lambda x: int(f"{x:032b}"[::-1], 2), 32),
-    "brevll": _bits(lambda x: int(f"{x:064b}"[::-1], 2) % 2**63, 64),
+    "brevll": _bits(lambda x: int(f"{x:064b}"[::-1], 2), 64),
     "mulhi": lambda a, b: (a.astype(np.int64) * b) >> 32, "mul24": lambda a, b: ((a << 8) >> 8) * ((b << 8) >> 8),
     "sad": lambda a, b, c: np.abs(a.astype(np.int64) - b) + c, "hadd": lambda a, b: (a.astype(np.int64) + b) >> 1,
     "rhadd": lambda a, b: (a.astype(np.int64) + b + 1) >> 1,
@@ -120,12 +129,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "double_as_longlong": lambda x: x.view(np.int64), "longlong_as_double": lambda x: x.view(np.float64),
     "half2float": lambda x: x.view(np.float16) if x.dtype.kind == "i" else x,
     # One function for each way of rounding; sums and products are rounded to nearest in all of them.
-    **{f"{kind}_{way}": function for way in _ROUNDED for kind, function in {
-        "fadd": np.add, "fsub": np.subtract, "fmul": np.multiply, "fdiv": np.divide, "dadd": np.add,
-        "dmul": np.multiply, "ddiv": np.divide, "div": np.divide, "add": np.add, "sub": np.subtract, "mul": np.multiply,
-        "frcp": np.reciprocal, "drcp": np.reciprocal, "rcp": np.reciprocal, "fsqrt": np.sqrt, "dsqrt": np.sqrt,
-        "sqrt": np.sqrt, "fma": lambda a, b, c: a.astype(np.float64) * b + c,
-    }.items()},
+    **{f"{kind}_{way}": function for way in _ROUNDED for kind, function in _ARITHMETIC.items()},
     "frsqrt_rn": _reciprocal_root, "rsqrt_rn": _reciprocal_root, "fast_fdivide": np.divide, "fast_divide": np.divide,
     **{f"{source}2{name}_{way}": _converted(integer, rounded)
        for way, rounded in _ROUNDED.items() for source in ("float", "double")

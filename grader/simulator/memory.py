@@ -102,7 +102,7 @@ def _gathered(
     """The same as an index, in runs where lanes are on and off by runs. Owners have the index's shape, or broadcast."""
     if isinstance(offsets, Ramp) and (live is None or live.shape[-1] == 1):
         base, owners = _flat(machine, live, (*shape[:-1], 1), offsets.base)
-        runs = np.zeros(0)
+        runs: Array = np.zeros(0)
         if values is not None:
             rows = np.broadcast_to(values, (machine.count, *shape))
             on = slice(None) if live is None else np.broadcast_to(live[..., 0], rows.shape[:-1])
@@ -163,8 +163,8 @@ def _read(
             off = None if mask is None or other is not None else ~mask
             if machine.masked == "nan" and off is not None and off.any():
                 machine.findings.masked(machine.place(), source)
-        result = values if result is None else np.where(lanes, values, result)
-    assert result is not None
+        # Where no lane is left out of one source, there is no other.
+        result = values if result is None or lanes is None else np.where(lanes, values, result)
     return result
 
 

@@ -78,9 +78,9 @@ class Pointer:
     def add(self, offsets: Array | Ramp) -> Pointer:
         """These pointers moved by as many elements; runs stay runs."""
         mine = self.offsets
-        if type(offsets) is Ramp and offsets.base.dtype != np.int64:
+        if isinstance(offsets, Ramp) and offsets.base.dtype != np.int64:
             offsets = plain(offsets) if offsets.wraps() else Ramp(offsets.base.astype(np.int64), offsets.length)
-        if type(offsets) is not Ramp:
+        if not isinstance(offsets, Ramp):
             offsets = offsets.astype(np.int64, copy=False)
         return Pointer(self.sources, self.which, added(np.add)(mine, offsets), self.element)
 
@@ -162,10 +162,12 @@ class BlockPointer:
     def merge(self, condition: Array, other: BlockPointer) -> BlockPointer:
         if (self.block, self.padding) != (other.block, other.padding):
             raise Unsupported("pointers to different blocks in one variable")
-        numbers = [tuple(np.where(condition, mine, theirs) for mine, theirs in zip(ours, others, strict=True))
-                   for ours, others in ((self.shape, other.shape), (self.strides, other.strides),
-                                        (self.offsets, other.offsets))]  # fmt: skip
-        return BlockPointer(self.base.merge(condition, other.base), *numbers, self.block, self.padding)
+        shape, strides, offsets = (
+            tuple(np.where(condition, mine, theirs) for mine, theirs in zip(ours, others, strict=True))
+            for ours, others in (
+                (self.shape, other.shape), (self.strides, other.strides), (self.offsets, other.offsets)))
+        base = self.base.merge(condition, other.base)
+        return BlockPointer(base, shape, strides, offsets, self.block, self.padding)
 
 
 def _column(values: Array, rank: int) -> Array:

@@ -184,8 +184,11 @@ def _reading(functions: dict[str, Function]) -> set[str]:
     return found
 
 
+_POINTS = {"ptr", "block", "descriptor"}
+
+
 def _stores(functions: dict[str, Function], entry: Function) -> list[bool]:
-    """Which arguments of the entry a store may go through: pointers are followed without values, too far at worst."""
+    """Which arguments of the entry a store may go through: pointers that meet in an operation are taken for one."""
     parents: dict[tuple[str, str], tuple[str, str]] = {}
 
     def find(key: tuple[str, str]) -> tuple[str, str]:
@@ -193,52 +196,37 @@ def _stores(functions: dict[str, Function], entry: Function) -> list[bool]:
             parents[key] = key = parents.get(parent, parent)
         return key
 
-    def join(left: tuple[str, str], right: tuple[str, str]) -> None:
-        parents[find(left)] = find(right)
+    def meet(name: str, op: Op, others: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Joins the pointers of an operation and its blocks with others; a branch's with all that come to a block."""
+        values = [(value, kind) for value, kind in zip(op.operands, op.inputs, strict=False)]
+        values += zip(op.results, op.types, strict=False)
+        for block in (block for region in op.regions for block in region):
+            values += zip(block.arguments, block.types, strict=True)
+        keys = [(name, value) for value, kind in values if kind.element in _POINTS]
+        for key in (*keys, *others):
+            parents[find(key)] = find((keys or others)[0])
+        return keys
 
-    targets: list[tuple[str, str]] = []
-    returns = {name: [op for op in walk(each.blocks) if op.name == "tt.return"] for name, each in functions.items()}
+    def visit(name: str, blocks: list[Block], around: list[tuple[str, str]]) -> None:
+        for op in (op for block in blocks for op in block.ops):
+            others = list(around) if op.name in ENDS else []
+            others += [(name, value) for _, values in op.targets for value in values]
+            if op.name == "tt.call" and (called := functions.get(callee(op))):
+                first = called.blocks[0]
+                others += [(called.name, value) for value, kind in zip(first.arguments, first.types, strict=True)
+                           if kind.element in _POINTS]  # fmt: skip
+                others.append((called.name, ""))
+            keys = meet(name, op, others)
+            for region in op.regions:
+                visit(name, region, keys)
+
     for function in functions.values():
-        name = function.name
-        labels = {block.label: block for block in function.blocks}
-        for op in walk(function.blocks):
-            if op.name in STORES:
-                targets.append((name, op.operands[0]))
-            for label, given in op.targets:
-                for value, argument in zip(given, labels[label].arguments if label in labels else [], strict=False):
-                    join((name, value), (name, argument))
-            if op.name == "tt.call" and (callee_ := functions.get(callee(op))):
-                for value, argument in zip(op.operands, callee_.blocks[0].arguments, strict=False):
-                    join((name, value), (callee_.name, argument))
-                # A function returns at few places.
-                for end in returns[callee_.name][:64]:
-                    for value, result in zip(end.operands, op.results, strict=False):
-                        join((callee_.name, value), (name, result))
-            elif op.regions and op.name.startswith("scf."):
-                _follow_region(op, lambda left, right, name=name: join((name, left), (name, right)))  # type: ignore[misc]
-            elif any(kind.element in ("ptr", "block", "descriptor") for kind in op.types):
-                for operand, kind in zip(op.operands, op.inputs, strict=False):
-                    if kind.element in ("ptr", "block", "descriptor"):
-                        join((name, operand), (name, op.results[0]))
-    stored = {find(target) for target in targets}
+        # What a function of several blocks returns or passes between them meets under no name.
+        visit(function.name, function.blocks, [(function.name, "")])
+        for block in function.blocks[1:]:
+            for value, kind in zip(block.arguments, block.types, strict=True):
+                if kind.element in _POINTS:
+                    parents[find((function.name, value))] = find((function.name, ""))
+    stored = {find((function.name, op.operands[0])) for function in functions.values() for op in walk(function.blocks)
+              if op.name in STORES}  # fmt: skip
     return [find((entry.name, argument)) in stored for argument in entry.blocks[0].arguments]
-
-
-def _follow_region(op: Op, join) -> None:  # type: ignore[no-untyped-def]
-    """Joins what a loop or branch carries with its results, position by position."""
-    carried = op.operands[3:] if op.name == "scf.for" else op.operands if op.name == "scf.while" else []
-    for region in op.regions:
-        arguments = region[0].arguments[1:] if op.name == "scf.for" else region[0].arguments
-        for left, right in zip(carried, arguments, strict=False):
-            join(left, right)
-        for left, right in zip(arguments, op.results, strict=False):
-            join(left, right)
-        end = region[0].ops[-1] if region[0].ops else None
-        values = [] if end is None else end.operands[1:] if end.name == "scf.condition" else end.operands
-        for left, right in zip(values, op.results, strict=False):
-            join(left, right)
-        if op.name == "scf.while" and end is not None:
-            for left, right in zip(values, op.regions[1][0].arguments if len(op.regions) > 1 else [], strict=False):
-                join(left, right)
-            for left, right in zip(values, carried, strict=False):
-                join(left, right)

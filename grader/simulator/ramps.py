@@ -27,11 +27,11 @@ class Ramp:
 
     @property
     def ndim(self) -> int:
-        return self.base.ndim
+        return int(self.base.ndim)
 
     @property
     def size(self) -> int:
-        return self.base.size
+        return int(self.base.size)
 
     def array(self) -> Array:
         return self.base + np.arange(self.length, dtype=self.base.dtype)

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
-Array = np.ndarray[Any, np.dtype[Any]]
+Array = Any
+"""A NumPy array of any shape and type; NumPy's own annotations say no more of what its functions return."""
 
 MOST_ELEMENTS = 1 << 20
 """Elements of a tensor of a program: Triton's own limit, `TRITON_MAX_TENSOR_NUMEL`."""

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
 # ruff: noqa: E701, SIM108 - kernels with many cases are read more easily so
 """Each finding planted and seen, each with a control that has none."""
 
@@ -279,7 +280,7 @@ def test_atomics_are_made_one_after_another_and_are_no_race(which: str, dtype: t
     x = torch.randint(-50, 50, (7, 16)).to(dtype)
     out, old = torch.zeros(8, dtype=dtype), torch.empty(7, 16, dtype=dtype)
     assert found(simulate(atomics_kernel, (7,), x, out, old, WHICH=which, BLOCK=16)) == []
-    change = {"add": torch.add, "max": torch.maximum, "min": torch.minimum, "xchg": lambda a, b: b}[which]
+    change: Any = {"add": torch.add, "max": torch.maximum, "min": torch.minimum, "xchg": lambda a, b: b}[which]
     kept, before = torch.zeros(8, dtype=dtype), torch.empty_like(x)
     for program in range(7):
         for lane in range(16):

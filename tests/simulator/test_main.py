@@ -1,3 +1,4 @@
+# mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
 """The process that serves: requests over a channel, memory in files; copies, fills and contents besides launches."""
 
 from __future__ import annotations
@@ -7,6 +8,7 @@ import os
 import struct
 import threading
 import time
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -53,14 +55,14 @@ def test_a_call_is_answered_over_a_channel_and_the_steady_one_finds_what_the_fir
     x = np.arange(16, dtype=np.float32)
     blank = np.full(16, POISONS[0], np.uint32)
 
-    def ask(call: int, *given: bytes) -> tuple[Simulated | CannotSimulate, list[np.ndarray]]:  # type: ignore[type-arg]
+    def ask(call: Literal[0, 1], *given: bytes) -> tuple[Any, list[Any]]:
         files = [file(text), *(file(each) for each in given)]
-        channel.send(Simulate(seq=call + 5, bytes=len(text), call=call, operations=10**7), files)  # type: ignore[arg-type]
+        channel.send(Simulate(seq=call + 5, bytes=len(text), call=call, operations=10**7), files)
         reply = channel.receive(SIMULATOR_REPLY, seq=call + 5, deadline=time.monotonic() + 60)
         left = [np.frombuffer(os.pread(each, 64, 0).ljust(64), np.float32) for each in files[1:]]
         for each in files:
             os.close(each)
-        return reply, left  # type: ignore[return-value]
+        return reply, left
 
     reply, left = ask(0, x.tobytes(), blank.tobytes())
     assert isinstance(reply, Simulated)

@@ -1,8 +1,10 @@
+# mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
 # ruff: noqa: E701 - kernels with many cases are read more easily so
 """Each family of operations against PyTorch, element by element."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -23,8 +25,8 @@ def right(result: Any) -> None:
     assert not result.findings, result.findings
 
 
-def close(got: Tensor, expected: Tensor, **tolerance: float) -> None:
-    torch.testing.assert_close(got, expected.to(got.dtype), equal_nan=True, **tolerance)
+def close(got: Tensor, expected: Tensor, rtol: float | None = None, atol: float | None = None) -> None:
+    torch.testing.assert_close(got, expected.to(got.dtype), rtol=rtol, atol=atol, equal_nan=True)
 
 
 @triton.jit
@@ -60,7 +62,7 @@ def unary_kernel(x_ptr, out_ptr, WHICH: tl.constexpr, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, y)
 
 
-UNARY = {
+UNARY: dict[str, Callable[..., Tensor]] = {
     "exp": torch.exp, "exp2": torch.exp2, "log": torch.log, "log2": torch.log2, "sqrt": torch.sqrt,
     "sqrt_rn": torch.sqrt, "rsqrt": torch.rsqrt, "sin": torch.sin, "cos": torch.cos, "erf": torch.erf,
     "abs": torch.abs, "floor": torch.floor, "ceil": torch.ceil, "sigmoid": torch.sigmoid, "neg": torch.neg,
@@ -105,7 +107,7 @@ def float_kernel(x_ptr, y_ptr, out_ptr, WHICH: tl.constexpr, BLOCK: tl.constexpr
     tl.store(out_ptr + offsets, z)
 
 
-FLOAT = {
+FLOAT: dict[str, Callable[..., Tensor]] = {
     "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "mod": torch.fmod,
     "maximum": torch.maximum, "maxnum": torch.fmax, "minimum": torch.minimum, "minnum": torch.fmin,
     "where": lambda x, y: torch.where(x < y, x, y), "le": lambda x, y: (x <= y).to(x.dtype),
@@ -145,7 +147,7 @@ def integer_kernel(x_ptr, y_ptr, out_ptr, WHICH: tl.constexpr, BLOCK: tl.constex
     tl.store(out_ptr + offsets, z)
 
 
-INTEGER = {
+INTEGER: dict[str, Callable[..., Tensor]] = {
     "add": lambda x, y: x + y, "mul": lambda x, y: x * y,
     "div": lambda x, y: torch.div(x, y, rounding_mode="trunc"), "rem": torch.fmod,
     "and": lambda x, y: x & y, "or": lambda x, y: x | y, "xor": lambda x, y: x ^ y,
@@ -172,10 +174,11 @@ def cast_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, tl.load(x_ptr + offsets).to(out_ptr.dtype.element_ty))
 
 
-@pytest.mark.parametrize("source", [torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int32, torch.int8,
-                                    torch.uint8, torch.int64])  # fmt: skip
-@pytest.mark.parametrize("target", [torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int32, torch.int64,
-                                    torch.float8_e5m2, torch.float8_e4m3fn])  # fmt: skip
+FLOATS = [torch.float32, torch.float16, torch.bfloat16, torch.float64]
+
+
+@pytest.mark.parametrize("source", [*FLOATS, torch.int32, torch.int8, torch.uint8, torch.int64])
+@pytest.mark.parametrize("target", [*FLOATS, torch.int32, torch.int64, torch.float8_e5m2, torch.float8_e4m3fn])
 def test_a_cast(source: torch.dtype, target: torch.dtype) -> None:
     x = (torch.randn(N) * 20).to(source) if source.is_floating_point else torch.randint(0, 100, (N,)).to(source)
     out = torch.empty(N, dtype=torch.float32).to(target)
@@ -214,7 +217,7 @@ def reduce_kernel(x_ptr, out_ptr, WHICH: tl.constexpr, M: tl.constexpr, K: tl.co
     tl.store(out_ptr + tl.program_id(0) * M + i, y)
 
 
-REDUCE = {
+REDUCE: dict[str, Callable[..., Tensor]] = {
     "sum": lambda x: x.sum(1), "max": lambda x: x.max(1).values, "min": lambda x: x.min(1).values,
     "argmax": lambda x: x.argmax(1), "argmin": lambda x: x.argmin(1),
     "softmax": lambda x: (torch.softmax(x, 1) * torch.arange(32)).sum(1),
@@ -276,7 +279,9 @@ def shape_kernel(x_ptr, out_ptr, WHICH: tl.constexpr):
     elif WHICH == "sort": y = tl.reshape(tl.sort(x, 1), (128,))
     elif WHICH == "descending": y = tl.reshape(tl.sort(x, 1, descending=True), (128,))
     elif WHICH == "flip": y = tl.reshape(tl.flip(x, 1), (128,))
-    elif WHICH == "gather": y = tl.reshape(tl.gather(x, tl.broadcast_to((i[:, None] * 3 + 1) % 16, (8, 16)), 1), (128,))
+    elif WHICH == "gather":
+        index = tl.broadcast_to((i[:, None] * 3 + 1) % 16, (8, 16))
+        y = tl.reshape(tl.gather(x, index, 1), (128,))
     elif WHICH == "join":
         a, b = tl.split(tl.reshape(x, (64, 2)))
         y = tl.reshape(tl.join(b, a), (128,))
@@ -288,9 +293,10 @@ def shape_kernel(x_ptr, out_ptr, WHICH: tl.constexpr):
     tl.store(out_ptr + k, y)
 
 
-SHAPE = {
-    "trans": lambda x: x.t(), "sort": lambda x: x.sort(1).values, "descending": lambda x: x.sort(1, descending=True).values,
-    "flip": lambda x: x.flip(1), "gather": lambda x: x.gather(1, ((torch.arange(8)[:, None] * 3 + 1) % 16).expand(8, 16)),
+SHAPE: dict[str, Callable[..., Tensor]] = {
+    "trans": lambda x: x.t(), "sort": lambda x: x.sort(1).values, "flip": lambda x: x.flip(1),
+    "descending": lambda x: x.sort(1, descending=True).values,
+    "gather": lambda x: x.gather(1, ((torch.arange(8)[:, None] * 3 + 1) % 16).expand(8, 16)),
     "join": lambda x: x.reshape(64, 2).flip(1),
     "interleave": lambda x: x.reshape(64, 2) * torch.tensor([2.0, 1.0]),
     "permute": lambda x: x.reshape(8, 4, 4).permute(2, 0, 1),
@@ -313,7 +319,9 @@ def dot_kernel(a_ptr, b_ptr, out_ptr, PRECISION: tl.constexpr, OUT: tl.constexpr
     tl.store(out_ptr + i[:, None] * M + i[None, :], tl.dot(a, b, input_precision=PRECISION, out_dtype=OUT))
 
 
-def dot(a: Tensor, b: Tensor, precision: str = "ieee", out: Any = tl.float32, dtype: torch.dtype = torch.float32) -> Tensor:
+def dot(
+    a: Tensor, b: Tensor, precision: str = "ieee", out: Any = tl.float32, dtype: torch.dtype = torch.float32
+) -> Tensor:
     result = torch.empty(a.shape[0], b.shape[1], dtype=dtype)
     right(simulate(dot_kernel, (1,), a, b, result, PRECISION=precision, OUT=out, M=a.shape[0], K=a.shape[1]))
     return result

@@ -20,8 +20,8 @@ from tests.simulator.harness import memory, poison
 
 ROOT = Path(__file__).parents[2]
 # The stages that begin with PyTorch's own operators have no plan.
-FILES = [*sorted(ROOT.glob("reference/*.py")),
-         *(path for path in sorted(ROOT.glob("reference/stages/*/*/*.py")) if "torch" not in path.parent.name)]  # fmt: skip
+STAGES = [path for path in sorted(ROOT.glob("reference/stages/*/*/*.py")) if "torch" not in path.parent.name]
+FILES = [*sorted(ROOT.glob("reference/*.py")), *STAGES]
 EPS = 1e-5
 
 
@@ -29,8 +29,9 @@ def simulated(assignment: Assignment, case: Case, plan: Plan) -> tuple[Result, C
     """What the plan's calls have shown, and the last one's output beside the oracle's answer."""
     memories: list[list[Any]] = []
     for number in range(len(plan.calls())):
-        inputs = {name: value if isinstance(value, torch.Tensor) else EPS
-                  for name, value in draw(assignment, case, number, cuda=False).items()}  # fmt: skip
+        inputs: dict[str, Any] = {
+            name: value if isinstance(value, torch.Tensor) else EPS
+            for name, value in draw(assignment, case, number, cuda=False).items()}
         output = poison(*shape_of(assignment.output, case), dtype=getattr(torch, assignment.output.dtype))
         memories.append([memory(inputs[each.name].contiguous() if isinstance(each, Input) else output)
                          for each in assignment.parameters if isinstance(each, Input | Output)])  # fmt: skip
