@@ -33,8 +33,9 @@ grade: $(SETUP) ## grade SUBMISSIONS (default: the sample class) and write repor
 test: $(TEST_TOOLS) ## run every test that needs no GPU
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-lint: $(TEST_TOOLS) ## ruff
+lint: $(TEST_TOOLS) ## ruff, and who may import whom
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports
 
 types: $(TEST_TOOLS) ## mypy, strict
 	$(BIN)/mypy
