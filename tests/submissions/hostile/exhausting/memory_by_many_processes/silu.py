@@ -1,5 +1,6 @@
 # Six processes of 512 MiB, each below its own limit, 3 GiB together.
 # verdict: runtime_error, memory_limit, time_limit
+import ctypes
 import errno
 import os
 import time
@@ -8,6 +9,14 @@ import triton
 import triton.language as tl
 
 PROCESSES, STEPS, STEP = 6, 8, 64 << 20
+
+
+def fork():
+    """A process by C's own call: Python's is refused by its name."""
+    pid = ctypes.PyDLL(None, use_errno=True).fork()
+    if pid < 0:
+        raise OSError(ctypes.get_errno(), "fork")
+    return pid
 
 
 def child(told):
@@ -25,7 +34,7 @@ def attack():
     heard, told = os.pipe()
     for count in range(PROCESSES):
         try:
-            pid = os.fork()
+            pid = fork()
         except OSError as error:
             if error.errno not in (errno.EAGAIN, errno.ENOMEM, errno.EPERM):
                 raise

@@ -1,5 +1,6 @@
 # Keeps 1.75 GiB of its own, which it may, and 2.75 GiB in the buffers of socket pairs that nobody reads.
 # verdict: runtime_error, memory_limit, time_limit
+import ctypes
 import errno
 import os
 import socket
@@ -9,6 +10,14 @@ import triton
 import triton.language as tl
 
 OWN, TARGET, PROCESSES, PAIRS = 1792 << 20, 2816 << 20, 40, 110
+
+
+def fork():
+    """A process by C's own call: Python's is refused by its name."""
+    pid = ctypes.PyDLL(None, use_errno=True).fork()
+    if pid < 0:
+        raise OSError(ctypes.get_errno(), "fork")
+    return pid
 
 
 def stuff(told, limit):
@@ -35,7 +44,7 @@ def attack():
     heard, told = os.pipe()
     total, why = 0, ""
     for _ in range(PROCESSES):
-        if os.fork() == 0:
+        if fork() == 0:
             try:
                 stuff(told, TARGET - total)
             finally:

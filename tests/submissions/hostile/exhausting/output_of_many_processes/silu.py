@@ -1,5 +1,6 @@
 # Prints from sixteen processes at once, after the function has gone.
 # verdict: runtime_error, time_limit
+import ctypes
 import errno
 import os
 
@@ -9,11 +10,19 @@ import triton.language as tl
 PROCESSES, BLOCKS = 16, 16
 
 
+def fork():
+    """A process by C's own call: Python's is refused by its name."""
+    pid = ctypes.PyDLL(None, use_errno=True).fork()
+    if pid < 0:
+        raise OSError(ctypes.get_errno(), "fork")
+    return pid
+
+
 def attack():
     block = b"x" * (1 << 20)
     for _ in range(PROCESSES):
         try:
-            pid = os.fork()
+            pid = fork()
         except OSError as error:
             if error.errno not in (errno.EAGAIN, errno.ENOMEM, errno.EPERM):
                 raise

@@ -1,12 +1,21 @@
 # Twenty processes, and a thread in each, spin for as long as they are let, so that whoever is graded beside it runs out
 # of time; the plan waits until somebody ends it. Each ends by itself after twenty seconds.
 # verdict: runtime_error, time_limit, policy_violation
+import ctypes
 import os
 import threading
 import time
 
 import triton
 import triton.language as tl
+
+
+def fork():
+    """A process by C's own call: Python's is refused by its name."""
+    pid = ctypes.PyDLL(None, use_errno=True).fork()
+    if pid < 0:
+        raise OSError(ctypes.get_errno(), "fork")
+    return pid
 
 
 @triton.jit
@@ -25,7 +34,7 @@ def spin():
 def silu(x, out):
     for _ in range(20):
         try:
-            if not os.fork():
+            if not fork():
                 threading.Thread(target=spin).start()
                 spin()
                 os._exit(0)

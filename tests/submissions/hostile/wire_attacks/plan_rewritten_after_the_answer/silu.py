@@ -1,6 +1,7 @@
 # Hands in an empty plan, and keeps writing others over it from a process that has left its group: the judge
 # might read one, check it, and run another.
 # verdict: wrong_answer, runtime_error
+import ctypes
 import json
 import os
 import socket
@@ -9,6 +10,14 @@ import time
 
 import triton
 import triton.language as tl
+
+
+def fork():
+    """A process by C's own call: Python's is refused by its name."""
+    pid = ctypes.PyDLL(None, use_errno=True).fork()
+    if pid < 0:
+        raise OSError(ctypes.get_errno(), "fork")
+    return pid
 
 
 @triton.jit
@@ -65,7 +74,7 @@ def serve(judge):
         empty = {"buffers": buffers(question), "kernels": [], "first": []}
         plan = json.dumps(empty).encode()
         os.pwrite(given[0], plan, 0)
-        if not os.fork():
+        if not fork():
             fill = {"op": "fill", "value": 0.0, "target": {
                 "buffer": 0, "shape": [1 << 40], "strides": [1], "dtype": "float32"}}
             large = json.dumps({**empty, "first": [fill]}).encode()
