@@ -123,25 +123,27 @@ def spot_check(
     crossings in n outputs with probability 1 − (1 − p)^(n·LINES) at least: 1 % of 50 outputs pass in one of 1e14 draws.
     Of the inputs these need only what was kept, so it does not help either to change them back and forth meanwhile.
     """
-    kept = []
-    for one in inputs:
-        rows, columns = (_drawn(size, LINES, generator) for size in (one["a"].shape[0], one["b"].shape[1]))
-        kept.append((rows, columns, {"a": one["a"][rows], "b": one["b"][:, columns]}))
-    summed = torch.randperm(len(inputs), generator=generator, device=generator.device)[:SUMMED].tolist()
+    m, n, k = inputs[0]["a"].shape[0], inputs[0]["b"].shape[1], inputs[0]["a"].shape[1]
+    calls = len(inputs)
+    rows, columns = (_drawn(size, calls * LINES, generator).view(calls, LINES) for size in (m, n))
+    a = torch.stack([one["a"][at] for one, at in zip(inputs, rows, strict=True)])
+    b = torch.stack([one["b"][:, at] for one, at in zip(inputs, columns, strict=True)])
+    right = a.double() @ b.double()
+    allowed = _rounding(right) + _adding(k) * _length(a, dim=2)[:, :, None] * _length(b, dim=1)[:, None, :]
+    summed = torch.randperm(calls, generator=generator, device=generator.device)[:SUMMED].tolist()
 
     def check(now: Sequence[Inputs], outputs: Sequence[Tensor]) -> Tensor:
-        found = []
-        for (rows, columns, given), output in zip(kept, outputs, strict=True):
-            right = given["a"].double() @ given["b"].double()
-            crossings = _worst(output[rows][:, columns], right, tolerance(given, right))
-            # A sum is not finite if an element is not, and 0 times it is NaN then.
-            found.append(crossings + 0 * output.sum(dtype=torch.float32))
+        got = torch.stack([
+            output[i[:, None], j] for output, i, j in zip(outputs, rows, columns, strict=True)])
+        crossings = ((got.double() - right).abs_() / allowed).amax(dim=(1, 2))
+        # A sum is not finite if an element is not, and 0 times it is NaN then.
+        found = crossings + 0 * torch.stack([output.sum(dtype=torch.float32) for output in outputs])
         for number in summed:
-            a, b, output = now[number]["a"], now[number]["b"], outputs[number]
-            ratios = [found[number], *_singles(a, b, output, generator), *_sums(a, b, output, generator)]
-            found[number] = torch.stack(ratios).max()
+            one, output = now[number], outputs[number]
+            ratios = [*_singles(one["a"], one["b"], output, generator), *_sums(one["a"], one["b"], output, generator)]
+            found[number] = torch.stack([found[number], *ratios]).max()
         # max() of numbers with a NaN among them is NaN; infinity over infinity is one.
-        return torch.stack(found).nan_to_num(nan=math.inf, posinf=math.inf)
+        return found.nan_to_num(nan=math.inf, posinf=math.inf)
 
     return check
 

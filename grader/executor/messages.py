@@ -118,8 +118,11 @@ class Capture(Message):
 
 
 class Replay(Message):
+    """Replay a capture; `before` it another one, outside of the clock."""
+
     op: Literal["replay"] = "replay"
     capture: Size
+    before: Size | None = None
 
 
 ExecutorRequest = LoadPlan | LoadBaseline | Bind | Run | Capture | Replay

@@ -42,12 +42,14 @@ class Arena:
     64 KiB and a row of guard zone on either side; their contents are undefined.
 
     `guard` says what stands in the zones: NaN, so that a read out of bounds shows in the answer, or a secret pattern,
-    which is for what is written. Guard zones are written by `guard` and looked at by `touched`.
+    which is for what is written. Guard zones are written by `guard` and looked at by `touched`. Host memory that is
+    `sparse` takes up no more than what is touched of it.
     Raises buffers.BufferError if there is no memory.
     """
 
     def __init__(
-        self, wanted: Sequence[GivenTensor], *, place: Place = "device", guard: Literal["nan", "secret"] = "nan"
+        self, wanted: Sequence[GivenTensor], *, place: Place = "device", guard: Literal["nan", "secret"] = "nan",
+        sparse: bool = False,
     ) -> None:
         self.place = place
         spans, size = guards.layout(
@@ -57,7 +59,7 @@ class Arena:
         self.bytes = size = max(1, -(-size // _GRANULE)) * _GRANULE
         self._pointer, self._descriptor = 0, -1
         try:
-            self.memory = self._on_device(size) if place == "device" else self._on_host(size)
+            self.memory = self._on_device(size) if place == "device" else self._on_host(size, sparse)
         except (OSError, ValueError, MemoryError) as error:
             raise buffers.BufferError(f"no memory for {size:,} bytes of tensors: {error}") from None
         self._guards = guards.Guards(
@@ -99,10 +101,11 @@ class Arena:
         self._handle = bytes(self._checked(runtime.cudaIpcGetMemHandle(self._pointer)).reserved)
         return guards.device_memory(self._pointer, size)
 
-    def _on_host(self, size: int) -> torch.Tensor:
+    def _on_host(self, size: int, sparse: bool) -> torch.Tensor:
         self._descriptor = buffers.memory_file(size)
-        # All of it now: who is the first to touch a page waits for it.
-        os.posix_fallocate(self._descriptor, 0, size)
+        if not sparse:
+            # All of it now: who is the first to touch a page waits for it.
+            os.posix_fallocate(self._descriptor, 0, size)
         return torch.frombuffer(mmap.mmap(self._descriptor, size), dtype=torch.uint8)
 
     def _checked(self, answer: tuple[Any, Any]) -> Any:

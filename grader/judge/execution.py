@@ -172,12 +172,15 @@ class Executor:
         captured = _expected(reply, messages.Captured)
         return Captured(captured.number, captured.graph)
 
-    def replay(self, captured: Captured, *, seconds: float) -> Done | Lost:
+    def replay(self, captured: Captured, *, before: Captured | None = None, seconds: float) -> Done | Lost:
         """Replays. `Done.seconds` is the host's clock around launch, look and synchronisation, inside the executor.
 
-        What the judge has asked of its own device before is waited for, outside of the clock.
+        What the judge has asked of its own device is waited for, and `before` is replayed, outside of the clock.
         """
-        reply = self._ask(messages.Replay(seq=self._conversation.next_seq(), capture=captured.number), seconds)
+        request = messages.Replay(
+            seq=self._conversation.next_seq(), capture=captured.number,
+            before=None if before is None else before.number)
+        reply = self._ask(request, seconds)
         return reply if isinstance(reply, Lost) else Done(seconds=_expected(reply, messages.Replayed).seconds)
 
     def close(self) -> None:

@@ -30,7 +30,7 @@ from grader.statistics import Estimate, estimate, settled, straddles
 
 POOL_BYTES = 8 << 30
 # Host memory takes longer to fill.
-HOST_POOL_BYTES = 4 << 30
+HOST_POOL_BYTES = 2 << 30
 FEWEST_SLOTS, MOST_SLOTS = 4, 256
 # What the calls of one replay touch passes through the device's last cache so many times over.
 CACHES = 4

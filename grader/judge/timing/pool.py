@@ -87,7 +87,8 @@ class Pool:
         place: Literal["device", "host"] = "device" if cuda else "host"
         self._arenas: list[Arena] = []
         try:
-            self._inputs = self._arena(read * count, "host" if self._on_host else "device")
+            self._inputs = self._arena(
+                read * count, "host" if self._on_host else "device", sparse=assignment.renew is not None)
             self._outputs = {side: self._arena([written] * count, place, "secret") for side in SIDES}
             self.looks = {side: self._look(side, self._arena(desk, place)) for side in SIDES}
         except BaseException:
@@ -163,9 +164,10 @@ class Pool:
             arena.close()
 
     def _arena(
-        self, wanted: Sequence[GivenTensor], place: Literal["device", "host"], guard: Literal["nan", "secret"] = "nan"
+        self, wanted: Sequence[GivenTensor], place: Literal["device", "host"], guard: Literal["nan", "secret"] = "nan",
+        *, sparse: bool = False,
     ) -> Arena:
-        arena = Arena(wanted, place=place, guard=guard)
+        arena = Arena(wanted, place=place, guard=guard, sparse=sparse)
         self._arenas.append(arena)
         return arena
 

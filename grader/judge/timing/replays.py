@@ -45,7 +45,7 @@ class Replays:
             return nothing
         waits = []
         for _ in range(EMPTY_REPLAYS):
-            done = self.executor.replay(nothing, seconds=self.limit)
+            done = self.executor.replay(nothing, before=nothing, seconds=self.limit)
             if isinstance(done, Lost):
                 return done
             waits.append(done.seconds)
@@ -76,8 +76,5 @@ class Replays:
         """Seconds a call, on contents that nobody has seen before."""
         assert self._calls is not None and self._warm is not None
         self.pool.draw(self.side, self.count, expect=expect)
-        warm = self.executor.replay(self._warm, seconds=self.limit)
-        if isinstance(warm, Lost):
-            return warm
-        done = self.executor.replay(self._calls, seconds=self.limit)
+        done = self.executor.replay(self._calls, before=self._warm, seconds=self.limit)
         return max(1e-9, done.seconds - self.overhead) / self.count if isinstance(done, Done) else done

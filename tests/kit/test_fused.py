@@ -1,0 +1,190 @@
+"""The kernel that draws many calls at once, in Triton's interpreter, bit by bit against the same written in Python."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import pytest
+import torch
+from torch import Tensor
+
+from grader.catalogue import ROOT
+from grader.kit.inputs import Bits, Distribution, Loud, Outliers, Spread, Tables, as_matrix, partner_tables, tables
+
+# A process that imports torch and triton, where others do as much.
+SECONDS = 240
+SLOTS = 2
+GAP = 48
+LANES, ROUNDS = 256, 7
+
+PROGRAM = """
+import sys
+import torch
+from grader.kit.fused import LANES, ROUNDS, draw_all
+assert (LANES, ROUNDS) == (256, 7)
+tasks = torch.load(sys.argv[1], weights_only=False)
+for distribution, shape, memory, starts, keys, found in tasks:
+    draw_all(distribution, shape, memory, starts, keys, found)
+torch.save([task[2] for task in tasks], sys.argv[2])
+"""
+
+
+@dataclass(frozen=True)
+class Task:
+    distribution: Distribution
+    shape: tuple[int, ...]
+    dtype: torch.dtype = torch.float32
+
+
+TASKS = {
+    "a vector, longer than a program's share": Task(Spread(scale=(0.5, 2.0), offset=1.0), (2500,)),
+    "rows, with outliers that are multiples": Task(Spread(outliers=Outliers(256, times=30.0)), (3, 1300)),
+    "rows, with outliers of many sizes": Task(
+        Spread(offset=2.0, absolute=True, outliers=Outliers(64, exponents=(3, 6))), (5, 600)),
+    "one scale for all": Task(Spread(scale=(0.5, 10.5), axis=None, even=True), (7, 33)),
+    "bits": Task(Bits(), (9, 700)),
+    "loud columns": Task(Spread(axis=0, loud=Loud(axis=1, sign=1)), (9, 70), torch.float16),
+    "loud rows": Task(Spread(axis=1, loud=Loud(axis=0, sign=-1)), (70, 300), torch.float16),
+}
+
+
+def philox(key: int, counter: tuple[int, int]) -> tuple[int, int, int, int]:
+    """Philox-4x32 as its authors give it, with a counter whose upper half is zero."""
+    low, high, mask = key & 0xFFFFFFFF, key >> 32 & 0xFFFFFFFF, 0xFFFFFFFF
+    c0, c1, c2, c3 = *counter, 0, 0
+    for _ in range(ROUNDS):
+        first, second = 0xD2511F53 * c0, 0xCD9E8D57 * c2
+        c0, c1, c2, c3 = second >> 32 ^ c1 ^ low, second & mask, first >> 32 ^ c3 ^ high, first & mask
+        low, high = (low + 0x9E3779B9) & mask, (high + 0xBB67AE85) & mask
+    return c0, c1, c2, c3
+
+
+def element(task: Task, found: Tables | None, slot: int, key: int, row: int, column: int) -> float | int:
+    """One element, in the arithmetic of the tensor's type."""
+    _, columns = as_matrix(task.shape)
+    spread = task.distribution
+    down = isinstance(spread, Spread) and spread.loud is not None and spread.loud.axis == 1
+    across = -(-columns // (LANES if down else 4 * LANES))
+
+    def bits(row: int, column: int) -> int:
+        if down:
+            return philox(key, (row // 4 * across * LANES + column, 0))[row % 4]
+        at = column // (4 * LANES) * LANES + column % LANES
+        return philox(key, (row * across * LANES + at, 0))[column // LANES % 4]
+
+    word = bits(row, column)
+    if isinstance(spread, Bits):
+        return word & ~0x00800000 if word & 0x7F800000 == 0x7F800000 else word
+    assert isinstance(spread, Spread) and found is not None
+    index = 0 if spread.axis is None else (row, column)[spread.axis]
+    scale, offset = (numpy.float32(table[slot, index]) for table in (found.scale, found.offset))
+
+    def number(word: int) -> numpy.float32:
+        both = numpy.float32((word & 0xFFFF) + (word >> 16) - 65535)
+        return numpy.float32(offset + scale * (both * numpy.float32(6**0.5 / 2**16)))
+
+    x = number(word)
+    if spread.outliers is not None:
+        every = spread.outliers.every
+        group = (row * across * 4 + column // LANES) * (LANES // every) + column % LANES // every
+        place, fraction, power, _ = philox(key, (group, 1))
+        if place % every == column % every:
+            x = numpy.float32(x * numpy.float32(spread.outliers.times))
+            if spread.outliers.exponents is not None:
+                low, high = spread.outliers.exponents
+                exponent = 127 + low + (power >> 8) % (high - low + 1)
+                pattern = exponent << 23 | fraction & 0x807FFFFF
+                x = numpy.array([pattern], dtype=numpy.uint32).view(numpy.float32)[0]
+    if spread.loud is None:
+        return float(x)
+    assert found.partner is not None
+    position = (row, column)[spread.loud.axis]
+    partner = int(found.partner[slot, position])
+    if partner < 0:
+        return float(numpy.float16(x))
+    its = (partner, column) if spread.loud.axis == 0 else (row, partner)
+    early = numpy.float16(numpy.float32(numpy.float16(number(bits(*its)))) * spread.loud.times)
+    if partner == position:
+        return float(early)
+    quiet = numpy.float16(numpy.float32(numpy.float16(x)) / numpy.float32(spread.loud.times))
+    return float(numpy.float16(numpy.float32(quiet) + spread.loud.sign * numpy.float32(early)))
+
+
+Given = tuple[Distribution, tuple[int, ...], Tensor, Tensor, Tensor, Tables | None]
+
+
+def given(task: Task, seed: int) -> Given:
+    generator = torch.Generator().manual_seed(seed)
+    rows, columns = as_matrix(task.shape)
+    step = -(-rows * columns // 16) * 16 + GAP
+    memory = torch.full((SLOTS * step + GAP,), float("nan"), dtype=task.dtype)
+    starts = torch.arange(SLOTS) * step + GAP
+    keys = torch.randint(-(2**62), 2**62, (SLOTS,), generator=generator)
+    found = None
+    if isinstance(task.distribution, Spread):
+        partner = partner_tables({"x": task.distribution}, {"x": task.shape}, SLOTS, generator).get("x")
+        found = tables(task.distribution, task.shape, SLOTS, partner, generator)
+    return task.distribution, task.shape, memory, starts, keys, found
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Given, Tensor]]:
+    folder: Path = tmp_path_factory.mktemp("fused")
+    tasks = {name: given(task, seed) for seed, (name, task) in enumerate(TASKS.items())}
+    torch.save(list(tasks.values()), folder / "tasks")
+    ran = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(folder / "tasks"), str(folder / "drawn")],
+        env=os.environ | {"TRITON_INTERPRET": "1", "PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+        timeout=SECONDS, check=False)
+    assert ran.returncode == 0, ran.stderr
+    memories = torch.load(folder / "drawn", weights_only=True)
+    return {name: (task, memory) for (name, task), memory in zip(tasks.items(), memories, strict=True)}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_bit_is_as_written_down(drawn: dict[str, tuple[Given, Tensor]], name: str) -> None:
+    task, ((_, shape, _, starts, keys, found), memory) = TASKS[name], drawn[name]
+    rows, columns = as_matrix(shape)
+    dice = torch.Generator().manual_seed(0)
+    for slot in range(SLOTS):
+        start = int(starts[slot])
+        tensor = memory[start : start + rows * columns].view(rows, columns)
+        places = torch.randint(rows * columns, (1500,), generator=dice).tolist()
+        for row, column in {divmod(place, columns) for place in places}:
+            right = element(task, found, slot, int(keys[slot]), row, column)
+            got = tensor[row, column]
+            if isinstance(right, int):
+                assert int(got.view(torch.int32)) & 0xFFFFFFFF == right
+            else:
+                assert float(got) == right, (row, column)
+        assert bool(tensor.isfinite().all())
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_nothing_is_written_beside_a_tensor_and_no_two_are_alike(
+    drawn: dict[str, tuple[Given, Tensor]], name: str
+) -> None:
+    (_, shape, _, starts, _, _), memory = drawn[name]
+    rows, columns = as_matrix(shape)
+    inside = torch.zeros(len(memory), dtype=torch.bool)
+    slots = []
+    for start in starts.tolist():
+        inside[start : start + rows * columns] = True
+        slots.append(memory[start : start + rows * columns])
+    assert bool(memory[~inside].isnan().all())
+    assert float((slots[0] == slots[1]).double().mean()) < 0.05
+
+
+def test_philox_is_the_published_one() -> None:
+    """The known answer of ten rounds for a zero key and counter, from the authors' own test vectors."""
+    global ROUNDS
+    before, ROUNDS = ROUNDS, 10
+    try:
+        assert philox(0, (0, 0)) == (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)
+    finally:
+        ROUNDS = before
