@@ -1,0 +1,149 @@
+"""Timing by replay on a GPU: fresh contents, ratios that repeat, answers that are checked, a compiled baseline that is."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from grader.calibrate import timed
+from grader.catalogue import ROOT, assignments
+from grader.course import Course, read_course
+from grader.forkserver.handle import InfrastructureError
+from grader.judge import device
+from grader.judge.compare import unwritten
+from grader.judge.lane import close_lane
+from grader.judge.timing import roofline
+from grader.judge.timing.baselines import scalars
+from grader.judge.timing.measure import fitting
+from grader.judge.timing.pool import Pool
+
+pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
+
+ASSIGNMENTS = assignments()
+SLOTS = 3
+RUNS = 3
+SPREAD = 0.03
+OWN_PROCESS = 0.05
+
+# The compiled baseline of the file in the first argument, by itself: microseconds a call of a graph of ten.
+ALONE = """
+import runpy, sys, torch
+compiled = runpy.run_path(sys.argv[1])["compiled"]
+m, n = int(sys.argv[2]), int(sys.argv[3])
+slots = [(torch.randn(m, n, device="cuda"), torch.empty(m, n, device="cuda")) for _ in range(10)]
+stream = torch.cuda.Stream()
+with torch.cuda.stream(stream):
+    for slot in slots:
+        compiled(*slot)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=stream):
+        for slot in slots:
+            compiled(*slot)
+    times = []
+    for _ in range(30):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        graph.replay()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end) * 100)
+print(sorted(times)[15])
+"""
+
+
+@pytest.fixture(scope="module")
+def course() -> Iterator[Course]:
+    yield read_course(ROOT / "course.toml", frozenset(ASSIGNMENTS))
+    close_lane()
+
+
+def reference(name: str) -> Path:
+    return ROOT / "reference" / f"{name}.py"
+
+
+@pytest.mark.parametrize("name", [name for name in ASSIGNMENTS if name != "copy_first_column"])
+def test_slots_are_drawn_anew_each_time_and_can_be_had_again(name: str) -> None:
+    assignment = ASSIGNMENTS[name]
+    case, _ = fitting(assignment, assignment.timed[0], device.memory())
+    numbers = scalars(assignment, case)
+    pool = Pool(assignment, case, {"student": numbers, "baseline": numbers}, SLOTS, cuda=True)
+    try:
+        seen = []
+        for _ in range(2):
+            pool.draw("student", SLOTS - pool.spare)
+            slots = pool.slots("student")
+            assert bool(unwritten(slots[0]["out"].tensor).all())
+            drawn = [slot[key].tensor for slot in slots for key in slot if key != "out"]
+            assert all(bool(one.isfinite().all()) for one in drawn)
+            seen.append([one.clone() for one in drawn])
+            assert pool._fused is not None
+            pool._fused.again()
+            assert all(torch.equal(one, before) for one, before in zip(drawn, seen[-1], strict=True))
+        step = len(seen[0]) // SLOTS
+        for one, other in (*zip(*seen, strict=True), (seen[0][0], seen[0][step])):
+            assert float((one == other).double().mean()) < 0.05
+    finally:
+        pool.close()
+
+
+def test_ratios_repeat_and_nothing_beats_the_roof(course: Course) -> None:
+    silu = ASSIGNMENTS["silu"]
+    ratios: dict[str, list[float]] = {}
+    for _ in range(RUNS):
+        for timing in timed(silu, course, reference("silu")):
+            ratios.setdefault(timing.case, []).append(timing.speedup.median)
+            assert timing.roof == "device copy" and timing.roof_fraction is not None
+            assert 0.5 < timing.roof_fraction < 1.05 and timing.compiled_us is not None
+    assert set(ratios) == {case.name for case in silu.timed}
+    for found in ratios.values():
+        assert max(found) / min(found) < 1 + SPREAD
+
+
+def test_a_compiled_baseline_is_as_fast_as_in_a_process_of_its_own(course: Course) -> None:
+    transpose = ASSIGNMENTS["transpose"]
+    found = timed(transpose, course, reference("transpose"))[0]
+    sizes = [str(found.sizes[name]) for name in "MN"]
+    source = ROOT / "assignments" / "transpose" / "baseline.py"
+    alone = float(subprocess.run(
+        [sys.executable, "-c", ALONE, str(source), *sizes], capture_output=True, text=True, check=True, timeout=300,
+    ).stdout)
+    assert found.compiled_us == pytest.approx(alone, rel=OWN_PROCESS)
+
+
+LAZY = """
+import torch, triton, triton.language as tl
+
+@triton.jit
+def kernel(x_ptr, out_ptr, n, LIMIT: tl.constexpr, BLOCK: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n)
+    tl.store(out_ptr + at, x / (1 + tl.exp(-x)), mask=(at < n) & (at < LIMIT))
+
+def silu(x, out):
+    n = x.numel()
+    kernel[(triton.cdiv(n, 1024),)](x, out, n, LIMIT=KEPT, BLOCK=1024)
+"""
+
+
+@pytest.mark.parametrize(("kept", "wrong"), [(1 << 40, False), ((1 << 26) - 8192, True)])
+def test_one_row_left_out_of_thousands_is_found(tmp_path: Path, course: Course, kept: int, wrong: bool) -> None:
+    file = tmp_path / "silu.py"
+    file.write_text(LAZY.replace("KEPT", str(kept)))
+    if not wrong:
+        assert timed(ASSIGNMENTS["silu"], course, file)
+        return
+    with pytest.raises(InfrastructureError, match=r"In a timed call [\d,]+ of [\d,]+ elements are wrong"):
+        timed(ASSIGNMENTS["silu"], course, file)
+
+
+def test_roofs_are_those_of_a_device() -> None:
+    found = roofline.measure()
+    assert 1e11 < found.copy < 2e13 and 1e12 < found.matmul < 1e16 and 1e9 < found.pinned < 1e12
+    assert found.seconds < 5
+    assert statistics.pstdev([roofline.measure().copy for _ in range(3)]) < 0.05 * found.copy
