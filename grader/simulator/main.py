@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from grader.plan.frames import Channel, ChannelClosed
+from grader.plan.frames import FRAME_BYTES, Channel, ChannelClosed
 from grader.plan.messages import SIMULATOR_REQUEST, CannotSimulate, Exhausted, Simulate, Simulated
 from grader.plan.plan import ITEM_BYTES, Copy, Data, DType, Fill, Launch, Malformed, Plan, View, read_plan
 from grader.simulator.arithmetic import warm_up
@@ -25,6 +25,8 @@ from grader.simulator.types import Array, encode, rounding
 
 MOST_BYTES = 2 << 30
 """Of all temporaries of a plan."""
+MOST_TOLD = FRAME_BYTES // 4
+"""Characters of an answer that fit a frame whatever they are."""
 UNWRITTEN = 0xFF
 """Each byte of a temporary that nobody wrote: NaN in every type of floats."""
 POISONS = (np.uint32(0x7FC0_5EED), np.uint16(0x7E5D))
@@ -175,7 +177,11 @@ def serve(channel: Channel) -> None:
             request, descriptors = channel.receive_with_descriptors(SIMULATOR_REQUEST)
         except ChannelClosed:
             return
-        channel.send(_answer(request, descriptors))
+        answer = _answer(request, descriptors)
+        if isinstance(answer, Simulated) and len(answer.model_dump_json()) > MOST_TOLD:
+            # A text may be full of characters that take six bytes each.
+            answer = answer.model_copy(update={"findings": answer.findings[:4], "printed": answer.printed[:1000]})
+        channel.send(answer)
 
 
 def _answer(request: Simulate, descriptors: list[int]) -> Result:

@@ -52,13 +52,16 @@ class Shadow:
                 self._report(machine, source, index, others, owners, clash, certain=False)
         index.put(self.writer, owners)
         index.put(data, values)
-        differs = bits(index.take(data)) != bits(values)
-        if differs.any():
+        differs = None if index.apart() else bits(index.take(data)) != bits(values)
+        if differs is not None and differs.any():
             after = index.take(self.writer)
             self._report(machine, source, index, after, owners, differs & (after != owners), certain=True, now=True)
         if self.atomic is not None:
             index.put(self.atomic, False)
-        self._at(machine, owners)
+        if machine.synced is not None:
+            if self.stored is None:
+                self.stored = np.zeros_like(machine.synced)
+            self.stored[owners - 1] = machine.step
 
     def load(self, machine: Machine, source: Source, index: Lanes, owners: Array) -> None:
         if index.low <= self.high and index.high >= self.low:
@@ -91,13 +94,6 @@ class Shadow:
         self.low, self.high = min(self.low, index.low), max(self.high, index.high)
         index.put(self.writer, owners)
         index.put(self.atomic, True)
-        self._at(machine, owners)
-
-    def _at(self, machine: Machine, owners: Array) -> None:
-        if machine.synced is not None:
-            if self.stored is None:
-                self.stored = np.zeros_like(machine.synced)
-            self.stored[owners - 1] = machine.step
 
     def _report(
         self, machine: Machine, source: Source, index: Lanes, others: Array, owners: Array, clash: Array, *,

@@ -136,6 +136,10 @@ class Lanes:
         self.index = index
         self.low, self.high = (int(index.min()), int(index.max())) if index.size else (0, -1)
 
+    def apart(self) -> bool:
+        """Whether each element is known to be there but once."""
+        return False
+
     def take(self, data: Array) -> Array:
         return data.take(self.index)
 
@@ -153,6 +157,9 @@ class Runs(Lanes):
         super().__init__(base)
         self.length = length
         self.high += length - 1
+
+    def apart(self) -> bool:
+        return bool((np.diff(np.sort(self.index, axis=None)) >= self.length).all())
 
     def take(self, data: Array) -> Array:
         found: Array = windows(data, self.length)[self.index]
