@@ -1,4 +1,4 @@
-"""Timing by replay on a GPU: fresh contents, ratios that repeat, answers that are checked, a compiled baseline that is."""
+"""Timing by replay on a GPU: fresh contents, ratios that repeat, answers that are checked, a compiled baseline."""
 
 from __future__ import annotations
 
