@@ -36,6 +36,7 @@ class Preparing:
         self._device = device
         self._until = time.monotonic() + limits.assignment_seconds
         self._compiled: dict[str, Binary | Problem] = {}
+        self._living: Conversation | None = None
 
     def plan(self, wanted: Sequence[Wanted]) -> Planning:
         """Plans calls; where host code asks what its kernels take, they are compiled, and it is told."""
@@ -66,11 +67,14 @@ class Preparing:
         return [self._compiled[key] for key in keys] if lost is None else lost
 
     def start(self, role: wire.Role) -> Conversation:
-        """Forks a confined process. Raises InfrastructureError."""
+        """Forks a confined process, and ends the one before: a zygote has one at a time. Raises InfrastructureError."""
+        if self._living is not None and not self._living.over:
+            self._living.end()
         limits = self._limits
-        return Conversation(lane_zygote(), role, wire.Limits(
+        self._living = Conversation(lane_zygote(), role, wire.Limits(
             memory_mb=limits.memory_mb, file_mb=limits.file_mb, processes=limits.processes,
             cpu_seconds=int(limits.assignment_seconds + COMPILE_SECONDS)))
+        return self._living
 
     def _plan(self, wanted: Sequence[Wanted]) -> Planning:
         return plan_calls(

@@ -55,7 +55,7 @@ class Simulation:
 
         Raises InfrastructureError, BufferError.
         """
-        if self._conversation is None:
+        if self._conversation is None or self._conversation.over:
             self._conversation = self._start()
         text = write_plan(plan)
         file = memory_file(contents=text)
