@@ -176,8 +176,10 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
     content = context.source(assignment).content
     digest = hashlib.sha256(content).hexdigest() if content is not None else ""
     performance = _performance(job, context, assignment, verdict, digest)
-    flags = [Flag(what="policy", evidence=check.detail.message, place=check.detail.place)
-             for check in checks if check.detail is not None and check.detail.kind == "policy"]
+    # Each line once, not once for each case.
+    refused = {check.detail.message: check.detail for check in checks
+               if check.detail is not None and check.detail.kind == "policy"}
+    flags = [Flag(what="policy", evidence=said, place=detail.place) for said, detail in refused.items()]
     flags += [_too_fast(timing) for timing in performance.timings if (timing.roof_fraction or 0) > IMPOSSIBLE]
     return AssignmentResult(
         title=assignment.title, signature=assignment.signature, formula=assignment.formula,

@@ -1,5 +1,5 @@
 # Makes more empty files than any device's compiler may leave (32,768).
-# verdict: runtime_error, memory_limit
+# verdict: runtime_error, memory_limit, time_limit
 import errno
 import time
 from pathlib import Path
