@@ -1,7 +1,7 @@
 """The process that compiles kernels of plans. It needs no GPU, and it never sees a submission's file.
 
-A kernel's text is hostile, and Triton's compiler ends its process where it meets what it did not expect. So a child
-compiles, and where it dies the next one goes on with the kernel after.
+A kernel's text is hostile, and Triton's compiler ends its process where it meets what it did not expect. So children
+compile, and where one dies the next one goes on with the kernel after.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ _ERROR = re.compile(r"^(?:.*?:(\d+):\d+(?:\):|:)|<unknown>:\d+:) error: (.*)$", 
 _FAILED = "Failures have been detected while processing an MLIR pass pipeline"
 _MOST_PRINTED = 8 << 20
 _MOST_MESSAGE = 4000
+MOST_AT_ONCE = 8
 _TOO_SLOW = Problem(why="too_slow", message="the compiler takes too long: is a block of the kernel very large?")
 _WARM_UP = """module {
   tt.func public @warm_up(%x: !tt.ptr<f32>) {
@@ -57,11 +58,16 @@ def serve(channel: frames.Channel) -> None:
         try:
             source, target = descriptors
             text = messages.Kernels.model_validate_json(os.pread(source, request.bytes, 0))
-            written = _write(target, compile_kernels(text.kernels, request.target, request.seconds))
+            written = _write(target, compile_kernels(text.kernels, request.target, request.seconds, _at_once()))
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
         channel.send(messages.Compiled(seq=request.seq, bytes=written))
+
+
+def _at_once() -> int:
+    # A lane without a GPU is one core of as few as two; beside a GPU there are more, and one lane.
+    return max(1, min(MOST_AT_ONCE, len(os.sched_getaffinity(0)) // 2))
 
 
 def compile_kernel(kernel: Kernel, target: str) -> Binary | Problem:
@@ -88,48 +94,60 @@ def compile_kernel(kernel: Kernel, target: str) -> Binary | Problem:
     return Binary(cubin=base64.b64encode(cubin).decode(), facts=facts, metadata=json.dumps(metadata))
 
 
-def compile_kernels(kernels: Sequence[Kernel], target: str, seconds: int) -> list[str]:
-    """For each kernel a `Binary` or a `Problem`, as JSON. `seconds` of processor time are for each."""
-    outcomes: list[str] = []
-    while len(outcomes) < len(kernels):
-        outcomes += _in_a_child(kernels[len(outcomes) :], target, seconds)
-    return outcomes
+def compile_kernels(kernels: Sequence[Kernel], target: str, seconds: int, at_once: int = 1) -> list[str]:
+    """For each kernel a `Binary` or a `Problem`, as JSON. `seconds` of processor time are for each; `at_once` children
+    share them out."""
+    outcomes: dict[int, str] = {}
+    shares = [list(range(first, len(kernels), at_once)) for first in range(at_once)]
+    while shares := [share for share in shares if share]:
+        children = [_Child([kernels[number] for number in share], target, seconds) for share in shares]
+        for share, child in zip(shares, children, strict=True):
+            found = child.outcomes()
+            outcomes.update(zip(share, found, strict=False))
+            # What comes after a kernel that ends its child is for another one.
+            del share[: len(found)]
+    return [outcomes[number] for number in range(len(kernels))]
 
 
-def _in_a_child(kernels: Sequence[Kernel], target: str, seconds: int) -> list[str]:
-    """The outcomes of these kernels, up to the one that ends the child."""
-    reading, writing = os.pipe()
-    with TemporaryFile("w+", errors="replace") as printed:
-        child = os.fork()
-        if not child:
-            try:
-                os.close(reading)
-                for standard in (1, 2):
-                    os.dup2(printed.fileno(), standard)
-                with os.fdopen(writing, "w") as pipe:
-                    for kernel in kernels:
-                        os.lseek(2, 0, os.SEEK_SET)
-                        os.ftruncate(2, 0)
-                        _limit(seconds)
-                        outcome = compile_kernel(kernel, target)
-                        if isinstance(outcome, Problem) and outcome.why == "compiler":
-                            outcome = _explained(outcome, _text(printed.fileno()))
-                        pipe.write(outcome.model_dump_json() + "\n")
-                        pipe.flush()
-            finally:
-                os._exit(0)
-        os.close(writing)
-        with os.fdopen(reading) as pipe:
-            outcomes = [line for line in pipe if line.endswith("\n")]
-        _, status = os.waitpid(child, 0)
-        if len(outcomes) < len(kernels):
-            ended = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-            how = signal.Signals(ended).name if ended else "itself"
-            last = _text(printed.fileno()).strip().rpartition("\n")[2]
-            died = _TOO_SLOW if ended == signal.SIGXCPU else Problem(
-                why="crash", message=f"the compiler was ended by {how}: {last[:500]}")
-            outcomes.append(died.model_dump_json())
-    return outcomes
+class _Child:
+    """A process that compiles kernels one after another, until all are done or one ends it."""
+
+    def __init__(self, kernels: Sequence[Kernel], target: str, seconds: int) -> None:
+        self._count = len(kernels)
+        self._printed = TemporaryFile("w+", errors="replace")  # noqa: SIM115 -- closed where outcomes are read
+        self._written = TemporaryFile("w+")  # noqa: SIM115
+        self._pid = os.fork()
+        if self._pid:
+            return
+        try:
+            for standard in (1, 2):
+                os.dup2(self._printed.fileno(), standard)
+            for kernel in kernels:
+                os.lseek(2, 0, os.SEEK_SET)
+                os.ftruncate(2, 0)
+                _limit(seconds)
+                outcome = compile_kernel(kernel, target)
+                if isinstance(outcome, Problem) and outcome.why == "compiler":
+                    outcome = _explained(outcome, _text(2))
+                self._written.write(outcome.model_dump_json() + "\n")
+                self._written.flush()
+        finally:
+            os._exit(0)
+
+    def outcomes(self) -> list[str]:
+        """Waits for its end: the outcomes of its kernels, up to the one that ended it."""
+        _, status = os.waitpid(self._pid, 0)
+        with self._written as written, self._printed as printed:
+            written.seek(0)
+            found = [line for line in written if line.endswith("\n")]
+            if len(found) < self._count:
+                ended = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+                how = signal.Signals(ended).name if ended else "itself"
+                last = _text(printed.fileno()).strip().rpartition("\n")[2]
+                died = _TOO_SLOW if ended == signal.SIGXCPU else Problem(
+                    why="crash", message=f"the compiler was ended by {how}: {last[:500]}")
+                found.append(died.model_dump_json())
+        return found
 
 
 def _limit(seconds: int) -> None:

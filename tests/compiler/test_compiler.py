@@ -34,12 +34,13 @@ CRASHES = changed("%x_ptr: !tt.ptr<f32> {tt.divisibility = 16", "%x_ptr: !tt.ptr
 ENDLESS = changed("1024", "1048576")
 
 
-def outcomes(of: list[Kernel], seconds: int = 60) -> list[Binary | Problem]:
-    return [OUTCOME.validate_json(one) for one in main.compile_kernels(of, "sm_90", seconds)]
+def outcomes(of: list[Kernel], seconds: int = 60, at_once: int = 1) -> list[Binary | Problem]:
+    return [OUTCOME.validate_json(one) for one in main.compile_kernels(of, "sm_90", seconds, at_once)]
 
 
-def test_a_kernel_that_ends_the_compiler_leaves_the_others_compiled() -> None:
-    first, second, third = outcomes([COPY, CRASHES, COPY])
+@pytest.mark.parametrize("at_once", [1, 2, 5])
+def test_a_kernel_that_ends_the_compiler_leaves_the_others_compiled(at_once: int) -> None:
+    first, second, third = outcomes([COPY, CRASHES, COPY], at_once=at_once)
     assert isinstance(first, Binary) and first == third
     assert isinstance(second, Problem) and second.why == "crash" and "SIGABRT" in second.message
 
