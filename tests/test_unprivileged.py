@@ -24,7 +24,8 @@ FAMILIES = "attacking_the_grader or network or reading_the_answer or exhausting"
 # What is run, and how many tests must pass at least. Where no namespaces are to be had, "confined" is the strongest.
 RUNS: dict[str, tuple[tuple[str, ...], int]] = {
     "the sandbox": (
-        ("tests/forkserver/test_isolation.py", "tests/forkserver/test_conversation.py", "tests/confine/test_defences.py"), 60),
+        ("tests/forkserver/test_isolation.py", "tests/forkserver/test_conversation.py",
+         "tests/confine/test_defences.py"), 40),
     "hostile, the strongest": (
         (HOSTILE, "-k", f"nothing_left and ({FAMILIES})"), 100),
     "hostile, confined": ((HOSTILE, "-k", f"without_namespaces and ({FAMILIES})"), 0),
