@@ -1,6 +1,7 @@
-# The right launch, fifty thousand times.
+# The right launch, more often than a plan has operations.
 # verdict: runtime_error
-# expect: asks for more than a plan can hold
+# expect: its plan does not hold
+# expect: List should have at most 16384 items
 import json
 
 import triton
@@ -25,7 +26,7 @@ def launches(plan):
 
 
 def forge(plan):
-    plan["first"] = launches(plan) * 50_000
+    plan["first"] = launches(plan) * 16_385
 
 
 told = BaseModel.model_dump_json
