@@ -45,9 +45,12 @@ def run(session: Session, source: bytes, function: str, seq: int) -> Loaded | Fa
     """Runs the file's statements, those that fail left out. `function` is what the file is graded for."""
     try:
         text = importlib.util.decode_source(source)
+    except (SyntaxError, UnicodeDecodeError):
+        return Failed(seq=seq, failure="syntax_error", message="the file is not text in UTF-8: save it as UTF-8")
+    try:
         tree = ast.parse(text, session.file)
         compile(tree, session.file, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, UnicodeError, RecursionError, MemoryError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = error.lineno or 0 if isinstance(error, SyntaxError) else 0
         return Failed(seq=seq, failure="syntax_error", message=failures.message(error), line=max(0, line),
                       traceback=failures.text(failures.lines_of(error), failures.TRACEBACK))
