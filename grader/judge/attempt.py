@@ -108,6 +108,7 @@ class Attempt:
             for cases, debug in ((simulated, True), (launched.values(), False)) for number, case in enumerate(cases)]
         self._planning = Planning()
         self._plans: dict[tuple[str, bool], Plan | Unplanned] = {}
+        self._source: CheckResult | None = None
         self._findings: list[Finding] = []
         self._shown: list[str] = []
         self._quoted = False
@@ -118,6 +119,12 @@ class Attempt:
 
     def read(self) -> CheckResult:
         """Plans every call: what the file is, whether it can be imported, and whether its function can be called."""
+        # Once, whichever check is the first to be asked for.
+        if self._source is None:
+            self._source = self._read()
+        return self._source
+
+    def _read(self) -> CheckResult:
         if self.source.problem is not None:
             return self._source_failed(self._failure("unreadable_source", self.source.problem))
         if self.source.content is None:
@@ -133,6 +140,7 @@ class Attempt:
 
     def check(self, case: Case) -> CheckResult:
         """Runs the calls of a case on fresh inputs, and compares what they leave with the oracle's answer."""
+        self.read()
         plan = self._plans.get((case.name, not self._gpu))
         if plan is None:
             return self._case_result(case, "not_run", Detail(kind="exception", message="not run: there is no plan"))
@@ -166,6 +174,7 @@ class Attempt:
 
     def compiles(self) -> CheckResult:
         """Looks whether a GPU could launch the cases that only a GPU runs, and compiles kernels of the timed ones."""
+        self.read()
         if not self._plans:
             return self._target_result("not_run", Detail(kind="exception", message="not run: there is no plan"))
         here = {(case.name, not self._gpu) for case in self.assignment.cases_for("cuda" if self._gpu else "cpu")}
@@ -195,6 +204,7 @@ class Attempt:
         Raises InfrastructureError if the time cannot be taken.
         """
         assert self._launching is not None
+        self.read()
         if self._failed or not self._plans:
             reason = "not measured: speed counts once every case is right"
             return self._speed_result(case, "not_run", Detail(kind="exception", message=reason))
