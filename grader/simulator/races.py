@@ -90,7 +90,8 @@ class Shadow:
             before = index.take(self.reader)
             clash = (before != 0) & (before != owners)
             if clash.any():
-                self._report(machine, source, index, before, owners, clash, certain=False)
+                # This very atomic is no sign that the one who has read waited for it.
+                self._report(machine, source, index, before, owners, clash, certain=False, now=True)
         self.low, self.high = min(self.low, index.low), max(self.high, index.high)
         index.put(self.writer, owners)
         index.put(self.atomic, True)
