@@ -146,7 +146,7 @@ def calibrate(
 
 @app.command()
 def doctor() -> None:
-    """Say what this machine can do: device, interpreter, isolation, versions, what is missing and how to get it."""
+    """Say what this machine can do: device, grading, isolation, versions, what is missing and how to get it."""
     from grader import doctor as examine
 
     table = Table(box=None, show_header=False, pad_edge=False)

@@ -45,16 +45,15 @@ def new_pid_namespace() -> Iterator[None]:
         os.close(own)
 
 
-def new_mounts(folder: str, *, megabytes: int, entries: int, uid: int | None, executable: bool) -> None:
+def new_mounts(folder: str, *, megabytes: int, entries: int, uid: int | None) -> None:
     """Moves this process to mount and ipc namespaces of its own, with an empty file system in memory at `folder`.
 
-    It holds `megabytes` and `entries` files at most, belongs to `uid` (None: to this user), and its files can be
-    mapped as programs only if `executable`. /proc shows the user's own processes of the pid namespace, and /dev/shm
-    takes nothing.
+    It holds `megabytes` and `entries` files at most, belongs to `uid` (None: to this user), and none of its files can
+    be mapped as a program. /proc shows the user's own processes of the pid namespace, and /dev/shm takes nothing.
     """
     _checked(_libc.unshare(_CLONE_NEWNS | _CLONE_NEWIPC), "unshare(mount, ipc)")
     _checked(_libc.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None), "mount(private)")
-    flags = _MS_NOSUID | _MS_NODEV | (0 if executable else _MS_NOEXEC)
+    flags = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
     options = f"size={megabytes}m,nr_inodes={entries},mode=700"
     if uid is not None:
         options += f",uid={uid},gid={uid}"

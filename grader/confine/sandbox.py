@@ -45,7 +45,7 @@ def enter(
     _keep_only(control, output)
     if layers.namespaces:
         namespaces.new_mounts(
-            str(folder), megabytes=limits.file_mb, entries=FILES, uid=layers.uid, executable=False)
+            str(folder), megabytes=limits.file_mb, entries=FILES, uid=layers.uid)
     elif layers.uid is not None:
         os.chown(folder, layers.uid, layers.uid)
     own_count = layers.namespaces or layers.uid is not None

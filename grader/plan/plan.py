@@ -220,14 +220,6 @@ class Plan(Shaped):
         """The operations of each call that has to be right: the first, and the steady one if it differs."""
         return [self.first] if self.steady is None else [self.first, self.steady]
 
-    def persistent(self) -> set[int]:
-        """The temporaries that live longer than a call: what one call leaves in them, the next one finds."""
-        if self.steady is None:
-            return set()
-        before = {number for one in (*self.setup, *self.first) for number in named(one)}
-        given = {number for number, buffer in enumerate(self.buffers) if buffer.given}
-        return {number for one in self.steady for number in named(one)} & before - given
-
 
 def named(operation: Operation) -> set[int]:
     """The buffers that an operation reads or writes."""
