@@ -27,10 +27,11 @@ import torch
 
 from grader.catalogue import ROOT, assignments
 from grader.course import read_course
-from grader.grading import Job, grade
+from grader.grading import grade
 from grader.judge import attempt, execution, preparing, simulation
 from grader.judge.lane import close_lane, lane_zygote
 from grader.judge.timing.pool import Pool
+from grader.lanes import Job
 from grader.submission import find_submissions
 
 SAMPLE_SECONDS = 0.2

@@ -24,8 +24,9 @@ from grader.course import read_course
 from grader.forkserver import isolation
 from grader.forkserver.handle import Zygote
 from grader.forkserver.isolation import Isolation
-from grader.grading import Job, grade
+from grader.grading import grade
 from grader.judge import lane
+from grader.lanes import Job
 from grader.plan import wire
 from grader.submission import find_submissions
 

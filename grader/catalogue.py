@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -19,11 +19,23 @@ class CatalogueError(Exception):
     """An assignment folder is not what it should be; the text names the file and what was expected."""
 
 
+def files(root: Path = ROOT) -> dict[str, str]:
+    """The file that a student fills in for each assignment, by the assignment's name: nothing is imported for it."""
+    return {folder.name: f"{folder.name}.py" for folder in _folders(root)}
+
+
+def select(names: Collection[str], only: Collection[str]) -> list[str]:
+    """Those `names` that stand in `only`, all of them if it is empty. Raises ValueError, one line."""
+    for name in only:
+        if name not in names:
+            raise ValueError(f"{name!r} is no assignment; one of {', '.join(names)} expected")
+    return [name for name in names if not only or name in only]
+
+
 @cache
 def assignments(root: Path = ROOT) -> dict[str, Assignment]:
     """Every assignment under `root`, by name, in the order they are taught."""
-    found = [_read(folder / "assignment.py") for folder in sorted((root / "assignments").iterdir()) if folder.is_dir()
-             and not folder.name.startswith(("_", "."))]
+    found = [_read(folder / "assignment.py") for folder in _folders(root)]
     return {a.name: a for a in sorted(found, key=lambda a: (a.order, a.name))}
 
 
@@ -60,6 +72,11 @@ def answer_and_tolerance(assignment: Assignment, inputs: Inputs) -> tuple[Any, A
     """The oracle's answer, and the absolute error allowed: None where every bit must match."""
     expected = right_answer(assignment, inputs)
     return expected, None if assignment.tolerance is None else assignment.tolerance(inputs, expected)
+
+
+def _folders(root: Path) -> list[Path]:
+    return [folder for folder in sorted((root / "assignments").iterdir())
+            if folder.is_dir() and not folder.name.startswith(("_", "."))]
 
 
 def _read(path: Path) -> Assignment:

@@ -54,12 +54,12 @@ def grade(
     ours failed (everyone else is still graded); 130 when it was interrupted (what is graded by then is kept).
     """
     try:
-        found = catalogue.assignments()
-        students = find_submissions(submissions, [a.file for a in found.values()], leave_out=out)
+        found = catalogue.files()
+        students = find_submissions(submissions, found.values(), leave_out=out)
         rules = read_course(course, frozenset(found))
-    except (SubmissionError, CourseError, catalogue.CatalogueError) as error:
+    except (SubmissionError, CourseError) as error:
         _usage(str(error))
-    # Late: it imports torch and matplotlib, and whoever mistyped a name should not wait for them.
+    # Late: whoever mistyped a name should not wait for what it imports.
     from grader import run
 
     try:
@@ -67,12 +67,14 @@ def grade(
         own = ["--course", str(course.absolute())] if course != catalogue.ROOT / "course.toml" else []
         own += ["--allow-degraded"] if allow_degraded else []
         own += [] if speed else ["--no-speed"]
-        plan = run.plan(
+        with run.planned(
             students, rules, out=out, only=names, device=device, jobs=jobs, seed=seed, speed=speed,
-            minimum=min_isolation, allow_degraded=allow_degraded, options=own)
+            minimum=min_isolation, allow_degraded=allow_degraded, options=own,
+        ) as plan:
+            failures = run.grade_class(plan, console, errors)
     except run.PlanError as error:
         _usage(str(error))
-    raise typer.Exit(INFRASTRUCTURE_ERROR if run.grade_class(plan, console, errors) else 0)
+    raise typer.Exit(INFRASTRUCTURE_ERROR if failures else 0)
 
 
 @app.command()
@@ -93,8 +95,10 @@ def calibrate(
     except (CourseError, catalogue.CatalogueError) as error:
         _usage(str(error))
     names = [name for name in only.replace(" ", "").split(",") if name]
-    if unknown := [name for name in names if name not in found]:
-        _usage(f"--only: {unknown[0]!r} is no assignment; one of {', '.join(found)} expected")
+    try:
+        chosen = catalogue.select(found, names)
+    except ValueError as error:
+        _usage(f"--only: {error}")
     import torch
 
     from grader.judge.device import no_gpu
@@ -119,7 +123,7 @@ def calibrate(
     measured: list[measuring.Found] = []
     failed = False
     try:
-        for one in measuring.calibrate(names or list(found), rules, stages=stages):
+        for one in measuring.calibrate(chosen, rules, stages=stages):
             if isinstance(one, measuring.Trouble):
                 failed = True
                 errors.print(f"kernelmark: {one.message}", markup=False)

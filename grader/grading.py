@@ -1,7 +1,4 @@
-"""One submission through the suite; many of them through an executor.
-
-`grade` is a function of picklable arguments, so that a class is a `map` over any `concurrent.futures` executor.
-"""
+"""One submission through the suite, and what its checks come to."""
 
 from __future__ import annotations
 
@@ -9,16 +6,10 @@ import contextlib
 import datetime
 import hashlib
 import io
-import multiprocessing
 import os
 import platform
-import signal
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from importlib import metadata
 
 import pytest
@@ -26,13 +17,10 @@ import torch
 
 from grader import calibration, catalogue, scoring
 from grader.assignment import Assignment
-from grader.calibration import Calibration
-from grader.course import Course
-from grader.forkserver.isolation import Isolation
 from grader.judge.attempt import SPEED_SECONDS, case_id, expected_checks, speed_id
-from grader.judge.device import sane
 from grader.judge.explain import explain_assignment
-from grader.judge.lane import END_SECONDS, at_work, lane_isolation, lane_zygote, start_lane
+from grader.judge.lane import lane_isolation, lane_zygote
+from grader.lanes import Graded, Job
 from grader.plan.wire import Ready
 from grader.result import (
     IMPOSSIBLE,
@@ -46,16 +34,11 @@ from grader.result import (
     Timing,
     Verdict,
 )
-from grader.submission import Submission
 from grader.suite import plugin
-from grader.suite.context import CONTEXT, Context, our_failure, select
-from grader.suite.plugin import draw_seed
+from grader.suite.context import CONTEXT, Context, our_failure
 
 # Beyond the judge's own deadlines: only a grader that hangs reaches it.
 GUARD_SECONDS = 120
-
-# So often it is asked whether to go on.
-GLANCE_SECONDS = 0.2
 
 DISABLE_AUTOLOAD = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
 NO_GPU = "graded without a GPU: speed is measured on one, never guessed"
@@ -64,40 +47,14 @@ NOT_RIGHT = "speed counts once every case is right"
 COSTS_SPEED_ALONE = ("infrastructure", "time_out", "out_of_memory", "over_limit")
 
 
-@dataclass(frozen=True)
-class Job:
-    """All that grading one submission takes. Every input follows from `seed`. Without a GPU `speed` is not measured.
-
-    `earlier` are the shares of the points for speed of an earlier grading, by assignment.
-    """
-
-    submission: Submission
-    course: Course
-    only: tuple[str, ...] = ()
-    device: str = "cpu"
-    speed: bool = True
-    seed: int = field(default_factory=draw_seed)
-    command: str = ""
-    calibrations: tuple[Calibration, ...] = ()
-    earlier: Mapping[str, scoring.Earlier] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Graded:
-    """What a job gave: a result and the log of its checks, or a failure of ours."""
-
-    submission: Submission
-    result: Result | None
-    log: str = ""
-    error: str = ""
-
-
 def grade(job: Job) -> Graded:
     """Grades one submission. Failures of ours inside a check are in the result; others are in `error`."""
     started = time.monotonic()
     interrupted = False
+    found = catalogue.assignments()
     context = Context(
-        folder=job.submission.folder, assignments=select(catalogue.assignments(), job.only), course=job.course,
+        folder=job.submission.folder, course=job.course,
+        assignments={name: found[name] for name in catalogue.select(found, job.only)},
         device=job.device, seed=plugin.seed_bytes(job.seed), asked_for_speed=job.speed)
 
     class Given:
@@ -259,87 +216,3 @@ def _environment(job: Job, versions: Ready) -> Environment:
         isolation_missing=list(level.missing),
         seed=str(job.seed), course=job.course.sha256,
         kernelmark=metadata.version("kernelmark"))
-
-
-def grade_all(
-    jobs: Iterable[Job], lanes: int, measured: Isolation | None = None, interrupted: Callable[[], bool] = lambda: False
-) -> Iterator[Graded]:
-    """Grades every job in `lanes` processes, with the isolation `measured` if it is; yields as they finish. Ends the
-    lanes and raises KeyboardInterrupt as soon as it is `interrupted`.
-
-    A lane that dies takes nobody with it: what was in flight is graded again, one at a time, and only a submission
-    whose lane dies then too is given up, as a failure of ours.
-    """
-    waiting = deque(jobs)
-    while waiting:
-        for job in (yield from _pool(waiting, lanes, measured, interrupted)):
-            if (yield from _pool(deque([job]), 1, measured, interrupted)):
-                yield Graded(job.submission, None, error="the grading process died, twice")
-
-
-def grade_in_lane(job: Job) -> Graded:
-    """Grades in a process of its own. It ends where its GPU does not answer any more: another one takes its place."""
-    if job.device == "cuda" and not sane():
-        os._exit(1)
-    with at_work():
-        return grade(job)
-
-
-def _pool(
-    waiting: deque[Job], lanes: int, measured: Isolation | None, interrupted: Callable[[], bool]
-) -> Generator[Graded, None, list[Job]]:
-    """Takes jobs from `waiting` and runs them in one pool. Returns those that were in flight when the pool broke."""
-    flying: dict[Future[Graded], Job] = {}
-    # Spawned: a lane must not inherit the terminal's threads, and starts as clean as by hand.
-    context = multiprocessing.get_context("spawn")
-    with _held_back():
-        # It starts a process that looks after its locks.
-        executor = ProcessPoolExecutor(
-            lanes, mp_context=context, initializer=start_lane, initargs=(measured,))
-    with executor as pool:
-        try:
-            while waiting or flying:
-                if interrupted():
-                    raise KeyboardInterrupt
-                while waiting and len(flying) < lanes:
-                    with _held_back():
-                        flying[pool.submit(grade_in_lane, waiting[0])] = waiting[0]
-                    waiting.popleft()
-                for future in wait(flying, GLANCE_SECONDS, FIRST_COMPLETED).done:
-                    try:
-                        graded = future.result()
-                    except BrokenProcessPool:
-                        raise
-                    except Exception as error:
-                        graded = Graded(flying[future].submission, None, error=f"{type(error).__name__}: {error}")
-                    del flying[future]
-                    yield graded
-        except BrokenProcessPool:
-            return list(flying.values())
-        except BaseException:
-            # What is in their hands would be waited for.
-            _end_lanes()
-            raise
-    return []
-
-
-def _end_lanes() -> None:
-    lanes = multiprocessing.active_children()
-    for lane in lanes:
-        lane.terminate()
-    until = time.monotonic() + END_SECONDS + 1
-    for lane in lanes:
-        lane.join(max(0, until - time.monotonic()))
-        # In the kernel for good, it cannot even be told.
-        lane.kill()
-
-
-@contextlib.contextmanager
-def _held_back() -> Iterator[None]:
-    """Processes started meanwhile never see Ctrl-C, or that the terminal has gone, which all are told: who started them
-    tells them to end."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

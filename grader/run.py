@@ -9,6 +9,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -22,13 +23,10 @@ from grader.course import Course
 from grader.forkserver import isolation
 from grader.forkserver.handle import InfrastructureError
 from grader.forkserver.isolation import Isolation
-from grader.grading import Graded, Job, grade_all
-from grader.judge.device import no_gpu
+from grader.lanes import Graded, Job, Lanes, draw_seed
 from grader.report.load import Failure, load_results
 from grader.report.pages import write_class
 from grader.submission import Submission
-from grader.suite.context import select
-from grader.suite.plugin import draw_seed
 
 DEVICES = ("auto", "cpu", "cuda")
 
@@ -42,48 +40,74 @@ class Plan:
     """What will be graded, and how."""
 
     jobs: list[Job]
-    lanes: int
+    lanes: Lanes
+    side_by_side: int
     out: Path
     course: Course
     isolation: Isolation
 
 
-def plan(
+@contextlib.contextmanager
+def planned(
     submissions: list[Submission], course: Course, *, out: Path, only: Sequence[str], device: str, jobs: int,
     seed: int | None, speed: bool = True, minimum: int | None = None, allow_degraded: bool = False,
     options: Sequence[str] = (),
-) -> Plan:
-    """Checks everything that can be known before a student's code runs. Raises PlanError.
+) -> Iterator[Plan]:
+    """Checks everything that can be known before a student's code runs. Raises PlanError. The lanes end with the block.
 
     `minimum` is the isolation level expected, by default the course's; with `allow_degraded` a weaker one will do.
     `options` are words of the command line that grading a student again needs as well.
     """
     try:
-        chosen = tuple(select(catalogue.assignments(), only))
+        chosen = tuple(catalogue.select(catalogue.files(), only))
     except ValueError as error:
         raise PlanError(f"--only: {error}") from None
     if device not in DEVICES:
         raise PlanError(f"--device: {device!r}; one of {', '.join(DEVICES)} expected")
-    trouble = no_gpu() if device != "cpu" else ""
-    if device == "auto":
-        device = "cpu" if trouble else "cuda"
-    elif device == "cuda" and trouble:
-        raise PlanError(f"--device cuda: {trouble}")
     _check_writable(out)
-    calibrations = _calibrations() if device == "cuda" and speed else ()
     measured = _isolation(course.isolation.minimum if minimum is None else minimum, allow_degraded)
-    # On a GPU one after another: a neighbour would be in the way of its memory and its clock.
-    lanes = 1 if device == "cuda" else min(jobs or len(os.sched_getaffinity(0)), len(submissions))
-    planned = []
-    for submission in submissions:
-        number = draw_seed() if seed is None else seed
-        command = ["kernelmark", "grade", str(submission.folder.absolute()), "--device", device, "--seed", str(number),
-                   *(["--only", ",".join(only)] if only else []), *options]
-        planned.append(Job(
-            submission, course, chosen if only else (), device, speed, number,
-            os.fsencode(shlex.join(command)).decode("utf-8", "replace"), calibrations,
-            store.earlier(out, submission) if speed else {}))
-    return Plan(planned, lanes, out, course, measured)
+    side_by_side = min(jobs or len(os.sched_getaffinity(0)), len(submissions))
+    with Lanes(side_by_side, measured) as lanes:
+        device = _device(lanes, device)
+        # On a GPU one after another: a neighbour would be in the way of its memory and its clock.
+        side_by_side = 1 if device == "cuda" else side_by_side
+        calibrations = _calibrations() if device == "cuda" and speed else ()
+        found = []
+        for submission in submissions:
+            number = draw_seed() if seed is None else seed
+            command = ["kernelmark", "grade", str(submission.folder.absolute()), "--device", device,
+                       "--seed", str(number), *(["--only", ",".join(only)] if only else []), *options]
+            found.append(Job(
+                submission, course, chosen if only else (), device, speed, number,
+                os.fsencode(shlex.join(command)).decode("utf-8", "replace"), calibrations,
+                store.earlier(out, submission) if speed else {}))
+        yield Plan(found, lanes, side_by_side, out, course, measured)
+
+
+def _device(lanes: Lanes, asked: str) -> str:
+    """The device to grade on, as the first lane finds it: importing torch is its work. Raises PlanError."""
+    try:
+        trouble, no_gpu = lanes.ask(look, asked).result()
+    except BrokenProcessPool:
+        raise PlanError("no process to grade in could be started; kernelmark doctor says more") from None
+    if trouble:
+        raise PlanError(trouble)
+    if asked == "cuda" and no_gpu:
+        raise PlanError(f"--device cuda: {no_gpu}")
+    return "cpu" if no_gpu else "cuda"
+
+
+def look(device: str) -> tuple[str, str]:
+    """What is wrong with the assignments, and why there is no GPU to grade on, or "cpu" was asked for; "" if nothing.
+    """
+    try:
+        catalogue.assignments()
+    except catalogue.CatalogueError as error:
+        return str(error), ""
+    from grader import grading  # noqa: F401  # which the first grading does not have to wait for
+    from grader.judge.device import no_gpu
+
+    return "", device if device == "cpu" else no_gpu()
 
 
 def _calibrations() -> tuple[Calibration, ...]:
@@ -138,7 +162,7 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
             signal.signal(number, interrupt)
     try:
         with _progress(plan, console) as tell:
-            for graded in grade_all(plan.jobs, plan.lanes, plan.isolation, lambda: interrupted):
+            for graded in plan.lanes.grade(plan.jobs, plan.side_by_side, lambda: interrupted):
                 trouble = store.keep(graded, plan.out, plan.course.limits.source_kb * 1024)
                 done += 1
                 tell(graded)

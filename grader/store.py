@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from grader.grading import Graded
+from grader.lanes import Graded
 from grader.report.pages import write_student
 from grader.result import SCHEMA, Result
 from grader.scoring import Earlier, earlier_shares

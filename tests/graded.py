@@ -6,7 +6,8 @@ from pathlib import Path
 
 from grader.catalogue import ROOT, assignments
 from grader.course import LimitsTable, read_course
-from grader.grading import Job, grade
+from grader.grading import grade
+from grader.lanes import Job
 from grader.result import AssignmentResult
 from grader.submission import find_submissions
 

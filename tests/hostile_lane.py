@@ -21,8 +21,9 @@ from grader.course import Course, LimitsTable, read_course
 from grader.forkserver import isolation
 from grader.forkserver.handle import InfrastructureError
 from grader.forkserver.isolation import Isolation
-from grader.grading import Graded, Job, grade
+from grader.grading import grade
 from grader.judge.lane import lane_isolation, lane_zygote, start_lane
+from grader.lanes import Graded, Job
 from grader.plan import wire
 from grader.result import AssignmentResult
 from grader.submission import Submission

@@ -19,7 +19,8 @@ import pytest
 from grader.catalogue import ROOT, assignments
 from grader.confine import processes
 from grader.course import read_course
-from grader.grading import Job, grade
+from grader.grading import grade
+from grader.lanes import Job
 from grader.result import Result
 from grader.submission import find_submissions
 

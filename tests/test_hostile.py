@@ -30,7 +30,7 @@ import pytest
 
 from grader.catalogue import ROOT
 from grader.forkserver.isolation import SEALED
-from grader.grading import Graded, Job, grade_all
+from grader.lanes import Graded, Job, Lanes
 from grader.report.load import load_results
 from grader.report.pages import write_class
 from grader.result import Verdict
@@ -242,8 +242,9 @@ def test_neighbours_in_a_class_are_untouched(tmp_path: Path) -> None:
     out.mkdir()
     course = hostile_lane.course()
     jobs = [Job(one, course, ("silu",)) for one in find_submissions(tmp_path / "class", FILES)]
-    for graded in grade_all(jobs, 1):
-        assert keep(graded, out, SOURCE_BYTES) == []
+    with Lanes(1) as lanes:
+        for graded in lanes.grade(jobs, 1):
+            assert keep(graded, out, SOURCE_BYTES) == []
     loaded = load_results(out)
     assert not loaded.failures
     results = {entry.folder: entry.result.assignments["silu"] for entry in loaded.entries}

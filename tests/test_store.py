@@ -10,7 +10,8 @@ from grader import catalogue, run
 from grader.assignment import Case, TimedCase
 from grader.catalogue import ROOT
 from grader.course import Course, Threshold, Thresholds
-from grader.grading import Graded, Job, grade
+from grader.grading import grade
+from grader.lanes import Graded, Job
 from grader.report.pages import student_page
 from grader.result import Performance, Result
 from grader.scoring import earlier_shares
@@ -80,8 +81,9 @@ def test_a_plan_hands_every_job_its_own_shares(tmp_path: Path, ada: Submission) 
     bob = Submission("Bob", tmp_path / "class" / "Bob", "Bob")
 
     def planned(speed: bool) -> list[Job]:
-        return run.plan([ada, bob], Course(), out=out, only=(), device="cpu", jobs=1, seed=1, speed=speed,
-                        allow_degraded=True).jobs
+        with run.planned([ada, bob], Course(), out=out, only=(), device="cpu", jobs=1, seed=1, speed=speed,
+                         allow_degraded=True) as plan:
+            return plan.jobs
 
     assert [list(job.earlier) for job in planned(True)] == [list(samples.KERNELS), []]
     assert [list(job.earlier) for job in planned(False)] == [[], []]

@@ -17,15 +17,17 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from grader.confine import processes
 from grader.confine.cgroup import create
 from grader.forkserver import isolation
 from grader.forkserver.handle import OWN_MB, OWN_TASKS, Zygote
 from grader.forkserver.isolation import Isolation
-from grader.judge.execution import Executors
-from grader.judge.timing.baselines import Baselines
+
+if TYPE_CHECKING:
+    from grader.judge.execution import Executors
+    from grader.judge.timing.baselines import Baselines
 
 # A lane that is told to end has so long to clear away what it has begun: a zygote that does not answer has 15.
 END_SECONDS = 60
@@ -126,6 +128,8 @@ def lane_zygote() -> Zygote:
 
 def lane_executors() -> Executors:
     """This process's executors on its GPU: started when first needed, kept for every submission."""
+    from grader.judge.execution import Executors
+
     if not _executors:
         _prepare()
         _executors.append(Executors(_cache()))
@@ -134,6 +138,8 @@ def lane_executors() -> Executors:
 
 def lane_baselines() -> Baselines:
     """This process's baselines on its GPU: started when first needed, kept for every submission."""
+    from grader.judge.timing.baselines import Baselines
+
     if not _baselines:
         _prepare()
         _baselines.append(Baselines(_cache()))

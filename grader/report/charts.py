@@ -1,4 +1,7 @@
-"""Charts by matplotlib as inline SVG: text stays text, colours follow the page's theme, same data, same bytes."""
+"""Charts by matplotlib as inline SVG: text stays text, colours follow the page's theme, same data, same bytes.
+
+matplotlib is imported by the first chart: a grading without a GPU draws few.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,18 @@ import io
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib
 from markupsafe import Markup
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, NullLocator
 
 from grader.result import Interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Drawn in colours that mean nothing, then replaced by the page's CSS variables.
 COLOURS = {"#010101": "--ink", "#020202": "--muted", "#030303": "--line", "#040404": "--accent", "#050505": "--paper"}
@@ -64,7 +68,7 @@ def distribution(values: Sequence[float], maximum: float, name: str, title: str)
     counts = [0] * BINS
     for value in values:
         counts[min(max(int(value / top * BINS), 0), BINS - 1)] += 1
-    with matplotlib.rc_context(STYLE):
+    with _style():
         figure, axes = _axes(4.2, 1.35)
         axes.bar([(i + 0.5) * top / BINS for i in range(BINS)], counts, width=top / BINS * 0.86, color=ACCENT)
         for i, count in enumerate(counts):
@@ -85,7 +89,7 @@ def ladder(rungs: Sequence[Rung], speedup: Interval, span: tuple[float, float] |
     """
     ratios = [rung.ratio for rung in rungs]
     low, high = min(*ratios, speedup.low) / 1.25, max(*ratios, speedup.high) * 1.25
-    with matplotlib.rc_context(STYLE):
+    with _style():
         figure, axes = _axes(WIDTH, 0.5 + 0.25 * len(rungs))
         if span:
             axes.axvspan(*span, color=ACCENT, alpha=0.1, linewidth=0)
@@ -118,7 +122,7 @@ def strip(rows: Sequence[Row], lines: Mapping[str, float], name: str, title: str
     low, high = min(every) / LEAST_ROOM, max(every) * LEAST_ROOM
     near = [ratio for ratio in lines.values() if low / NEAR < ratio < high * NEAR]
     low, high = min([low, *(ratio / LEAST_ROOM for ratio in near)]), max([high, *(r * LEAST_ROOM for r in near)])
-    with matplotlib.rc_context(STYLE):
+    with _style():
         figure, axes = _axes(WIDTH, 0.9 + 0.42 * len(rows))
         for number, row in enumerate(rows):
             if number:
@@ -167,10 +171,12 @@ def _ticks(axes: Axes, low: float, high: float, names: Sequence[str]) -> None:
     """Round ratios below, names to the left."""
     ticks = [digit * 10.0**power for power in range(-4, 5) for digit in (1, 2, 5) if low <= digit * 10.0**power <= high]
     if len(ticks) < 3:
+        from matplotlib.ticker import MaxNLocator
+
         ticks = [float(tick) for tick in MaxNLocator(4).tick_values(low, high) if low <= tick <= high]
     # A tick for every power is more than fits.
     ticks = ticks[::math.ceil(len(ticks) / MOST_TICKS)]
-    axes.xaxis.set_minor_locator(NullLocator())
+    axes.minorticks_off()
     axes.set_xticks(ticks, [f"{tick:.4g}×" for tick in ticks])
     axes.set_yticks(range(len(names)), [_drawable(name) for name in names])
     axes.tick_params(axis="y", length=0)
@@ -199,7 +205,15 @@ def _said(row: Row) -> str:
     return f"{text}, median {row.interval.median:.3g}, interval {row.interval.low:.3g} to {row.interval.high:.3g}."
 
 
+def _style() -> AbstractContextManager[None]:
+    import matplotlib
+
+    return matplotlib.rc_context(STYLE)
+
+
 def _axes(width: float, height: float) -> tuple[Figure, Axes]:
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots()
 

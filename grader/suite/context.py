@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,11 +68,3 @@ def our_failure(check_id: str, reason: str) -> CheckResult:
     stage, _, case = check_id.partition("-")
     return CheckResult(
         id=check_id, stage="speed" if stage == "speed" else "case", case=case, outcome="failed", detail=detail)
-
-
-def select(assignments: dict[str, Assignment], only: Sequence[str]) -> dict[str, Assignment]:
-    """The assignments named in `only`, all of them if it is empty. Raises ValueError, one line."""
-    for name in only:
-        if name not in assignments:
-            raise ValueError(f"{name!r} is no assignment; one of {', '.join(assignments)} expected")
-    return {name: a for name, a in assignments.items() if not only or name in only}

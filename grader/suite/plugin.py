@@ -8,7 +8,6 @@ This module is loaded by every pytest run beside an installed kernelmark, so wha
 from __future__ import annotations
 
 import hashlib
-import secrets
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -64,6 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _context_by_hand(config: pytest.Config, folder: Path) -> Context:
     from grader import catalogue, course
+    from grader.lanes import draw_seed
     from grader.suite.context import Context
 
     if not folder.is_dir():
@@ -78,11 +78,6 @@ def _context_by_hand(config: pytest.Config, folder: Path) -> Context:
     return Context(
         folder=folder, assignments=assignments, course=rules, device=config.getoption("--device"),
         seed=seed_bytes(draw_seed() if seed is None else seed), asked_for_speed=True)
-
-
-def draw_seed() -> int:
-    """A seed that nobody can know beforehand; `--seed` with this number repeats its inputs."""
-    return secrets.randbits(63)
 
 
 def seed_bytes(seed: int) -> bytes:

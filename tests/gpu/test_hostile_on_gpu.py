@@ -13,8 +13,9 @@ import pytest
 from grader.catalogue import ROOT, assignments
 from grader.confine import processes
 from grader.course import LimitsTable
-from grader.grading import Job, grade
+from grader.grading import grade
 from grader.judge.lane import lane_executors, lane_zygote
+from grader.lanes import Job
 from grader.submission import Submission
 from tests import hostile_lane
 from tests.graded import FILES, results, told

@@ -13,8 +13,9 @@ from grader.assignment import Case
 from grader.catalogue import ROOT, assignments
 from grader.course import Course
 from grader.forkserver.handle import InfrastructureError
-from grader.grading import Job, grade
+from grader.grading import grade
 from grader.judge.attempt import Attempt
+from grader.lanes import Job
 from grader.result import AssignmentResult, CheckResult
 from grader.submission import Submission
 from grader.suite import plugin

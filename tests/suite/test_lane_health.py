@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from grader import grading
+from grader import grading, lanes
 from grader.catalogue import ROOT
 from grader.course import Course
-from grader.grading import Graded, Job, grade_in_lane
+from grader.judge import device
+from grader.lanes import Graded, Job, Lanes
 from grader.submission import Submission
 
 
@@ -35,16 +36,16 @@ def job(device: str) -> Job:
 
 
 def test_a_lane_that_is_well_goes_on(ends: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grading, "sane", lambda: True)
-    assert grade_in_lane(job("cuda")).log == "log"
+    monkeypatch.setattr(device, "sane", lambda: True)
+    assert lanes._grade_in_lane(job("cuda")).log == "log"
 
 
 def test_a_lane_whose_device_is_lost_ends(ends: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grading, "sane", lambda: False)
+    monkeypatch.setattr(device, "sane", lambda: False)
     with pytest.raises(Ended):
-        grade_in_lane(job("cuda"))
+        lanes._grade_in_lane(job("cuda"))
     # Without a GPU nothing is asked of one.
-    assert grade_in_lane(job("cpu")).log == "log"
+    assert lanes._grade_in_lane(job("cpu")).log == "log"
 
 
 def jobs() -> list[Job]:
@@ -54,20 +55,21 @@ def jobs() -> list[Job]:
 
 def test_a_lane_that_dies_between_two_gradings_costs_nobody_a_grade() -> None:
     graded = []
-    for one in grading.grade_all(jobs(), 1):
-        graded.append(one)
-        if len(graded) == 1:
-            (lane,) = multiprocessing.active_children()
-            lane.kill()
-            # As storing a result may take: the executor sees meanwhile what has become of it.
-            lane.join()
-            time.sleep(0.5)
+    with Lanes(1) as lanes:
+        for one in lanes.grade(jobs(), 1):
+            graded.append(one)
+            if len(graded) == 1:
+                (lane,) = multiprocessing.active_children()
+                lane.kill()
+                # As storing a result may take: the executor sees meanwhile what has become of it.
+                lane.join()
+                time.sleep(0.5)
     assert sorted(one.submission.student for one in graded) == ["alice", "bob", "carol"]
     assert all(one.result is not None for one in graded)
 
 
 def test_a_lane_that_cannot_be_told_to_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grading, "END_SECONDS", 1)
+    monkeypatch.setattr(lanes, "END_SECONDS", 1)
 
     def interrupted() -> bool:
         for lane in multiprocessing.active_children():
@@ -75,6 +77,6 @@ def test_a_lane_that_cannot_be_told_to_end_is_killed(monkeypatch: pytest.MonkeyP
             os.kill(lane.pid, signal.SIGSTOP)
         return bool(multiprocessing.active_children())
 
-    with pytest.raises(KeyboardInterrupt):
-        list(grading.grade_all(jobs(), 1, interrupted=interrupted))
+    with pytest.raises(KeyboardInterrupt), Lanes(1) as started:
+        list(started.grade(jobs(), 1, interrupted))
     assert not multiprocessing.active_children()

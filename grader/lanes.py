@@ -1,0 +1,178 @@
+"""Many submissions side by side: each lane is a process of its own, which this one keeps supplied with jobs.
+
+Nothing here imports torch, so that lanes start at once, and import it while this process does what it has to do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import secrets
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from typing import Self, TypeVar
+
+from grader import scoring
+from grader.calibration import Calibration
+from grader.course import Course
+from grader.forkserver.isolation import Isolation
+from grader.judge.lane import END_SECONDS, at_work, start_lane
+from grader.result import Result
+from grader.submission import Submission
+
+# So often it is asked whether to go on.
+GLANCE_SECONDS = 0.2
+
+T = TypeVar("T")
+
+
+def draw_seed() -> int:
+    """A seed that nobody can know beforehand; `--seed` with this number repeats its inputs."""
+    return secrets.randbits(63)
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that grading one submission takes. Every input follows from `seed`. Without a GPU `speed` is not measured.
+
+    `earlier` are the shares of the points for speed of an earlier grading, by assignment.
+    """
+
+    submission: Submission
+    course: Course
+    only: tuple[str, ...] = ()
+    device: str = "cpu"
+    speed: bool = True
+    seed: int = field(default_factory=draw_seed)
+    command: str = ""
+    calibrations: tuple[Calibration, ...] = ()
+    earlier: Mapping[str, scoring.Earlier] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What a job gave: a result and the log of its checks, or a failure of ours."""
+
+    submission: Submission
+    result: Result | None
+    log: str = ""
+    error: str = ""
+
+
+class Lanes:
+    """At most `most` processes, started when there is something to do, and ended with the block.
+
+    They keep submissions apart as `measured` says, or measure that themselves.
+    """
+
+    def __init__(self, most: int, measured: Isolation | None = None) -> None:
+        self._most = most
+        self._measured = measured
+        self._executor = self._start()
+
+    def _start(self) -> ProcessPoolExecutor:
+        # Spawned: a lane must not inherit the terminal's threads, and starts as clean as by hand.
+        context = multiprocessing.get_context("spawn")
+        with _held_back():
+            # It starts a process that looks after its locks.
+            return ProcessPoolExecutor(
+                self._most, mp_context=context, initializer=start_lane, initargs=(self._measured,))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            # What is in their hands would be waited for.
+            _end_lanes()
+        self._executor.shutdown()
+
+    def _submit(self, function: Callable[..., T], *arguments: object) -> Future[T]:
+        with _held_back():
+            return self._executor.submit(function, *arguments)
+
+    def ask(self, question: Callable[..., T], *arguments: object) -> Future[T]:
+        """A lane's answer to come. Its `result` raises BrokenProcessPool where no lane could be started."""
+        return self._submit(question, *arguments)
+
+    def grade(
+        self, jobs: Iterable[Job], side_by_side: int, interrupted: Callable[[], bool] = lambda: False
+    ) -> Iterator[Graded]:
+        """Grades every job, so many of them at a time; yields as they finish. Raises KeyboardInterrupt as soon as it
+        is `interrupted`.
+
+        A lane that dies takes nobody with it: what was in flight is graded again, one at a time, and only a submission
+        whose lane dies then too is given up, as a failure of ours.
+        """
+        waiting = deque(jobs)
+        while waiting:
+            for job in (yield from self._grade(waiting, side_by_side, interrupted)):
+                if (yield from self._grade(deque([job]), 1, interrupted)):
+                    yield Graded(job.submission, None, error="the grading process died, twice")
+
+    def _grade(
+        self, waiting: deque[Job], side_by_side: int, interrupted: Callable[[], bool]
+    ) -> Generator[Graded, None, list[Job]]:
+        """Takes jobs from `waiting`. Returns those that were in flight when a lane died, and all with it."""
+        flying: dict[Future[Graded], Job] = {}
+        try:
+            while waiting or flying:
+                if interrupted():
+                    raise KeyboardInterrupt
+                while waiting and len(flying) < side_by_side:
+                    flying[self._submit(_grade_in_lane, waiting[0])] = waiting[0]
+                    waiting.popleft()
+                for future in wait(flying, GLANCE_SECONDS, FIRST_COMPLETED).done:
+                    try:
+                        graded = future.result()
+                    except BrokenProcessPool:
+                        raise
+                    except Exception as error:
+                        graded = Graded(flying[future].submission, None, error=f"{type(error).__name__}: {error}")
+                    del flying[future]
+                    yield graded
+        except BrokenProcessPool:
+            self._executor.shutdown()
+            self._executor = self._start()
+            return list(flying.values())
+        return []
+
+
+def _grade_in_lane(job: Job) -> Graded:
+    """Ends its process where the GPU does not answer any more: another one takes its place."""
+    # Here, where torch is wanted.
+    from grader.grading import grade
+    from grader.judge.device import sane
+
+    if job.device == "cuda" and not sane():
+        os._exit(1)
+    with at_work():
+        return grade(job)
+
+
+def _end_lanes() -> None:
+    lanes = multiprocessing.active_children()
+    for lane in lanes:
+        lane.terminate()
+    until = time.monotonic() + END_SECONDS + 1
+    for lane in lanes:
+        lane.join(max(0, until - time.monotonic()))
+        # In the kernel for good, it cannot even be told.
+        lane.kill()
+
+
+@contextlib.contextmanager
+def _held_back() -> Iterator[None]:
+    """Processes started meanwhile never see Ctrl-C, or that the terminal has gone, which all are told: who started them
+    tells them to end."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
