@@ -34,7 +34,7 @@ MARK = "kernelmark-hostile"
 SHARED_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/run/lock", "/run/shm")
 SYSV = ("shm", "sem", "msg")
 LIMITS = LimitsTable(call_seconds=3, assignment_seconds=9, memory_mb=2048)
-# For those that must run out of time: no need to wait longer.
+# For those that may run out of time: no need to wait longer.
 BRIEF = LimitsTable(call_seconds=1, assignment_seconds=3, memory_mb=2048)
 STRONGEST = "strongest"
 # At this level and above, nothing that a submission makes outlives it: weaker ones are not meant to hold.

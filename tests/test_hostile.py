@@ -53,13 +53,12 @@ IPC_RMID = 0
 # What a browser or a terminal would act on, from the texts of the family "injection".
 ACTED_ON = ("<script>alert", "<img src=x", "\x1b", "\x9b", "\u202e", "\u2066", "\x00", "\ud800")
 # Families that are tried again at weaker levels: those that a cgroup helps against, and all that the sandbox does.
-BOUNDED = ("attacking_the_grader", "exhausting")
+# The others meet the judge's own limits and checks, which are the same at each.
+BOUNDED = ("attacking_the_grader", "exhausting_the_machine")
 CONFINED = (*BOUNDED, "network", "reading_the_answer", "wire_attacks", "forged_verdict")
-# Verdicts that come however little time there is.
-WAITED_FOR = {"time_limit"}
 # Graded as one class, with an honest neighbour before and after each.
 IN_CLASS = (
-    "early_done/replies_in_advance", "exhausting/spins_on_every_core", "forged_verdict/exits_at_import",
+    "early_done/replies_in_advance", "exhausting_the_machine/spins_on_every_core", "forged_verdict/exits_at_import",
     "forged_verdict/planted_conftest", "forged_verdict/shadow_modules", "injection/names",
     "not_a_kernel/refuse_patched", "wire_attacks/closed_descriptors", "wire_attacks/forked_child_replies",
     "wire_attacks/plan_rewritten_after_the_answer",
@@ -196,7 +195,7 @@ def _assert_held(
     notes = "\n".join(sources.values())
     if lane.isolation.level < _least(notes):
         pytest.skip(f"holds from level {_least(notes)} on")
-    limits = hostile_lane.BRIEF if {*_noted(notes, "verdict")} <= WAITED_FOR else hostile_lane.LIMITS
+    limits = hostile_lane.BRIEF if "time_limit" in " ".join(_noted(notes, "verdict")) else hostile_lane.LIMITS
     contents = _contents(folder)
     before = lane.traces()
     graded = lane.graded(_alone(folder), limits=limits, device=device)

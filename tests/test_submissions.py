@@ -42,6 +42,10 @@ def test_verdict(folder: Path) -> None:
             assert result.score == result.correctness.max_points and not result.flags
         else:
             assert result.score == 0 and result.message
+        if result.verdict == "policy_violation":
+            for flag in result.flags:
+                # A line of code, in a function.
+                assert flag.place is not None and text.splitlines()[flag.place.line - 1].startswith("    "), said
 
 
 def test_the_corpus_is_large_enough_and_its_folders_are_verdicts() -> None:

@@ -20,16 +20,16 @@ from tests.unprivileged import USER
 
 SECONDS = 400
 HOSTILE = "tests/test_hostile.py"
-FAMILIES = "attacking_the_grader or network or reading_the_answer or exhausting"
+FAMILIES = "attacking_the_grader or network or reading_the_answer or exhausting_the_machine"
 # What is run, and how many tests must pass at least. Where no namespaces are to be had, "confined" is the strongest.
 RUNS: dict[str, tuple[tuple[str, ...], int]] = {
     "the sandbox": (
         ("tests/forkserver/test_isolation.py", "tests/forkserver/test_conversation.py",
          "tests/confine/test_defences.py"), 30),
     "hostile, the strongest": (
-        (HOSTILE, "-k", f"nothing_left and ({FAMILIES})"), 100),
+        (HOSTILE, "-k", f"nothing_left and ({FAMILIES})"), 80),
     "hostile, confined": ((HOSTILE, "-k", f"without_namespaces and ({FAMILIES})"), 0),
-    "honest, the strongest": (("tests/test_levels.py", "-k", "strongest"), 15),
+    "honest, the strongest": (("tests/test_submissions.py", "-k", "accepted"), 60),
 }
 
 
