@@ -26,6 +26,8 @@ from grader.confine import canary, namespaces, processes, sandbox
 from grader.plan import frames, wire
 
 REAP_SECONDS = 5.0
+# Objects made before Python looks for garbage among them: by default 700, a twelfth of what Triton's front end takes.
+MOST_UNCOLLECTED = 50_000
 
 
 @dataclass(frozen=True)
@@ -55,10 +57,13 @@ def main(settings: wire.Settings) -> None:
     # bubblewrap tells where it was started.
     os.environ.pop("PWD", None)
     channel = frames.Channel(socket.socket(fileno=settings.control))
+    gc.disable()
     torch, triton, numpy = _import(settings) if settings.roles else ("", "", "")
+    gc.enable()
     gc.collect()
-    # Collections in a worker then leave the imported modules' pages shared.
+    # Collections in a worker then leave the imported modules' pages shared, and are rare: none lives long.
     gc.freeze()
+    gc.set_threshold(MOST_UNCOLLECTED)
     ready = wire.Ready(seq=0, python=platform.python_version(), torch=torch, triton=triton, numpy=numpy)
     _send_with_pidfd(channel, ready, os.getpid())
     worker: _Forked | None = None

@@ -21,7 +21,7 @@ GROUP = 32
 """As in the assignment: columns that are checked by one sum."""
 SIZES = ((200, 170, 300), (1, 1, 1), (96, 130, 2048))
 """(M, N, K): no multiples of anything, the smallest there is, and a long K."""
-SEEDS = tuple(range(8))
+SEEDS = tuple(range(3))
 
 
 @dataclass(frozen=True)
