@@ -1,4 +1,4 @@
-"""What Landlock is to refuse is tried in a forked child: once without it, where it must succeed, and once restricted."""
+"""What Landlock is to refuse is tried in a forked child: once without it, where it must succeed, and once with it."""
 
 from __future__ import annotations
 
