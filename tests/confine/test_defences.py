@@ -1,7 +1,7 @@
 """Each defence stops its attack, and the attack works with just that defence off.
 
-What the layers refuse has tests of its own (test_isolation.py, test_landlock_*.py, test_seccomp.py). Attacks run where
-a submission would: in a worker, after its sandbox was entered. `off` runs in the zygote before it serves.
+What the layers refuse has tests of its own (test_isolation.py, test_landlock_*.py, test_seccomp_*.py). Attacks run
+where a submission would: in a worker, after its sandbox was entered. `off` runs in the zygote before it serves.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ FILES = {"read a file of the grader's", "write a file outside", "read the course
 SOCKETS = {"connect to a port", "connect to a local socket", "open a network socket"}
 
 # What each layer refuses by itself, where a worker without layers is sure to manage it. Tracing and reading processes
-# takes one that is neither hidden nor privileged: test_landlock_processes.py and test_seccomp.py bring their own.
+# takes one that is neither hidden nor privileged: test_landlock_processes.py and test_seccomp_refusals.py have one.
 ALONE: dict[str, tuple[wire.Layers, set[str]]] = {
     "seccomp": (wire.Layers(seccomp=True), {
         *SOCKETS, "signal a process outside", "make memory that outlives it", "make a namespace", "act as root"}),
