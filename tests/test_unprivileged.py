@@ -25,7 +25,7 @@ FAMILIES = "attacking_the_grader or network or reading_the_answer or exhausting_
 RUNS: dict[str, tuple[tuple[str, ...], int]] = {
     "the sandbox": (
         ("tests/forkserver/test_isolation.py", "tests/forkserver/test_conversation.py",
-         "tests/confine/test_defences.py"), 30),
+         "tests/confine/test_defences.py", "tests/confine/test_rlimits.py"), 30),
     "hostile, the strongest": (
         (HOSTILE, "-k", f"nothing_left and ({FAMILIES})"), 80),
     "hostile, confined": ((HOSTILE, "-k", f"without_namespaces and ({FAMILIES})"), 0),
