@@ -1,10 +1,8 @@
-"""An executor on a GPU: every kind of launch, once and in graphs, what stays between calls, guard zones, faults."""
+"""An executor on a GPU: every kind of launch, once and in graphs, what stays between calls, guard zones, times."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,105 +11,16 @@ import torch
 from grader.executor import guards, messages
 from grader.executor.driver import checked
 from grader.executor.programs import PlanProgram
-from grader.forkserver.handle import InfrastructureError, Zygote
-from grader.judge.arena import Arena, Piece
-from grader.judge.execution import Captured, Done, Executor, Executors, Look, Lost, executor_zygote
-from grader.plan.compiled import Binary
+from grader.forkserver.handle import InfrastructureError
+from grader.judge.arena import Arena
+from grader.judge.execution import Captured, Done, Executor, Look
 from grader.plan.messages import Given, GivenScalar, GivenTensor
-from grader.plan.plan import Buffer, Copy, Data, Descriptor, Fill, Float, Integer, Kernel, Launch, Plan, Pointer, View
+from grader.plan.plan import Buffer, Copy, Data, Fill, Float, View
 from tests.executor import kernels
 from tests.executor.kernels import buffer, built, given, i32, launch, plan_of, whole
+from tests.gpu.plans import BLOCK, SECONDS, N, done, kinds, scaled, slots_of
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(120)]
-
-N = 1000
-BLOCK = 128
-SECONDS = 20.0
-Slots = list[dict[str, Piece]]
-
-
-@pytest.fixture(scope="module")
-def zygote() -> Iterator[Zygote]:
-    zygote = executor_zygote()
-    yield zygote
-    zygote.close()
-
-
-@pytest.fixture
-def executor(zygote: Zygote, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
-    executor = Executor(zygote, tmp_path_factory.getbasetemp() / "cache")
-    yield executor
-    executor.close()
-
-
-def slots_of(inputs: list[GivenTensor], outputs: list[GivenTensor], number: int) -> tuple[Slots, Arena, Arena]:
-    """Slots, the arena of their inputs, full of random numbers, and that of their outputs, full of NaN."""
-    read, written = Arena(inputs * number), Arena(outputs * number, guard="secret")
-    for piece in read.pieces:
-        piece.tensor.copy_(torch.randn(piece.tensor.shape))
-    for piece in written.pieces:
-        piece.tensor.fill_(float("nan"))
-    read.guard()
-    written.guard()
-    slots = [
-        {each.name: piece for each, piece in zip(
-            [*inputs, *outputs],
-            [*read.pieces[i * len(inputs) : (i + 1) * len(inputs)],
-             *written.pieces[i * len(outputs) : (i + 1) * len(outputs)]], strict=True)}
-        for i in range(number)]
-    return slots, read, written
-
-
-def done(answer: Any) -> Any:
-    assert not isinstance(answer, Lost), answer
-    return answer
-
-
-def scaled() -> tuple[Plan, list[Binary]]:
-    kernel, binary = built(
-        kernels.scale, {"x": "*fp32", "out": "*fp32", "n": "i32", "factor": "fp32"}, {"BLOCK": BLOCK})
-    x, out = given("x", N), given("out", N, output=True)
-    return plan_of([kernel], [buffer(x), buffer(out)], [launch(0, (8,), 0, 1, i32(N), Float(value=2.0))]), [binary]
-
-
-def descriptors(n: int) -> list[Descriptor]:
-    return [Descriptor(view=whole(i, n, n, dtype="float16"), block=[64, 64]) for i in range(2)]
-
-
-def kinds() -> Mapping[str, tuple[list[tuple[Kernel, Binary]], list[GivenTensor], list[Buffer], list[Any], Any]]:
-    """Plans by name: kernels, given tensors, temporaries, operations, and the right answer."""
-    n, pointer, tile = 256, "*fp16", "tensordesc<fp16[64, 64]>"
-    square = [given("x", n, n, dtype="float16"), given("out", n, n, dtype="float16", output=True)]
-    line = [given("x", N), given("out", N, output=True)]
-    temporary = Buffer(bytes=4 * N)
-    scale = {"x": "*fp32", "out": "*fp32", "n": "i32", "factor": "fp32"}
-    return {
-        "plain": ([built(kernels.scale, scale, {"BLOCK": BLOCK})], line, [],
-                  [launch(0, (8,), 0, 1, i32(N), Float(value=2.0))], lambda x: x * 2),
-        "host descriptors": (
-            [built(kernels.host_descriptor, dict.fromkeys(("x", "out"), tile), {"BLOCK": 64})],
-            square, [], [launch(0, (4, 4), *descriptors(n))], lambda x: x * 2),
-        "device descriptors": (
-            [built(kernels.device_descriptor, {"x": pointer, "out": pointer, "rows": "i32", "columns": "i32"},
-                   {"BLOCK": 64})],
-            square, [], [launch(0, (4, 4), 0, 1, i32(n), i32(n))], lambda x: x * 2),
-        "programmatic": (
-            [built(kernel, {a: "*fp32", b: "*fp32", "n": "i32"}, {"BLOCK": BLOCK}, launch_pdl=True)
-             for kernel, a, b in ((kernels.produce, "x", "middle"), (kernels.consume, "middle", "out"))],
-            line, [temporary], [launch(0, (8,), 0, 2, i32(N)), launch(1, (8,), 2, 1, i32(N))], lambda x: (x + 1) * 2),
-        "cooperative": (
-            [built(kernels.meet, {"x": "*fp32", "out": "*fp32", "total": "*fp32", "counter": "*i32", "n": "i32",
-                                  "programs": "i32"}, {"BLOCK": BLOCK}, launch_cooperative_grid=True)],
-            line, [Buffer(bytes=4), Buffer(bytes=4)],
-            [Fill(target=whole(2, 1), value=0.0), Fill(target=whole(3, 1, dtype="int32"), value=0),
-             launch(0, (8,), 0, 1, 2, 3, i32(N), i32(8))], lambda x: x.sum().expand_as(x)),
-        "clusters": ([built(kernels.scale, scale, {"BLOCK": BLOCK}, num_ctas=2)], line, [],
-                     [launch(0, (8,), 0, 1, i32(N), Float(value=2.0))], lambda x: x * 2),
-        "shared memory": (
-            [built(kernels.matmul, {"a": pointer, "b": pointer, "out": pointer},
-                   {"K": n, "BLOCK": 128, "DEPTH": 64}, num_stages=4, num_warps=8)],
-            square, [], [launch(0, (2, 2), 0, 0, 1)], lambda x: (x.float() @ x.float()).half()),
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [
@@ -331,103 +240,6 @@ def test_a_baseline_that_is_none_is_a_failure_of_ours(executor: Executor) -> Non
     with pytest.raises(InfrastructureError, match="has no attribute 'missing'"):
         executor.load_baseline(BASELINES, "baseline.py", "missing", [])
     assert executor.over
-
-
-def wild(where: int) -> tuple[Plan, list[Binary]]:
-    kernel, binary = built(kernels.wild, {"out": "*fp32", "where": "i64"})
-    return plan_of([kernel], [buffer(given("out", N, output=True))], [
-        launch(0, (1,), 0, Integer(type="i64", value=where))]), [binary]
-
-
-def misaligned() -> tuple[Plan, list[Binary]]:
-    plan, binaries = scaled()
-    moved = plan.first[0]
-    assert isinstance(moved, Launch)
-    arguments = [Pointer(buffer=0, offset=1), *moved.arguments[1:]]
-    return plan.model_copy(update={"first": [moved.model_copy(update={"arguments": arguments})]}), binaries
-
-
-def failing() -> tuple[Plan, list[Binary]]:
-    kernel, binary = built(kernels.failing, {"out": "*fp32"}, {"BLOCK": 128}, debug=True)
-    return plan_of([kernel], [buffer(given("out", N, output=True))], [launch(0, (1,), 0)]), [binary]
-
-
-def endless() -> tuple[Plan, list[Binary]]:
-    kernel, binary = built(kernels.endless, {"out": "*fp32"})
-    return plan_of([kernel], [buffer(given("out", N, output=True))], [launch(0, (1,), 0)]), [binary]
-
-
-def too_large_to_meet() -> tuple[Plan, list[Binary]]:
-    (compiled, tensors, temporaries, operations, _) = kinds()["cooperative"]
-    *fills, start = operations
-    plan = plan_of([compiled[0][0]], [*map(buffer, tensors), *temporaries], [
-        *fills, start.model_copy(update={"grid": (1 << 20, 1, 1)})])
-    return plan, [compiled[0][1]]
-
-
-def too_much_memory() -> tuple[Plan, list[Binary]]:
-    plan, binaries = scaled()
-    return plan.model_copy(update={"buffers": [*plan.buffers, Buffer(bytes=1 << 44)]}), binaries
-
-
-def other_arguments() -> tuple[Plan, list[Binary]]:
-    plan, binaries = scaled()
-    moved = plan.first[0]
-    assert isinstance(moved, Launch)
-    arguments = [*moved.arguments[:3], Float(type="fp64", value=2.0)]
-    return plan.model_copy(update={"first": [moved.model_copy(update={"arguments": arguments})]}), binaries
-
-
-@pytest.mark.parametrize(("make", "kind"), [
-    (lambda: wild(1 << 40), "illegal_address"), (misaligned, "misaligned_address"), (failing, "launch_failure"),
-    (too_large_to_meet, "out_of_resources"), (too_much_memory, "out_of_memory"), (other_arguments, "other"),
-    (endless, "time_limit"),
-], ids=["illegal", "misaligned", "assertion", "cooperative", "memory", "arguments", "endless"])  # fmt: skip
-def test_what_cuda_reports_is_told_and_the_judge_lives_on(executor: Executor, make: Any, kind: str) -> None:
-    plan, binaries = make()
-    slots, read, _ = slots_of([given("x", N)], [given("out", N, output=True)], 1)
-    kept = slots[0]["x"].tensor.clone()
-    program = done(executor.load(plan, binaries))
-    done(executor.bind(slots))
-    started = time.monotonic()
-    lost = executor.run(program, 0, seconds=1.0)
-    print(f"{kind}: {time.monotonic() - started:.2f} s, {lost}")
-    assert isinstance(lost, Lost)
-    assert lost.kind == kind
-    if kind not in ("time_limit", "out_of_memory"):
-        assert (lost.kernel, lost.line) == (plan.kernels[0].name, 7)
-    assert executor.over
-    assert torch.equal(slots[0]["x"].tensor, kept)
-    assert read.touched() == []
-
-
-def test_a_kernel_that_needs_more_shared_memory_than_there_is_is_not_loaded(executor: Executor) -> None:
-    n = 1024
-    kernel, binary = built(
-        kernels.matmul, {"a": "*fp16", "b": "*fp16", "out": "*fp16"}, {"K": n, "BLOCK": 128, "DEPTH": 128},
-        num_stages=6, num_warps=8)
-    tensors = [given("x", n, n, dtype="float16"), given("out", n, n, dtype="float16", output=True)]
-    lost = executor.load(plan_of([kernel], list(map(buffer, tensors)), [launch(0, (8, 8), 0, 0, 1)]), [binary])
-    assert isinstance(lost, Lost)
-    assert (lost.kind, lost.kernel) == ("out_of_resources", "matmul")
-    assert f"{binary.facts.shared:,}" in lost.message
-
-
-def test_the_next_executor_is_ready_when_one_is_lost(tmp_path: Path) -> None:
-    executors = Executors(tmp_path)
-    try:
-        for make in (endless, scaled, scaled):
-            began = time.monotonic()
-            executor = executors.take()
-            plan, binaries = make()
-            slots, *_ = slots_of([given("x", N)], [given("out", N, output=True)], 1)
-            program = done(executor.load(plan, binaries))
-            done(executor.bind(slots))
-            print(f"ready after {time.monotonic() - began:.2f} s")
-            answer = executor.run(program, 0, seconds=1.0)
-            assert isinstance(answer, Lost) == (make is endless)
-    finally:
-        executors.close()
 
 
 def test_what_the_judge_does_before_a_replay_is_not_in_its_time(executor: Executor) -> None:
