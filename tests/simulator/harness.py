@@ -12,6 +12,7 @@ from triton.compiler import ASTSource
 from triton.compiler.compiler import make_backend
 from triton.runtime.jit import JITFunction
 
+from grader.plan.messages import Simulated
 from grader.plan.plan import Argument, Buffer, Descriptor, DType, Float, Integer, Kernel, Launch, Plan, Pointer, View
 from grader.simulator.main import Result, run
 
@@ -98,6 +99,15 @@ def simulate(
     """Runs a kernel on tensors, in place. Numbers and tensors in the order of its parameters, constants by name."""
     plan, memories = planned(function, grid, *values, debug=debug, **constants)
     return run(plan, memories, masked=masked, operations=operations)
+
+
+def right(result: Any) -> None:
+    assert isinstance(result, Simulated), result
+    assert not result.findings, result.findings
+
+
+def close(got: Tensor, expected: Tensor, rtol: float | None = None, atol: float | None = None) -> None:
+    torch.testing.assert_close(got, expected.to(got.dtype), rtol=rtol, atol=atol, equal_nan=True)
 
 
 def poison(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
