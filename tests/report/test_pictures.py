@@ -1,0 +1,79 @@
+"""Pictures in a report show what was measured: maps of errors, and charts that follow the theme."""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+import zlib
+
+import pytest
+
+from grader.report.charts import COLOURS, Row, Rung, distribution, ladder, strip
+from grader.report.error_map import picture
+from grader.report.pages import mapped
+from grader.result import ErrorMap, Interval
+from tests.report import samples
+
+
+def test_map_shown_has_an_area() -> None:
+    a = samples.assignment("transpose", "wrong_answer")
+    thin = samples.failed("transpose", (1, 7))
+    assert thin.detail is not None
+    thin.detail.error_map = ErrorMap(output_shape=[7, 1], cell_shape=[1, 1], cells=["9"] * 7)
+    a.correctness.checks.insert(0, thin)
+    shown = mapped(a)
+    assert shown is not None and shown[0].case == "5x9"
+    a.correctness.checks = [thin]
+    shown = mapped(a)
+    assert shown is not None and shown[0] is thin
+
+
+def test_error_map_is_a_png_with_the_worst_marked() -> None:
+    made = picture(ErrorMap(output_shape=[9, 5], cell_shape=[1, 1], cells=["....."] * 8 + ["..9u."]), [8, 2])
+    assert made is not None and (made.left, made.top) == (50.0, 94.44)
+    assert made.words == "1 of 45 squares hold a wrong element, 1 an element never written. " \
+                         "All of them lie in row 8 and columns 2 to 3."
+    data = base64.b64decode(made.uri.partition(",")[2])
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, pixels = 8, b""
+    while at < len(data):
+        length, name = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + 8 + length]
+        assert struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0] == zlib.crc32(name + body)
+        pixels = zlib.decompress(body) if name == b"IDAT" else pixels
+        at += 12 + length
+    assert len(pixels) == made.height * (made.width + 1)
+    assert {10, 11} <= set(pixels)
+
+
+@pytest.mark.parametrize(("shape", "cell_shape", "cells", "index", "place"), [
+    ([1009], [1, 8], ["." * 12] * 11, [233], (45.83, 22.73)),
+    ([512, 512], [4, 4], ["." * 128] * 128, [511, 0], (0.39, 99.61)),
+    ([5, 9], [1, 1], ["." * 9] * 5, [7, 70], (None, None)),
+    ([5, 9], [0, 0], ["." * 9] * 5, [1, 1], (None, None)),
+    ([2, 3, 4], [1, 1], ["...."] * 6, [1, 1, 1], (None, None)),
+])
+def test_worst_element_falls_in_its_cell(shape: list[int], cell_shape: list[int], cells: list[str], index: list[int],
+                                         place: tuple[float | None, float | None]) -> None:
+    made = picture(ErrorMap(output_shape=shape, cell_shape=cell_shape, cells=cells), index)
+    assert made is not None and (made.left, made.top) == place
+
+
+@pytest.mark.parametrize("cells", [[], [""], ["", ""]])
+def test_no_cells_no_picture(cells: list[str]) -> None:
+    assert picture(ErrorMap(output_shape=[0], cell_shape=[1, 1], cells=cells), None) is None
+
+
+def test_charts_follow_the_theme_and_keep_their_ids_apart() -> None:
+    first = distribution([0, 60, 60, 59.9], 60, "points-a", "A <b>")
+    second = ladder([Rung("you", 1.3), Rung("eager & co", 1.0)], Interval(median=1.3, low=1.2, high=1.4), (0.2, 0.9),
+                    "speed-a", "B")
+    third = strip([Row("8x8 & co", [1.2, 1.3, 1.25], Interval(median=1.25, low=1.2, high=1.3))], {"floor": 0.2},
+                  "samples-a", "C")
+    assert "<title id=\"points-a-title\">A &lt;b&gt;</title>" in first and "1 with 0 to 6, 3 with 54 to 60" in first
+    for chart in (first, second, third):
+        assert "<text" in chart and "var(--" in chart and "<metadata" not in chart and "xlink:" not in chart
+        assert not any(colour in chart for colour in COLOURS)
+        assert set(re.findall(r"url\(#([^)]*)\)", chart)) <= set(re.findall(r'id="([^"]*)"', chart))
+    assert not set(re.findall(r'id="([^"]*)"', first)) & set(re.findall(r'id="([^"]*)"', second))
