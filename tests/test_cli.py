@@ -5,61 +5,21 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
 import pytest
 
 from grader.catalogue import ROOT, assignments
-from grader.confine import processes
 from grader.course import read_course
 from grader.grading import grade
 from grader.lanes import Job
 from grader.result import Result
 from grader.submission import find_submissions
-
-SILU = (ROOT / "reference" / "silu.py").read_text()
-SECONDS = 120
-
-
-def kernelmark(
-    *arguments: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] = MappingProxyType({})
-) -> subprocess.CompletedProcess[str]:
-    # As the installed command: without the working directory on the path (-P), and from wherever it is run.
-    path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path if entry)
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "grader.cli", *map(str, arguments)], capture_output=True, text=True,
-        timeout=SECONDS, cwd=cwd, check=False,
-        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200", **environment})
-
-
-def eventually(holds: Callable[[], bool], seconds: float = 10) -> None:
-    """A killed process takes a moment to be gone, and a started one to be there."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
-def hand_in(root: Path, student: str, content: str | bytes = SILU) -> Path:
-    folder = root / student
-    folder.mkdir(parents=True)
-    (folder / "silu.py").write_bytes(content if isinstance(content, bytes) else content.encode())
-    return folder
-
-
-def load(out: Path) -> dict[str, Any]:
-    """Verdicts of silu by student, read from disk."""
-    results = [Result.model_validate_json(path.read_bytes()) for path in out.glob("*/result.json")]
-    return {result.student: result.assignments["silu"] for result in results}
-
+from tests.command import SECONDS, SILU, hand_in, kernelmark, load
 
 USAGE = {
     "no such folder": (("grade", "nowhere"), "nowhere: No such file or directory"),
@@ -189,129 +149,6 @@ def test_seeds_differ_by_default_repeat_on_request_and_are_logged_with_a_single_
     assert graded(7) == graded(7) and graded(7)[0] == "7"
     first, second = graded(), graded()
     assert first[0] != second[0] and first[1] != second[1]
-
-
-def test_a_full_disk_is_a_failure_of_ours_and_told(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    out.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", out], capture_output=True, text=True, check=False)
-    if mounted.returncode != 0:
-        pytest.skip(f"a small tmpfs cannot be mounted here: {mounted.stderr.strip()}")
-    try:
-        students = tmp_path / "class"
-        for number in range(6):
-            hand_in(students, f"student{number}")
-        (out / "filler").write_bytes(b"x" * 180_000)
-        done = kernelmark("grade", students, "--out", out, "--only", "silu")
-        assert done.returncode == 3
-        assert "No space left on device" in done.stderr and "Traceback" not in done.stderr
-        assert done.stdout.count("60 of 60 points") == 6
-        for path in out.glob("*/result.json"):
-            Result.model_validate_json(path.read_bytes())
-    finally:
-        subprocess.run(["umount", out], check=True)
-
-
-# By the C library: what goes through Python is refused.
-DAEMONS = """
-import ctypes, os, time
-fork = ctypes.PyDLL(None).fork
-for _ in range(3):
-    if fork() == 0:
-        os.setsid()
-        if fork() == 0:
-            time.sleep(86_400)
-        os._exit(0)
-time.sleep(86_400)
-"""
-
-
-def lose_a_zygote(students: Path, out: Path) -> tuple[int, str, set[int]]:
-    """Grades, and kills the zygote whose submission is at work on DAEMONS. Exit status, errors, all processes seen."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "grader.cli", "grade", students, "--out", out, "--only", "silu", "--jobs", "1"],
-        cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        seen: set[int] = set()
-        busy: list[int] = []
-
-        def daemons_run() -> bool:
-            seen.update(processes.descendants(process.pid))
-            busy[:] = [pid for pid in _zygotes(process.pid) if len(processes.descendants(pid)) >= 4]
-            return bool(busy)
-
-        eventually(daemons_run, SECONDS)
-        for pid in busy:
-            os.kill(pid, signal.SIGKILL)
-        _, errors = process.communicate(timeout=SECONDS)
-        return process.returncode, errors, seen
-
-
-def test_a_failure_of_ours_never_replaces_a_grade_and_nothing_outlives_a_lost_zygote(tmp_path: Path) -> None:
-    students, out = tmp_path / "class", tmp_path / "out"
-    alice = hand_in(students, "alice")
-    assert kernelmark("grade", students, "--out", out, "--only", "silu").returncode == 0
-    hand_in(students, "bob")
-    (alice / "silu.py").write_text(DAEMONS + SILU)
-    status, errors, seen = lose_a_zygote(students, out)
-    assert status == 3
-    assert "alice" in errors and "the earlier result was kept" in errors
-    assert {student: result.verdict for student, result in load(out).items()} == dict.fromkeys(
-        ["alice", "bob"], "accepted")
-    assert "result.failed.json" in os.listdir(out / "alice")
-    eventually(lambda: not [pid for pid in seen if Path(f"/proc/{pid}").exists()])
-
-
-def _zygotes(root: int) -> list[int]:
-    """Those below `root`, without the bubblewrap around them."""
-    found = []
-    for pid in processes.descendants(root):
-        try:
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if words[0].endswith(b"python") and any(b"grader.forkserver.server" in word for word in words):
-            # The workers are copies of it.
-            found.append(pid)
-    return [pid for pid in found if not any(pid in processes.descendants(other) for other in found)]
-
-
-@pytest.mark.parametrize(("number", "students", "lanes"), [
-    (signal.SIGTERM, "abcd", 1), (signal.SIGHUP, "abcd", 1), (signal.SIGINT, "abcd", 1), (signal.SIGINT, "ab", 2)],
-    ids=["terminated", "hung up", "interrupted", "interrupted, one of two lanes idle"])
-def test_an_interrupted_run_keeps_what_it_has_says_so_and_leaves_nothing_behind(
-    tmp_path: Path, number: signal.Signals, students: str, lanes: int
-) -> None:
-    for name in students:
-        hand_in(tmp_path / "class", name, SILU if name == "a" else "import time\ntime.sleep(60)\n" + SILU)
-    (tmp_path / "tmp").mkdir()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "grader.cli", "grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu",
-         "--jobs", str(lanes)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True, env={**os.environ, "TMPDIR": str(tmp_path / "tmp")})
-    try:
-        assert process.stdout is not None and process.stdout.readline().startswith(f"[1/{len(students)}] a:")
-        if number != signal.SIGTERM:
-            # By the terminal to all; by timeout(1) and the like once more.
-            os.killpg(process.pid, number)
-            time.sleep(0.01)
-        process.send_signal(number)
-        said, errors = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert process.returncode == 130 and errors == ""
-    said = said.splitlines()[-1]
-    assert said.startswith(f"Interrupted: 1 of {len(students)} graded in ") and said.endswith("out/index.html")
-    assert list(load(tmp_path / "out")) == ["a"] and ">a<" in (tmp_path / "out" / "index.html").read_text()
-    assert os.listdir(tmp_path / "tmp") == []
-    eventually(lambda: not [path for path in Path("/proc").glob("[0-9]*/stat") if _session(path) == process.pid])
-
-
-def _session(stat: Path) -> int:
-    try:
-        return int(stat.read_text().rpartition(")")[2].split()[3])
-    except OSError:
-        return 0
 
 
 def test_no_conftest_or_ini_file_of_a_student_is_read_wherever_the_command_is_started(tmp_path: Path) -> None:

@@ -1,0 +1,41 @@
+"""The command in a process of its own, submissions handed in to it, and the results it leaves."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from grader.catalogue import ROOT
+from grader.result import Result
+
+SILU = (ROOT / "reference" / "silu.py").read_text()
+SECONDS = 120
+
+
+def kernelmark(
+    *arguments: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] = MappingProxyType({})
+) -> subprocess.CompletedProcess[str]:
+    # As the installed command: without the working directory on the path (-P), and from wherever it is run.
+    path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path if entry)
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "grader.cli", *map(str, arguments)], capture_output=True, text=True,
+        timeout=SECONDS, cwd=cwd, check=False,
+        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200", **environment})
+
+
+def hand_in(root: Path, student: str, content: str | bytes = SILU) -> Path:
+    folder = root / student
+    folder.mkdir(parents=True)
+    (folder / "silu.py").write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def load(out: Path) -> dict[str, Any]:
+    """Verdicts of silu by student, read from disk."""
+    results = [Result.model_validate_json(path.read_bytes()) for path in out.glob("*/result.json")]
+    return {result.student: result.assignments["silu"] for result in results}
