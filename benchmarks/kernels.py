@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,7 @@ class Timed:
     ratio: float
     spread: float
     better: str
-    roof: float = field(default=float("nan"))
+    roof: float
 
 
 def reference(name: str) -> Any:
@@ -224,15 +224,8 @@ def measure(contest: Contest, rounds: int) -> dict[str, list[float]]:
 
 
 def _batch(contest: Contest, call: Call) -> Callable[[], float]:
-    for i in range(4):
-        call(i)
-    torch.cuda.synchronize()
-    started = time.perf_counter()
-    for i in range(4):
-        call(i)
-    torch.cuda.synchronize()
-    each = (time.perf_counter() - started) * 1e6 / 4
-    calls = contest.calls or max(3, min(64, round(BATCH_US / each)))
+    _by_host(call, 4)
+    calls = contest.calls or max(3, min(64, round(BATCH_US / _by_host(call, 4))))
     start: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
     stop: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
     graph = _captured(call, calls) if contest.timer == "graph" else None
@@ -257,17 +250,22 @@ def _batch(contest: Contest, call: Call) -> Callable[[], float]:
         contest.prepare()
         for _ in range(3):
             call(-1)
-        torch.cuda.synchronize()
-        began = time.perf_counter()
-        for i in range(calls):
-            call(i)
-        torch.cuda.synchronize()
-        took = (time.perf_counter() - began) * 1e6 / calls
+        took = _by_host(call, calls)
         if call is not contest.candidates["roof"]:
             contest.verify()
         return took
 
     return timed_by_host if contest.timer == "host" else timed
+
+
+def _by_host(call: Call, calls: int) -> float:
+    """Microseconds a call by the clock of the host, which waits for the device before and after."""
+    torch.cuda.synchronize()
+    began = time.perf_counter()
+    for i in range(calls):
+        call(i)
+    torch.cuda.synchronize()
+    return (time.perf_counter() - began) * 1e6 / calls
 
 
 @cache
