@@ -72,6 +72,8 @@ def grade(job: Job) -> Graded:
     arguments = [
         str(plugin.SUITE), "--noconftest",
         "-c", str(plugin.SUITE / "pytest.ini"), "--rootdir", str(plugin.SUITE), "-p", "pytest_timeout",
+        # Nobody logs, and handlers for it would be put on and off 400 times a submission.
+        "-p", "no:logging",
         "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:unraisableexception", "--capture=sys", "-v", "-ra",
         "--tb=short", "--no-header", "--color=no",
         f"--timeout={_guard(job, context)}",

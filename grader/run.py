@@ -37,8 +37,9 @@ class PlanError(Exception):
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be graded, and how."""
+    """What will be graded, and how. `started` is when somebody began to wait for it (time.monotonic)."""
 
+    started: float
     jobs: list[Job]
     lanes: Lanes
     side_by_side: int
@@ -58,6 +59,7 @@ def planned(
     `minimum` is the isolation level expected, by default the course's; with `allow_degraded` a weaker one will do.
     `options` are words of the command line that grading a student again needs as well.
     """
+    started = time.monotonic()
     try:
         chosen = tuple(catalogue.select(catalogue.files(), only))
     except ValueError as error:
@@ -81,7 +83,7 @@ def planned(
                 submission, course, chosen if only else (), device, speed, number,
                 os.fsencode(shlex.join(command)).decode("utf-8", "replace"), calibrations,
                 store.earlier(out, submission) if speed else {}))
-        yield Plan(found, lanes, side_by_side, out, course, measured)
+        yield Plan(started, found, lanes, side_by_side, out, course, measured)
 
 
 def _device(lanes: Lanes, asked: str) -> str:
@@ -145,7 +147,6 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
     Returns how many things of ours failed.
     """
     failures: list[Failure] = []
-    started = time.monotonic()
     if plan.isolation.level < isolation.ADVISED:
         errors.print(f"kernelmark: isolation level {plan.isolation} only: {'; '.join(plan.isolation.missing)}; "
                      "grade nobody's code that you do not trust", markup=False)
@@ -171,7 +172,7 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
                 failures.extend(Failure(graded.submission.slug, line) for line in trouble)
     finally:
         count = f"Interrupted: {done} of {len(plan.jobs)} graded" if interrupted else f"{done} graded"
-        _write_class(plan, count, failures, console, errors, time.monotonic() - started)
+        _write_class(plan, count, failures, console, errors, time.monotonic() - plan.started)
     return len(failures)
 
 
