@@ -69,6 +69,8 @@ def planned(
     _check_writable(out)
     measured = _isolation(course.isolation.minimum if minimum is None else minimum, allow_degraded)
     side_by_side = min(jobs or len(os.sched_getaffinity(0)), len(submissions))
+    # Lanes that are starting are ended, too.
+    _on_interruption(signal.default_int_handler)
     with Lanes(side_by_side, measured) as lanes:
         device = _device(lanes, device)
         # On a GPU one after another: a neighbour would be in the way of its memory and its clock.
@@ -84,6 +86,13 @@ def planned(
                 os.fsencode(shlex.join(command)).decode("utf-8", "replace"), calibrations,
                 store.earlier(out, submission) if speed else {}))
         yield Plan(started, found, lanes, side_by_side, out, course, measured)
+
+
+def _on_interruption(handler: Callable[[int, FrameType | None], None]) -> None:
+    """What was to be ignored (nohup, a script's `&`) still is."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def _device(lanes: Lanes, asked: str) -> str:
@@ -157,10 +166,8 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
         nonlocal interrupted
         interrupted = True
 
-    # What is graded is kept, and the class page is written. What was to be ignored (nohup, a script's `&`) still is.
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, interrupt)
+    # What is graded is kept, and the class page is written.
+    _on_interruption(interrupt)
     try:
         with _progress(plan, console) as tell:
             for graded in plan.lanes.grade(plan.jobs, plan.side_by_side, lambda: interrupted):

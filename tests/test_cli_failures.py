@@ -101,14 +101,18 @@ def _zygotes(root: int) -> list[int]:
     """Those below `root`, without the bubblewrap around them."""
     found = []
     for pid in processes.descendants(root):
-        try:
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if words[0].endswith(b"python") and any(b"grader.forkserver.server" in word for word in words):
+        command = _command(pid)
+        if command.split("\0")[0].endswith("python") and "grader.forkserver.server" in command:
             # The workers are copies of it.
             found.append(pid)
     return [pid for pid in found if not any(pid in processes.descendants(other) for other in found)]
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
 
 
 @pytest.mark.parametrize(("number", "students", "lanes"), [
@@ -139,6 +143,25 @@ def test_an_interrupted_run_keeps_what_it_has_says_so_and_leaves_nothing_behind(
     assert said.startswith(f"Interrupted: 1 of {len(students)} graded in ") and said.endswith("out/index.html")
     assert list(load(tmp_path / "out")) == ["a"] and ">a<" in (tmp_path / "out" / "index.html").read_text()
     assert os.listdir(tmp_path / "tmp") == []
+    eventually(lambda: not [path for path in Path("/proc").glob("[0-9]*/stat") if _session(path) == process.pid])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_interrupted_while_it_starts_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
+    hand_in(tmp_path, "alice")
+    (tmp_path / "tmp").mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "grader.cli", "grade", tmp_path / "alice", "--out", tmp_path / "out", "--only", "silu"],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")})
+    try:
+        eventually(lambda: any("spawn_main" in _command(pid) for pid in processes.descendants(process.pid)), SECONDS)
+        process.send_signal(number)
+        said, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, said, errors) == (130, "", "")
+    assert os.listdir(tmp_path / "tmp") == [] and os.listdir(tmp_path / "out") == []
     eventually(lambda: not [path for path in Path("/proc").glob("[0-9]*/stat") if _session(path) == process.pid])
 
 
