@@ -116,14 +116,12 @@ class Renewal(NamedTuple):
     """What makes the right answer another one, where inputs take too long to make anew.
 
     `elements` is a one-dimensional view of the given input `name`, `values` what is to stand there: the answer depends
-    on each of these, and on nothing else. `decoys` are two more values, not to be told from those. `inputs` are others,
-    small, with the same right answer.
+    on each of these, and on nothing else. `inputs` are others, small, with the same right answer.
     """
 
     name: str
     elements: Any
     values: Any
-    decoys: Any
     inputs: Inputs
 
 

@@ -48,9 +48,9 @@ def renew(inputs: Inputs, generator: numpy.random.Generator) -> Renewal:
     """New numbers for the first column; the rest of the matrix decides nothing."""
     column = inputs["matrix"][:, 0]
     scale, offset = generator.random(2)
-    numbers = torch.from_numpy(generator.standard_normal(column.shape[0] + 2, numpy.float32))
-    values, decoys = numbers.mul_(0.5 + 10 * scale).add_(4 * offset - 2).tensor_split((column.shape[0],))
-    return Renewal("matrix", column, values, decoys, {"matrix": values[:, None]})
+    numbers = torch.from_numpy(generator.standard_normal(column.shape[0], numpy.float32))
+    values = numbers.mul_(0.5 + 10 * scale).add_(4 * offset - 2)
+    return Renewal("matrix", column, values, {"matrix": values[:, None]})
 
 
 def work(sizes: Mapping[str, int]) -> Work:

@@ -138,11 +138,9 @@ def test_of_the_first_column_every_element_is_renewed_and_nothing_else() -> None
     before = matrix.clone()
     columns = []
     for seed in RENEWED:
-        name, elements, values, decoys, small = assignment.renew({"matrix": matrix}, numpy.random.default_rng(seed))
+        name, elements, values, small = assignment.renew({"matrix": matrix}, numpy.random.default_rng(seed))
         assert name == "matrix" and torch.equal(matrix, before) and not bool((values == before[:, 0]).any())
-        assert values.shape == matrix.shape[:1] and decoys.shape == (2,)
-        assert not bool(torch.isin(decoys, torch.cat([before[:, 0], values])).any())
-        assert bool(((decoys - values.mean()).abs() < 6 * values.std()).all())
+        assert values.shape == matrix.shape[:1]
         assert elements.data_ptr() == matrix.data_ptr() and elements.stride() == (matrix.stride(0),)
         changed = before.clone()
         changed[:, 0] = values
