@@ -69,7 +69,7 @@ def grade(
         own += [] if speed else ["--no-speed"]
         with run.planned(
             students, rules, out=out, only=names, device=device, jobs=jobs, seed=seed, speed=speed,
-            minimum=min_isolation, allow_degraded=allow_degraded, options=own,
+            minimum=min_isolation, allow_degraded=allow_degraded, options=own, console=console,
         ) as plan:
             failures = run.grade_class(plan, console, errors)
     except run.PlanError as error:

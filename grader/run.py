@@ -52,12 +52,13 @@ class Plan:
 def planned(
     submissions: list[Submission], course: Course, *, out: Path, only: Sequence[str], device: str, jobs: int,
     seed: int | None, speed: bool = True, minimum: int | None = None, allow_degraded: bool = False,
-    options: Sequence[str] = (),
+    options: Sequence[str] = (), console: Console | None = None,
 ) -> Iterator[Plan]:
     """Checks everything that can be known before a student's code runs. Raises PlanError. The lanes end with the block.
 
     `minimum` is the isolation level expected, by default the course's; with `allow_degraded` a weaker one will do.
-    `options` are words of the command line that grading a student again needs as well.
+    `options` are words of the command line that grading a student again needs as well. A terminal's `console` shows
+    that lanes are starting, which takes seconds.
     """
     started = time.monotonic()
     try:
@@ -72,7 +73,8 @@ def planned(
     # Lanes that are starting are ended, too.
     _on_interruption(signal.default_int_handler)
     with Lanes(side_by_side, measured) as lanes:
-        device = _device(lanes, device)
+        with console.status("starting") if console else contextlib.nullcontext():
+            device = _device(lanes, device)
         # On a GPU one after another: a neighbour would be in the way of its memory and its clock.
         side_by_side = 1 if device == "cuda" else side_by_side
         calibrations = _calibrations() if device == "cuda" and speed else ()
