@@ -83,15 +83,9 @@ def plan_calls(
                 replies[number] = planner.plan(wanted[number], files[number])
         planner.end()
         # From here on nobody can write to the files any more.
-        forged: Lost | None = None
         for one, file, reply in zip(wanted, files, replies, strict=True):
-            if isinstance(reply, messages.Planned):
-                # A planner whose plan does not hold is none of ours: its other plans are not worth reading.
-                outcome = forged or _read(assignment, one, file, reply, device)
-                forged = outcome if isinstance(outcome, Lost) else None
-                found.outcomes.append(outcome)
-            else:
-                found.outcomes.append(reply)
+            found.outcomes.append(
+                _read(assignment, one, file, reply, device) if isinstance(reply, messages.Planned) else reply)
     return found
 
 
@@ -110,13 +104,13 @@ class _Planner:
         self._until = until
         self._found = found
         self._conversation: Conversation | None = None
-        self._given_up: Lost | None = None
+        self._timed_out = False
 
     def plan(self, wanted: Wanted, file: int) -> messages.Planned | Refused | Failed | Lost:
         if self._found.loading is not None:
             return self._found.loading
-        if self._given_up is not None:
-            return self._given_up
+        if self._timed_out:
+            return Lost("time_out", "not called: a call before had run out of time")
         if self._conversation is None:
             self._found.loading = self._load(wanted)
             if self._found.loading is not None:
@@ -131,11 +125,7 @@ class _Planner:
                 copies=bool(self._assignment.operators), answers=wanted.answers),
             messages.PLANNER_REPLY, seconds=min(self._call_seconds, left), descriptors=[file])
         if isinstance(reply, Lost):
-            if reply.kind == "time_out":
-                self._given_up = Lost("time_out", "not called: a call before had run out of time")
-            elif reply.kind == "protocol":
-                # No accident, and what it costs to see it again is the judge's time.
-                self._given_up = reply
+            self._timed_out = reply.kind == "time_out"
             self.end()
         if isinstance(reply, Loaded):
             self.end()
