@@ -170,7 +170,7 @@ class Assignment(_Frozen):
 
     @property
     def file(self) -> str:
-        return f"{self.name}.py"
+        return file_of(self.name)
 
     @property
     def function(self) -> str:
@@ -217,6 +217,11 @@ class Assignment(_Frozen):
         if any(not re.fullmatch(r"aten::\w+", name) for name in self.operators):
             raise ValueError("operators: names like aten::copy_ expected")
         return self
+
+
+def file_of(name: str) -> str:
+    """The file that a student fills in for the assignment of this name."""
+    return f"{name}.py"
 
 
 def shape_of(parameter: Input | Output, case: Case) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from grader.assignment import Assignment, Inputs
+from grader.assignment import Assignment, Inputs, file_of
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -21,7 +21,7 @@ class CatalogueError(Exception):
 
 def files(root: Path = ROOT) -> dict[str, str]:
     """The file that a student fills in for each assignment, by the assignment's name: nothing is imported for it."""
-    return {folder.name: f"{folder.name}.py" for folder in _folders(root)}
+    return {folder.name: file_of(folder.name) for folder in _folders(root)}
 
 
 def select(names: Collection[str], only: Collection[str]) -> list[str]:

@@ -93,13 +93,10 @@ class Lanes:
             _end_lanes()
         self._executor.shutdown()
 
-    def _submit(self, function: Callable[..., T], *arguments: object) -> Future[T]:
-        with _held_back():
-            return self._executor.submit(function, *arguments)
-
     def ask(self, question: Callable[..., T], *arguments: object) -> Future[T]:
-        """A lane's answer to come. Its `result` raises BrokenProcessPool where no lane could be started."""
-        return self._submit(question, *arguments)
+        """A lane's answer to come; its `result` raises BrokenProcessPool if a lane has died or did not start."""
+        with _held_back():
+            return self._executor.submit(question, *arguments)
 
     def grade(
         self, jobs: Iterable[Job], side_by_side: int, interrupted: Callable[[], bool] = lambda: False
@@ -126,7 +123,7 @@ class Lanes:
                 if interrupted():
                     raise KeyboardInterrupt
                 while waiting and len(flying) < side_by_side:
-                    flying[self._submit(_grade_in_lane, waiting[0])] = waiting[0]
+                    flying[self.ask(grade_in_lane, waiting[0])] = waiting[0]
                     waiting.popleft()
                 for future in wait(flying, GLANCE_SECONDS, FIRST_COMPLETED).done:
                     try:
@@ -144,7 +141,7 @@ class Lanes:
         return []
 
 
-def _grade_in_lane(job: Job) -> Graded:
+def grade_in_lane(job: Job) -> Graded:
     """Ends its process where the GPU does not answer any more: another one takes its place."""
     # Here, where torch is wanted.
     from grader.grading import grade

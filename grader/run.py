@@ -100,27 +100,23 @@ def _on_interruption(handler: Callable[[int, FrameType | None], None]) -> None:
 def _device(lanes: Lanes, asked: str) -> str:
     """The device to grade on, as the first lane finds it: importing torch is its work. Raises PlanError."""
     try:
-        trouble, no_gpu = lanes.ask(look, asked).result()
+        no_gpu = lanes.ask(look, asked).result()
+    except catalogue.CatalogueError as error:
+        raise PlanError(str(error)) from None
     except BrokenProcessPool:
         raise PlanError("no process to grade in could be started; kernelmark doctor says more") from None
-    if trouble:
-        raise PlanError(trouble)
     if asked == "cuda" and no_gpu:
         raise PlanError(f"--device cuda: {no_gpu}")
     return "cpu" if no_gpu else "cuda"
 
 
-def look(device: str) -> tuple[str, str]:
-    """What is wrong with the assignments, and why there is no GPU to grade on, or "cpu" was asked for; "" if nothing.
-    """
-    try:
-        catalogue.assignments()
-    except catalogue.CatalogueError as error:
-        return str(error), ""
+def look(asked: str) -> str:
+    """Why a lane grades without a GPU, "" if it has one. Raises CatalogueError if an assignment is not as expected."""
+    catalogue.assignments()
     from grader import grading  # noqa: F401  # which the first grading does not have to wait for
     from grader.judge.device import no_gpu
 
-    return "", device if device == "cpu" else no_gpu()
+    return "not asked for" if asked == "cpu" else no_gpu()
 
 
 def _calibrations() -> tuple[Calibration, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from grader.assignment import file_of
 from grader.lanes import Graded
 from grader.report.pages import write_student
 from grader.result import SCHEMA, Result
@@ -93,7 +94,7 @@ def _joined(stored: Result, result: Result, submission: Submission, source_bytes
         return result.model_copy(update={"notes": [*result.notes, note]})
     assignments, notes = dict(result.assignments), list(result.notes)
     for name, earlier in missing.items():
-        content = read_source_file(submission.folder, f"{name}.py", source_bytes).content
+        content = read_source_file(submission.folder, file_of(name), source_bytes).content
         if earlier.source_sha256 == (hashlib.sha256(content).hexdigest() if content is not None else ""):
             assignments[name] = earlier
             notes.append(f"{earlier.title} was graded earlier ({stored.graded_at}); its file is the same.")

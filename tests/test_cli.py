@@ -91,7 +91,7 @@ def test_everyone_who_can_be_graded_is(odd_class: tuple[subprocess.CompletedProc
     done, out = odd_class
     assert done.returncode == 0, done.stderr
     verdicts = {student: result.verdict for student, result in load(out).items()}
-    named = [*ODD[:-1], next(name for name in verdicts if "\N{REPLACEMENT CHARACTER}" in name or "\\x" in name)]
+    named = [*ODD[:-1], 2 * "\N{REPLACEMENT CHARACTER}"]
     assert {student: verdicts[student] for student in [*named, "plugins"]} == dict.fromkeys(
         [*named, "plugins"], "accepted")
     assert verdicts["empty"] == "missing"

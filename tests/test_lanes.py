@@ -1,10 +1,12 @@
-"""A lane that ends or does not answer: its submission is graded again by another, or all of them are ended."""
+"""Lanes start at once; one that ends or does not answer costs nobody a grade, or all of them are ended."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -37,15 +39,23 @@ def job(device: str) -> Job:
 
 def test_a_lane_that_is_well_goes_on(ends: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "sane", lambda: True)
-    assert lanes._grade_in_lane(job("cuda")).log == "log"
+    assert lanes.grade_in_lane(job("cuda")).log == "log"
 
 
 def test_a_lane_whose_device_is_lost_ends(ends: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "sane", lambda: False)
     with pytest.raises(Ended):
-        lanes._grade_in_lane(job("cuda"))
+        lanes.grade_in_lane(job("cuda"))
     # Without a GPU nothing is asked of one.
-    assert lanes._grade_in_lane(job("cpu")).log == "log"
+    assert lanes.grade_in_lane(job("cpu")).log == "log"
+
+
+def test_what_supplies_lanes_imports_neither_torch_nor_matplotlib() -> None:
+    late = "{'torch', 'triton', 'matplotlib'}"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys, grader.cli, grader.run; print({late} & set(sys.modules))"],
+        cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
 
 
 def jobs() -> list[Job]:
