@@ -64,9 +64,8 @@ class Lane:
 
     def graded(
         self, submission: Submission, *, only: tuple[str, ...] = (), limits: LimitsTable | None = LIMITS,
-        device: str = "cpu",
     ) -> Graded:
-        return self.pool.submit(_graded, submission, only, limits, device).result()
+        return self.pool.submit(_graded, submission, only, limits).result()
 
     def traces(self) -> Traces:
         """Asked while none of its workers lives."""
@@ -140,10 +139,10 @@ def course(*, limits: LimitsTable | None = LIMITS) -> Course:
     return shipped.model_copy(update={"limits": limits or shipped.limits})
 
 
-def _graded(submission: Submission, only: tuple[str, ...], limits: LimitsTable | None, device: str) -> Graded:
+def _graded(submission: Submission, only: tuple[str, ...], limits: LimitsTable | None) -> Graded:
     """Grades the assignments that the submission holds a file of, or those of `only`."""
     present = only or tuple(name for file, name in FILES.items() if (submission.folder / file).exists())
-    return grade(Job(submission, course(limits=limits), present, device))
+    return grade(Job(submission, course(limits=limits), present))
 
 
 def _traces() -> Traces:

@@ -90,7 +90,7 @@ GROUP = 32
 """Neighbouring columns of out that are checked by one sum: full products cost GROUP times as much."""
 SINGLES = 4096
 """Elements that are checked alone."""
-SUMMED = 2
+SUMMED = 1
 """Outputs of a replay that are checked as a whole."""
 LINES = 64
 """Rows of a, and columns of b, that are kept from before the call."""

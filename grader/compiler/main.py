@@ -67,7 +67,7 @@ def serve(channel: frames.Channel) -> None:
 
 def _at_once() -> int:
     # A lane without a GPU is one core of as few as two; beside a GPU there are more, and one lane.
-    return max(1, min(MOST_AT_ONCE, len(os.sched_getaffinity(0)) // 2))
+    return max(1, min(MOST_AT_ONCE, len(os.sched_getaffinity(0)) - 2))
 
 
 def compile_kernel(kernel: Kernel, target: str) -> Binary | Problem:

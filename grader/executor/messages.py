@@ -15,6 +15,7 @@ from grader.plan.messages import Given
 from grader.plan.plan import DType, Line, Name, Plan, Shape, Shaped, Size, Text
 from grader.plan.wire import Message
 
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 class Program(Shaped):
     """A plan, and the machine code of its kernels in the plan's order."""
@@ -155,10 +156,12 @@ class Ran(Message):
 
 
 class Replayed(Message):
-    """Seconds of the host's clock from the launch to the end of the last copy."""
+    """Seconds from the launch to the end of the last copy: by the host's clock, and by the device's, which is the same
+    where the host makes the calls."""
 
     op: Literal["replayed"] = "replayed"
-    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    host: Seconds
+    device: Seconds
 
 
 FaultKind = Literal[

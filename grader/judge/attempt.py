@@ -34,11 +34,11 @@ from grader.judge.inputs import draw
 from grader.judge.lane import lane_baselines, lane_executors
 from grader.judge.launching import Launching
 from grader.judge.planning import Planning, Unplanned, Wanted
-from grader.judge.preparing import Preparing
+from grader.judge.preparing import Preparing, kernels_of
 from grader.judge.simulation import Ran, Simulation
 from grader.judge.timing.measure import fitting, measure
 from grader.judge.timing.pool import Wrong
-from grader.judge.timing.tuning import Candidate, fastest
+from grader.judge.timing.tuning import tuned
 from grader.plan.check import foreign
 from grader.plan.compiled import Binary, Problem
 from grader.plan.device import TARGETS
@@ -56,8 +56,6 @@ FIRST_QUOTED = 20_000
 QUOTED = 2_000
 # Element operations of one simulated call: ten seconds and more.
 OPERATIONS = 4_000_000_000
-# Configurations of an autotuner that are tried.
-MOST_CANDIDATES = 64
 # For all timed calls of a case.
 SPEED_SECONDS = 600.0
 
@@ -79,8 +77,8 @@ class Attempt:
     """Judges one assignment of one submission. Each method runs one check; `close` ends it.
 
     Cases that only a GPU runs, and those that are timed, are planned without one too: what a GPU would make of them is
-    known before there is one. With one, cases that a simulator can run are planned for that as well: where an answer is
-    wrong, it tells the line.
+    known before there is one. With one, a case whose answer is wrong is planned for a simulator as well, which tells
+    the line.
     """
 
     def __init__(self, assignment: Assignment, source: Source, course: Course, seed: bytes, device: str) -> None:
@@ -100,14 +98,16 @@ class Attempt:
         self._simulation = Simulation(
             lambda: self._preparing.start("simulator"), operations=OPERATIONS, seconds=self._call_seconds)
         self._launching = Launching(lane_executors(), seconds=self._call_seconds) if self._gpu else None
-        # A simulator wants Triton's checks in a kernel, a GPU does not; where nothing is run, either will do.
-        simulated = assignment.cases_for("cpu") if self._gpu else assignment.cases
-        launched = {case.name: case for case in (*(assignment.cases if self._gpu else ()), *assignment.timed)}
+        # A simulator wants Triton's checks in a kernel, a GPU does not.
+        timed = {case.name: case for case in (*(assignment.cases if self._gpu else ()), *assignment.timed)}
         self._wanted = [
             Wanted(case, self._scalars(case), debug, Answers(candidate=number))
-            for cases, debug in ((simulated, True), (launched.values(), False)) for number, case in enumerate(cases)]
+            for cases, debug in ((() if self._gpu else assignment.cases, True), (timed.values(), False))
+            for number, case in enumerate(cases)]
         self._planning = Planning()
         self._plans: dict[tuple[str, bool], Plan | Unplanned] = {}
+        # For a simulator, beside a GPU; None before the first answer that is wrong.
+        self._simulated_plans: dict[str, Plan | Unplanned] | None = None
         self._source: CheckResult | None = None
         self._findings: list[Finding] = []
         self._shown: list[str] = []
@@ -136,6 +136,9 @@ class Attempt:
         self._plans = {
             (one.case.name, one.debug): outcome
             for one, outcome in zip(self._wanted, self._planning.outcomes, strict=True)}
+        if self._gpu:
+            # All at once: where there are cores for it, they are compiled side by side.
+            self._preparing.binaries(kernels_of(self._plans.values()))
         return CheckResult(id=SOURCE, stage="source", outcome="passed")
 
     def check(self, case: Case) -> CheckResult:
@@ -183,8 +186,8 @@ class Attempt:
             return self._target_result("not_run", Detail(kind="exception", message="not run: a case has no plan"))
         for (name, _), stop in unplanned.items():
             return self._target_result("failed", self._told(stop, f"At {name}: "))
-        plans = [self._plans[case.name, False] for case in self.assignment.timed]
-        kernels = {kernel_key(kernel): kernel for plan in plans if isinstance(plan, Plan) for kernel in plan.kernels}
+        timed = [self._plans[case.name, False] for case in self.assignment.timed]
+        kernels = {kernel_key(kernel): kernel for kernel in kernels_of(timed)}
         found = self._preparing.binaries(list(kernels.values()))
         if isinstance(found, Lost):
             return self._target_result("failed", self._told(found, "Compiled for a GPU: "))
@@ -208,11 +211,9 @@ class Attempt:
         if self._failed or not self._plans:
             reason = "not measured: speed counts once every case is right"
             return self._speed_result(case, "not_run", Detail(kind="exception", message=reason))
-        # It has held the cases' executor until now.
-        self._launching.end()
         try:
             one, slots = fitting(self.assignment, case, gpu.memory())
-            found = self._time(one, slots, time.monotonic() + SPEED_SECONDS)
+            found = self._time(self._launching, one, slots, time.monotonic() + SPEED_SECONDS)
         except (BufferError, torch.OutOfMemoryError) as error:
             raise InfrastructureError(str(error)) from None
         if isinstance(found, Timing):
@@ -223,40 +224,21 @@ class Attempt:
             found = self._told(found)
         return self._speed_result(case, "failed", found if isinstance(found, Detail) else explain_timed(found))
 
-    def _time(self, case: Case, slots: int, until: float) -> Timing | execution.Lost | Wrong | Detail:
-        plan = self._tuned(case, slots)
+    def _time(
+        self, launching: Launching, case: Case, slots: int, until: float
+    ) -> Timing | execution.Lost | Wrong | Detail:
+        wanted = Wanted(case, self._scalars(case), debug=False)
+        plan = tuned(
+            self.assignment, self._plans.get((case.name, False)) or self._preparing.plan([wanted]).outcomes[0], wanted,
+            self._preparing, launching.executor, slots=slots, seconds=self._call_seconds)
         if not isinstance(plan, Plan):
-            return self._told(plan) if not isinstance(plan, execution.Lost | Wrong | Detail) else plan
+            return plan if isinstance(plan, execution.Lost | Wrong) else self._told(plan)
         binaries = self._binaries(plan)
         if isinstance(binaries, Detail):
             return binaries
         return measure(
-            self.assignment, case, plan, binaries, self._scalars(case), lane_executors().take(), lane_baselines(),
+            self.assignment, case, plan, binaries, wanted.scalars, launching.executor(), lane_baselines(),
             self._threshold, slots=slots, seconds=self._call_seconds, until=until)
-
-    def _tuned(self, case: Case, slots: int) -> Plan | Unplanned | execution.Lost | Wrong | Detail:
-        """The plan of a timed case, each of its autotuners at the configuration that is fastest here."""
-        wanted = Wanted(case, self._scalars(case), debug=False)
-        plan = self._plans.get((case.name, False)) or self._preparing.plan([wanted]).outcomes[0]
-        chosen: list[int] = []
-        while isinstance(plan, Plan) and len(chosen) < len(plan.tuners):
-            count = min(plan.tuners[len(chosen)].candidates, MOST_CANDIDATES)
-            planned = self._preparing.plan([
-                replace(wanted, answers=Answers(winners=[*chosen, number])) for number in range(count)]).outcomes
-            candidates = []
-            for one in planned:
-                if not isinstance(one, Plan):
-                    return one
-                binaries = self._binaries(one)
-                candidates.append(Candidate(one, None if isinstance(binaries, Detail) else binaries))
-            best = fastest(
-                self.assignment, case, candidates, wanted.scalars, lane_executors(), slots=slots,
-                seconds=self._call_seconds)
-            if not isinstance(best, int):
-                return best
-            chosen.append(best)
-            plan = planned[best]
-        return plan
 
     def _binaries(self, plan: Plan) -> list[Binary] | Detail:
         """The machine code of a plan's kernels, in order, or why one of them has none."""
@@ -292,7 +274,12 @@ class Attempt:
 
     def _simulated(self, case: Case, inputs: list[Inputs]) -> Ran | None:
         """What a simulator sees of calls that failed on a GPU; None if it cannot tell."""
-        plan = self._plans.get((case.name, True))
+        if self._simulated_plans is None:
+            small = self.assignment.cases_for("cpu")
+            wanted = [replace(one, debug=True) for one in self._wanted if one.case in small]
+            outcomes = self._preparing.plan(wanted).outcomes
+            self._simulated_plans = {one.case.name: plan for one, plan in zip(wanted, outcomes, strict=True)}
+        plan = self._simulated_plans.get(case.name)
         if not isinstance(plan, Plan) or len(plan.calls()) < len(inputs):
             return None
         ran = self._simulation.run(
@@ -395,4 +382,3 @@ class Attempt:
         detail.message = clean(detail.message, QUOTED)
         detail.traceback, detail.output = clean(traceback, limit), clean(output, limit)
         return detail
-

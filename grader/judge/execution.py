@@ -40,10 +40,17 @@ Slot = Mapping[str, Piece]
 
 @dataclass(frozen=True)
 class Done:
-    """`seconds` of a replay. `touched`: the plan's temporaries, by their index, around which a kernel wrote."""
+    """`touched`: the plan's temporaries, by their index, around which a kernel wrote."""
 
-    seconds: float = 0.0
     touched: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Seconds of a replay, launch, look and synchronisation included, by the host's clock and by the device's."""
+
+    host: float
+    device: float
 
 
 @dataclass(frozen=True)
@@ -172,16 +179,17 @@ class Executor:
         captured = _expected(reply, messages.Captured)
         return Captured(captured.number, captured.graph)
 
-    def replay(self, captured: Captured, *, before: Captured | None = None, seconds: float) -> Done | Lost:
-        """Replays. `Done.seconds` is the host's clock around launch, look and synchronisation, inside the executor.
-
-        What the judge has asked of its own device is waited for, and `before` is replayed, outside of the clock.
-        """
+    def replay(self, captured: Captured, *, before: Captured | None = None, seconds: float) -> Taken | Lost:
+        """Replays. Before the clocks start, what the judge has asked of its own device is waited for, and `before` is
+        replayed."""
         request = messages.Replay(
             seq=self._conversation.next_seq(), capture=captured.number,
             before=None if before is None else before.number)
         reply = self._ask(request, seconds)
-        return reply if isinstance(reply, Lost) else Done(seconds=_expected(reply, messages.Replayed).seconds)
+        if isinstance(reply, Lost):
+            return reply
+        taken = _expected(reply, messages.Replayed)
+        return Taken(taken.host, taken.device)
 
     def close(self) -> None:
         """Kills the process; idempotent. Raises InfrastructureError if it cannot be killed."""

@@ -17,7 +17,7 @@ from grader.plan.plan import Plan
 
 
 class Launching:
-    """Runs calls in one executor as long as that lives, and takes one when there is something to run.
+    """Runs calls of one submission in one executor as long as that lives, and takes one when there is something to run.
 
     `seconds` is how long a call may take.
     """
@@ -27,6 +27,12 @@ class Launching:
         self._seconds = seconds
         self._executor: Executor | None = None
 
+    def executor(self) -> Executor:
+        """A living one. Raises InfrastructureError."""
+        if self._executor is None or self._executor.over:
+            self._executor = self._executors.take()
+        return self._executor
+
     def run(
         self, assignment: Assignment, case: Case, plan: Plan, binaries: Sequence[Binary], inputs: Sequence[Inputs]
     ) -> Ran | Lost:
@@ -35,19 +41,18 @@ class Launching:
 
         Raises InfrastructureError, BufferError.
         """
-        if self._executor is None or self._executor.over:
-            self._executor = self._executors.take()
+        executor = self.executor()
         arenas: list[Arena] = []
         try:
             slots = [_slot(assignment, case, one, arenas) for one in inputs]
             started = time.monotonic()
-            program = self._executor.load(plan, binaries)
+            program = executor.load(plan, binaries)
             if isinstance(program, Lost):
                 return program
-            lost = self._executor.bind(slots)
+            lost = executor.bind(slots)
             if lost is not None:
                 return lost
-            done = self._executor.run(
+            done = executor.run(
                 program, len(slots) - 1, first=0 if len(slots) > 1 else None, seconds=self._seconds)
             if isinstance(done, Lost):
                 return done
@@ -61,11 +66,11 @@ class Launching:
                 if piece.arena.pieces.index(piece) in piece.arena.touched())
             stray = tuple(f"a tensor allocated in line {plan.buffers[number].line}" for number in done.touched)
             return Ran(
-                slot[assignment.output.name].tensor.clone(), changed, (), self._executor.printed, seconds,
+                slot[assignment.output.name].tensor.clone(), changed, (), executor.printed, seconds,
                 tuple(dict.fromkeys((*touched, *stray))))
         finally:
-            if not self._executor.over:
-                self._executor.bind([])
+            if not executor.over:
+                executor.bind([])
             for arena in arenas:
                 arena.close()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from grader.assignment import Assignment
@@ -11,7 +11,7 @@ from grader.course import LimitsTable
 from grader.forkserver.conversation import Conversation, Lost
 from grader.judge.compilation import compile_kernels
 from grader.judge.lane import lane_zygote
-from grader.judge.planning import Planning, Wanted, plan_calls
+from grader.judge.planning import Planning, Unplanned, Wanted, plan_calls
 from grader.plan import wire
 from grader.plan.compiled import Binary, Problem
 from grader.plan.device import Device
@@ -36,6 +36,7 @@ class Preparing:
         self._device = device
         self._until = time.monotonic() + limits.assignment_seconds
         self._compiled: dict[str, Binary | Problem] = {}
+        self._lost: Lost | None = None
         self._living: Conversation | None = None
 
     def plan(self, wanted: Sequence[Wanted]) -> Planning:
@@ -61,7 +62,8 @@ class Preparing:
         return found
 
     def binaries(self, kernels: Sequence[Kernel]) -> list[Binary | Problem] | Lost:
-        """The machine code of kernels, in order; each is compiled once. Or how the compiler was lost."""
+        """The machine code of kernels, in order; each is compiled once. Or how the compiler was lost: it is not asked
+        again then."""
         keys = [kernel_key(kernel) for kernel in kernels]
         lost = self._compile(dict(zip(keys, kernels, strict=True)))
         return [self._compiled[key] for key in keys] if lost is None else lost
@@ -83,11 +85,17 @@ class Preparing:
 
     def _compile(self, kernels: Mapping[str, Kernel]) -> Lost | None:
         missing = {key: kernel for key, kernel in kernels.items() if key not in self._compiled}
-        if not missing:
-            return None
+        if not missing or self._lost is not None:
+            return self._lost if missing else None
         found = compile_kernels(
             lambda: self.start("compiler"), list(missing.values()), self._device.target, seconds=COMPILE_SECONDS)
         if isinstance(found, Lost):
+            self._lost = found
             return found
         self._compiled.update(zip(missing, found, strict=True))
         return None
+
+
+def kernels_of(outcomes: Iterable[Plan | Unplanned]) -> list[Kernel]:
+    """Of those that are plans."""
+    return [kernel for plan in outcomes if isinstance(plan, Plan) for kernel in plan.kernels]

@@ -1,4 +1,4 @@
-"""Answers judged on a real GPU: the same submissions, device memory, and every way in which a kernel can fail there.
+"""Every way in which a kernel can fail on a GPU, as a student is told of it.
 
     pytest -m gpu tests/gpu
 """
@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from grader.catalogue import ROOT, assignments
 from grader.course import LimitsTable
 from tests.graded import results, told
 
@@ -20,18 +19,6 @@ pytestmark = pytest.mark.gpu
 LIMITS = LimitsTable()
 # Endless kernels are ended by the judge.
 SHORT = LimitsTable(call_seconds=8, assignment_seconds=40)
-
-
-HONEST = ["reference", *(f"examples/class/{name}" for name in ("alice", "bob", "dmitri", "fatima"))]
-ACCEPTED = sorted(path.name for path in (ROOT / "tests/submissions/accepted").iterdir())
-
-
-@pytest.mark.parametrize("folder", [*HONEST, *(f"tests/submissions/accepted/{name}" for name in ACCEPTED)])
-def test_honest_submissions_are_accepted(folder: str) -> None:
-    for name, result in results(ROOT / folder, LIMITS, "cuda").items():
-        assert result.verdict == "accepted" and not result.flags, (name, told(result))
-        ran = {check.case for check in result.correctness.checks if check.stage == "case"}
-        assert ran == {case.name for case in assignments()[name].cases}
 
 
 KERNEL = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 from grader.assignment import Assignment, Case
 from grader.catalogue import baseline_source
@@ -14,23 +15,49 @@ from grader.judge.timing.fitness import Drift
 from grader.kit.inputs import Number
 
 EAGER, COMPILED = "eager", "compiled"
+# What torch.compile does when it is first called takes seconds.
+FIRST_COMPILED = b"""
+import torch
+
+torch.compile(torch.neg)(torch.zeros(1, device="cuda"))
+
+
+def nothing():
+    pass
+"""
 
 
 class Baselines:
     """A lane has one, as long as it lives: what compiles is paid for once, and kept in the folder `cache` for the next.
+    What takes long at first begins at once, beside what its owner does next.
 
-    `drift` is how fast they have been here, in executors before this one too.
+    `drift` is how fast they have been here, in executors before this one too, and `counts` how many calls of one, by
+    the names of assignment and case, make a replay. Until `warm_until` (time.monotonic) a power-bound device is at its
+    pace.
     """
 
     def __init__(self, cache: Path) -> None:
         self.drift = Drift()
+        self.counts: dict[tuple[str, str], int] = {}
+        self.warm_until = 0.0
         self._cache = cache
         self._zygote = executor_zygote()
         self._executor: Executor | None = None
         self._loaded: dict[tuple[str, str, str], int] = {}
+        self._first = Thread(target=self._begin, daemon=True)
+        self._first.start()
 
     def executor(self) -> Executor:
         """A living one. Raises InfrastructureError."""
+        self._first.join()
+        return self._living()
+
+    def _begin(self) -> None:
+        # Whoever asks next meets the same failure, and tells it; others are those of an end meanwhile.
+        with suppress(InfrastructureError, OSError, ValueError):
+            self._living().load_baseline(FIRST_COMPILED, "first_compiled.py", "nothing", [])
+
+    def _living(self) -> Executor:
         if self._executor is None or self._executor.over:
             if not self._zygote.alive:
                 self._zygote.close()

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, field
 
-from grader.judge.execution import Captured, Done, Executor, Lost
+from grader.judge.execution import Captured, Executor, Lost, Taken
 from grader.judge.timing.pool import Pool, Side
 
 # A replay should be this long, where there are slots enough: of both sides, so that neither lets the device cool.
 REPLAY_SECONDS = 5e-3
 # Replays of nothing, whose median is what launch and wait take.
-EMPTY_REPLAYS = 15
-# A side whose calls show to be this much faster than when its slots were counted out gets more of them.
-FASTER = 1.5
+EMPTY_REPLAYS = 7
+# A replay that shows to be this many times too short or too long gets other slots.
+OFF = 1.5
 GUESSES = 3
+# The host's clock may say so much more than the device's, of all that a replay takes and on top of it, beyond what it
+# says more of nothing.
+BEHIND_SHARE, BEHIND_SECONDS = 0.01, 50e-6
 
 
 @dataclass
@@ -33,24 +36,30 @@ class Replays:
     limit: float
     first: int = 0
     count: int = 1
-    overhead: float = 0.0
+    by_host: bool = False
+    _nothing: Taken = field(default_factory=lambda: Taken(0.0, 0.0))
     _calls: Captured | None = None
     _warm: Captured | None = None
+    _behind: list[float] = field(default_factory=list)
 
-    def prepare(self) -> Lost | None:
-        """Measures what launch and wait take, and gives a replay as many slots as make it long enough."""
+    def prepare(self, count: int = 1) -> Lost | None:
+        """Measures what launch and wait take, and gives a replay as many slots as make it long enough: `count` is a
+        guess. Of a kernel that nobody knows it is one, since a single call may take seconds."""
         look = self.pool.looks[self.side]
         nothing = self.executor.capture(self.program, [], look, seconds=self.limit)
         if isinstance(nothing, Lost):
             return nothing
-        waits = []
+        waits: list[Taken] = []
         for _ in range(EMPTY_REPLAYS):
-            done = self.executor.replay(nothing, before=nothing, seconds=self.limit)
-            if isinstance(done, Lost):
-                return done
-            waits.append(done.seconds)
-        self.overhead = statistics.median(waits)
+            taken = self.executor.replay(nothing, before=nothing, seconds=self.limit)
+            if isinstance(taken, Lost):
+                return taken
+            waits.append(taken)
+        self._nothing = Taken(*(statistics.median(each) for each in zip(*map(astuple, waits), strict=True)))
+        most = self.pool.count - self.pool.spare
+        wanted = min(most, count)
         for _ in range(GUESSES):
+            self.count = wanted
             self.pool.draw(self.side, self.count, expect=False)
             ends = self.first + self.count
             calls = self.executor.capture(self.program, range(self.first, ends), look, seconds=self.limit)
@@ -66,15 +75,25 @@ class Replays:
             seconds = [self.replay(expect=False) for _ in range(2)][-1]
             if isinstance(seconds, Lost):
                 return seconds
-            wanted = min(self.pool.count - self.pool.spare, math.ceil(REPLAY_SECONDS / seconds))
-            if wanted < FASTER * self.count:
+            wanted = min(most, math.ceil(REPLAY_SECONDS / seconds))
+            if self.count / OFF < wanted < OFF * self.count:
                 break
-            self.count = wanted
+        self._behind.clear()
         return None
 
     def replay(self, *, expect: bool) -> float | Lost:
         """Seconds a call, on contents that nobody has seen before."""
         assert self._calls is not None and self._warm is not None
         self.pool.draw(self.side, self.count, expect=expect)
-        done = self.executor.replay(self._calls, before=self._warm, seconds=self.limit)
-        return max(1e-9, done.seconds - self.overhead) / self.count if isinstance(done, Done) else done
+        taken = self.executor.replay(self._calls, before=self._warm, seconds=self.limit)
+        if isinstance(taken, Lost):
+            return taken
+        host, device = taken.host - self._nothing.host, taken.device - self._nothing.device
+        self._behind.append(host - device - BEHIND_SHARE * host)
+        return max(1e-9, host if self.by_host else device) / self.count
+
+    @property
+    def clocks_differ(self) -> bool:
+        """Whether the device's clock says less than the host's by more than it takes to hear of an end. A kernel can
+        write where the driver keeps the device's times, and not to the host's clock."""
+        return statistics.median(self._behind) > BEHIND_SECONDS

@@ -3,46 +3,66 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from grader.assignment import Assignment, Case
-from grader.judge.execution import Executors, Lost
+from grader.assignment import Assignment
+from grader.judge.execution import Executor, Lost
+from grader.judge.planning import Unplanned, Wanted
+from grader.judge.preparing import Preparing, kernels_of
 from grader.judge.timing.pool import Pool, Wrong
 from grader.judge.timing.replays import Replays
 from grader.plan.compiled import Binary
+from grader.plan.messages import Answers
 from grader.plan.plan import Plan
 
 # What a student's own autotuner would do, in less: these calls are tens of milliseconds long.
 REPLAYS = 3
+MOST_CANDIDATES = 64
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A plan with one configuration; `binaries` is None where that does not compile, or takes more than a GPU has."""
+def tuned(
+    assignment: Assignment, plan: Plan | Unplanned, wanted: Wanted, preparing: Preparing, take: Callable[[], Executor],
+    *, slots: int, seconds: float,
+) -> Plan | Unplanned | Lost | Wrong:
+    """The plan of a timed case with each of its autotuners at the configuration that is fastest here; `plan` is the one
+    with the first of each. `take` gives a living executor. Raises what `measure` does."""
+    chosen: list[int] = []
+    while isinstance(plan, Plan) and len(chosen) < len(plan.tuners):
+        count = min(plan.tuners[len(chosen)].candidates, MOST_CANDIDATES)
+        planned = preparing.plan([
+            replace(wanted, answers=Answers(winners=[*chosen, number])) for number in range(count)]).outcomes
+        # All at once: where there are cores for it, they are compiled side by side.
+        preparing.binaries(kernels_of(planned))
+        best = _fastest(assignment, wanted, planned, preparing, take, slots, seconds)
+        if not isinstance(best, int):
+            return best
+        chosen.append(best)
+        plan = planned[best]
+    return plan
 
-    plan: Plan
-    binaries: Sequence[Binary] | None
 
-
-def fastest(
-    assignment: Assignment, case: Case, candidates: Sequence[Candidate], scalars: Mapping[str, float],
-    executors: Executors, *, slots: int, seconds: float,
-) -> int | Lost | Wrong:
-    """The number of the fastest candidate; how all of them fail, or the first wrong answer of one.
-
-    A configuration that a GPU cannot start is passed over, as Triton's autotuner does. Raises what `measure` does.
-    """
+def _fastest(
+    assignment: Assignment, wanted: Wanted, planned: Sequence[Plan | Unplanned], preparing: Preparing,
+    take: Callable[[], Executor], slots: int, seconds: float,
+) -> int | Unplanned | Lost | Wrong:
+    """The number of the fastest plan; how all of them fail, or the first that fails otherwise than by asking for more
+    than a GPU has: such a configuration is passed over, as Triton's autotuner does."""
     best, least, lost = -1, math.inf, Lost("out_of_resources", "no configuration of the autotuner can be started")
-    executor = executors.take()
-    pool = Pool(assignment, case, {"student": scalars, "baseline": scalars}, slots, cuda=True)
+    executor, scalars = take(), wanted.scalars
+    pool = Pool(assignment, wanted.case, {"student": scalars, "baseline": scalars}, slots, cuda=True)
     try:
-        for number, one in enumerate(candidates):
-            if one.binaries is None:
+        for number, plan in enumerate(planned):
+            if not isinstance(plan, Plan):
+                return plan
+            binaries = preparing.binaries(plan.kernels)
+            if not isinstance(binaries, list):
+                return binaries
+            sound = [one for one in binaries if isinstance(one, Binary)]
+            if len(sound) < len(binaries):
                 continue
-            if executor.over:
-                executor = executors.take()
-            program = executor.load(one.plan, one.binaries)
+            executor = take()
+            program = executor.load(plan, sound)
             found: Lost | Wrong | float | None = program if isinstance(program, Lost) else executor.bind(
                 pool.slots("student"), pool.looks["student"])
             if found is None and isinstance(program, int):
@@ -58,7 +78,8 @@ def fastest(
         return best if best >= 0 else lost
     finally:
         # Memory may be given back only when nobody has it bound.
-        executor.close()
+        if not executor.over:
+            executor.bind([])
         pool.close()
 
 

@@ -1,0 +1,79 @@
+"""The whole corpus judged on a GPU: the verdicts are those without one, but where a file says otherwise and why:
+`# on a gpu: a, b; why`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from grader.catalogue import ROOT, assignments
+from grader.confine import processes
+from grader.course import LimitsTable
+from grader.grading import grade
+from grader.judge.lane import lane_executors, lane_zygote
+from grader.lanes import Job
+from grader.result import AssignmentResult
+from grader.submission import Submission
+from tests import hostile_lane, test_hostile, test_submissions
+from tests.graded import FILES, told
+
+pytestmark = pytest.mark.gpu
+
+HONEST = ["reference", *(f"examples/class/{name}" for name in ("alice", "bob", "dmitri", "fatima"))]
+
+
+def _noted(folder: Path, name: str, what: str) -> str:
+    """What a member's file says of itself in a line `# what: …`."""
+    text = (folder / assignments()[name].file).read_text(errors="replace")
+    found = re.search(rf"^# {what}: (.+)$", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _graded(folder: Path, limits: LimitsTable) -> dict[str, AssignmentResult]:
+    present = tuple(name for file, name in FILES.items() if (folder / file).is_file())
+    submission = Submission(folder.name, folder, folder.name)
+    graded = grade(Job(submission, hostile_lane.course(limits=limits), present, "cuda", speed=False))
+    assert graded.result is not None, graded.error
+    return graded.result.assignments
+
+
+@pytest.mark.parametrize("folder", HONEST)
+def test_honest_submissions_are_accepted(folder: str) -> None:
+    for name, result in _graded(ROOT / folder, LimitsTable()).items():
+        assert result.verdict == "accepted" and not result.flags, (name, told(result))
+        ran = {check.case for check in result.correctness.checks if check.stage == "case"}
+        assert ran == {case.name for case in assignments()[name].cases}
+
+
+@pytest.mark.parametrize("folder", test_submissions.MEMBERS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_submission_gets_the_verdict_that_it_gets_without_a_gpu(folder: Path) -> None:
+    limits = hostile_lane.LIMITS if folder.parent.name == "time_limit" else LimitsTable()
+    for name, result in _graded(folder, limits).items():
+        expected = _noted(folder, name, "on a gpu").partition(";")[0] or folder.parent.name
+        assert result.verdict in expected.split(", "), told(result)
+
+
+@pytest.mark.parametrize("folder", test_hostile.MEMBERS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_an_attack_scores_zero_and_leaves_no_process(folder: Path) -> None:
+    # One that a submission has ended is replaced.
+    versions = lane_zygote().versions
+    lane_executors()
+    before = len(processes.descendants())
+    results = _graded(folder, hostile_lane.LIMITS)
+    assert lane_zygote().versions == versions
+    # An executor that was taken stays until the next one is.
+    assert len(processes.descendants()) <= before + 2
+    for name, result in results.items():
+        if _noted(folder, name, "residual"):
+            assert result.score > 0, told(result)
+            continue
+        expected = (_noted(folder, name, "on a gpu") or _noted(folder, name, "verdict")).partition(";")[0]
+        assert result.score == 0 and result.verdict in expected.split(", "), told(result)
+
+
+def test_after_all_of_them_an_honest_submission_is_accepted() -> None:
+    results = _graded(ROOT / "examples" / "class" / "alice", LimitsTable())
+    assert {result.verdict for result in results.values()} == {"accepted"}
