@@ -200,7 +200,7 @@ class Compile(Message):
 
     op: Literal["compile"] = "compile"
     bytes: Size
-    seconds: Annotated[int, Field(ge=1, le=3600)] = 15
+    seconds: Annotated[int, Field(ge=1, le=3600)] = 40
     target: Annotated[str, Field(pattern=r"^sm_\d{2,3}$")]
 
 

@@ -98,9 +98,12 @@ def test_the_command_writes_its_file_and_adds_to_it(monkeypatch: pytest.MonkeyPa
     assert done.exit_code == 2 and "Invalid JSON" in done.output and path.read_text() == "{"
 
 
-def test_a_reference_that_is_wrong_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = small("silu", tolerance=lambda inputs, expected: 0 * expected)
-    monkeypatch.setattr(catalogue, "assignments", lambda root=ROOT: {"silu": wrong})
+def test_a_reference_that_is_wrong_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.py"
+    text = (ROOT / "examples" / "class" / "alice" / "silu.py").read_text()
+    wrong.write_text(text.replace("tl.exp(", "1.001 * tl.exp("))
+    assert wrong.read_text() != text
+    monkeypatch.setattr(calibrate, "rungs_of", lambda assignment: [calibrate.Rung("reference", "", wrong)])
     course = read_course(ROOT / "course.toml", frozenset(ALL))
-    (trouble,) = calibrate.calibrate(["silu"], course, stages=False)
-    assert isinstance(trouble, Trouble) and trouble.message.startswith("reference/silu.py, 480x640: In a timed call ")
+    (trouble,) = calibrate.calibrate(["silu"], course)
+    assert isinstance(trouble, Trouble) and trouble.message.startswith(f"{wrong}, 480x640: In a timed call ")

@@ -32,8 +32,8 @@ from grader.statistics import Estimate, estimate, settled, straddles
 # Whatever a replay's length, its time wavers by some 10 µs on an H200: 1 % of what 8 GiB of slots take to be read and
 # written there.
 POOL_BYTES = 16 << 30
-# Host memory takes longer to fill, where calls touch all of it.
-HOST_POOL_BYTES = 8 << 30
+# Host memory takes longer: a page of it is made when it is touched.
+HOST_POOL_BYTES, MOST_HOST_SLOTS = 16 << 30, 12
 FEWEST_SLOTS, MOST_SLOTS = 4, 256
 # What the calls of one replay touch passes through the device's last cache so many times over.
 CACHES = 4
@@ -64,12 +64,12 @@ def fitting(assignment: Assignment, case: TimedCase, free: Memory) -> tuple[Case
         whole = slot_bytes(assignment, one) + slot_bytes(assignment, one, only={assignment.output.name})
         host = slot_bytes(assignment, one, only=on_host)
         least = max(FEWEST_SLOTS, math.ceil(CACHES * free.cache / whole))
-        room = [max(least, (HOST_POOL_BYTES if on_host else POOL_BYTES) // whole),
-                int(MEMORY_SHARE * free.device) // (whole - host)]
+        pool, most = (HOST_POOL_BYTES, MOST_HOST_SLOTS) if on_host else (POOL_BYTES, MOST_SLOTS)
+        room = [max(least, pool // whole), int(MEMORY_SHARE * free.device) // (whole - host)]
         if on_host:
             room.append(int(MEMORY_SHARE * free.host) // host)
         if min(room) >= least:
-            return one, min(max(least, MOST_SLOTS), *room)
+            return one, min(max(least, most), *room)
     raise InfrastructureError(f"{case.name}: no size of it fits into the memory that is free")
 
 

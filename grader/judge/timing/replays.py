@@ -16,9 +16,8 @@ EMPTY_REPLAYS = 7
 # A replay that shows to be this many times too short or too long gets other slots.
 OFF = 1.5
 GUESSES = 3
-# The host's clock may say so much more than the device's, of all that a replay takes and on top of it, beyond what it
-# says more of nothing.
-BEHIND_SHARE, BEHIND_SECONDS = 0.01, 50e-6
+# The host's clock, where it is nearest, says no more than the device's usually does by this share and these seconds.
+APART_SHARE, APART_SECONDS = 0.01, 50e-6
 
 
 @dataclass
@@ -40,7 +39,7 @@ class Replays:
     _nothing: Taken = field(default_factory=lambda: Taken(0.0, 0.0))
     _calls: Captured | None = None
     _warm: Captured | None = None
-    _behind: list[float] = field(default_factory=list)
+    _taken: list[Taken] = field(default_factory=list)
 
     def prepare(self, count: int = 1) -> Lost | None:
         """Measures what launch and wait take, and gives a replay as many slots as make it long enough: `count` is a
@@ -78,7 +77,7 @@ class Replays:
             wanted = min(most, math.ceil(REPLAY_SECONDS / seconds))
             if self.count / OFF < wanted < OFF * self.count:
                 break
-        self._behind.clear()
+        self._taken.clear()
         return None
 
     def replay(self, *, expect: bool) -> float | Lost:
@@ -88,12 +87,17 @@ class Replays:
         taken = self.executor.replay(self._calls, before=self._warm, seconds=self.limit)
         if isinstance(taken, Lost):
             return taken
-        host, device = taken.host - self._nothing.host, taken.device - self._nothing.device
-        self._behind.append(host - device - BEHIND_SHARE * host)
-        return max(1e-9, host if self.by_host else device) / self.count
+        own = Taken(taken.host - self._nothing.host, taken.device - self._nothing.device)
+        self._taken.append(own)
+        return max(1e-9, own.host if self.by_host else own.device) / self.count
 
     @property
     def clocks_differ(self) -> bool:
         """Whether the device's clock says less than the host's by more than it takes to hear of an end. A kernel can
-        write where the driver keeps the device's times, and not to the host's clock."""
-        return statistics.median(self._behind) > BEHIND_SECONDS
+        write where the driver keeps the device's times, and not to the host's clock.
+
+        Whatever keeps the host from hearing of an end only adds to its times: the least of them is the one to trust.
+        The device's that counts is the usual one.
+        """
+        least, usual = min(one.host for one in self._taken), statistics.median(one.device for one in self._taken)
+        return least > (1 + APART_SHARE) * usual + APART_SECONDS

@@ -37,7 +37,8 @@ def rmsnorm_matrix(x, weight, eps, out):
     n_rows, n_cols = x.shape
     BLOCK_SIZE = triton.next_power_of_2(n_cols)
     num_warps = 8
-    num_stages = 4 if SIZE_SMEM > 200000 else 2
+    # Each stage holds a row, and the weight stays.
+    num_stages = max(1, min(4 if SIZE_SMEM > 200000 else 2, SIZE_SMEM // (4 * BLOCK_SIZE) - 1))
 
     kernel = rms_kernel.warmup(out, x, weight, x.stride(0), n_rows, n_cols, eps, BLOCK_SIZE=BLOCK_SIZE,
                                num_stages=num_stages, num_warps=num_warps, grid=(1, ))

@@ -1,4 +1,5 @@
 # Keeps a 256 MB tensor for every block, 20 GB at most, of which only the beginning is ever used.
+# on a gpu: memory_limit, wrong_answer; one that has the memory sees that nothing is launched
 import torch
 
 

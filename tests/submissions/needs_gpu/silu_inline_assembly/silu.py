@@ -1,5 +1,6 @@
 # exp2 as an instruction of the machine: right on a GPU, and nothing that can be simulated.
 # expect: needs a GPU
+# on a gpu: accepted; there it runs
 import triton
 import triton.language as tl
 

@@ -1,5 +1,6 @@
 # Stores through a pointer made from a number: the simulator has no memory there, and a GPU most likely neither.
 # expect: needs a GPU
+# on a gpu: runtime_error; there it is an illegal access
 import triton
 import triton.language as tl
 

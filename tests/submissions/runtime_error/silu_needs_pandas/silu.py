@@ -1,5 +1,6 @@
 # The block size comes from a table of pandas', which is not there when it is graded.
 # expect: pandas
+# on a gpu: runtime_error, accepted; its machine may have pandas
 import pandas as pd
 import triton
 import triton.language as tl

@@ -1,6 +1,7 @@
 # Ends the context with an instruction that is there for it, in the last program.
 # verdict: runtime_error, policy_violation, needs_gpu
 # needs: gpu
+# on a gpu: runtime_error, time_limit; a driver may take seconds to tell of a trap
 import triton
 import triton.language as tl
 
