@@ -49,7 +49,7 @@ def test_every_kind_of_launch_is_run_and_replayed(executor: Executor, name: str)
         for slot in slots:
             slot["x"].tensor.copy_(torch.randn(slot["x"].tensor.shape))
             slot["out"].tensor.fill_(float("nan"))
-        assert done(executor.replay(captured, seconds=SECONDS)).seconds > 0
+        assert done(executor.replay(captured, seconds=SECONDS)).device > 0
         check()
 
 
@@ -143,7 +143,7 @@ def test_host_copies_are_made_by_the_host_in_turn(executor: Executor) -> None:
         for _ in range(3):
             device.pieces[0].tensor.fill_(float("nan"))
             host.pieces[0].tensor.copy_(torch.randn(rows, width))
-            assert done(executor.replay(captured, seconds=SECONDS)).seconds > 0
+            assert done(executor.replay(captured, seconds=SECONDS)).device > 0
             assert torch.equal(device.pieces[0].tensor.cpu(), host.pieces[0].tensor[:, :2].t())
     assert host.touched() == device.touched() == []
 
@@ -195,7 +195,7 @@ def test_elements_are_looked_at_after_the_last_slot(executor: Executor) -> None:
         right = torch.stack([slot["x"].tensor[element] * 2 for slot, element in chosen])
         assert torch.equal(looks.pieces[1].tensor, right)
     assert empty.graph
-    assert done(executor.replay(empty, seconds=SECONDS)).seconds > 0
+    assert done(executor.replay(empty, seconds=SECONDS)).device > 0
 
 
 BASELINES = b"""
@@ -233,7 +233,7 @@ def test_a_baseline_is_run_and_replayed(executor: Executor, function: str) -> No
     captured = done(executor.capture(program, [0, 1, 2], seconds=SECONDS))
     # What reads a number on the host cannot be captured.
     assert captured.graph == (function != "reading")
-    assert done(executor.replay(captured, seconds=SECONDS)).seconds > 0
+    assert done(executor.replay(captured, seconds=SECONDS)).device > 0
 
 
 def test_a_baseline_that_is_none_is_a_failure_of_ours(executor: Executor) -> None:
@@ -254,7 +254,7 @@ def test_what_the_judge_does_before_a_replay_is_not_in_its_time(executor: Execut
         seconds = []
         for _ in range(41):
             before()
-            seconds.append(float(done(executor.replay(captured, seconds=SECONDS)).seconds))
+            seconds.append(float(done(executor.replay(captured, seconds=SECONDS)).device))
         return sorted(seconds)[20]
 
     alone, after_work = median(lambda: None), median(read.guard)
@@ -286,9 +286,9 @@ def test_replays_take_the_same_time(executor: Executor) -> None:
     noted("bind", lambda: done(executor.bind(slots)))
     captured: Captured = done(noted("capture", lambda: executor.capture(program, range(400), seconds=SECONDS)))
     empty: Captured = done(noted("empty", lambda: executor.capture(program, [], seconds=SECONDS)))
-    seconds = [done(executor.replay(captured, seconds=SECONDS)).seconds for _ in range(40)][10:]
+    seconds = [done(executor.replay(captured, seconds=SECONDS)).device for _ in range(40)][10:]
     noted("round trip", lambda: executor.replay(captured, seconds=SECONDS))
-    nothing = sorted(done(executor.replay(empty, seconds=SECONDS)).seconds for _ in range(20))[10]
+    nothing = sorted(done(executor.replay(empty, seconds=SECONDS)).device for _ in range(20))[10]
     assert noted("touched", written.touched) == noted("touched", read.touched) == []
     median = sorted(seconds)[15]
     print({what: round(value * 1e3, 2) for what, value in took}, f"{median / 400 * 1e6:.3f} us a call",
