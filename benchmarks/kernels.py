@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -25,7 +24,8 @@ import triton
 from torch import Tensor
 from torch.nn import functional
 
-ROOT = Path(__file__).resolve().parent.parent
+from grader.catalogue import ROOT, assignments
+
 DEVICE = "cuda"
 EPS = 1e-5
 # Working sets of a row together, so that the caches hold nothing of the call before.
@@ -330,7 +330,7 @@ def errors(name: str) -> Iterator[tuple[str, float, float]]:
             arguments = random(M, K, dtype=dtype), random(K, N, dtype=dtype)
         out = torch.full(shape, float("nan"), device=DEVICE, dtype=dtype)
         getattr(module, name)(*arguments, out)
-        expected = module.oracle(*arguments).to(DEVICE)
+        expected = assignments()[name].oracle(*arguments).to(DEVICE)
         yield "×".join(map(str, sizes)), ((out.double() - expected).norm() / expected.norm()).item(), limit
 
 

@@ -58,7 +58,7 @@ def tensors(name: str, sizes: dict[str, int]) -> list[Tensor]:
 
 
 def right(name: str, given: list[Tensor]) -> bool:
-    oracle = importlib.import_module(f"reference.{name}").oracle
+    oracle = assignment_of(name).oracle
     inputs: list[Any] = given[:-1] + ([EPS] if name.startswith("rmsnorm") else [])
     tolerance = 1e-2 if name == "gemm" else 1e-4
     return torch.allclose(given[-1].double(), oracle(*inputs), rtol=tolerance, atol=tolerance)

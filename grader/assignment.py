@@ -1,7 +1,7 @@
 """What an assignment is: the contract a student fills in, the cases it is checked on, and what counts as right.
 
-An `assignments/<name>/assignment.py` defines one `ASSIGNMENT` of this type; `grader.catalogue` finds it by scanning.
-The oracle is not part of it: it lives in `reference/<name>.py`, so that nothing a worker may read defines the answer.
+An `assignments/<name>/assignment.py` defines one `ASSIGNMENT` of this type, with the words of `grader.kit.author`;
+`grader.catalogue` finds it by scanning.
 """
 
 from __future__ import annotations
@@ -128,6 +128,7 @@ class Renewal(NamedTuple):
 class Assignment(_Frozen):
     """One kernel to write.
 
+    `oracle(**inputs)` returns the right answer, in float64 and of the output's shape.
     `make_inputs(case, generator)` returns a tensor or float for every input and scalar, drawn from the
     `torch.Generator` it is given. `distributions(case)` tells the same as data (`grader.kit.inputs`), by the name of
     the parameter: timed cases with inputs on the device need it. `tolerance(inputs, expected)` returns the absolute
@@ -155,6 +156,7 @@ class Assignment(_Frozen):
     formula: str
     order: int = 0
     parameters: tuple[Parameter, ...]
+    oracle: Callable[..., Any]
     cases: tuple[Case, ...]
     baseline: Baseline
     make_inputs: Callable[[Case, Any], Inputs]

@@ -1,10 +1,10 @@
-"""Finds the assignments: every `assignments/<name>/assignment.py` beside a `reference/<name>.py`. No list anywhere."""
+"""Finds the assignments: every `assignments/<name>/assignment.py`. No list anywhere."""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -39,15 +39,6 @@ def assignments(root: Path = ROOT) -> dict[str, Assignment]:
     return {a.name: a for a in sorted(found, key=lambda a: (a.order, a.name))}
 
 
-@cache
-def oracle(name: str, root: Path = ROOT) -> Callable[..., Any]:
-    """The oracle of an assignment: called with its inputs by name, returns the right answer in float64."""
-    function = getattr(_load(f"reference.{name}", root / "reference" / f"{name}.py"), "oracle", None)
-    if not callable(function):
-        raise CatalogueError(f"reference/{name}.py: a function named oracle expected")
-    return function  # type: ignore[no-any-return]
-
-
 def baseline_source(name: str, root: Path = ROOT) -> bytes:
     """The text of an assignment's `baseline.py`, which a worker runs."""
     path = root / "assignments" / name / "baseline.py"
@@ -65,7 +56,7 @@ def baseline(name: str, root: Path = ROOT) -> ModuleType:
 
 def right_answer(assignment: Assignment, inputs: Inputs) -> Any:
     """The oracle's answer as a float64 tensor of the output's shape."""
-    return oracle(assignment.name)(**inputs)
+    return assignment.oracle(**inputs)
 
 
 def answer_and_tolerance(assignment: Assignment, inputs: Inputs) -> tuple[Any, Any]:

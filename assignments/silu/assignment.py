@@ -8,33 +8,17 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from grader.assignment import Assignment, Baseline, Case, Input, Inputs, Mistake, Output, TimedCase, Work
-from grader.kit.inputs import Distribution, Outliers, Spread, maker
-
-EPS32 = 2.0**-23
-SMALLEST_NORMAL32 = 2.0**-126
-
-CASES = (
-    Case(name="1x1", sizes={"M": 1, "N": 1}),
-    Case(name="5x9", sizes={"M": 5, "N": 9}),
-    Case(name="1x1009", sizes={"M": 1, "N": 1009}),
-    Case(name="1031x1-extreme", sizes={"M": 1031, "N": 1}, values="extreme"),
-    Case(name="64x64", sizes={"M": 64, "N": 64}),
-    Case(name="67x127-extreme", sizes={"M": 67, "N": 127}, values="extreme"),
-    Case(name="3x5471", sizes={"M": 3, "N": 5471}),
-    Case(name="419x503", sizes={"M": 419, "N": 503}),
-    Case(name="4099x4093-extreme", sizes={"M": 4099, "N": 4093}, values="extreme", needs="gpu"),
-    Case(name="8192x8192", sizes={"M": 8192, "N": 8192}, needs="gpu"),
-)
-TIMED = (
-    TimedCase(name="8192x8192", sizes={"M": 8192, "N": 8192}, smaller=({"M": 4096, "N": 4096}, {"M": 2048, "N": 2048})),
-    TimedCase(
-        name="16384x4096", sizes={"M": 16384, "N": 4096}, smaller=({"M": 8192, "N": 2048}, {"M": 4096, "N": 1024})),
-)
-
+from grader.assignment import Baseline, Case, Input, Inputs, Output
+from grader.kit.author import EPS32, SMALLEST_NORMAL32, assignment, cases, mistakes, timed
+from grader.kit.inputs import Distribution, Outliers, Spread
 
 EXPONENTS = {"mixed": (64, (3, 6)), "extreme": (4, (3, 13))}
 """One in so many elements lies between powers of two: at ±8 to ±128, or at ±8 to ±16,384, where exp overflows."""
+
+
+def oracle(x: Tensor) -> Tensor:
+    """The right answer in float64, of x's shape (M, N)."""
+    return x.double() * torch.sigmoid(x.double())
 
 
 def distributions(case: Case) -> Mapping[str, Distribution]:
@@ -46,7 +30,6 @@ def distributions(case: Case) -> Mapping[str, Distribution]:
 def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
     """The absolute error allowed for each element."""
     x = inputs["x"].double()
-    size = expected.abs()
     # A GPU's exp2, division, product and sum err by at most 2 + 2 + 0.5 + 0.5 units of EPS32: 8 leaves room for one
     # more operation. exp(−x) is exp2(−x·log2 e), whose argument is rounded twice: relative error |x|·EPS32 of exp, of
     # which the share 1 − σ(x) reaches the answer; allowed twice.
@@ -55,17 +38,8 @@ def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
     absolute = EPS32 * x.abs().clamp(max=20)
     # exp(−x) above 2^126 may be divided to zero, and results below the smallest normal number flushed to zero.
     underflow = SMALLEST_NORMAL32 * (1 + 2 * x.abs())
-    allowed: Tensor = relative * size + absolute + underflow
+    allowed: Tensor = relative * expected.abs() + absolute + underflow
     return allowed
-
-
-def work(sizes: Mapping[str, int]) -> Work:
-    """x is read and out written, 4 bytes an element."""
-    return Work(bytes=8 * sizes["M"] * sizes["N"])
-
-
-def rows(inputs: Inputs, index: slice | Tensor) -> Inputs:
-    return {"x": inputs["x"][index]}
 
 
 def _gelu(x: Tensor) -> Tensor:
@@ -73,48 +47,29 @@ def _gelu(x: Tensor) -> Tensor:
     return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
-MISTAKES = (
-    Mistake(
-        name="sigmoid",
-        hint="This is σ(x) alone: SiLU multiplies it by x.",
-        answer=lambda x: torch.sigmoid(x.double()),
-    ),
-    Mistake(
-        name="wrong sign in the exponent",
-        hint="This is x · σ(−x): look at the sign in exp(−x).",
-        answer=lambda x: x.double() * torch.sigmoid(-x.double()),
-    ),
-    Mistake(
-        name="inverse factor",
-        hint="This is x · (1 + exp(−x)): the factor belongs in the denominator.",
-        answer=lambda x: x.double() * (1 + torch.exp(-x.double())),
-    ),
-    Mistake(
-        name="relu",
-        hint="This is max(x, 0), the ReLU: SiLU is smooth, and a little below zero for negative x.",
-        answer=lambda x: x.double().clamp(min=0),
-    ),
-    Mistake(
-        name="gelu",
-        hint="This is the GELU in its tanh form: SiLU is x / (1 + exp(−x)).",
-        answer=_gelu,
-    ),
-)
-
-PARAMETERS = (Input(name="x", shape=("M", "N")), Output(name="out", shape=("M", "N")))
-ASSIGNMENT = Assignment(
+ASSIGNMENT = assignment(
     name="silu",
     title="SiLU",
     formula="out = x · σ(x) = x / (1 + exp(−x))",
     order=1,
-    parameters=PARAMETERS,
-    cases=CASES,
+    parameters=(Input(name="x", shape=("M", "N")), Output(shape=("M", "N"))),
+    oracle=oracle,
+    cases=cases(
+        "M N", "1x1 5x9 1x1009 1031x1-extreme 64x64 67x127-extreme 3x5471 419x503",
+        gpu="4099x4093-extreme 8192x8192"),
+    timed=timed("M N", "8192x8192 4096x4096 2048x2048", "16384x4096 8192x2048 4096x1024"),
     baseline=Baseline(name="torch.ops.aten.silu.out", compiled="torch.compile of silu"),
     distributions=distributions,
-    make_inputs=maker(PARAMETERS, distributions),
     tolerance=tolerance,
-    mistakes=MISTAKES,
-    rows=rows,
-    timed=TIMED,
-    work=work,
+    rows="x",
+    mistakes=mistakes(
+        ("sigmoid", "This is σ(x) alone: SiLU multiplies it by x.", lambda x: torch.sigmoid(x.double())),
+        ("wrong sign in the exponent", "This is x · σ(−x): look at the sign in exp(−x).",
+         lambda x: x.double() * torch.sigmoid(-x.double())),
+        ("inverse factor", "This is x · (1 + exp(−x)): the factor belongs in the denominator.",
+         lambda x: x.double() * (1 + torch.exp(-x.double()))),
+        ("relu", "This is max(x, 0), the ReLU: SiLU is smooth, and a little below zero for negative x.",
+         lambda x: x.double().clamp(min=0)),
+        ("gelu", "This is the GELU in its tanh form: SiLU is x / (1 + exp(−x)).", _gelu),
+    ),
 )

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from grader.assignment import Assignment, shape_of
-from grader.catalogue import ROOT, CatalogueError, assignments, oracle
+from grader.catalogue import ROOT, CatalogueError, assignments, right_answer
 
 TAUGHT = ["silu", "rmsnorm_vector", "rmsnorm_matrix", "copy_first_column", "transpose", "gemm"]
 LARGE_BLOCK = 4096
@@ -21,19 +22,20 @@ FOLDERS = ("assignments", "reference", "student_template")
 
 SEVENTH = {
     "assignments/doubling/assignment.py": """
-import torch
-from grader.assignment import Assignment, Baseline, Case, Input, Output
+from grader.assignment import Baseline, Input, Output
+from grader.kit.author import assignment, cases
+from grader.kit.inputs import Spread
 
-ASSIGNMENT = Assignment(
+ASSIGNMENT = assignment(
     name="doubling", title="Doubling", formula="out = 2 x", order=7,
-    parameters=(Input(name="x", shape=("N",)), Output(name="out", shape=("N",))),
-    cases=(Case(name="5", sizes={"N": 5}),),
+    parameters=(Input(name="x", shape=("N",)), Output(shape=("N",))),
+    oracle=lambda x: 2 * x.double(), cases=cases("N", "5"),
     baseline=Baseline(name="torch.mul", compiled="none"),
-    make_inputs=lambda case, generator: {"x": torch.randn(case.sizes["N"], generator=generator)},
+    distributions=lambda case: {"x": Spread()},
 )
 """,
     "assignments/doubling/handout.md": "# Doubling\n",
-    "reference/doubling.py": "def oracle(x):\n    return 2 * x.double()\n",
+    "reference/doubling.py": "def doubling(x, out):\n    raise NotImplementedError\n",
     "student_template/doubling.py": "def doubling(x, out):\n    raise NotImplementedError\n",
 }
 
@@ -77,9 +79,7 @@ def test_each_has_handout_reference_and_template(name: str) -> None:
     assert assignment.signature in handout
     reference = functions(ROOT / "reference" / f"{name}.py")
     assert reference[name] == parameters(assignment)
-    assert reference["oracle"] == [p for p in parameters(assignment) if p != assignment.output.name]
     assert functions(ROOT / "student_template" / f"{name}.py")[name] == parameters(assignment)
-    assert callable(oracle(name))
 
 
 @by_name
@@ -110,7 +110,8 @@ def test_a_seventh_touches_three_paths_and_no_list(other_root: Path) -> None:
         (other_root / path).parent.mkdir(exist_ok=True)
         (other_root / path).write_text(text)
     assert list(assignments(other_root)) == [*TAUGHT, "doubling"]
-    assert callable(oracle("doubling", other_root))
+    doubling = assignments(other_root)["doubling"]
+    assert torch.equal(right_answer(doubling, {"x": torch.ones(5)}), 2 * torch.ones(5, dtype=torch.float64))
     added = files(other_root) - before
     assert {"/".join(Path(path).parts[:2]) for path in added} == {
         "assignments/doubling", "reference/doubling.py", "student_template/doubling.py",

@@ -65,9 +65,18 @@ def _cases(names: str, *sizes: tuple[int, ...]) -> tuple[Case, ...]:
 
 
 def _matrix(name: str, **more: Any) -> Assignment:
-    return Assignment(name=name, title=name, formula="", baseline=Baseline(name="none", compiled="none"), **more)
+    return Assignment(
+        name=name, title=name, formula="", oracle=ORACLES[name], baseline=Baseline(name="none", compiled="none"),
+        **more)
 
 
+ORACLES: dict[str, Callable[..., Tensor]] = {
+    "silu": lambda x: x.double() * x.double().sigmoid(),
+    "line": lambda x: x.double().exp(),
+    "norm": _norm,
+    "turn": lambda x: x.t().double(),
+    "gemm": lambda a, b: a.double() @ b.double(),
+}
 _X = Input(name="x", shape=("M", "N"))
 SILU = _matrix(
     "silu", parameters=(_X, Output(name="out", shape=("M", "N"))), make_inputs=_silu_inputs, tolerance=_tolerance,
@@ -92,13 +101,7 @@ GEMM = _matrix(
     parameters=(Input(name="a", shape=("M", "K"), dtype="float16"), Input(name="b", shape=("K", "N"), dtype="float16"),
                 Output(name="out", shape=("M", "N"), dtype="float16")),
 )
-ORACLES: dict[str, Callable[..., Tensor]] = {
-    "silu": lambda x: x.double() * x.double().sigmoid(),
-    "line": lambda x: x.double().exp(),
-    "norm": _norm,
-    "turn": lambda x: x.t().double(),
-    "gemm": lambda a, b: a.double() @ b.double(),
-}
+
 
 
 def judge(
