@@ -134,6 +134,8 @@ class Assignment(_Frozen):
     the parameter: timed cases with inputs on the device need it. `tolerance(inputs, expected)` returns the absolute
     error allowed for each element (float64, broadcastable to `expected`, itself float64); None means that every bit
     must match.
+    `right_by_nature` names answers that solve nothing and are right in a case all the same, with the reason:
+    `{"1x1: the input": "one element: its transpose is itself"}`; the names are those of `grader.verify`.
     `operators` are the dispatched operators that a submission may use beyond allocation and views.
     `rows(inputs, index)` returns the inputs that give the rows `index` of the output (a slice, or a tensor of their
     numbers), so that large answers can be compared in parts; None where the whole output takes the whole inputs.
@@ -163,6 +165,7 @@ class Assignment(_Frozen):
     distributions: Callable[[Case], Mapping[str, Any]] | None = None
     tolerance: Callable[[Inputs, Any], Any] | None = None
     mistakes: tuple[Mistake, ...] = ()
+    right_by_nature: Mapping[str, str] = {}
     operators: frozenset[str] = frozenset()
     rows: Callable[[Inputs, Any], Inputs] | None = None
     renew: Callable[[Inputs, Any], Renewal] | None = None

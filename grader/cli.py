@@ -184,6 +184,47 @@ def assignments() -> None:
     console.print(table)
 
 
+@app.command()
+def new(name: Annotated[str, typer.Argument(help="The function's name: small letters, digits, _.")]) -> None:
+    """Write the files of a new assignment: a small one that works, to be changed into yours.
+
+    Then `kernelmark verify NAME` says what is missing, and `assignments = [...]` in course.toml puts it into a course.
+    """
+    from grader.new import write
+
+    try:
+        made = write(name, catalogue.ROOT)
+    except (ValueError, OSError) as error:
+        _usage(str(error))
+    for path in made:
+        console.print(str(path.relative_to(catalogue.ROOT)), markup=False)
+    console.print(f"next: change them, and see what kernelmark verify {name} says", markup=False)
+
+
+@app.command()
+def verify(names: Annotated[list[str], typer.Argument(help="Assignments, e.g. silu gemm.")]) -> None:
+    """Say what an assignment lacks before students get it: files, cases, wrong answers that would pass.
+
+    No GPU is needed. Exit status 1 when something is missing.
+    """
+    from grader.verify import verify as verified
+
+    try:
+        catalogue.select(catalogue.files(), names)
+    except ValueError as error:
+        _usage(str(error))
+    found = False
+    for name in names:
+        for about, problems in verified(name):
+            mark = "✗" if problems else "✓"
+            console.print(f"{mark} {name}: {about}", markup=False, soft_wrap=True)
+            for problem in problems:
+                console.print(f"    {problem}", markup=False, soft_wrap=True)
+            found = found or bool(problems)
+    if found:
+        raise typer.Exit(1)
+
+
 def _usage(message: str) -> NoReturn:
     errors.print(f"kernelmark: {message}", markup=False)
     raise typer.Exit(USAGE_ERROR)

@@ -71,6 +71,11 @@ ASSIGNMENT = assignment(
     work=work,
     renew=renew,
     operators=COPIES,
+    right_by_nature={
+        **dict.fromkeys(("1x1: the input", "1x1: the mean"), "one element is its own mean and its own column"),
+        "1x7: the input": "one row: the first element in memory is the whole answer",
+        "7x1-bits: the input": "a matrix of one column is its first column",
+    },
     mistakes=mistakes(
         ("first row", "These are the first elements in memory, the first row: row i begins at element i · cols.",
          _first_row),

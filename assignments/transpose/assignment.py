@@ -70,6 +70,11 @@ ASSIGNMENT = assignment(
     distributions=distributions,
     # Rows of out are columns of x.
     rows=lambda inputs, index: {"x": inputs["x"][:, index]},
+    right_by_nature={
+        **dict.fromkeys(("1x1: the input", "1x1: the mean"), "one element: its mean and its transpose are itself"),
+        **dict.fromkeys(("1x37: the input", "41x1-bits: the input"),
+                        "a single row or column has the same order in memory once transposed"),
+    },
     mistakes=mistakes(
         ("reshaped", "The elements are in the order of x: element (i, j) of x lies at i · N + j, and goes to "
          "j · M + i.", _reshaped),

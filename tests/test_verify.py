@@ -1,0 +1,110 @@
+"""Every assignment is fit to be handed out; a new one is from the start; and what one lacks is said in words."""
+
+from __future__ import annotations
+
+import runpy
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader import new
+from grader.catalogue import ROOT, assignments
+from grader.verify import verify
+
+
+@pytest.mark.parametrize("name", assignments())
+def test_each_assignment_lacks_nothing(name: str) -> None:
+    found = dict(verify(name))
+    assert len(found) == 7 and not any(found.values()), found
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Path]:
+    """A course of one new assignment. What is loaded from it leaves again."""
+    new.write("shifted", tmp_path)
+    before = set(sys.modules)
+    yield tmp_path
+    for module in set(sys.modules) - before:
+        if module.startswith(("assignments.", "reference.")):
+            del sys.modules[module]
+
+
+def told(root: Path) -> str:
+    return "\n".join(problem for _, problems in verify("shifted", root) for problem in problems)
+
+
+def test_a_new_assignment_works(root: Path) -> None:
+    assert told(root) == ""
+    stub = runpy.run_path(str(root / "student_template" / "shifted.py"))
+    with pytest.raises(NotImplementedError, match="shifted"):
+        stub["shifted"](None, None)
+
+
+# What is changed in which file, and words of what is said of it.
+CHANGES = {
+    "no handout": ("assignments/shifted/handout.md", "shifted(x, out)", "f(x)", "a text for students expected"),
+    "another function": ("reference/shifted.py", "def shifted(", "def other(", "a function shifted(x, out) expected"),
+    "another parameter": ("student_template/shifted.py", "out: torch", "y: torch", "shifted(x, out) expected"),
+    "no compiled baseline": ("assignments/shifted/baseline.py", "def compiled(", "def fused(", "a function compiled("),
+    "one size": ("assignments/shifted/assignment.py", "1x1 5x9 1x1009 64x64 419x503", "5x9", "every size 1"),
+    "nothing for a GPU": ("assignments/shifted/assignment.py", ', gpu="8192x8192"', "", "none for a GPU alone"),
+    "an oracle that raises": (
+        "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * y.double() + 1\n",
+        "assignment.py, line 16: NameError: name 'y' is not defined"),
+    "an oracle in single precision": (
+        "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * x + 1\n", "float64 of shape"),
+    "a baseline that is wrong": ("assignments/shifted/baseline.py", "alpha=2", "alpha=3", "the baseline's answer is"),
+    "a tolerance too wide": (
+        "assignments/shifted/assignment.py", "EPS32 * (2 *", "(2 *", "5x9: zeros would pass; change the sizes or"),
+    "inputs that are the same": (
+        "assignments/shifted/assignment.py", "scale=(0.1, 10.0), offset=2.0", "scale=(1e-30, 1e-30)", "would pass"),
+    "an exception that is none": (
+        "assignments/shifted/assignment.py", '    rows="x",\n', '    rows="x", right_by_nature={"5x9: zeros": "w"},\n',
+        "5x9: zeros does not pass: right_by_nature says that it does (w)"),
+    "an exception for nothing": (
+        "assignments/shifted/assignment.py", '    rows="x",\n', '    rows="x", right_by_nature={"5x9: two": "w"},\n',
+        "right_by_nature: '5x9: two' is none of"),
+    "a mistake that is right": (
+        "assignments/shifted/assignment.py", "lambda x: 2 * x.double())", "lambda x: 2 * x.double() + 1)",
+        "mistake 'no offset' is wrong on no case"),
+    "two mistakes of one answer": (
+        "assignments/shifted/assignment.py", "2 * (x.double() + 1))", "2 * x.double())",
+        "mistakes 'no offset' and 'offset first' give one answer on every case"),
+    "a reference that is wrong": (
+        "reference/shifted.py", "2 * x + 1,", "2 * x - 1,", "case-1x1: The only element is wrong"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_missing_is_said(root: Path, change: str) -> None:
+    path, before, after, words = CHANGES[change]
+    text = (root / path).read_text()
+    assert before in text
+    (root / path).write_text(text.replace(before, after))
+    said = told(root)
+    assert words in said and "Traceback" not in said, said
+    assert len(set(said.splitlines())) == len(said.splitlines()), "each once"
+
+
+def test_a_file_that_is_missing_is_named(root: Path) -> None:
+    (root / "assignments" / "shifted" / "baseline.py").unlink()
+    assert "baseline.py: file expected, with eager and compiled(x, out)" in told(root)
+
+
+def test_a_name_that_is_none_and_files_that_are_there_are_refused(root: Path) -> None:
+    with pytest.raises(ValueError, match="'Shifted': a name of small letters"):
+        new.write("Shifted", root)
+    with pytest.raises(ValueError, match=r"shifted/assignment\.py: there is such a file; another name expected"):
+        new.write("shifted", root)
+
+
+def test_the_command_tells_what_it_has_looked_at() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "grader.cli", "verify", "transpose"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.count("✓ transpose: ") == 7, done.stdout
+    done = subprocess.run(
+        [sys.executable, "-m", "grader.cli", "verify", "nope"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2 and "'nope' is no assignment; one of" in done.stderr
