@@ -17,7 +17,7 @@ import torch
 
 from grader import calibration, catalogue, scoring
 from grader.assignment import Assignment
-from grader.judge.attempt import SPEED_SECONDS, case_id, expected_checks, speed_id
+from grader.judge.attempt import SPEED_SECONDS, expected_checks, speed_check
 from grader.judge.explain import explain_assignment
 from grader.judge.lane import lane_baselines, lane_isolation, lane_zygote
 from grader.lanes import Graded, Job
@@ -41,9 +41,9 @@ from grader.suite.context import CONTEXT, Context, our_failure
 GUARD_SECONDS = 120
 
 DISABLE_AUTOLOAD = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
-NO_GPU = "graded without a GPU: speed is measured on one, never guessed"
-NOT_ASKED = "graded without speed (--no-speed)"
-NOT_RIGHT = "speed counts once every case is right"
+NO_GPU = "Graded without a GPU: speed is measured on one, never guessed."
+NOT_ASKED = "Graded without speed (--no-speed)."
+NOT_RIGHT = "Speed counts once every case is right."
 COSTS_SPEED_ALONE = ("infrastructure", "time_out", "out_of_memory", "over_limit")
 
 
@@ -126,16 +126,16 @@ def _result(job: Job, context: Context, seconds: float) -> Result:
 def _assignment_result(job: Job, context: Context, assignment: Assignment) -> AssignmentResult:
     expected = expected_checks(assignment, job.device)
     evidence = context.evidence.get(assignment.name, {})
-    checks = [evidence.get(check_id) or our_failure(check_id, "the check was not run") for check_id in expected]
+    checks = [evidence.get(check.id) or our_failure(check, "The check was not run.") for check in expected]
     # What a timed call got wrong counts as any answer; that it takes too long, or a time could not be taken, does not.
-    wrong = [check for case in assignment.timed if (check := evidence.get(speed_id(case))) is not None
+    wrong = [check for case in assignment.timed if (check := evidence.get(speed_check(case).id)) is not None
              and check.outcome == "failed" and check.detail and check.detail.kind not in COSTS_SPEED_ALONE]
     checks += wrong
-    verdict = scoring.verdict_of(checks, expected)
+    verdict = scoring.verdict_of(checks, [check.id for check in expected])
     points = job.course.points_of(assignment.name)
-    cases = [*(case_id(case) for case in assignment.cases_for(job.device)), *(check.id for check in wrong)]
+    cases = [check.id for check in (*expected, *wrong) if check.stage in ("case", "speed")]
     earned = scoring.correctness_points(verdict, checks, cases, points, job.course)
-    message, hint = explain_assignment(assignment, checks)
+    summary = explain_assignment(assignment, checks)
     content = context.source(assignment).content
     digest = hashlib.sha256(content).hexdigest() if content is not None else ""
     performance = _performance(job, context, assignment, verdict, digest)
@@ -147,7 +147,8 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
     return AssignmentResult(
         title=assignment.title, signature=assignment.signature, formula=assignment.formula,
         verdict=verdict, score=round(earned + performance.points, 2), max_score=points.correctness + points.performance,
-        message=message, hint=hint,
+        message=summary.message, summary=summary.common, shown=summary.shown.id if summary.shown else "",
+        hint=summary.hint,
         correctness=Correctness(points=earned, max_points=points.correctness, checks=checks),
         performance=performance,
         flags=flags,
@@ -172,7 +173,7 @@ def _performance(
         # Nothing was missed: a wrong answer's speed is worth nothing.
         return found.model_copy(update={"status": "measured", "reason": NOT_RIGHT})
     evidence = context.evidence.get(assignment.name, {})
-    checks = [evidence.get(speed_id(case)) for case in assignment.timed]
+    checks = [evidence.get(speed_check(case).id) for case in assignment.timed]
     timings = [check.timing for check in checks if check is not None and check.timing is not None]
     if not timings or len(timings) < len(checks):
         details = [check.detail for check in checks if check is not None and check.detail]
@@ -180,7 +181,7 @@ def _performance(
         theirs = bool(details) and all(detail.kind != "infrastructure" for detail in details)
         return found.model_copy(update={
             "status": "measured" if theirs else "not_measured", "timings": timings,
-            "reason": f"no points for speed: {said}" if theirs else f"speed could not be measured: {said}"})
+            "reason": f"No points for speed: {said}" if theirs else f"Speed could not be measured: {said}"})
     fresh = scoring.performance_points(timings, threshold, points)
     found = found.model_copy(update={
         "status": "measured", "reason": "", "points": fresh, "speedup": scoring.speedup(timings),

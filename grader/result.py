@@ -71,6 +71,11 @@ VERDICT_ORDER: tuple[Verdict, ...] = (
 )
 
 
+Region = Literal["everything", "tail", "head", "columns", "corner", "gaps", "box"]
+"""Elements of an output: all of them, those from one on, those before one, the last columns of every row, all but the
+top left corner, those between evenly spaced runs, a rectangle."""
+
+
 class Record(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -125,6 +130,7 @@ class Detail(Record):
     message: str
     hint: str = ""
     pattern: str = Field(default="", description="a name for what was recognised, the same in cases that show the same")
+    region: Region | None = Field(default=None, description="which elements were never written, if that has a shape")
     place: Place | None = None
     traceback: str = ""
     output: str = Field(default="", description="the end of what the submission printed")
@@ -255,6 +261,8 @@ class AssignmentResult(Record):
     score: float
     max_score: float
     message: str
+    summary: str = Field(default="", description="what failed cases have in common, which begins the message")
+    shown: str = Field(default="", description="id of the check that the message shows beside its summary")
     hint: str = ""
     correctness: Correctness
     performance: Performance

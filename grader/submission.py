@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 
 class SubmissionError(Exception):
@@ -29,12 +30,24 @@ class Submission:
     slug: str
 
 
+Cause = Literal["link_out", "dead_link", "not_a_file", "too_large", "denied"]
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """Why a file could not be read. `most` is how many bytes it may have, of one that is too large."""
+
+    cause: Cause
+    message: str
+    most: int = 0
+
+
 @dataclass(frozen=True)
 class Source:
     """A file of a submission: its bytes, or why they could not be read. Both None: there is no such file."""
 
     content: bytes | None = None
-    problem: str | None = None
+    problem: Unreadable | None = None
 
 
 def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:
@@ -47,32 +60,38 @@ def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:
         if path.is_symlink():
             target = path.resolve(strict=True)
             if not target.is_relative_to(folder.resolve()):
-                return Source(problem=f"{file} is a symbolic link out of the submission; a regular file expected")
+                return _unread("link_out", f"{file} is a symbolic link out of the submission; a regular file expected")
             path = target
         # NONBLOCK: a FIFO must not hang the grader. NOFOLLOW: the link may have been swapped since.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
-        return Source() if not path.is_symlink() else Source(problem=f"{file} is a symbolic link to nothing")
-    except (OSError, RuntimeError) as error:
-        if isinstance(error, OSError) and error.errno == errno.ENXIO:
-            return Source(problem=f"{file} is not a regular file")
-        reason = error.strerror if isinstance(error, OSError) else "symbolic links in a circle"
-        return Source(problem=f"{file} cannot be read: {reason}")
+        return _unread("dead_link", f"{file} is a symbolic link to nothing") if path.is_symlink() else Source()
+    except RuntimeError:
+        return _unread("dead_link", f"{file} cannot be read: symbolic links in a circle")
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            return _unread("not_a_file", f"{file} is not a regular file")
+        return _unread("dead_link" if error.errno == errno.ELOOP else "denied",
+                       f"{file} cannot be read: {error.strerror}")
     try:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode):
-            return Source(problem=f"{file} is not a regular file")
+            return _unread("not_a_file", f"{file} is not a regular file")
         if info.st_size > max_bytes:
-            return Source(problem=f"{file} has {info.st_size:,} bytes; at most {max_bytes:,} expected")
+            return _unread("too_large", f"{file} has {info.st_size:,} bytes; at most {max_bytes:,} expected", max_bytes)
         with os.fdopen(os.dup(descriptor), "rb") as stream:
             content = stream.read(max_bytes + 1)
     except OSError as error:
-        return Source(problem=f"{file} cannot be read: {error.strerror}")
+        return _unread("denied", f"{file} cannot be read: {error.strerror}")
     finally:
         os.close(descriptor)
     if len(content) > max_bytes:
-        return Source(problem=f"{file} grew while it was read; at most {max_bytes:,} bytes expected")
+        return _unread("too_large", f"{file} grew while it was read; at most {max_bytes:,} bytes expected", max_bytes)
     return Source(content=content)
+
+
+def _unread(cause: Cause, message: str, most: int = 0) -> Source:
+    return Source(problem=Unreadable(cause, message, most))
 
 
 def find_submissions(path: Path, files: Iterable[str], *, leave_out: Path | None = None) -> list[Submission]:

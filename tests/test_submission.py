@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.submission import SubmissionError, find_submissions, read_source_file
+from grader.submission import Source, SubmissionError, find_submissions, read_source_file
 
 FILES = ("silu.py", "gemm.py")
 CAP = 1024
@@ -21,6 +21,11 @@ def student(root: Path, name: str | bytes, *files: str) -> Path:
     for file in files:
         (folder / file).write_text("x = 1\n")
     return folder
+
+
+def problem_of(source: Source) -> str:
+    assert source.problem is not None
+    return source.problem.message
 
 
 def test_a_class_and_a_single_student(tmp_path: Path) -> None:
@@ -86,7 +91,7 @@ def test_links_within_the_folder_are_followed_and_others_refused(tmp_path: Path)
         (folder / "gemm.py").unlink()
         (folder / "gemm.py").symlink_to(target)
         source = read_source_file(folder, "gemm.py", CAP)
-        assert source.content is None and source.problem is not None and says in source.problem, target
+        assert source.content is None and source.problem is not None and says in source.problem.message, target
 
 
 def test_what_is_no_readable_regular_file_is_a_problem_at_once(tmp_path: Path) -> None:
@@ -99,14 +104,14 @@ def test_what_is_no_readable_regular_file_is_a_problem_at_once(tmp_path: Path) -
     (folder / "device.py").symlink_to("/dev/zero")
     for name in ("fifo.py", "folder.py", "socket.py", "big.py", "device.py"):
         source = read_source_file(folder, name, CAP)
-        assert source.content is None and source.problem and name in source.problem
+        assert source.content is None and source.problem and name in source.problem.message
 
 
 def test_a_sparse_giant_is_refused_by_its_size(tmp_path: Path) -> None:
     folder = student(tmp_path, "alice")
     with (folder / "silu.py").open("wb") as stream:
         stream.truncate(1 << 40)
-    assert "at most 1,024 expected" in (read_source_file(folder, "silu.py", CAP).problem or "")
+    assert "at most 1,024 expected" in problem_of(read_source_file(folder, "silu.py", CAP))
 
 
 def test_links_to_nowhere_are_nobody_and_hide_nobody(tmp_path: Path) -> None:
@@ -153,7 +158,7 @@ def test_an_unreadable_file_or_folder_is_told() -> None:
         folder = student(Path(root), "alice", "silu.py")
         (folder / "silu.py").chmod(0)
         with ordinary_user():
-            assert "Permission denied" in (read_source_file(folder, "silu.py", CAP).problem or "")
+            assert "Permission denied" in problem_of(read_source_file(folder, "silu.py", CAP))
         folder.chmod(0)
         with ordinary_user(), pytest.raises(SubmissionError, match="Permission denied"):
             find_submissions(folder, FILES)
@@ -171,6 +176,6 @@ def test_a_folder_that_may_not_be_looked_into_hides_nobody() -> None:
         with ordinary_user():
             assert [s.student for s in find_submissions(Path(root), FILES)] == ["alice", "bob", "carol"]
             (bob,) = (s for s in find_submissions(Path(root), FILES) if s.student == "bob")
-            assert "Permission denied" in (read_source_file(bob.folder, "silu.py", CAP).problem or "")
+            assert "Permission denied" in problem_of(read_source_file(bob.folder, "silu.py", CAP))
         for folder in closed:
             folder.chmod(0o755)

@@ -31,12 +31,14 @@ M = TypeVar("M", bound=wire.Message)
 
 @dataclass(frozen=True)
 class Lost:
-    """No answer: the process is gone, or has been ended for what it did. `output` is the end of what it printed."""
+    """No answer: the process is gone, or has been ended for what it did. `output` is the end of what it printed;
+    `signal` ended it, or it `exited` by itself."""
 
     kind: Literal["crash", "time_out", "out_of_memory", "over_limit", "protocol"]
     message: str
     output: str = ""
     signal: int | None = None
+    exited: bool = False
 
 
 class _OverLimit(Exception):
@@ -161,7 +163,7 @@ class Conversation:
             name = signal.Signals(end.signal).name if end.signal in set(signal.Signals) else f"signal {end.signal}"
             kind: Literal["time_out", "crash"] = "time_out" if end.signal == signal.SIGXCPU else "crash"
             return Lost(kind, f"the process was killed by {name}", output, end.signal)
-        return Lost("crash", f"the process exited by itself with status {end.exit_code}", output)
+        return Lost("crash", f"the process exited by itself with status {end.exit_code}", output, exited=True)
 
 
 def _readable(descriptors: list[int], seconds: float) -> set[int]:

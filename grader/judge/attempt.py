@@ -27,6 +27,7 @@ from grader.judge.explain import (
     explain_remarks,
     explain_stop,
     explain_timed,
+    explain_unreadable,
 )
 from grader.judge.explain.lines import line_text
 from grader.judge.explain.stops import Stop
@@ -49,8 +50,9 @@ from grader.result import CheckResult, Detail, FailureKind, KernelFacts, Outcome
 from grader.submission import Source
 from grader.text import clean
 
-SOURCE = "source"
-TARGET = "target"
+# Checks before they are made.
+SOURCE = CheckResult(id="source", stage="source", outcome="not_run")
+TARGET = CheckResult(id="target", stage="target", outcome="not_run")
 # Bytes of a text that a submission wrote: of the first that there are, and of those of further cases.
 FIRST_QUOTED = 20_000
 QUOTED = 2_000
@@ -60,17 +62,19 @@ OPERATIONS = 4_000_000_000
 SPEED_SECONDS = 600.0
 
 
-def case_id(case: Case) -> str:
-    return f"case-{case.name}"
+def case_check(case: Case) -> CheckResult:
+    """The check of a case's answer, before it is made."""
+    return CheckResult(id=f"case-{case.name}", stage="case", case=case.name, sizes=case.sizes, outcome="not_run")
 
 
-def speed_id(case: Case) -> str:
-    return f"speed-{case.name}"
+def speed_check(case: Case) -> CheckResult:
+    """The check of a case's time, before it is made."""
+    return CheckResult(id=f"speed-{case.name}", stage="speed", case=case.name, sizes=case.sizes, outcome="not_run")
 
 
-def expected_checks(assignment: Assignment, device: str) -> tuple[str, ...]:
-    """The ids of every check that must have passed for the assignment to be accepted, in the order they run."""
-    return (SOURCE, *(case_id(case) for case in assignment.cases_for(device)), TARGET)
+def expected_checks(assignment: Assignment, device: str) -> tuple[CheckResult, ...]:
+    """Every check that must pass for the assignment to be accepted, before it is made, in the order they run."""
+    return (SOURCE, *(case_check(case) for case in assignment.cases_for(device)), TARGET)
 
 
 class Attempt:
@@ -126,7 +130,7 @@ class Attempt:
 
     def _read(self) -> CheckResult:
         if self.source.problem is not None:
-            return self._source_failed(self._failure("unreadable_source", self.source.problem))
+            return self._source_failed(explain_unreadable(self.assignment, self.source.problem))
         if self.source.content is None:
             return self._source_failed(
                 self._failure("missing_file", f"{self.assignment.file} is not in the submission"))
@@ -139,7 +143,7 @@ class Attempt:
         if self._gpu:
             # All at once: where there are cores for it, they are compiled side by side.
             self._preparing.binaries(kernels_of(self._plans.values()))
-        return CheckResult(id=SOURCE, stage="source", outcome="passed")
+        return SOURCE.model_copy(update={"outcome": "passed"})
 
     def check(self, case: Case) -> CheckResult:
         """Runs the calls of a case on fresh inputs, and compares what they leave with the oracle's answer."""
@@ -167,7 +171,7 @@ class Attempt:
                 self.assignment, case, inputs[-1], ran.output, comparison, inputs_changed=ran.changed,
                 findings=ran.findings, plan=plan, call=call, source=self._text)
             if detail is None and ran.touched:
-                detail = self._failure("out_of_bounds", f"a store lies outside of {' and '.join(ran.touched)}")
+                detail = self._failure("out_of_bounds", f"A store lies outside of {' and '.join(ran.touched)}.")
             if detail is not None:
                 return self._case_result(
                     case, "failed", self._quote(detail, "", ran.printed), seconds, comparison.worst_ratio)
@@ -319,13 +323,13 @@ class Attempt:
         return draw(self.assignment, case, int.from_bytes(digest, "big") >> 1, cuda=self._gpu)
 
     def _source_failed(self, detail: Detail) -> CheckResult:
-        return CheckResult(id=SOURCE, stage="source", outcome="failed", detail=detail)
+        return SOURCE.model_copy(update={"outcome": "failed", "detail": detail})
 
     def _target_result(self, outcome: Outcome, detail: Detail | None) -> CheckResult:
         if outcome == "failed" and self._failed:
             # What is wrong in a case here says more than what would be wrong elsewhere.
             outcome, detail = "not_run", Detail(kind="exception", message="not run: a case before has failed")
-        return CheckResult(id=TARGET, stage="target", outcome=outcome, detail=detail)
+        return TARGET.model_copy(update={"outcome": outcome, "detail": detail})
 
     def _look_at_masked_lanes(self, case: Case, plan: Plan, inputs: list[Inputs], ran: Ran) -> None:
         """Notes where an answer that is right rests on what masked lanes happen to hold: once, in a small case."""
@@ -347,9 +351,7 @@ class Attempt:
     def _speed_result(
         self, case: Case, outcome: Outcome, detail: Detail | None, timing: Timing | None = None
     ) -> CheckResult:
-        return CheckResult(
-            id=speed_id(case), stage="speed", case=case.name, sizes=case.sizes, outcome=outcome, detail=detail,
-            timing=timing)
+        return speed_check(case).model_copy(update={"outcome": outcome, "detail": detail, "timing": timing})
 
     def _unanswered(self, case: Case, detail: Detail) -> CheckResult:
         return self._case_result(case, "not_run" if detail.kind == "needs_gpu" else "failed", detail)
@@ -360,9 +362,8 @@ class Attempt:
     ) -> CheckResult:
         self._failed = self._failed or outcome != "passed"
         finite = worst_ratio if worst_ratio is not None and worst_ratio < float("inf") else None
-        return CheckResult(
-            id=case_id(case), stage="case", case=case.name, sizes=case.sizes, outcome=outcome,
-            seconds=seconds, worst_ratio=finite, detail=detail)
+        return case_check(case).model_copy(update={
+            "outcome": outcome, "seconds": seconds, "worst_ratio": finite, "detail": detail})
 
     def _failure(self, kind: FailureKind, message: str, line: int = 0) -> Detail:
         text = line_text(self._text, line)

@@ -134,8 +134,8 @@ class Failed(Message):
 
     op: Literal["failed"] = "failed"
     failure: Literal[
-        "syntax_error", "import_error", "missing_function", "wrong_signature", "not_attempted", "exception",
-        "compile_error", "out_of_memory", "too_large", "unsupported",
+        "unreadable_source", "syntax_error", "import_error", "missing_function", "wrong_signature", "not_attempted",
+        "exception", "compile_error", "out_of_memory", "too_large", "unsupported",
     ]  # fmt: skip
     message: Text
     line: Line = 0

@@ -46,7 +46,7 @@ def run(session: Session, source: bytes, function: str, seq: int) -> Loaded | Fa
     try:
         text = importlib.util.decode_source(source)
     except (SyntaxError, UnicodeDecodeError):
-        return Failed(seq=seq, failure="syntax_error", message="the file is not text in UTF-8: save it as UTF-8")
+        return Failed(seq=seq, failure="unreadable_source", message="The file is not text in UTF-8.")
     try:
         tree = ast.parse(text, session.file)
         compile(tree, session.file, "exec", dont_inherit=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from math import prod
 
@@ -25,9 +24,6 @@ VERDICT_WORDS = {
 STAGE_WORDS = {"source": "the file", "target": "compiled for the GPU"}
 # Among equal losses: what was written comes before what was not, and what breaks a rule before what is wrong.
 SEVERITY = ("policy_violation", "runtime_error", "memory_limit", "time_limit", "wrong_answer", "missing")
-
-_CITES = re.compile(r"; (?:first|in) ([A-Za-z0-9._-]+): ")
-_CODE = re.compile(r"\w*[._(`\d]\w")
 
 
 @dataclass(frozen=True)
@@ -62,13 +58,16 @@ class Finding:
     @property
     def title(self) -> str:
         """What is wrong, without the example that the evidence shows anyway."""
-        said = _cited(self.assignment)[0] or (self.detail.message if self.detail else "")
-        return sentence(said) or VERDICT_WORDS[self.assignment.verdict]
+        return sentence(self._said) or VERDICT_WORDS[self.assignment.verdict]
+
+    @property
+    def _said(self) -> str:
+        return self.assignment.summary or self.assignment.message or (self.detail.message if self.detail else "")
 
     @property
     def text(self) -> str:
         """What the check says beyond the title and the worst element."""
-        if not self.detail or sentence(self.detail.message) in self.title:
+        if not self.detail or self.detail.message == self._said:
             return ""
         wrong, total = self.detail.wrong, self.detail.total
         if self.detail.worst and wrong and total and not self.detail.unwritten:
@@ -98,11 +97,11 @@ def status(assignment: AssignmentResult) -> Status:
 
 
 def evidence(assignment: AssignmentResult) -> CheckResult | None:
-    """The check that shows what the message says: the case it cites, else, of the checks that gave the verdict, the
-    source, then the smallest case of more than one element, then what a GPU would make of it."""
-    if (cited := _cited(assignment)[1]) is not None:
-        return cited
+    """The check that the message shows, else, of the checks that gave the verdict, the source, then the smallest case
+    of more than one element, then what a GPU would make of it."""
     checks = assignment.correctness.checks
+    if (shown := next((check for check in checks if check.id == assignment.shown), None)) is not None:
+        return shown
     failed = decisive(checks)[1] or [check for check in checks if check.outcome == "failed"]
     order = {"source": 0, "case": 1, "target": 2, "speed": 3}
 
@@ -111,15 +110,6 @@ def evidence(assignment: AssignmentResult) -> CheckResult | None:
         return check.detail is None, order[check.stage], elements <= 1, elements, check.id
 
     return min(failed, key=place, default=None)
-
-
-def _cited(assignment: AssignmentResult) -> tuple[str, CheckResult | None]:
-    """The message before it cites a case, and that case's check: "Wrong in 3 of 8 cases; first 5x9: ..."."""
-    found = _CITES.search(assignment.message)
-    failed = {check.case: check for check in assignment.correctness.checks if check.outcome == "failed" and check.case}
-    if found is None or found[1] not in failed:
-        return assignment.message, None
-    return assignment.message[:found.start()], failed[found[1]]
 
 
 def findings(result: Result) -> list[Finding]:
@@ -157,11 +147,9 @@ def headline(result: Result) -> str:
 
 
 def sentence(text: str) -> str:
-    """With a full stop at its end, and a capital at its start unless that is the name of a file, function or type."""
+    """With a full stop at its end, which what Python and Triton say has not."""
     text = text.strip()
-    if _CODE.match(text):
-        return text + ("" if text.endswith((".", "!", "?")) else ".")
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".") if text else ""
+    return text if not text or text.endswith((".", "!", "?")) else f"{text}."
 
 
 def label(check: CheckResult) -> str:

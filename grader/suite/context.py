@@ -10,7 +10,7 @@ import pytest
 from grader.assignment import Assignment
 from grader.course import Course
 from grader.judge import device
-from grader.judge.attempt import SOURCE, TARGET, Attempt
+from grader.judge.attempt import Attempt
 from grader.result import CheckResult, Detail, KernelFacts
 from grader.submission import Source, read_source_file
 
@@ -54,17 +54,11 @@ class Context:
 
 
 CONTEXT = pytest.StashKey[Context]()
-CHECK = pytest.StashKey[tuple[str, str]]()
-"""Of an item: the assignment and the check id that it must bring evidence for."""
+CHECK = pytest.StashKey[tuple[str, CheckResult]]()
+"""Of an item: the assignment and the check that it must bring evidence for."""
 
 
-def our_failure(check_id: str, reason: str) -> CheckResult:
+def our_failure(check: CheckResult, reason: str) -> CheckResult:
     """The evidence of a check that failed by no fault of the submission, or was never run."""
     detail = Detail(kind="infrastructure", message=reason[:2000], hint="The grader failed, not the submission.")
-    if check_id == SOURCE:
-        return CheckResult(id=check_id, stage="source", outcome="failed", detail=detail)
-    if check_id == TARGET:
-        return CheckResult(id=check_id, stage="target", outcome="failed", detail=detail)
-    stage, _, case = check_id.partition("-")
-    return CheckResult(
-        id=check_id, stage="speed" if stage == "speed" else "case", case=case, outcome="failed", detail=detail)
+    return check.model_copy(update={"outcome": "failed", "detail": detail})

@@ -110,7 +110,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--submission") is None:
         return
-    from grader.judge.attempt import SOURCE, TARGET, case_id, speed_id
+    from grader.judge.attempt import SOURCE, TARGET, case_check, speed_check
     from grader.suite.context import CHECK, CONTEXT
 
     context = config.stash[CONTEXT]
@@ -124,7 +124,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             # pytest makes an item that is skipped where there is nothing to go through.
             continue
         check = {"test_source": SOURCE, "test_target": TARGET}.get(stage) or (
-            speed_id(parameters["timed"]) if stage == "test_speed" else case_id(parameters["case"]))
+            speed_check(parameters["timed"]) if stage == "test_speed" else case_check(parameters["case"]))
         item.stash[CHECK] = (parameters["attempt"], check)
         keyed.append((order.index(parameters["attempt"]), STAGES.index(stage), position, item))
     items[:] = [item for *_, item in sorted(keyed, key=lambda entry: entry[:3])]
@@ -152,11 +152,11 @@ def verify(request: pytest.FixtureRequest) -> Callable[[CheckResult], None]:
     """Files a check's evidence, and lets the item pass, fail or be skipped accordingly."""
     from grader.suite.context import CHECK, CONTEXT
 
-    name, check_id = request.node.stash[CHECK]
+    name, expected = request.node.stash[CHECK]
     context = request.config.stash[CONTEXT]
 
     def verify(check: CheckResult) -> None:
-        assert check.id == check_id
+        assert check.id == expected.id
         context.put(name, check)
         if check.outcome == "failed":
             pytest.fail(_text(check), pytrace=False)
@@ -195,12 +195,12 @@ def _file_our_failures(item: pytest.Item, call: pytest.CallInfo[Any], report: py
     """An item that ends in any way but through `verify` is a failure of ours, pytest-timeout's alarm included."""
     from grader.suite.context import CHECK, CONTEXT, our_failure
 
-    name, check_id = item.stash[CHECK]
+    name, check = item.stash[CHECK]
     context = item.config.stash[CONTEXT]
-    filed = context.evidence.get(name, {}).get(check_id)
+    filed = context.evidence.get(name, {}).get(check.id)
     agreed = filed is not None and {"passed": "passed", "failed": "failed", "not_run": "skipped"}[
         filed.outcome] == report.outcome
     if agreed or (call.when == "setup" and report.passed):
         return
     reason = f"{type(call.excinfo.value).__name__}: {call.excinfo.value}" if call.excinfo else "no evidence was filed"
-    context.put(name, our_failure(check_id, reason))
+    context.put(name, our_failure(check, reason))

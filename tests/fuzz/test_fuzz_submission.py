@@ -129,7 +129,7 @@ def look(path: Path) -> None:
                 # What was read is what was put inside, or the emptiness of a sparse file.
                 assert not (source.content.replace(INSIDE, b"").strip(b"\0"))
             elif source.problem is not None:
-                assert is_one_line(source.problem) and file in source.problem
+                assert is_one_line(source.problem.message) and file in source.problem.message
 
 
 @bounded(100)

@@ -10,7 +10,7 @@ import torch
 
 from grader.assignment import Assignment, Case, Mistake
 from grader.judge.explain import explain_assignment, explain_case
-from grader.judge.explain.evidence import NO_PATTERN
+from grader.judge.explain.evidence import UNKNOWN
 from grader.result import CheckResult, Detail, FailureKind, Outcome, Stage
 from tests.judge import faults
 from tests.judge.toys import GEMM, NORM, SILU, TURN, Fault, judge
@@ -61,7 +61,7 @@ def test_what_failed_cases_have_in_common(
 ) -> None:
     with_cases = _with_cases(assignment, *_squares(*sizes, names="MNK"[: len(sizes[0])]))
     failed = {case.name for case in with_cases.cases if fails(*case.sizes.values())}
-    message, hint = explain_assignment(with_cases, _checks(with_cases, failed))
+    message, hint = said(with_cases, _checks(with_cases, failed))
     assert f"in {len(failed)} of {len(sizes)} cases" in message
     assert f"just where {words}" in message and hint.endswith("Own hint.") and hint != "Own hint."
 
@@ -69,25 +69,25 @@ def test_what_failed_cases_have_in_common(
 def test_the_distribution_of_inputs_may_be_what_they_have_in_common() -> None:
     sizes = {"M": 5, "N": 9}
     assignment = _with_cases(SILU, *[(sizes, v) for v in ("mixed", "tiny", "large")], ({"M": 7, "N": 2}, "tiny"))
-    message, hint = explain_assignment(assignment, _checks(assignment, {"5x9-tiny", "7x2-tiny"}))
+    message, hint = said(assignment, _checks(assignment, {"5x9-tiny", "7x2-tiny"}))
     assert "just where the inputs are 'tiny'" in message and "numbers may matter" in hint
 
 
 def test_without_a_common_condition_the_first_failure_speaks() -> None:
     sizes = [(64, 64), (33, 33), (5, 9), (3, 7), (100, 64)]
     assignment = _with_cases(SILU, *_squares(*sizes))
-    message, hint = explain_assignment(assignment, _checks(assignment, {"33x33-mixed", "64x64-mixed", "5x9-mixed"}))
+    message, hint = said(assignment, _checks(assignment, {"33x33-mixed", "64x64-mixed", "5x9-mixed"}))
     assert message == "Wrong in 3 of 5 cases; first 64x64-mixed: 3 wrong." and hint == "Own hint."
     everywhere = {case.name for case in assignment.cases}
-    message, hint = explain_assignment(assignment, _checks(assignment, everywhere))
+    message, hint = said(assignment, _checks(assignment, everywhere))
     assert message.startswith("Wrong in all 5 cases") and hint == "Own hint."
 
 
 def test_a_generic_hint_gives_way_to_what_cases_have_in_common() -> None:
     assignment = _with_cases(TURN, *_squares((8, 8), (33, 33), (5, 9)))
-    detail = Detail(kind="wrong_values", message="3 wrong.", hint=f"{NO_PATTERN} Compute out[0, 1].")
-    _, hint = explain_assignment(assignment, _checks(assignment, {"5x9-mixed"}, detail))
-    assert NO_PATTERN not in hint and "strides" in hint
+    detail = Detail(kind="wrong_values", message="3 wrong.", hint="Compute out[0, 1].", pattern=UNKNOWN)
+    _, hint = said(assignment, _checks(assignment, {"5x9-mixed"}, detail))
+    assert "Compute" not in hint and "strides" in hint
 
 
 def test_a_mistake_that_several_cases_show_is_told_before_the_first_hint() -> None:
@@ -96,7 +96,7 @@ def test_a_mistake_that_several_cases_show_is_told_before_the_first_hint() -> No
     for check in checks[1:3]:
         assert check.detail is not None
         check.detail.hint, check.detail.pattern = NORM.mistakes[0].hint, "mistake: eps_outside"
-    assert explain_assignment(assignment, checks)[1] == NORM.mistakes[0].hint
+    assert said(assignment, checks)[1] == NORM.mistakes[0].hint
 
 
 def test_failures_before_any_case_and_success() -> None:
@@ -104,11 +104,11 @@ def test_failures_before_any_case_and_success() -> None:
         id="source", stage="source", outcome="failed",
         detail=Detail(kind="syntax_error", message="line 3: '(' was never closed", hint="Look at line 3."))
     not_run = [CheckResult(id=f"case-{c.name}", stage="case", case=c.name, outcome="not_run") for c in SILU.cases]
-    assert explain_assignment(SILU, [source, *not_run]) == ("line 3: '(' was never closed", "Look at line 3.")
-    assert explain_assignment(SILU, not_run)[0] == "2 checks of 2 did not run."
-    assert explain_assignment(SILU, _checks(SILU, set())) == ("Right in all 2 cases.", "")
+    assert said(SILU, [source, *not_run]) == ("line 3: '(' was never closed", "Look at line 3.")
+    assert said(SILU, not_run)[0] == "2 checks of 2 did not run."
+    assert said(SILU, _checks(SILU, set())) == ("Right in all 2 cases.", "")
     crashed = Detail(kind="crash", message="killed by SIGSEGV")
-    assert explain_assignment(SILU, _checks(SILU, {"64x100"}, crashed))[0].startswith("Fails in 1 of 2 cases")
+    assert said(SILU, _checks(SILU, {"64x100"}, crashed))[0].startswith("Fails in 1 of 2 cases")
 
 
 def _blocks(size: int, block: int) -> int:
@@ -207,7 +207,7 @@ def test_conditions_on_cases_of_one_element_are_no_advice() -> None:
     sizes = [(1, 1), (7, 1), (5, 9), (64, 64), (31, 37)]
     with_cases = _with_cases(NORM, *_squares(*sizes))
     checks = _checks(with_cases, {case.name for case in with_cases.cases if case.sizes["N"] > 1})
-    message, hint = explain_assignment(with_cases, checks)
+    message, hint = said(with_cases, checks)
     assert "N is larger than 1" not in message and "block" not in hint
 
 
@@ -222,10 +222,10 @@ def test_a_recognised_mistake_needs_no_common_condition(fault: Fault) -> None:
 def test_shapes_come_before_powers_of_two_which_are_mentioned() -> None:
     assignment = _with_cases(TURN, *_squares((1, 1), (1, 37), (41, 1), (5, 9), (31, 33), (64, 64), (32, 32)))
     failed = {"5x9-mixed", "31x33-mixed"}
-    message, _ = explain_assignment(assignment, _checks(assignment, failed))
+    message, _ = said(assignment, _checks(assignment, failed))
     assert "N and M differ and neither is 1" in message
     everywhere = {case.name for case in assignment.cases if case.sizes["M"] != case.sizes["N"]}
-    message, hint = explain_assignment(assignment, _checks(assignment, everywhere))
+    message, hint = said(assignment, _checks(assignment, everywhere))
     assert "just where N and M differ" in message and "strides" in hint and "a size is no power of two" in hint
 
 
@@ -234,16 +234,16 @@ def test_sums_are_to_blame_where_all_is_wrong_and_the_inner_size_leaves_a_rest()
     assignment = _with_cases(GEMM, *_squares(*sizes, names="MNK"))
     failed = {case.name for case in assignment.cases if case.sizes["K"] % 32}
     everything = Detail(kind="wrong_values", message="All.", hint="Own hint.", wrong=99, total=100, unwritten=0)
-    message, hint = explain_assignment(assignment, _checks(assignment, failed, everything))
+    message, hint = said(assignment, _checks(assignment, failed, everything))
     assert "just where K is not a multiple of" in message and "beyond the end of K must add 0" in hint
     edges = everything.model_copy(update={"wrong": 50})
-    assert "must add 0" not in explain_assignment(assignment, _checks(assignment, failed, edges))[1]
+    assert "must add 0" not in said(assignment, _checks(assignment, failed, edges))[1]
 
 
 def test_a_single_size_that_is_right_may_be_written_into_the_kernel() -> None:
     assignment = _with_cases(TURN, *_squares((1, 1), (1, 37), (5, 9), (31, 33), (64, 64)))
     failed = {case.name for case in assignment.cases if case.sizes["M"] != case.sizes["N"]}
-    _, hint = explain_assignment(assignment, _checks(assignment, failed))
+    _, hint = said(assignment, _checks(assignment, failed))
     assert "Only 64 x 64 is right" in hint and "that 64 is written into the kernel" in hint
 
 
@@ -252,7 +252,7 @@ def test_sizes_are_not_blamed_for_what_a_message_says(kind: FailureKind) -> None
     assignment = _with_cases(SILU, *_squares((7, 64), (64, 64), (5, 33), (64, 100), (300, 128)))
     failed = {case.name for case in assignment.cases if case.sizes["N"] in (33, 100)}
     detail = Detail(kind=kind, message="no", hint="")
-    message, hint = explain_assignment(assignment, _checks(assignment, failed, detail))
+    message, hint = said(assignment, _checks(assignment, failed, detail))
     assert "just where" not in message and hint == ""
 
 
@@ -261,9 +261,9 @@ def test_the_failure_that_decides_the_verdict_speaks() -> None:
         id="target", stage="target", outcome="failed",
         detail=Detail(kind="exception", message="70,000 programs along y", hint="Larger blocks."))
     wrong = _checks(SILU, {case.name for case in SILU.cases})
-    assert explain_assignment(SILU, [*wrong, target]) == ("70,000 programs along y", "Larger blocks.")
+    assert said(SILU, [*wrong, target]) == ("70,000 programs along y", "Larger blocks.")
     crashed = _checks(SILU, {SILU.cases[0].name}, Detail(kind="exception", message="IndexError: 1", hint="Look."))
-    message, hint = explain_assignment(SILU, [*crashed, target])
+    message, hint = said(SILU, [*crashed, target])
     assert message == "Fails in 1 of 2 cases; first 64x100: IndexError: 1" and hint == "Look."
 
     assignment = _with_cases(SILU, *_squares((5, 9), (1, 1), (64, 64)))
@@ -271,7 +271,7 @@ def test_the_failure_that_decides_the_verdict_speaks() -> None:
     for check in mixed:
         check.detail = Detail(kind="wrong_values", message="3 wrong.", hint="It is b.", pattern="mistake: b", total=9)
     mixed[1].detail = Detail(kind="exception", message="IndexError: 1", hint="Look.")
-    message, hint = explain_assignment(assignment, mixed)
+    message, hint = said(assignment, mixed)
     assert message == "Fails in 1 of 3 cases and is wrong in 2; in 1x1-mixed: IndexError: 1"
     assert hint.startswith("Look.") and hint.endswith("It is b.")
 
@@ -279,8 +279,8 @@ def test_the_failure_that_decides_the_verdict_speaks() -> None:
 def test_what_has_nothing_to_do_with_sizes_is_said_once() -> None:
     policy = Detail(kind="policy", message="Line 3 copies a tensor.", hint="In a kernel.")
     everywhere = {case.name for case in SILU.cases}
-    assert explain_assignment(SILU, _checks(SILU, everywhere, policy)) == (policy.message, policy.hint)
-    message, _ = explain_assignment(SILU, _checks(SILU, {SILU.cases[1].name}, policy))
+    assert said(SILU, _checks(SILU, everywhere, policy)) == (policy.message, policy.hint)
+    message, _ = said(SILU, _checks(SILU, {SILU.cases[1].name}, policy))
     assert message == "Fails in 1 of 2 cases; first 37x129: Line 3 copies a tensor."
 
 
@@ -288,14 +288,29 @@ def test_cases_that_only_a_gpu_can_judge_are_counted() -> None:
     checks = _checks(SILU, set())
     checks[1].outcome = "not_run"
     checks[1].detail = Detail(kind="needs_gpu", message="The operation `x` needs a GPU.", hint="On a GPU.")
-    assert explain_assignment(SILU, checks) == (
+    assert said(SILU, checks) == (
         "1 of 2 cases can be judged on a GPU alone; first 37x129: The operation `x` needs a GPU.", "On a GPU.")
 
 
 def test_cases_that_were_not_run_are_not_counted_as_right() -> None:
     checks = _checks(SILU, {SILU.cases[0].name}, Detail(kind="import_error", message="No module", hint="Alone."))
     checks[1].outcome = "not_run"
-    assert explain_assignment(SILU, checks) == ("No module", "Alone.")
+    assert said(SILU, checks) == ("No module", "Alone.")
+
+
+def test_the_case_shown_and_what_all_have_in_common_are_told_apart() -> None:
+    assignment = _with_cases(TURN, *_squares((8, 8), (33, 33), (5, 9), (129, 37)))
+    checks = _checks(assignment, {"5x9-mixed", "129x37-mixed"}, Detail(kind="wrong_values", message="; in 8x8: a"))
+    summary = explain_assignment(assignment, checks)
+    assert summary.common == "Wrong in 2 of 4 cases, and just where N and M differ"
+    assert summary.shown is checks[2] and summary.message == f"{summary.common}; first 5x9-mixed: ; in 8x8: a"
+    whole = explain_assignment(SILU, _checks(SILU, set()))
+    assert (whole.common, whole.shown) == ("", None)
+
+
+def said(assignment: Assignment, checks: list[CheckResult]) -> tuple[str, str]:
+    summary = explain_assignment(assignment, checks)
+    return summary.message, summary.hint
 
 
 def _told(assignment: Assignment, fault: Fault, sizes: Sequence[tuple[int, ...]]) -> tuple[str, str]:
@@ -303,7 +318,7 @@ def _told(assignment: Assignment, fault: Fault, sizes: Sequence[tuple[int, ...]]
     names = "MNK" if assignment is GEMM else "MN"[: len(sizes[0])]
     cases = [Case(name="x".join(map(str, s)), sizes=dict(zip(names, s, strict=True))) for s in sizes]
     assignment = assignment.model_copy(update={"cases": tuple(cases)})
-    return explain_assignment(assignment, [_check(assignment, case, fault) for case in cases])
+    return said(assignment, [_check(assignment, case, fault) for case in cases])
 
 
 def _check(assignment: Assignment, case: Case, fault: Fault) -> CheckResult:

@@ -33,7 +33,7 @@ KERNELS = {
 }
 SIZES = ((1, 1), (1, 7), (5, 9), (32, 32), (61, 128), (127, 131), (257, 64))
 NO_GPU = "This machine has no GPU. Grade the same submission on one, and these points are added."
-NOT_RIGHT = "speed counts once every case is right"
+NOT_RIGHT = "Speed counts once every case is right."
 
 SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 ANSI = "\x1b[31mred\x1b[0m \x1b]0;title\x07and \x00 \x1b[2J plain"

@@ -74,7 +74,7 @@ def test_a_check_that_is_not_collected_has_not_passed(monkeypatch: pytest.Monkey
     monkeypatch.setattr(plugin, "pytest_collection_modifyitems", without_one)
     result = graded()
     assert (result.verdict, result.score) == ("infrastructure_error", 0)
-    assert "the check was not run" in result.message
+    assert "The check was not run." in result.message
 
 
 def test_a_grader_that_hangs_is_ended_by_pytest_timeout(monkeypatch: pytest.MonkeyPatch) -> None:

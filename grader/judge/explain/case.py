@@ -10,7 +10,7 @@ from torch import Tensor
 
 from grader.assignment import Assignment, Case, Inputs
 from grader.judge.compare import Comparison, error_map, index_of
-from grader.judge.explain.evidence import NO_PATTERN, WEAK, WRITTEN, Evidence, Finding, plural
+from grader.judge.explain.evidence import UNKNOWN, WEAK, WRITTEN, Evidence, Finding, plural
 from grader.judge.explain.mistakes import converted, known_mistake
 from grader.judge.explain.nonfinite import not_finite
 from grader.judge.explain.places import moved
@@ -67,13 +67,14 @@ def explain_case(
     kind = _kind(evidence)
     by_run = beside(findings, name)
     finding = Finding("", "") if got.numel() > MOST_EXPLAINED else _finding(assignment, inputs, evidence, kind)
-    hint, pattern = finding.hint, finding.pattern
-    if call and by_run is None and pattern in WEAK | {""}:
+    hint, pattern, region = finding.hint, finding.pattern, finding.region
+    if call and by_run is None and pattern in WEAK:
         hint, pattern = SECOND_CALL, "second call"
     if by_run is not None:
         # What was seen is certain; what the values look like is added where it names a cause of its own.
-        more = hint if pattern not in WEAK | {""} and not pattern.startswith(WRITTEN) else ""
-        hint, pattern = f"{by_run.hint} {more}".strip(), pattern if more else by_run.pattern
+        more = hint if pattern not in WEAK | {WRITTEN} else ""
+        hint, region = f"{by_run.hint} {more}".strip(), by_run.region
+        pattern = pattern if more else by_run.pattern
     if inputs_changed:
         changed = _listed(inputs_changed)
         if nothing:
@@ -82,7 +83,8 @@ def explain_case(
         else:
             hint = f"{hint} {changed} changed as well: inputs must be left as they are.".strip()
     return _with_figures(
-        Detail(kind=kind, message=_message(name, got, comparison, kind), hint=hint, pattern=pattern), comparison)
+        Detail(kind=kind, message=_message(name, got, comparison, kind), hint=hint, pattern=pattern, region=region),
+        comparison)
 
 
 def _with_figures(detail: Detail, comparison: Comparison) -> Detail:
@@ -117,7 +119,9 @@ def _finding(assignment: Assignment, inputs: Inputs, evidence: Evidence, kind: F
         return place
     first = index_of(int(comparison.wrong.flatten().int().argmax()), tuple(comparison.got.shape))
     at = f"{assignment.output.name}[{', '.join(map(str, first))}]"
-    return Finding(NO_PATTERN, f"Compute {at}, the first of them, by hand, and follow what the kernel loads for it.")
+    return Finding(
+        "The wrong elements follow no pattern known to the grader.",
+        f"Compute {at}, the first of them, by hand, and follow what the kernel loads for it.", pattern=UNKNOWN)
 
 
 def _missing(evidence: Evidence, like: Finding | None) -> Finding:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from grader.assignment import Inputs
 from grader.judge.compare import Comparison
+from grader.result import Region
 
 AGREEMENT = 0.98
 """Share of the wrong elements that a claim must account for."""
@@ -30,13 +31,14 @@ ROUNDING = {torch.float32: 2.0**-20, torch.float16: 2.0**-9}
 """Relative error that different orders of rounding explain, a few units in the last place."""
 
 
-NO_PATTERN = "The wrong elements follow no pattern known to the grader."
-
-WEAK = frozenset({"factor", "row factors", "offset", "zero", "not finite", "wrong region"})
-"""Patterns that say what the output looks like more than which line is to blame."""
+UNKNOWN = "none known"
+"""The pattern of a wrong output that shows none."""
 
 WRITTEN = "written region"
-"""Patterns that begin so are of outputs whose written elements form one region; its kind follows."""
+"""The pattern of an output whose written elements form one region."""
+
+WEAK = frozenset({"", UNKNOWN, "factor", "row factors", "offset", "zero", "not finite", "wrong region"})
+"""Patterns that say what the output looks like more than which line is to blame."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +46,15 @@ class Finding:
     """What was seen and where to look, each one or two whole sentences.
 
     `whole` when it accounts for right and wrong elements alike, so that where the wrong ones lie adds nothing.
-    `pattern` is a name that is the same in every case that shows the same; "" for no pattern.
+    `pattern` is a name that is the same in every case that shows the same, "" where none was looked for; `region` is
+    where an output of the pattern WRITTEN was never written.
     """
 
     seen: str
     look: str
     whole: bool = False
     pattern: str = ""
+    region: Region | None = None
 
     @property
     def hint(self) -> str:

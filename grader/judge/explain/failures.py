@@ -10,6 +10,7 @@ import signal as signals
 
 from grader.assignment import Assignment
 from grader.result import Detail, FailureKind, Place
+from grader.submission import Cause, Unreadable
 
 MESSAGE_CHARACTERS = 500
 
@@ -158,20 +159,14 @@ PHRASES = (
     (r"triton", "The kernel fails at this line: check the shapes and types of what it combines."),
 )
 
-# As PHRASES, of a file that cannot be read; the first group is a number of bytes.
-UNREADABLE = (
-    (r"symbolic link out of", "What a link points to is not handed in: put the file itself in its place."),
-    (r"symbolic links? (to nothing|in a circle)|Too many levels",
-     "The link leads nowhere: put the file itself in its place."),
-    (r"not a regular file", "A folder, pipe or device has the file's name: hand in an ordinary file."),
-    (r"at most ([\d,]+)",
-     "{file} may have {bytes} bytes, many times what a kernel needs: take out data and generated text."),
-    (r"cannot be read", "The file's permissions do not let the grader read it: hand it in again, readable for all."),
-    (r"nests too deeply|nested deeper", "An expression or block has too many levels: break it up into steps."),
-    (r"null byte",
-     "This is not the text of a program: is it a compiled or compressed file, or saved as UTF-16? Save it as UTF-8."),
-    (r"", "Save {file} as UTF-8: an editor's “Save with encoding” does it, or leave out what is not ASCII."),
-)
+# Of a file that cannot be read.
+UNREADABLE: dict[Cause, str] = {
+    "link_out": "What a link points to is not handed in: put the file itself in its place.",
+    "dead_link": "The link leads nowhere: put the file itself in its place.",
+    "not_a_file": "A folder, pipe or device has the file's name: hand in an ordinary file.",
+    "too_large": "{file} may have {most:,} bytes, many times what a kernel needs: take out data and generated text.",
+    "denied": "The file's permissions do not let the grader read it: hand it in again, readable for all.",
+}
 
 HINTS: dict[str, str] = {
     "missing_file": "Hand in a file named {file}, spelt just so, in the submission's folder.",
@@ -179,6 +174,8 @@ HINTS: dict[str, str] = {
     "wrong_signature": "The function is called with the arguments of {signature}, in this order and nothing else.",
     "not_attempted": "The function still raises NotImplementedError, as the template does: write the kernel, launch "
     "it, and remove that line.",
+    "unreadable_source": "Save {file} as UTF-8: an editor's “Save with encoding” does it, or leave out what is not "
+    "ASCII.",
     "syntax_error": "Python cannot read the file: look for an unclosed bracket, a missing colon or uneven indentation "
     "at this line or the one before, and run `python {file}` before handing in.",
     "time_out": "Look for a loop that does not end (a `while`, or a step of 0), and for a block size so small that "
@@ -202,25 +199,30 @@ HINTS: dict[str, str] = {
 
 
 def explain_failure(
-    assignment: Assignment, kind: FailureKind, message: str, *, line: int = 0, text: str = "", signal: int | None = None
+    assignment: Assignment, kind: FailureKind, message: str, *, line: int = 0, text: str = "",
+    signal: int | None = None, exited: bool = False,
 ) -> Detail:
     """Why there is no answer, and where to look.
 
     `message` is what the submission's process or the judge said, `line` and `text` the line of the student's file (0
-    and "" if none is known), `signal` the number of the signal that ended the process.
+    and "" if none is known), `signal` the number of the signal that ended the process, which may have `exited` instead.
     """
     message = _unwrapped(message)
     return Detail(
         kind=kind,
         message=_plain(message) or kind.replace("_", " "),
-        hint=_hint(assignment, kind, message, text, signal),
+        hint=_crash(signal, exited) if kind == "crash" else _hint(assignment, kind, message, text),
         place=Place(file=assignment.file, line=line, text=text) if line else None,
     )
 
 
-def _hint(assignment: Assignment, kind: FailureKind, message: str, text: str, signal: int | None) -> str:
-    if kind == "crash":
-        return _crash(message, signal)
+def explain_unreadable(assignment: Assignment, problem: Unreadable) -> Detail:
+    """Why a file could not be read, and what to hand in."""
+    hint = UNREADABLE[problem.cause].format(file=assignment.file, most=problem.most)
+    return Detail(kind="unreadable_source", message=_plain(problem.message), hint=hint)
+
+
+def _hint(assignment: Assignment, kind: FailureKind, message: str, text: str) -> str:
     if kind == "compile_error" and re.search(r"outside of the scope of a kernel|forget to add @triton\.jit", message):
         return "A kernel calls kernels only, and this is a plain function: decorate it with @triton.jit."
     if kind in ("exception", "import_error", "compile_error"):
@@ -230,33 +232,29 @@ def _hint(assignment: Assignment, kind: FailureKind, message: str, text: str, si
             return "The submission itself raises this: sizes are arbitrary, 1 and primes among them, and all must work."
         if "SystemExit" in message:
             return "Do not call exit(): it ends the whole process, and the function is to return."
-    if kind == "unreadable_source":
-        return _unreadable(message, assignment.file)
+    if kind == "syntax_error" and "null byte" in message:
+        return ("This is not the text of a program: is it a compiled or compressed file, or saved as UTF-16? Save it "
+                "as UTF-8.")
+    if kind == "syntax_error" and re.search(r"nested|RecursionError", message):
+        return "An expression or block has too many levels: break it up into steps."
     if kind == "time_out" and re.match(r"\s*while\b", text):
         return "The time ran out in this loop: does its condition ever become false?"
     return HINTS.get(kind, HINTS["exception"]).format(file=assignment.file, signature=assignment.signature)
 
 
-def _crash(message: str, signal: int | None) -> str:
+def _crash(signal: int | None, exited: bool) -> str:
     if signal in set(signals.Signals) and (hint := CRASHES.get(signals.Signals(signal))):
         return hint
-    if signal is None and "exited by itself" in message:
+    if exited:
         return "Do not call exit(), os._exit() or the like: the function is to return."
     return "The process ended in the middle of the call: look for what reaches past Python, PyTorch and Triton."
-
-
-def _unreadable(message: str, file: str) -> str:
-    for pattern, hint in UNREADABLE:
-        if (found := re.search(pattern, message)) is not None:
-            return hint.replace("{file}", file).replace("{bytes}", found[1] if found.lastindex else "")
-    return ""
 
 
 def _unwrapped(message: str) -> str:
     """What Triton's compiler or an allocator objects to, without what they print around it, and without addresses."""
     message = re.sub(r" at 0x[0-9a-f]+(?=>)", "", message)
     if found := re.search(r"tried to allocate ([\d.]+ ?\w+)", message, re.IGNORECASE):
-        return f"out of memory: the call tried to allocate {found[1]}"
+        return f"Out of memory: the call tried to allocate {found[1]}"
     found = re.match(r"(\w+): at \d+:\d+:\n.*\n[ \t]*\^[ \t]*\n?(.*)\Z", message, re.DOTALL)
     said = found[2].strip() if found else message
     if wrapped := re.fullmatch(r"""(\w+)\((['"])(.*)\2\)""", said, re.DOTALL):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.assignment import Assignment, Scalar
-from grader.result import CheckResult
+from grader.result import CheckResult, Region
 
 FEWEST_CASES = 2
 BLOCKS = tuple(1 << power for power in range(2, 14))
@@ -15,14 +15,14 @@ BLOCKS = tuple(1 << power for power in range(2, 14))
 
 @dataclass(frozen=True)
 class Written:
-    """One case: the sides of its output (a vector is one row), how many of its elements were written, and whether they
-    are the first in memory ("tail" is missing), the first columns of every row, or the top left corner."""
+    """One case: the sides of its output (a vector is one row), how many of its elements were written, and which
+    were not: where the "tail" is missing, the first in memory were written."""
 
     rows: int
     columns: int
     sizes: dict[str, int]
     count: int
-    kind: str
+    missing: Region | None
 
     @property
     def total(self) -> int:
@@ -30,13 +30,13 @@ class Written:
 
     def is_covered(self, extent: Extent) -> bool:
         """Whether a grid that covers `extent` writes just what was written."""
-        count, kind = extent, "tail"
+        count, missing = extent, "tail"
         if isinstance(count, tuple):
             down, across = count
             count = down * across
             if down > 1 and across < self.columns:
-                kind = "columns" if down == self.rows else "corner"
-        return count == self.count and (kind == self.kind or count in (0, self.total))
+                missing = "columns" if down == self.rows else "corner"
+        return count == self.count and (missing == self.missing or count in (0, self.total))
 
 
 Extent = int | tuple[int, int]
@@ -53,8 +53,8 @@ def explain_grid(assignment: Assignment, failed: Sequence[CheckResult], passed: 
     `failed` are the cases that left elements unwritten, `passed` those that are right. A single failed case, or failed
     cases that wrote nothing, tell too little.
     """
-    partial = [_written(assignment, c, c.detail.unwritten or 0, c.detail.pattern) for c in failed if c.detail]
-    right = [_written(assignment, check, 0, "") for check in passed]
+    partial = [_written(assignment, c, c.detail.unwritten or 0, c.detail.region) for c in failed if c.detail]
+    right = [_written(assignment, check, 0, None) for check in passed]
     if len({case.total for case in partial}) < FEWEST_CASES or not any(case.count for case in partial):
         return None
     for covers, hint in _theories(assignment, partial):
@@ -63,10 +63,10 @@ def explain_grid(assignment: Assignment, failed: Sequence[CheckResult], passed: 
     return None
 
 
-def _written(assignment: Assignment, check: CheckResult, missing: int, pattern: str) -> Written:
+def _written(assignment: Assignment, check: CheckResult, missing: int, region: Region | None) -> Written:
     *outer, columns = (check.sizes[name] for name in assignment.output.shape)
     rows = math.prod(outer)
-    return Written(rows, columns, check.sizes, rows * columns - missing, pattern.rpartition(" ")[2])
+    return Written(rows, columns, check.sizes, rows * columns - missing, region)
 
 
 def _theories(assignment: Assignment, partial: list[Written]) -> Iterator[Theory]:

@@ -9,6 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from grader import result
 from grader.judge.explain.evidence import COVERAGE, WRITTEN, Finding, article
 
 LARGEST_BLOCK = 1 << 20
@@ -27,7 +28,7 @@ class Region:
     box: rows `rows`..`last_row`, columns `columns`..`last_column`, and little else.
     """
 
-    kind: Literal["everything", "tail", "head", "columns", "corner", "gaps", "box"]
+    kind: result.Region
     first: int = 0
     rows: int = 0
     columns: int = 0
@@ -90,7 +91,9 @@ def where(bad: Tensor, sizes: Mapping[str, int], state: Bad) -> Finding | None:
     if region is None or found is None:
         return None
     # What the grid covers is asked of all cases together: they need to know the kind of each region.
-    return replace(found, pattern=f"{WRITTEN}: {region.kind}" if state == "never written" else "wrong region")
+    if state == "wrong":
+        return replace(found, pattern="wrong region")
+    return replace(found, pattern=WRITTEN, region=region.kind)
 
 
 def _meaning(region: Region, bad: Tensor, sizes: Mapping[str, int], state: Bad) -> Finding | None:

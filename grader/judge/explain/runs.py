@@ -167,7 +167,7 @@ def empty_grid(line: int, sizes: Sequence[int]) -> Finding:
         f"The launch{in_line(line)} starts no program: its grid is {_grid(sizes)}.",
         "A size divided with // rounds down, to 0 where it is smaller than the block: use triton.cdiv(n, BLOCK).",
         # What the grid covers is asked of all cases together, and here it covers nothing.
-        pattern=f"{WRITTEN}: everything",
+        pattern=WRITTEN, region="everything",
     )
 
 

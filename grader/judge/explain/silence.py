@@ -43,4 +43,4 @@ def explain_unwritten(assignment: Assignment, source: str, plan: Plan, call: int
             pattern="no launch")
     return Detail(
         kind="unwritten", message=f"{out} was never written. {finding.seen}", hint=finding.look,
-        pattern=finding.pattern, place=place(assignment, source, line))
+        pattern=finding.pattern, region=finding.region, place=place(assignment, source, line))

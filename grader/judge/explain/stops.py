@@ -51,15 +51,21 @@ def explain_stop(assignment: Assignment, source: str, stop: Stop) -> Detail:
         case Exhausted():
             return _exhausted(assignment, source, stop)
         case Lost():
-            return explain_failure(assignment, stop.kind, stop.message, signal=stop.signal)
+            return explain_failure(
+                assignment, stop.kind, _capital(stop.message), signal=stop.signal, exited=stop.exited)
         case compiled.Problem(message=message, line=line):
             return explain_failure(
                 assignment, "compile_error", message, line=line, text=line_text(source, line))
         case execution.Lost(kind=kind, message=message, line=line):
             return explain_failure(
-                assignment, FAULTS[kind], message, line=line, text=line_text(source, line))
+                assignment, FAULTS[kind], _capital(message), line=line, text=line_text(source, line))
         case _:
             return explain_problem(assignment, source, stop)
+
+
+def _capital(message: str) -> str:
+    """What the judge or a driver says, as the beginning of a sentence."""
+    return message[:1].upper() + message[1:]
 
 
 def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from grader.assignment import Assignment
 from grader.judge.explain.bounds import explain_bounds
 from grader.judge.explain.common import Condition, Kind, conditions
-from grader.judge.explain.evidence import NO_PATTERN, WEAK, WRITTEN, plural
+from grader.judge.explain.evidence import UNKNOWN, WEAK, WRITTEN, plural
 from grader.judge.explain.grid import explain_grid
 from grader.result import VERDICT_OF_KIND, CheckResult, Detail, FailureKind, decisive
 
@@ -30,26 +31,38 @@ SAID_ONCE = frozenset({"policy", "compile_error"})
 ANSWERED: frozenset[Kind] = frozenset({"shape", "blocks", "bound", "values"})
 
 
-def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> tuple[str, str]:
-    """(message, hint) for an assignment, from the checks that decide its verdict."""
+@dataclass(frozen=True)
+class Summary:
+    """What is said of an assignment. `common` is what failed cases have in common, and `shown` one of them; where there
+    is neither, the message says all."""
+
+    message: str
+    hint: str = ""
+    common: str = ""
+    shown: CheckResult | None = None
+
+
+def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> Summary:
+    """One message and one hint for an assignment, from the checks that decide its verdict."""
     cases = [c for c in checks if c.stage == "case"]
     verdict, deciding = decisive(checks)
     if verdict is None:
         idle = sum(c.outcome == "not_run" for c in checks)
         if idle:
-            return f"{plural(idle, 'check')} of {len(checks)} did not run.", ""
-        return f"Right in all {plural(len(cases), 'case')}.", ""
+            return Summary(f"{plural(idle, 'check')} of {len(checks)} did not run.")
+        return Summary(f"Right in all {plural(len(cases), 'case')}.")
     first = next((c for c in deciding if c.stage == "source"), deciding[0])
     detail = _detail(first)
     if verdict == "needs_gpu":
-        return (f"{len(deciding)} of {plural(len(cases), 'case')} can be judged on a GPU alone; first {first.case}: "
-                f"{detail.message}"), detail.hint
+        return Summary(
+            f"{len(deciding)} of {plural(len(cases), 'case')} can be judged on a GPU alone; first {first.case}: "
+            f"{detail.message}", detail.hint)
     # Where the grader failed, the sizes of its cases tell nothing, and may not even be known.
     if verdict == "infrastructure_error" or first.stage != "case" or any(c.outcome == "not_run" for c in cases):
-        return detail.message, detail.hint
+        return Summary(detail.message, detail.hint)
     deciding = [c for c in deciding if c.stage == "case"]
     if detail.kind in SAID_ONCE and len(deciding) == len(cases) and len({_detail(c).message for c in deciding}) == 1:
-        return detail.message, detail.hint
+        return Summary(detail.message, detail.hint)
     failed = [c for c in cases if c.outcome == "failed"]
     passed = [c for c in cases if c.outcome == "passed"]
     shown, hint, sure = _speaker(assignment, deciding, passed)
@@ -62,19 +75,19 @@ def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> tup
         _, about_others, known = _speaker(assignment, others, passed)
         if known:
             hint = f"{hint} As to the cases that are wrong: {about_others}".strip()
-    message = _counted(failed, deciding, cases)
+    common = _counted(failed, deciding, cases)
     found = _common(assignment, failed, passed, kind, sure)
     if found:
-        message += f", and just where {found[0].text}"
+        common += f", and just where {found[0].text}"
         # The hint of one case says as much about masks, and names the load or store.
         told = kind == "out_of_bounds" and found[0].kind == "blocks"
         if not sure and not told:
             advice = found[0].advice
             if _is_answer(kind):
                 advice += _doubt(found, passed)
-            hint = advice if hint.startswith(NO_PATTERN) else f"{advice} {hint}".strip()
+            hint = advice if _detail(shown).pattern == UNKNOWN else f"{advice} {hint}".strip()
     place = f"first {shown.case}" if shown is failed[0] else f"in {shown.case}"
-    return f"{message}; {place}: {_detail(shown).message}", hint
+    return Summary(f"{common}; {place}: {_detail(shown).message}", hint, common, shown)
 
 
 def _speaker(
@@ -144,7 +157,7 @@ def _detail(check: CheckResult) -> Detail:
 
 def _pattern(check: CheckResult) -> str:
     pattern = _detail(check).pattern
-    return WRITTEN if pattern.startswith(WRITTEN) else pattern
+    return "" if pattern == UNKNOWN else pattern
 
 
 def _is_answer(kind: FailureKind) -> bool:

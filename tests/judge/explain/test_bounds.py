@@ -59,7 +59,8 @@ def test_no_stride_is_blamed_for_an_access_of_another_kind(change: dict[str, str
 def explained(reaches: Reaches, change: dict[str, str | int] | None = None) -> tuple[str, str]:
     cases = tuple(Case(name=f"{m}x{n}", sizes={"M": m, "N": n}) for m, n in SIZES)
     checks = [check(case, reaches(*case.sizes.values()), change or {}) for case in cases]
-    return explain_assignment(TURN.model_copy(update={"cases": cases}), checks)
+    summary = explain_assignment(TURN.model_copy(update={"cases": cases}), checks)
+    return summary.message, summary.hint
 
 
 def check(case: Case, far: Far, change: dict[str, str | int]) -> CheckResult:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from grader.judge.explain import explain_failure
+from grader.judge.explain import explain_failure, explain_unreadable
 from grader.result import FailureKind
+from grader.submission import Cause, Unreadable
 from tests.judge.explain import wrong_kernels
 from tests.judge.toys import SILU
 from tests.plan.kernels import lower
@@ -56,14 +57,11 @@ def test_what_triton_does_not_compile_has_a_hint(kernel: Any, words: str) -> Non
         ("out_of_bounds", "an illegal memory access was encountered", "outside every tensor"),
         ("out_of_memory", "OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0",
          "Allocate no more"),
-        ("unreadable_source", "silu.py is a symbolic link out of the submission; a file expected", "the file itself"),
-        ("unreadable_source", "silu.py is not a regular file", "ordinary file"),
-        ("unreadable_source", "silu.py has 2,000,000 bytes; at most 131,072 expected", "may have 131,072 bytes"),
-        ("unreadable_source", "silu.py cannot be read: Permission denied", "permissions"),
-        ("unreadable_source", "silu.py, line 1: byte 0xe9 is not UTF-8; save the file as UTF-8",
-         "Save silu.py as UTF-8"),
-        ("crash", "the process was killed", "in the middle of the call"),
-        ("crash", "the process exited by itself with status 3", "Do not call exit()"),
+        ("unreadable_source", "The file is not text in UTF-8.", "Save silu.py as UTF-8"),
+        ("syntax_error", "SyntaxError: source code string cannot contain null bytes", "UTF-16"),
+        ("syntax_error", "SyntaxError: too many nested parentheses", "too many levels"),
+        ("syntax_error", "SyntaxError: invalid syntax", "unclosed bracket"),
+        ("crash", "the process exited by itself with status 3", "in the middle of the call"),
         ("import_error", "ModuleNotFoundError: No module named 'silu'", "each file stands alone"),
         ("import_error", "ModuleNotFoundError: No module named 'pandas'", "plots and tables"),
         ("import_error", "ImportError: cannot import name 'helper' from 'silu'", "each file stands alone"),
@@ -79,6 +77,19 @@ def test_failures_have_hints(kind: FailureKind, message: str, words: str) -> Non
     detail = explain_failure(SILU, kind, message, line=7, text="y = kernel[grid](x)")
     assert words in detail.hint and detail.kind == kind
     assert detail.place is not None and (detail.place.file, detail.place.line) == ("silu.py", 7)
+
+
+@pytest.mark.parametrize(("cause", "words"), [
+    ("link_out", "the file itself"), ("dead_link", "leads nowhere"), ("not_a_file", "ordinary file"),
+    ("too_large", "may have 131,072 bytes"), ("denied", "permissions"),
+])
+def test_files_that_cannot_be_read_have_hints(cause: Cause, words: str) -> None:
+    detail = explain_unreadable(SILU, Unreadable(cause, "silu.py: so it is", 131_072))
+    assert (detail.kind, detail.message) == ("unreadable_source", "silu.py: so it is") and words in detail.hint
+
+
+def test_a_process_that_exits_by_itself_is_told_from_one_that_only_says_so() -> None:
+    assert "Do not call exit()" in explain_failure(SILU, "crash", "status 3", exited=True).hint
 
 
 def compiled(line: str, said: str) -> str:
@@ -98,7 +109,7 @@ def test_what_a_compiler_or_allocator_objects_to_is_the_message() -> None:
     assert "need a pointer" in explain_failure(
         SILU, "compile_error", compiled("# index 3 is out of bounds", "Unsupported ptr type int32")).hint
     assert explain_failure(SILU, "out_of_memory", "[enforce fail at a.cpp:127] err == 0. you tried to allocate 1024 "
-                           "bytes. Error code 12").message == "out of memory: the call tried to allocate 1024 bytes"
+                           "bytes. Error code 12").message == "Out of memory: the call tried to allocate 1024 bytes"
 
 
 def test_addresses_are_no_part_of_a_message() -> None:

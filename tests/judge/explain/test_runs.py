@@ -133,7 +133,7 @@ def test_a_right_answer_does_not_excuse_what_fails_a_run(finding: Finding) -> No
         (READS_SCRATCH, ("line 11 reads 1 element of the submission's own `parts_ptr`", "torch.zeros"),
          "reads unwritten memory"),
         (OVERFLOW, ("(`mul` in program 70,000)", "row.to(tl.int64)"), "overflow"),
-        (EMPTY, ("line 20 starts no program: its grid is (4, 0).", "triton.cdiv"), "written region: everything"),
+        (EMPTY, ("line 20 starts no program: its grid is (4, 0).", "triton.cdiv"), "written region"),
         (MASKED, ("`x_ptr` in line 9 has a mask and no `other`", "other=0.0"), "masked lanes"),
         (RACE, ("store different values",), "race"),
     ],

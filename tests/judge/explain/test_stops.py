@@ -41,7 +41,7 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
     (Exhausted(seq=1, what="memory"), "out_of_memory", "The call ran out of memory.", "BLOCK_M x BLOCK_N"),
     (Exhausted(seq=1, what="stalled", kernel="k", line=10), "time_out", "its programs wait for each other in line 10",
      "a launch of its own"),
-    (Lost("time_out", "no answer within 10 s"), "time_out", "no answer within 10 s", "loop that does not end"),
+    (Lost("time_out", "no answer within 10 s"), "time_out", "No answer within 10 s", "loop that does not end"),
     (Lost("crash", "the process was killed by SIGSEGV", signal=signal.SIGSEGV), "crash", "by SIGSEGV",
      "until the stack is full"),
     (GridTooLarge("k", 10, "y", 70_000, 65_535), "exception", "asks for 70,000 programs along y, where a GPU takes "
