@@ -33,7 +33,7 @@ def main() -> None:
 def grade(
     submissions: Annotated[Path, typer.Argument(help="A folder of students' folders, or one student's folder.")],
     out: Annotated[Path, typer.Option(help="Where results go; made if missing.")] = Path("results"),
-    only: Annotated[str, typer.Option(help="Assignments to grade, e.g. silu,gemm. Default: all.")] = "",
+    only: Annotated[str, typer.Option(help="Assignments to grade, e.g. silu,gemm. Default: the course's.")] = "",
     device: Annotated[str, typer.Option(
         help="cpu, cuda (judged on a GPU, speed included), or auto: cuda where there is one.")] = "auto",
     speed: Annotated[bool, typer.Option(help="Measure speed on a GPU; without it answers alone are judged.")] = True,
@@ -79,7 +79,8 @@ def grade(
 
 @app.command()
 def calibrate(
-    only: Annotated[str, typer.Option(help="Assignments to measure, e.g. silu,gemm. Default: all.")] = "",
+    only: Annotated[str, typer.Option(
+        help="Assignments to measure, e.g. silu,gemm, in the course or not. Default: the course's.")] = "",
     course: Annotated[Path, typer.Option(help="Limits to measure under.")] = catalogue.ROOT / "course.toml",
     stages: Annotated[bool, typer.Option(help="Measure the stages that the course teaches, too.")] = True,
     out: Annotated[Path | None, typer.Option(
@@ -96,7 +97,7 @@ def calibrate(
         _usage(str(error))
     names = [name for name in only.replace(" ", "").split(",") if name]
     try:
-        chosen = catalogue.select(found, names)
+        chosen = catalogue.select(found, names) if names else rules.select(found, ())
     except ValueError as error:
         _usage(f"--only: {error}")
     import torch
@@ -172,15 +173,17 @@ def assignments() -> None:
         course = read_course(catalogue.ROOT / "course.toml", frozenset(found))
     except (CourseError, catalogue.CatalogueError) as error:
         _usage(str(error))
+    taught = course.select(found, ())
     table = Table(box=None, pad_edge=False)
     for heading in ("assignment", "signature", "cases (CPU, GPU)", "points", "baseline"):
         # Folded rather than cut: a signature that ends in "…" tells nothing.
         table.add_column(heading, overflow="fold")
     for name, a in found.items():
         points = course.points_of(name)
+        counts = f"{points.correctness:g} + {points.performance:g}" if name in taught else "not in the course"
         table.add_row(
             name, a.signature, f"{len(a.cases_for('cpu'))}, {len(a.cases)}",
-            f"{points.correctness:g} + {points.performance:g}", a.baseline.name)
+            counts, a.baseline.name)
     console.print(table)
 
 

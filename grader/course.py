@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from grader import catalogue
 from grader.plan.device import TARGETS
 
 Points = Annotated[float, Field(ge=0, le=1_000_000, strict=True)]
@@ -98,6 +100,9 @@ class Policy(_Table):
 
 
 class Course(_Table):
+    """`assignments` are those that the course has, in any order; None for all that there are."""
+
+    assignments: tuple[str, ...] | None = None
     points: PointsTable = PointsTable()
     thresholds: Thresholds = Thresholds()
     limits: LimitsTable = LimitsTable()
@@ -105,6 +110,24 @@ class Course(_Table):
     policy: Policy = Policy()
     isolation: IsolationTable = IsolationTable()
     sha256: str = ""
+
+    @field_validator("assignments", mode="before")
+    @classmethod
+    def _named(cls, names: object) -> object:
+        if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+            raise ValueError("a list of at least one name expected; without this key the course has every assignment")
+        return names
+
+    def select(self, names: Collection[str], only: Collection[str]) -> list[str]:
+        """Those of `names` to grade, in their order: the course's, of these the ones in `only` if there are any.
+
+        Raises ValueError, one line, where `only` names one that is not there, or not in the course.
+        """
+        taught = catalogue.select(names, self.assignments or ())
+        for name in catalogue.select(names, only) if only else ():
+            if name not in taught:
+                raise ValueError(f"{name!r} is not in this course; one of {', '.join(taught)} expected")
+        return catalogue.select(taught, only)
 
     def points_of(self, assignment: str) -> AssignmentPoints:
         own = self.points.assignments.get(assignment)
@@ -130,11 +153,14 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
         course = Course.model_validate(table | {"sha256": hashlib.sha256(data).hexdigest()})
     except ValidationError as error:
         raise CourseError(f"{path}: {_first(error)}") from None
+    there = f"no such assignment; one of {', '.join(sorted(known))} expected"
+    for name in course.assignments or ():
+        if name not in known:
+            raise CourseError(f"{path}: assignments: {name!r}: {there}")
     for section, names in (("points", course.points.assignments), ("thresholds", course.thresholds.assignments)):
         for name in names:
             if name not in known:
-                raise CourseError(f"{path}: {section}.assignments.{name}: no such assignment; "
-                                  f"one of {', '.join(sorted(known))} expected")
+                raise CourseError(f"{path}: {section}.assignments.{name}: {there}")
     return course
 
 

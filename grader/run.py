@@ -62,7 +62,7 @@ def planned(
     """
     started = time.monotonic()
     try:
-        chosen = tuple(catalogue.select(catalogue.files(), only))
+        chosen = course.select(catalogue.files(), only)
     except ValueError as error:
         raise PlanError(f"--only: {error}") from None
     if device not in DEVICES:
@@ -84,7 +84,7 @@ def planned(
             command = ["kernelmark", "grade", str(submission.folder.absolute()), "--device", device,
                        "--seed", str(number), *(["--only", ",".join(only)] if only else []), *options]
             found.append(Job(
-                submission, course, chosen if only else (), device, speed, number,
+                submission, course, tuple(chosen), device, speed, number,
                 os.fsencode(shlex.join(command)).decode("utf-8", "replace"), calibrations,
                 store.earlier(out, submission) if speed else {}))
         yield Plan(started, found, lanes, side_by_side, out, course, measured)

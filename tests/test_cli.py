@@ -50,6 +50,20 @@ def test_a_broken_course_names_file_key_and_expectation(tmp_path: Path) -> None:
     assert f"{tmp_path}/course.toml: points.correctness: " in done.stderr and "'many'" in done.stderr
 
 
+def test_a_course_says_which_assignments_are_graded(tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "alice")
+    course = tmp_path / "course.toml"
+    course.write_text('assignments = ["transpose", "silu"]\n')
+    done = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--course", course)
+    assert done.returncode == 0, done.stderr
+    (alice,) = [Result.model_validate_json(path.read_bytes()) for path in tmp_path.glob("out/*/result.json")]
+    assert list(alice.assignments) == ["silu", "transpose"] and f"--course {course}" in alice.reproduce
+    done = kernelmark("grade", tmp_path / "class", "--course", course, "--only", "silu,gemm")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "kernelmark: --only: 'gemm' is not in this course; one of silu, transpose expected\n")
+
+
 # The last is not UTF-8.
 ODD = ["Ann Lee", "李雷", 'quo"te', "a..b", "=cmd()", "<script>alert(1)", "Case", "case", os.fsdecode(b"\xff\xfe")]
 

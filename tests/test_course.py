@@ -31,6 +31,11 @@ BROKEN = {
     "long hexadecimal number": ("[points]\ncorrectness = 0x" + "f" * 5000, "points.correctness"),
     "deep keys": ("points = [{a" + ".a" * 3000 + " = 1}]", "points: a table expected, got list"),
     "line break in a key": ('"a\\nb" = 1', "a\\nb: no such key"),
+    "no assignment": ("assignments = []\n", "assignments: a list of at least one name expected"),
+    "assignments as text": ('assignments = "silu"\n', "assignments: a list of at least one name expected"),
+    "assignments as numbers": ("assignments = [1]\n", "assignments: a list of at least one name expected"),
+    "assignment that is not there": (
+        'assignments = ["silu", "slu"]\n', "assignments: 'slu': no such assignment; one of gemm, silu expected"),
     "own checksum": ('sha256 = "0"\n', "no such key"),
 }
 
@@ -63,3 +68,21 @@ def test_an_assignment_may_have_points_of_its_own(tmp_path: Path) -> None:
     path.write_text("[points.assignments.gemm]\ncorrectness = 10\nperformance = 90\n")
     course = read_course(path, KNOWN)
     assert (course.points_of("gemm").performance, course.points_of("silu").performance) == (90, 40)
+
+
+def test_a_course_has_the_assignments_that_it_names_in_the_order_they_are_taught(tmp_path: Path) -> None:
+    names = ["silu", "transpose", "gemm"]
+    path = tmp_path / "course.toml"
+    path.write_text('assignments = ["gemm", "silu"]\n')
+    course = read_course(path, frozenset(names))
+    assert course.select(names, ()) == ["silu", "gemm"]
+    assert course.select(names, ["gemm"]) == ["gemm"]
+    with pytest.raises(ValueError, match="'transpose' is not in this course; one of silu, gemm expected"):
+        course.select(names, ["transpose"])
+    with pytest.raises(ValueError, match="'slu' is no assignment"):
+        course.select(names, ["slu"])
+
+
+def test_a_course_that_names_none_has_all_assignments() -> None:
+    shipped = read_course(catalogue.ROOT / "course.toml", frozenset(catalogue.assignments()))
+    assert shipped.select(list(catalogue.assignments()), ()) == list(catalogue.assignments())

@@ -76,7 +76,8 @@ def _context_by_hand(config: pytest.Config, folder: Path) -> Context:
         raise pytest.UsageError(str(error)) from None
     seed = config.getoption("--seed")
     return Context(
-        folder=folder, assignments=assignments, course=rules, device=config.getoption("--device"),
+        folder=folder, assignments={name: assignments[name] for name in rules.select(assignments, ())},
+        course=rules, device=config.getoption("--device"),
         seed=seed_bytes(draw_seed() if seed is None else seed), asked_for_speed=True)
 
 
