@@ -59,8 +59,11 @@ def grade(
         rules = read_course(course, frozenset(found))
     except (SubmissionError, CourseError) as error:
         _usage(str(error))
+    except OSError as error:
+        _usage(f"{error.filename}: {error.strerror}; a folder of assignments expected")
     # Late: whoever mistyped a name should not wait for what it imports.
     from grader import run
+    from grader.preflight import PlanError
 
     try:
         names = [name for name in only.replace(" ", "").split(",") if name]
@@ -72,7 +75,7 @@ def grade(
             minimum=min_isolation, allow_degraded=allow_degraded, options=own, console=console,
         ) as plan:
             failures = run.grade_class(plan, console, errors)
-    except run.PlanError as error:
+    except PlanError as error:
         _usage(str(error))
     raise typer.Exit(INFRASTRUCTURE_ERROR if failures else 0)
 

@@ -6,7 +6,6 @@ import contextlib
 import os
 import shlex
 import signal
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -17,22 +16,19 @@ from types import FrameType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from grader import calibration, catalogue, store
+from grader import calibration, catalogue, preflight, store
 from grader.calibration import Calibration, CalibrationError
 from grader.course import Course
 from grader.forkserver import isolation
 from grader.forkserver.handle import InfrastructureError
 from grader.forkserver.isolation import Isolation
 from grader.lanes import Graded, Job, Lanes, draw_seed
+from grader.preflight import PlanError
 from grader.report.load import Failure, load_results
 from grader.report.pages import write_class
 from grader.submission import Submission
 
 DEVICES = ("auto", "cpu", "cuda")
-
-
-class PlanError(Exception):
-    """The grading cannot start; one line."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +63,16 @@ def planned(
         raise PlanError(f"--only: {error}") from None
     if device not in DEVICES:
         raise PlanError(f"--device: {device!r}; one of {', '.join(DEVICES)} expected")
-    _check_writable(out)
+    preflight.installed()
+    preflight.temporary()
+    preflight.results(out, submissions, len(chosen))
     measured = _isolation(course.isolation.minimum if minimum is None else minimum, allow_degraded)
     side_by_side = min(jobs or len(os.sched_getaffinity(0)), len(submissions))
     # Lanes that are starting are ended, too.
     _on_interruption(signal.default_int_handler)
     with Lanes(side_by_side, measured) as lanes:
         with console.status("starting") if console else contextlib.nullcontext():
-            device = _device(lanes, device)
+            device = _device(lanes, device, chosen)
         # On a GPU one after another: a neighbour would be in the way of its memory and its clock.
         side_by_side = 1 if device == "cuda" else side_by_side
         calibrations = _calibrations() if device == "cuda" and speed else ()
@@ -97,12 +95,16 @@ def _on_interruption(handler: Callable[[int, FrameType | None], None]) -> None:
             signal.signal(number, handler)
 
 
-def _device(lanes: Lanes, asked: str) -> str:
-    """The device to grade on, as the first lane finds it: importing torch is its work. Raises PlanError."""
+def _device(lanes: Lanes, asked: str, names: Sequence[str]) -> str:
+    """The device to grade on, as the first lane finds it, which looks at the assignments `names` as well: importing
+    torch is its work. Raises PlanError."""
+    looking = lanes.ask(look, asked, names)
+    # Meanwhile.
+    preflight.pages()
     try:
-        no_gpu = lanes.ask(look, asked).result()
-    except catalogue.CatalogueError as error:
-        raise PlanError(str(error)) from None
+        no_gpu = looking.result()
+    except InfrastructureError as error:
+        raise PlanError(f"{error}; a process to grade in expected, kernelmark doctor says more") from None
     except BrokenProcessPool:
         raise PlanError("no process to grade in could be started; kernelmark doctor says more") from None
     if asked == "cuda" and no_gpu:
@@ -110,12 +112,16 @@ def _device(lanes: Lanes, asked: str) -> str:
     return "cpu" if no_gpu else "cuda"
 
 
-def look(asked: str) -> str:
-    """Why a lane grades without a GPU, "" if it has one. Raises CatalogueError if an assignment is not as expected."""
-    catalogue.assignments()
+def look(asked: str, names: Sequence[str]) -> str:
+    """Why a lane grades without a GPU, "" if it has one. Raises PlanError if an assignment is not as expected, and
+    InfrastructureError if the lane has no fork server."""
     from grader import grading  # noqa: F401  # which the first grading does not have to wait for
     from grader.judge.device import no_gpu
+    from grader.judge.lane import lane_zygote
 
+    preflight.assignments(names)
+    # Asked for, it is waited for.
+    _ = lane_zygote().versions
     return "not asked for" if asked == "cpu" else no_gpu()
 
 
@@ -137,15 +143,6 @@ def _isolation(minimum: int, allow_degraded: bool) -> Isolation:
             f"isolation level {measured} on this machine, {minimum} {isolation.NAMES[minimum]} expected "
             f"({'; '.join(measured.missing)}); --allow-degraded grades code that you trust all the same")
     return measured
-
-
-def _check_writable(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=out):
-            pass
-    except OSError as error:
-        raise PlanError(f"--out {out}: {error.strerror}; a writable folder expected") from None
 
 
 def grade_class(plan: Plan, console: Console, errors: Console) -> int:

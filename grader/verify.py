@@ -77,6 +77,18 @@ def verify(name: str, root: Path = ROOT) -> Iterator[tuple[str, list[str]]]:
             return
 
 
+def trial(subject: Subject) -> Iterator[str]:
+    """What would fail in every grading and takes no time to find: files that are missing, and what the assignment's
+    own functions make of its first case. Raises what they raise."""
+    yield from _files(subject)
+    first = subject.assignment.model_copy(update={"cases": subject.cases[:1]})
+    yield from _right_answers(Subject(first, subject.root))
+    for case in first.cases:
+        inputs, _ = subject.drawn(case, SEEDS[0])
+        for mistake in first.mistakes:
+            mistake.answer(**inputs)
+
+
 def _assignment(name: str, root: Path) -> Assignment:
     found = catalogue.assignments(root)
     if name not in found:

@@ -16,6 +16,7 @@ from grader import calibration, catalogue, grading, run
 from grader.calibration import Calibration, CalibrationError, CaseRatio, MeasuredRung
 from grader.course import read_course
 from grader.lanes import Job
+from grader.preflight import PlanError
 from grader.result import Interval, Performance, Rung
 from grader.submission import find_submissions
 from grader.suite.context import Context
@@ -190,13 +191,13 @@ def test_a_result_of_before_there_were_ladders_still_loads() -> None:
 
 
 def test_a_grading_on_a_gpu_does_not_begin_with_a_broken_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(run, "_device", lambda lanes, asked: asked)
+    monkeypatch.setattr(run, "_device", lambda lanes, asked, names: asked)
     monkeypatch.setattr(calibration, "FOLDER", tmp_path / "calibration")
     (tmp_path / "calibration").mkdir()
     (tmp_path / "calibration" / "nvidia-h200.json").write_text("{")
     job, _ = _job()
     with (
-        pytest.raises(run.PlanError, match=r"nvidia-h200\.json: Invalid JSON") as caught,
+        pytest.raises(PlanError, match=r"nvidia-h200\.json: Invalid JSON") as caught,
         run.planned([job.submission], job.course, out=tmp_path / "out", only=[], device="cuda", jobs=1, seed=1),
     ):
         pass

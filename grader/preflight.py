@@ -1,0 +1,130 @@
+"""What can be known to fail is found before anyone is graded: packages, folders, pages, assignments.
+
+Each check raises PlanError, one line that says what, where and what was expected. `assignments` imports torch and is a
+lane's to run; the others are quick, or have time while a lane starts.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import tempfile
+import traceback
+from collections.abc import Iterable, Sequence
+from importlib import metadata
+from pathlib import Path
+
+from jinja2 import TemplateSyntaxError
+from pydantic import ValidationError
+
+from grader import catalogue
+from grader.catalogue import ROOT, CatalogueError
+from grader.submission import Submission
+
+IMPORTED = ("torch", "triton", "numpy", "pytest", "pytest_timeout", "jinja2", "matplotlib")
+# At least so much is written for the class, for a student, and for each assignment of theirs: four fifths of what a
+# submission without a mistake comes to.
+BYTES_OF_CLASS, BYTES_OF_STUDENT, BYTES_OF_ASSIGNMENT = 24 << 10, 16 << 10, 8 << 10
+# A process of a submission has a folder there.
+TEMPORARY_BYTES = 1 << 20
+
+
+class PlanError(Exception):
+    """The grading cannot start; one line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
+def installed() -> None:
+    """What a grading imports is there, and kernelmark has the version that every result names."""
+    for name in IMPORTED:
+        if importlib.util.find_spec(name) is None:
+            raise PlanError(f"package {name}: not installed; what pyproject.toml lists expected (make setup)")
+    try:
+        metadata.version("kernelmark")
+    except metadata.PackageNotFoundError:
+        raise PlanError("package kernelmark: no metadata, which says its version; an installed package expected "
+                        f"(pip install -e {ROOT})") from None
+
+
+def temporary() -> None:
+    """Processes of submissions can have folders of their own."""
+    try:
+        folder = tempfile.gettempdir()
+        with tempfile.TemporaryDirectory():
+            free = shutil.disk_usage(folder).free
+    except OSError as error:
+        raise PlanError(f"temporary folder: {error.strerror}; a writable folder expected in TMPDIR or /tmp") from None
+    if free < TEMPORARY_BYTES:
+        raise PlanError(f"temporary folder {folder}: {_room(free, TEMPORARY_BYTES)}")
+
+
+def results(out: Path, submissions: Sequence[Submission], assignments: int) -> None:
+    """Results can be written below `out`, which is made, and there is room for them."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for folder in (out, *(path for one in submissions if (path := out / one.slug).exists())):
+            for name in ("result.json", "report.html", "checks.log", "index.html", "gradebook.csv"):
+                if (folder / name).is_dir():
+                    raise PlanError(f"--out {folder / name}: is a folder; a file, or nothing, expected")
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        free = shutil.disk_usage(out).free
+    except OSError as error:
+        raise PlanError(
+            f"--out {error.filename or out}: {error.strerror}; a writable folder expected") from None
+    # What is there already is replaced.
+    new = sum(not (out / one.slug / "result.json").exists() for one in submissions)
+    needed = BYTES_OF_CLASS + new * (BYTES_OF_STUDENT + assignments * BYTES_OF_ASSIGNMENT)
+    if free < needed:
+        raise PlanError(f"--out {out}: {_room(free, needed)}")
+
+
+def pages() -> None:
+    """Reports can be drawn."""
+    from grader.report import trial
+
+    expected = "pages that can be drawn expected"
+    try:
+        trial.draw()
+    except TemplateSyntaxError as error:
+        raise PlanError(f"{error.filename}, line {error.lineno}: {error.message}; {expected}") from None
+    except Exception as error:
+        raise PlanError(f"{_said(error, trial.TEMPLATES)}; {expected}") from None
+
+
+def assignments(names: Iterable[str]) -> None:
+    """Those of these names have all their files, and their own functions work on their first case."""
+    from grader.verify import Subject, trial
+
+    name, folder = "", ROOT / "assignments"
+    try:
+        found = catalogue.assignments()
+        for name in names:
+            folder = ROOT / "assignments" / name
+            for problem in trial(Subject(found[name], ROOT)):
+                raise PlanError(f"{problem} (kernelmark verify {name} says more)")
+    except CatalogueError as error:
+        raise PlanError(str(error)) from None
+    except PlanError:
+        raise
+    except Exception as error:
+        raise PlanError(f"{_said(error, folder)}; an assignment that works expected") from None
+
+
+def _said(error: Exception, folder: Path) -> str:
+    """Where in `folder` an exception came from, and what it says."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}, line {error.lineno}: {error.msg}"
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+              if Path(frame.filename).is_relative_to(folder)]
+    where = f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else str(folder)
+    said = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+    return f"{where}: {type(error).__name__}: {said}"
+
+
+def _room(free: int, needed: int) -> str:
+    return f"{free >> 10:,} KiB of disk are free; {needed >> 10:,} KiB or more expected"

@@ -1,0 +1,39 @@
+"""Pages of a made-up result: what a page needs and does not have shows before anyone is graded."""
+
+from __future__ import annotations
+
+from grader.report.load import Entry
+from grader.report.pages import TEMPLATES, class_page, student_page
+from grader.result import (
+    AssignmentResult,
+    CheckResult,
+    Correctness,
+    Detail,
+    Environment,
+    Interval,
+    Performance,
+    Result,
+    Timing,
+)
+
+__all__ = ["TEMPLATES", "draw"]
+
+
+def draw() -> None:
+    """Draws a student's report and a class page, each with all its kinds of pictures but the error map.
+
+    Raises whatever a template, a file or a chart that is missing or broken raises.
+    """
+    even = Interval(median=1, low=1, high=1)
+    result = Result(
+        student="", score=0, max_score=2, measured_max=2, graded_at="", seconds=0, environment=Environment(
+            device="", python="", torch="", triton="", numpy="", platform="", isolation="", seed=""),
+        assignments={"one": AssignmentResult(
+            title="", signature="", verdict="wrong_answer", score=0, max_score=2, message="",
+            correctness=Correctness(max_points=1, checks=[CheckResult(
+                id="1", stage="case", outcome="failed", detail=Detail(kind="wrong_values", message=""))]),
+            performance=Performance(
+                status="measured", max_points=1, speedup=even, floor=0.5, target=2, timings=[Timing(
+                    case="1", sizes={}, slots=1, student_us=1, baseline_us=1, ratios=[1, 1], speedup=even)]))})
+    student_page(result)
+    class_page([Entry("", result)])
