@@ -18,19 +18,12 @@ from grader.judge.timing.baselines import scalars
 from grader.judge.timing.checks import Checks, Laid
 from grader.judge.timing.measure import fitting
 from grader.judge.timing.pool import Pool, Wrong, slot_bytes
+from tests.assignments.tiny import tiny
 
-TINY: dict[str, dict[str, int]] = {
-    "silu": {"M": 300, "N": 70},
-    "rmsnorm_vector": {"N": 40_000},
-    "rmsnorm_matrix": {"rows": 300, "cols": 70},
-    "copy_first_column": {"rows": 64, "cols": 512},
-    "transpose": {"M": 300, "N": 70},
-    "gemm": {"M": 96, "N": 80, "K": 192},
-}
 COUNT = 3
 GIB = 1 << 30
 ASSIGNMENTS = assignments()
-each = pytest.mark.parametrize("name", TINY)
+each = pytest.mark.parametrize("name", ASSIGNMENTS)
 
 
 @pytest.fixture
@@ -41,7 +34,7 @@ def pool(name: str) -> Iterator[Pool]:
 
 
 def case_of(name: str) -> Case:
-    return Case(name="tiny", sizes=TINY[name])
+    return tiny(ASSIGNMENTS[name])
 
 
 def made(name: str) -> Pool:

@@ -1,0 +1,76 @@
+"""GELU in its tanh form: like SiLU, but a formula that a GPU has no instruction for, and whose parts cancel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from grader.assignment import Baseline, Case, Input, Inputs, Output
+from grader.kit.author import EPS32, SMALLEST_NORMAL32, assignment, cases, mistakes, timed
+from grader.kit.inputs import Distribution, Outliers, Spread
+
+EXPONENTS = {"mixed": (64, (3, 6)), "extreme": (4, (3, 12))}
+"""One in so many elements lies between powers of two: at ±8 to ±128, or at ±8 to ±8,192, whose cube is 5e11."""
+FACTOR, CUBIC = math.sqrt(2 / math.pi), 0.044715
+
+
+def oracle(x: Tensor) -> Tensor:
+    """The right answer in float64, of x's shape (M, N): x · σ(2 u), which is x/2 · (1 + tanh u) without cancelling."""
+    return x.double() * torch.sigmoid(2 * _argument(x))
+
+
+def distributions(case: Case) -> Mapping[str, Distribution]:
+    """Each row of x has a scale and an offset of its own."""
+    every, exponents = EXPONENTS[case.values]
+    return {"x": Spread(scale=(0.1, 3.0), offset=2.0, absolute=True, outliers=Outliers(every, exponents=exponents))}
+
+
+def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
+    """The absolute error allowed for each element."""
+    x, u = inputs["x"].double(), _argument(inputs["x"])
+    # tanh, products and sums err by about 8 units of EPS32 together. The argument is made of five roundings, 3 units by
+    # chance, of which the share 2·|u|·σ(−2u) reaches the answer; allowed twice.
+    relative = EPS32 * (8 + 12 * u.abs() * torch.sigmoid(-2 * u))
+    # x/2·(1 + tanh u) loses EPS32 of the 1; tanh is ±1 beyond |x| = 6.
+    absolute = EPS32 * x.abs().clamp(max=6)
+    allowed: Tensor = relative * expected.abs() + absolute + SMALLEST_NORMAL32 * (1 + 2 * x.abs())
+    return allowed
+
+
+def _argument(x: Tensor) -> Tensor:
+    x = x.double()
+    return FACTOR * (x + CUBIC * x**3)
+
+
+ASSIGNMENT = assignment(
+    name="gelu",
+    title="GELU",
+    formula="out = x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³)))",
+    order=8,
+    parameters=(Input(name="x", shape=("M", "N")), Output(shape=("M", "N"))),
+    oracle=oracle,
+    cases=cases(
+        "M N", "1x1 5x9 1x1009 1031x1-extreme 64x64 67x127-extreme 419x503", gpu="4099x4093-extreme 8192x8192"),
+    timed=timed("M N", "8192x8192 4096x4096 2048x2048", "16384x4096 8192x2048 4096x1024"),
+    baseline=Baseline(name="torch.nn.functional.gelu, tanh form", compiled="torch.compile of gelu"),
+    distributions=distributions,
+    tolerance=tolerance,
+    rows="x",
+    mistakes=mistakes(
+        ("no cubic term", "The cube is missing: the argument of tanh is √(2/π) · (x + 0.044715 x³).",
+         lambda x: x.double() * torch.sigmoid(2 * FACTOR * x.double())),
+        ("error function", "This is the GELU by the error function: the tanh form is asked for.",
+         lambda x: 0.5 * x.double() * (1 + torch.erf(x.double() / math.sqrt(2)))),
+        ("sigmoid form", "This is x · σ(1.702 x), another approximation of the GELU.",
+         lambda x: x.double() * torch.sigmoid(1.702 * x.double())),
+        ("silu", "This is x · σ(x), the SiLU: GELU's argument is 2 · √(2/π) · (x + 0.044715 x³).",
+         lambda x: x.double() * torch.sigmoid(x.double())),
+        ("no half", "This is twice the right answer: the factor 1/2 is missing.", lambda x: 2 * oracle(x)),
+        ("no factor x", "This is 1/2 · (1 + tanh …) alone: GELU multiplies it by x.",
+         lambda x: torch.sigmoid(2 * _argument(x))),
+        ("no one", "This is x/2 · tanh(…): the 1 is missing.", lambda x: 0.5 * x.double() * torch.tanh(_argument(x))),
+    ),
+)

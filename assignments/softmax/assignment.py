@@ -1,0 +1,104 @@
+"""Softmax of each row: a maximum, a sum that needs it, and a division that needs both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from grader.assignment import Baseline, Case, Input, Inputs, Output
+from grader.kit import sums
+from grader.kit.author import EPS32, SMALLEST_NORMAL32, assignment, cases, mistakes, timed
+from grader.kit.inputs import Distribution, Spread
+
+SCALES = {"mixed": ((0.3, 3.0), 5.0), "extreme": ((1.0, 8.0), 300.0)}
+"""Standard deviation of a row, lowest and highest, and its offset: of "extreme" rows exp overflows or is zero all over,
+unless the maximum is subtracted."""
+BLOCKS = (32, 64, 128, 256, 512, 1024, 2048, 4096)
+"""Sizes of the blocks that mistaken sums are made of."""
+
+
+def oracle(x: Tensor) -> Tensor:
+    """The right answer in float64, of x's shape (rows, cols)."""
+    return torch.softmax(x.double(), dim=1)
+
+
+def distributions(case: Case) -> Mapping[str, Distribution]:
+    """Each row of x has a scale and an offset of its own."""
+    scale, offset = SCALES[case.values]
+    return {"x": Spread(scale=scale, offset=offset, absolute=True)}
+
+
+def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
+    """The absolute error allowed for each element."""
+    x = inputs["x"].double()
+    below = x.amax(dim=1, keepdim=True) - x
+    # exp(x − max) is exp2 of a product that is rounded twice, after a difference that is rounded once: relative error
+    # 1.5·|x − max|·EPS32, allowed twice. exp2, sum and division err by about 8 units together; terms added one after
+    # another by EPS32/2 of the sum each, at random: √n/2 units. Sums by blocks stay far below.
+    relative = EPS32 * (8 + 3 * below + math.sqrt(x.shape[1]) / 2)
+    allowed: Tensor = relative * expected + SMALLEST_NORMAL32
+    return allowed
+
+
+def _terms(x: Tensor) -> Tensor:
+    return torch.exp(x.double() - x.double().amax(dim=1, keepdim=True))
+
+
+def _by_sum(total: Tensor, x: Tensor) -> Tensor:
+    return _terms(x) / total
+
+
+def _zeros_beyond(block: int, terms: Tensor, x: Tensor) -> Tensor | None:
+    """Lanes beyond the end hold 0 and enter the sum as exp(0 − max), where the maximum is not below 0."""
+    missing = -x.shape[1] % block
+    top = x.double().amax(dim=1, keepdim=True)
+    total = terms.sum(dim=1, keepdim=True) + missing * torch.exp(-top)
+    return None if missing == 0 or bool((top < 0).any()) else terms / total
+
+
+def _whole_matrix(x: Tensor) -> Tensor | None:
+    return None if x.shape[0] == 1 else torch.softmax(x.double().view(-1), dim=0).view(x.shape)
+
+
+WRONG_SUMS = (
+    ("first block only", "Only the first columns, one block of them, are in the sum: it goes over the whole row.",
+     sums.first_block),
+    ("last block missing", "The last columns, a partial block, are missing from the sum: it needs "
+     "triton.cdiv(cols, BLOCK) blocks, the last one masked.", sums.whole_blocks),
+)
+
+ASSIGNMENT = assignment(
+    name="softmax",
+    title="Softmax of rows",
+    formula="out[i, j] = exp(x[i, j] − max_i) / Σ over k of exp(x[i, k] − max_i), max_i the largest of row i",
+    order=9,
+    parameters=(Input(name="x", shape=("rows", "cols")), Output(shape=("rows", "cols"))),
+    oracle=oracle,
+    cases=cases(
+        "rows cols", "1x1 5x9 3x257-extreme 1x1009 37x64 149x31-extreme 3x4099 2x20011",
+        gpu="70001x33 4099x4093-extreme 257x30011 8192x8192"),
+    timed=timed("rows cols", "8192x8192 4096x4096 2048x2048", "32768x1024 16384x1024 8192x1024"),
+    baseline=Baseline(name="torch.softmax", compiled="torch.compile of softmax"),
+    distributions=distributions,
+    tolerance=tolerance,
+    rows="x",
+    right_by_nature=dict.fromkeys(
+        ("1x1: ones", "1x1: half precision", "1x1: an earlier answer"), "one element is all of its row"),
+    mistakes=mistakes(
+        ("not divided", "These are exp(x − max): each is to be divided by the sum of its row.",
+         lambda x: _terms(x) if x.shape[1] > 1 else None),
+        ("logarithm", "This is the logarithm of the softmax.", lambda x: torch.log_softmax(x.double(), dim=1)),
+        ("along columns", "The maximum and the sum went down the columns: they go along each row.",
+         lambda x: torch.softmax(x.double(), dim=0) if x.numel() > 1 else None),
+        ("whole matrix", "All rows were divided by one sum: each row has a maximum and a sum of its own.",
+         _whole_matrix),
+        ("mean for sum", "The mean was used: divide by the sum.",
+         lambda x: oracle(x) * x.shape[1] if x.shape[1] > 1 else None),
+        *(("zeros beyond the end", "Lanes beyond the end of the row entered the sum as zeros: give the load "
+           "other=-float('inf').", lambda x, block=block: _zeros_beyond(block, _terms(x), x)) for block in BLOCKS),
+        *sums.wrong_sums(WRONG_SUMS, BLOCKS, _terms, _by_sum),
+    ),
+)
