@@ -114,7 +114,8 @@ class Course(_Table):
     @field_validator("assignments", mode="before")
     @classmethod
     def _named(cls, names: object) -> object:
-        if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        named = isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names)
+        if names is not None and not named:
             raise ValueError("a list of at least one name expected; without this key the course has every assignment")
         return names
 
