@@ -133,7 +133,7 @@ def calibrate(
                 errors.print(f"kernelmark: {one.message}", markup=False)
                 continue
             measured.append(one)
-            # After each, so that who interrupts it loses nothing.
+            # After each, so that an interruption loses nothing.
             new = measuring.gathered(measured, shlex.join(words))
             calibration.write(calibration.joined(earlier, new, taught) if earlier else new, path)
             who = one.assignment if one.rung.name == REFERENCE else f"{one.assignment} {one.rung.name}"

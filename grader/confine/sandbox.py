@@ -101,7 +101,7 @@ def _limit(limits: wire.Limits, tasks: int) -> None:
     ):
         hard = resource.getrlimit(kind)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        # Of processor time the first limit says by its signal what was used up; the second ends who ignores it.
+        # Of processor time the first limit says by its signal what was used up; the second ends a process that goes on.
         more = CPU_GRACE_SECONDS if kind == resource.RLIMIT_CPU and hard == resource.RLIM_INFINITY else 0
         resource.setrlimit(kind, (value, value + more))
 

@@ -104,7 +104,7 @@ class Arena:
     def _on_host(self, size: int, sparse: bool) -> torch.Tensor:
         self._descriptor = buffers.memory_file(size)
         if not sparse:
-            # All of it now: who is the first to touch a page waits for it.
+            # All of it now: the first touch of a page waits for it.
             os.posix_fallocate(self._descriptor, 0, size)
         return torch.frombuffer(mmap.mmap(self._descriptor, size), dtype=torch.uint8)
 

@@ -98,7 +98,7 @@ def _png(lines: list[bytes]) -> bytes:
 
 
 def _words(rows: list[str], tall: int, wide: int, shape: list[int]) -> str:
-    """What the picture shows, for who cannot see it: how much is wrong, and in which rows and columns."""
+    """What the picture shows, for a reader that cannot see it: how much is wrong, and in which rows and columns."""
     count = Counter("".join(rows))
     total = sum(number for kind, number in count.items() if kind != " ")
     unwritten = count["u"]

@@ -124,7 +124,7 @@ def _environment() -> Environment:
 
 
 def _write(path: Path, page: str) -> Path:
-    """Replaces a file as a whole: who opens it sees the old page or the new one."""
+    """Replaces a file as a whole: a reader sees the old page or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.new")
     fresh.write_text(page, encoding="utf-8", newline="\n")

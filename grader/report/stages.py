@@ -37,7 +37,7 @@ def course_rungs(performance: Performance) -> list[Rung]:
 def standing(performance: Performance) -> str:
     """Between which rungs of the course the submission stands, and what the next one teaches; "" if there are none.
 
-    Who stands on a rung within the interval of the measurement is level with it. A title may hold `code`.
+    A kernel whose interval holds a rung's ratio is level with it. A title may hold `code`.
     """
     you = performance.speedup
     steps = sorted((rung for rung in course_rungs(performance) if not rung.name.startswith(START)),
