@@ -4,9 +4,9 @@ The real judge decides, in a lane of its own, at the strongest isolation that th
 sandbox that a family meets, once more at each weaker level that is meant to hold. Lines in a member's file say what
 must come of it:
 `# verdict: a, b` the verdicts that will do, `# expect: words` what the message must hold;
-`# residual: why` it earns points today, as the README says it may: the line goes when a defence takes them away;
+`# residual: why` it earns points today, as docs/judge.md says it may: the line goes when a defence takes them away;
 `# gap: why` another of the promises above is not kept yet: the same;
-`# least: level, why` weaker levels do not promise to hold it, as the README says;
+`# least: level, why` weaker levels do not promise to hold it, as docs/security.md says;
 `# needs: gpu` it does its harm on a GPU alone, `# on a gpu: a, b; why` other verdicts will do there: those are looked
 at by tests/gpu/test_corpus_on_gpu.py.
 """
