@@ -166,9 +166,12 @@ def _end_lanes() -> None:
 
 @contextlib.contextmanager
 def _held_back() -> Iterator[None]:
-    """Processes started meanwhile never see Ctrl-C, or that the terminal has gone, which all are told: who started them
-    tells them to end."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
+    """No process is interrupted while it starts another one, which would be left with half of what it is to do.
+
+    Processes started meanwhile never see Ctrl-C, or that the terminal has gone, which all are told: their starter tells
+    them to end (SIGTERM), which `start_lane` lets through.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP, signal.SIGTERM})
     try:
         yield
     finally:

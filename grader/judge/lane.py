@@ -46,6 +46,7 @@ def start_lane(measured: Isolation | None = None) -> None:
     """Prepares a process of its own for gradings: it ends with the one that started it, and whatever a submission
     leaves behind falls to it. `measured` spares it from measuring the isolation again."""
     signal.signal(signal.SIGTERM, _end)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     parent = multiprocessing.parent_process()
     processes.die_with_parent()
     if parent is not None and os.getppid() != parent.pid:
