@@ -51,15 +51,19 @@ class Program(Protocol):
         """Kernel and line of the launch, where there is one alone."""
 
 
+Busy = dict[int, torch.cuda.Event]
+"""By the address of host memory: when the device is done with it."""
+
+
 def steps(
-    operations: Operations, loaded: Sequence[Loaded], flat: Sequence[torch.Tensor], scratch: Scratch, stream: int
+    operations: Operations, loaded: Sequence[Loaded], flat: Sequence[torch.Tensor], scratch: Scratch, stream: int,
+    busy: Busy,
 ) -> list[Step]:
     """What makes these operations on memory: `flat` is that of each buffer of the plan, as bytes.
 
     Operations come one after another, whichever side makes them: the host waits for the device before it touches
-    memory that the device was given.
+    memory that the device was given, by this call or one before, which have `busy` in common.
     """
-    busy: dict[int, torch.cuda.Event] = {}
     addresses = [memory.data_ptr() for memory in flat]
     made: list[Step] = []
     # A slot's first launch begins when all before it has ended.
@@ -80,7 +84,7 @@ def steps(
         host = [index for index in buffers if flat[index].device.type == "cpu"]
         if host:
             by_host = not isinstance(operation, Launch) and len(host) == len(buffers)
-            step = _in_turn(step, host, busy, by_host)
+            step = _in_turn(step, [addresses[index] for index in host], busy, by_host)
         made.append(step)
     return made
 
@@ -107,14 +111,14 @@ def _memory_step(operation: Fill | Data | Copy, flat: Sequence[torch.Tensor]) ->
     return lambda: start.copy_(contents)
 
 
-def _in_turn(step: Step, host: list[int], busy: dict[int, torch.cuda.Event], by_host: bool) -> Step:
-    """A step that touches the host buffers `host`: the host's own waits for the device to be done with them."""
+def _in_turn(step: Step, host: list[int], busy: Busy, by_host: bool) -> Step:
+    """A step that touches host memory at these addresses: the host's own waits for the device to be done with it."""
 
     def go() -> None:
         if by_host:
-            for index in host:
-                if index in busy:
-                    busy.pop(index).synchronize()
+            for address in host:
+                if address in busy:
+                    busy.pop(address).synchronize()
         step()
         if not by_host:
             event = torch.cuda.Event()  # type: ignore[no-untyped-call]
@@ -149,6 +153,8 @@ class PlanProgram:
             Loaded(kernel, binary) for kernel, binary in zip(program.plan.kernels, program.binaries, strict=True)]
         self._temporaries: Temporaries | None = None
         self._scratch = Scratch()
+        # All slots share the temporaries.
+        self._busy: Busy = {}
 
     def run(self, slot: Slot, first: Slot | None) -> list[int]:
         temporaries, plan = self._own(), self._plan
@@ -176,7 +182,7 @@ class PlanProgram:
         return Prepared([_together(self._steps(body, slot)) for slot in slots], restore, not on_host)
 
     def unbind(self) -> None:
-        self._temporaries, self._scratch = None, Scratch()
+        self._temporaries, self._scratch, self._busy = None, Scratch(), {}
 
     def only_launch(self) -> tuple[str, int]:
         launches = {
@@ -199,7 +205,8 @@ class PlanProgram:
         flat = [
             slot[buffer.given].view(-1).view(torch.uint8) if buffer.given else own[index]
             for index, buffer in enumerate(self._plan.buffers)]
-        return steps(operations, self._loaded, flat, self._scratch, torch.cuda.current_stream().cuda_stream)
+        stream = torch.cuda.current_stream().cuda_stream
+        return steps(operations, self._loaded, flat, self._scratch, stream, self._busy)
 
 
 class BaselineProgram:

@@ -15,7 +15,7 @@ from tests.executor.kernels import whole
 
 
 def made(operations: list[Operation], *memory: torch.Tensor) -> None:
-    for step in steps(operations, [], [each.view(-1).view(torch.uint8) for each in memory], Scratch(), 0):
+    for step in steps(operations, [], [each.view(-1).view(torch.uint8) for each in memory], Scratch(), 0, {}):
         step()
 
 

@@ -117,7 +117,8 @@ def test_fills_data_and_copies_are_made_in_order(executor: Executor) -> None:
 
 
 def test_host_copies_are_made_by_the_host_in_turn(executor: Executor) -> None:
-    """Two columns through one pinned buffer: the second may not overwrite it while the first is on its way."""
+    """Columns through one pinned buffer, by two calls of a replay: the next may not overwrite it while the one before
+    is on its way."""
     rows, width = 1 << 20, 4
     matrix = GivenTensor(name="matrix", shape=[rows, width], dtype="float32", place="host")
     out = given("out", 2, rows, output=True)
@@ -129,22 +130,25 @@ def test_host_copies_are_made_by_the_host_in_turn(executor: Executor) -> None:
             Copy(source=whole(2, rows),
                  target=View(buffer=1, offset=4 * rows * column, shape=[rows], strides=[1], dtype="float32"))]
     plan = plan_of([], [buffer(matrix), buffer(out), Buffer(bytes=4 * rows, place="pinned")], operations)
-    host, device = Arena([matrix], place="host"), Arena([out], guard="secret")
-    host.pieces[0].tensor.copy_(torch.randn(rows, width))
+    host, device = Arena([matrix] * 2, place="host"), Arena([out] * 2, guard="secret")
+    pairs = list(zip((piece.tensor for piece in host.pieces), (piece.tensor for piece in device.pieces), strict=True))
     host.guard()
     device.guard()
     program = done(executor.load(plan, []))
     baseline = done(executor.load_baseline(
         b"def eager(matrix, out):\n    out.copy_(matrix[:, :2].t())\n", "columns.py", "eager", [matrix, out]))
-    done(executor.bind([{"matrix": host.pieces[0], "out": device.pieces[0]}]))
+    done(executor.bind([
+        {"matrix": drawn, "out": left} for drawn, left in zip(host.pieces, device.pieces, strict=True)]))
     for number in (program, baseline):
-        captured = done(executor.capture(number, [0], seconds=SECONDS))
+        captured = done(executor.capture(number, [0, 1], seconds=SECONDS))
         assert not captured.graph
         for _ in range(3):
-            device.pieces[0].tensor.fill_(float("nan"))
-            host.pieces[0].tensor.copy_(torch.randn(rows, width))
+            for drawn, left in pairs:
+                left.fill_(float("nan"))
+                drawn.copy_(torch.randn(rows, width))
             assert done(executor.replay(captured, seconds=SECONDS)).device > 0
-            assert torch.equal(device.pieces[0].tensor.cpu(), host.pieces[0].tensor[:, :2].t())
+            for drawn, left in pairs:
+                assert torch.equal(left.cpu(), drawn[:, :2].t())
     assert host.touched() == device.touched() == []
 
 
