@@ -35,7 +35,7 @@ def select(names: Collection[str], only: Collection[str]) -> list[str]:
 @cache
 def assignments(root: Path = ROOT) -> dict[str, Assignment]:
     """Every assignment under `root`, by name, in the order they are taught."""
-    found = [_read(folder / "assignment.py") for folder in _folders(root)]
+    found = [read(folder / "assignment.py") for folder in _folders(root)]
     return {a.name: a for a in sorted(found, key=lambda a: (a.order, a.name))}
 
 
@@ -70,7 +70,8 @@ def _folders(root: Path) -> list[Path]:
             if folder.is_dir() and not folder.name.startswith(("_", "."))]
 
 
-def _read(path: Path) -> Assignment:
+def read(path: Path) -> Assignment:
+    """The assignment in a file, as it stands now. Raises CatalogueError, and what the file raises."""
     name = path.parent.name
     found = getattr(_load(f"assignments.{name}", path), "ASSIGNMENT", None)
     if not isinstance(found, Assignment):

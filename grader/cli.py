@@ -200,11 +200,38 @@ def new(name: Annotated[str, typer.Argument(help="The function's name: small let
 
     try:
         made = write(name, catalogue.ROOT)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, CourseError) as error:
         _usage(str(error))
     for path in made:
         console.print(str(path.relative_to(catalogue.ROOT)), markup=False)
     console.print(f"next: change them, and see what kernelmark verify {name} says", markup=False)
+
+
+@app.command()
+def handouts(
+    course: Annotated[Path, typer.Option(help="Points, thresholds, policy.")] = catalogue.ROOT / "course.toml",
+) -> None:
+    """Write into all handouts what assignments and the course say: arguments, cases, timed cases, points.
+
+    Only what stands between marks is written anew; the rest is the author's. Exit status 1 when marks are missing.
+    """
+    from grader import handout
+
+    try:
+        found = catalogue.assignments()
+        texts = handout.texts(found, read_course(course, frozenset(found)))
+        for path, drawn in texts.items():
+            if handout.draw(path, drawn):
+                console.print(str(path.relative_to(catalogue.ROOT)), markup=False)
+        problems = [problem for path, drawn in texts.items() for problem in handout.problems(path, drawn)]
+    except (CourseError, catalogue.CatalogueError) as error:
+        _usage(str(error))
+    except OSError as error:
+        _usage(f"{error.filename}: {error.strerror}; a file expected")
+    for problem in problems:
+        errors.print(f"kernelmark: {problem}", markup=False)
+    if problems:
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from grader import catalogue, handout
+from grader.course import read_course
+
 FILES = {
     "assignments/NAME/assignment.py": '''"""NAME: what one learns from it, in a line."""
 
@@ -84,25 +87,33 @@ def compiled(x: Tensor, out: Tensor) -> None:
 ''',
     "assignments/NAME/handout.md": '''# TITLE
 
-    out = 2 x + 1
+<!-- task: -->
+<!-- end -->
 
-Write `NAME(x, out)` in `NAME.py`.
-
-| argument | shape | dtype | |
-|---|---|---|---|
-| `x` | (M, N) | float32 | contiguous, must stay as it is |
-| `out` | (M, N) | float32 | contiguous, arrives full of NaN |
+Say what is to be learned.
 
 ## Which program does what
 Say how the work is cut into programs, with a small example.
 
 ## What is checked
-Say which sizes and values there are, and how near an answer must come.
+<!-- checks: -->
+<!-- end -->
+
+Say what is hard about these sizes and values, and how near an answer must come.
+
+## What you may use
+<!-- allowed: -->
+<!-- end -->
+
+Say what of Triton is fine here, and what of PyTorch is tempting and refused.
 
 ## Common mistakes
 * A grid of `n // BLOCK` programs: the last, partial block is never written. Use `triton.cdiv(n, BLOCK)`.
 
-## Speed
+## Points and speed
+<!-- points: -->
+<!-- end -->
+
 Say what the baseline does, what bounds a good kernel, and what helps.
 ''',
     "student_template/NAME.py": '''"""TITLE: out = 2 x + 1. What is asked: assignments/NAME/handout.md."""
@@ -150,14 +161,17 @@ def NAME(x: torch.Tensor, out: torch.Tensor) -> None:
 
 def write(name: str, root: Path) -> list[Path]:
     """Writes the files of a new assignment under `root`, and returns their paths. Raises ValueError, one line, for a
-    name that is none or files that are there, and OSError."""
+    name that is none or files that are there, OSError and CourseError."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(f"{name!r}: a name of small letters, digits and _ expected, as of a Python function")
     made = {root / path.replace("NAME", name): text for path, text in FILES.items()}
     if there := [path for path in made if path.exists()]:
         raise ValueError(f"{there[0]}: there is such a file; another name expected")
+    course = read_course(catalogue.ROOT / "course.toml", frozenset(catalogue.files()))
     title = name.replace("_", " ").capitalize()
     for path, text in made.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.replace("NAME", name).replace("TITLE", title), encoding="utf-8")
+    drawn = handout.parts(catalogue.read(root / "assignments" / name / "assignment.py"), course)
+    handout.draw(handout.handout(name, root), drawn)
     return list(made)

@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from grader import catalogue
+from grader import catalogue, handout
 from grader.assignment import Assignment, Case, Inputs, Scalar, shape_of
 from grader.catalogue import ROOT, right_answer
 from grader.course import read_course
@@ -114,9 +114,9 @@ def _files(subject: Subject) -> Iterator[str]:
         for function in functions:
             if there.get(function) != given:
                 yield f"{path}: a function {function}({', '.join(given)}) expected"
-    handout = root / "assignments" / name / "handout.md"
-    if not handout.is_file() or assignment.signature not in handout.read_text(encoding="utf-8"):
-        yield f"{handout}: a text for students expected, with {assignment.signature}"
+    path = handout.handout(name, root)
+    if not path.is_file():
+        yield f"{path}: file expected, a text for students"
 
 
 def _functions(path: Path) -> dict[str, list[str]]:
@@ -226,10 +226,15 @@ def _mistakes(subject: Subject) -> Iterator[str]:
                 yield f"mistakes {first!r} and {second!r} give one answer on every case: which was made cannot be told"
 
 
+def _handout(subject: Subject) -> Iterator[str]:
+    drawn = handout.parts(subject.assignment, read_course(ROOT / "course.toml", frozenset(catalogue.files())))
+    yield from handout.problems(handout.handout(subject.assignment.name, subject.root), drawn)
+
+
 def _reference(subject: Subject) -> Iterator[str]:
     """The reference kernel gets full marks."""
     path = subject.root / "reference" / subject.assignment.file
-    course = read_course(ROOT / "course.toml", frozenset(catalogue.assignments()))
+    course = read_course(ROOT / "course.toml", frozenset(catalogue.files()))
     attempt = Attempt(subject.assignment, Source(content=path.read_bytes()), course, secrets.token_bytes(32), "cpu")
     try:
         for check in (attempt.read(), *map(attempt.check, subject.cases), attempt.compiles()):
@@ -262,6 +267,7 @@ def _least(null: str) -> float:
 
 
 CHECKS: Mapping[str, Callable[[Subject], Iterator[str]]] = {
+    "its handout says what is graded": _handout,
     "its cases reach the hard shapes": _cases,
     "its inputs follow from the seed": _drawing,
     "right answers pass": _right_answers,

@@ -18,14 +18,14 @@ from grader.verify import verify
 @pytest.mark.parametrize("name", assignments())
 def test_each_assignment_lacks_nothing(name: str) -> None:
     found = dict(verify(name))
-    assert len(found) == 7 and not any(found.values()), found
+    assert len(found) == 8 and not any(found.values()), found
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Iterator[Path]:
     """A course of one new assignment. What is loaded from it leaves again."""
-    new.write("shifted", tmp_path)
     before = set(sys.modules)
+    new.write("shifted", tmp_path)
     yield tmp_path
     for module in set(sys.modules) - before:
         if module.startswith(("assignments.", "reference.")):
@@ -45,7 +45,12 @@ def test_a_new_assignment_works(root: Path) -> None:
 
 # What is changed in which file, and words of what is said of it.
 CHANGES = {
-    "no handout": ("assignments/shifted/handout.md", "shifted(x, out)", "f(x)", "a text for students expected"),
+    "a handout of another function": (
+        "assignments/shifted/handout.md", "shifted(x, out)", "f(x)", "handout.md: the part 'task' is out of date"),
+    "other cases than the handout's": (
+        "assignments/shifted/assignment.py", "64x64", "32x32", "handout.md: the part 'checks' is out of date"),
+    "a handout without points": (
+        "assignments/shifted/handout.md", "<!-- points:", "<!-- p:", "lines <!-- points: --> and <!-- end -->"),
     "another function": ("reference/shifted.py", "def shifted(", "def other(", "a function shifted(x, out) expected"),
     "another parameter": ("student_template/shifted.py", "out: torch", "y: torch", "shifted(x, out) expected"),
     "no compiled baseline": ("assignments/shifted/baseline.py", "def compiled(", "def fused(", "a function compiled("),
@@ -104,7 +109,7 @@ def test_a_name_that_is_none_and_files_that_are_there_are_refused(root: Path) ->
 def test_the_command_tells_what_it_has_looked_at() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "grader.cli", "verify", "transpose"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0 and done.stdout.count("✓ transpose: ") == 7, done.stdout
+    assert done.returncode == 0 and done.stdout.count("✓ transpose: ") == 8, done.stdout
     done = subprocess.run(
         [sys.executable, "-m", "grader.cli", "verify", "nope"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2 and "'nope' is no assignment; one of" in done.stderr
