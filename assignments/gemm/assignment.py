@@ -78,8 +78,8 @@ def _sums_in_fp16(step: int, parts: torch.dtype, total: torch.dtype) -> Mistake:
 
     return Mistake(
         name="sums in fp16",
-        hint="Sums were kept in fp16 on the way: make the accumulator tl.float32, leave tl.dot its own type of result, "
-        "and round to fp16 once, at the store.",
+        hint="Sums were kept in fp16 on the way: make the accumulator tl.float32, give tl.dot no out_dtype, and round "
+        "to fp16 once, at the store.",
         answer=answer,
     )
 

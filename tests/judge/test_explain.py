@@ -39,7 +39,7 @@ SEEN: list[tuple[Fault, tuple[Assignment, ...], FailureKind, tuple[str, ...]]] =
     (faults.repeats_the_first_block, (SILU, LINE), "wrong_values", ("first 256 elements is repeated", "program_id")),
     (faults.mean_over_padded_block, (NORM,), "wrong_values", ("padded block size", "divide by N")),
     (faults.sum_for_mean, (NORM,), "wrong_values", ("square root of N", "division of a sum by N")),
-    (faults.mean_of_part_of_the_row, (NORM,), "wrong_values", ("Within each row", "factor", "once a row")),
+    (faults.mean_of_part_of_the_row, (NORM,), "wrong_values", ("Within each row", "factor", "once for each row")),
     (faults.weight_forgotten, (NORM,), "wrong_values", ("without its factor weight",)),
     (faults.weight_twice, (NORM,), "wrong_values", ("multiplied by weight once more",)),
     (faults.weight_shifted, (NORM,), "wrong_values", ("Within each column", "vector")),
@@ -57,7 +57,7 @@ SEEN: list[tuple[Fault, tuple[Assignment, ...], FailureKind, tuple[str, ...]]] =
     (faults.one_tile_wrong, (SILU, GEMM), "wrong_values", ("rows 16 to 31, columns 8 to 23",)),
     (faults.last_columns_wrong, (SILU, GEMM), "wrong_values", ("of every row", "column")),
     (faults.all_nan, (SILU, LINE, NORM), "not_finite", ("arrives full of NaN",)),
-    (faults.nan_row, (SILU, NORM), "not_finite", ("Whole rows", "once a row")),
+    (faults.nan_row, (SILU, NORM), "not_finite", ("Whole rows", "once for each row")),
     (faults.nan_at_the_end, (SILU, LINE), "not_finite", ("end of the data", "other=0.0")),
 ]
 EACH = [

@@ -49,7 +49,7 @@ def _squares(*sizes: tuple[int, ...], names: str = "MN") -> list[tuple[dict[str,
     [
         (TURN, [(8, 8), (33, 33), (5, 9), (129, 37)], lambda m, n: m != n, "N and M differ"),
         (SILU, [(5, 9), (9, 5), (64, 65), (33, 7), (8, 8)], lambda m, n: n > m, "N is larger than M"),
-        (SILU, [(7, 64), (64, 64), (5, 33), (64, 100), (300, 128)], lambda m, n: n & (n - 1), "N is no power of two"),
+        (SILU, [(7, 64), (64, 64), (5, 33), (64, 100), (300, 128)], lambda m, n: n & (n - 1), "N is not a power"),
         (SILU, [(7, 96), (64, 64), (5, 33), (64, 100), (300, 192)], lambda m, n: n % 32, "N is not a multiple of"),
         (GEMM, [(32, 64, 96), (64, 32, 32), (40, 64, 96), (32, 50, 96), (32, 32, 31)],
          lambda m, n, k: m % 16 or n % 16 or k % 16, "a size is not a multiple of"),
@@ -63,14 +63,14 @@ def test_what_failed_cases_have_in_common(
     failed = {case.name for case in with_cases.cases if fails(*case.sizes.values())}
     message, hint = said(with_cases, _checks(with_cases, failed))
     assert f"in {len(failed)} of {len(sizes)} cases" in message
-    assert f"just where {words}" in message and hint.endswith("Own hint.") and hint != "Own hint."
+    assert f"exactly those where {words}" in message and hint.endswith("Own hint.") and hint != "Own hint."
 
 
 def test_the_distribution_of_inputs_may_be_what_they_have_in_common() -> None:
     sizes = {"M": 5, "N": 9}
     assignment = _with_cases(SILU, *[(sizes, v) for v in ("mixed", "tiny", "large")], ({"M": 7, "N": 2}, "tiny"))
     message, hint = said(assignment, _checks(assignment, {"5x9-tiny", "7x2-tiny"}))
-    assert "just where the inputs are 'tiny'" in message and "numbers may matter" in hint
+    assert "exactly those where the inputs are 'tiny'" in message and "numbers may matter" in hint
 
 
 def test_without_a_common_condition_the_first_failure_speaks() -> None:
@@ -162,7 +162,7 @@ def _one_tile(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:
         (_first(1024), SILU, ("same first 1,024 elements", "one program")),
         (_first(256), SILU, ("same first 256 elements", "one program")),
         (_whole_blocks, SILU, ("whole blocks of 256", "rounds down")),
-        (_counts_rows, SILU, ("just the first M elements",)),
+        (_counts_rows, SILU, ("only the first M elements",)),
         (_as_if_square, SILU, ("as if the matrix were square",)),
         (_first_32_columns, SILU, ("same first 32 are written", "one block of a row")),
         (_first_32_rows, SILU, ("same first 32 rows", "does not depend")),
@@ -216,7 +216,7 @@ def test_a_recognised_mistake_needs_no_common_condition(fault: Fault) -> None:
     padded = Mistake(name="padded", hint="divide by N", answer=_padded_mean)
     assignment = NORM.model_copy(update={"mistakes": (*NORM.mistakes, padded)})
     message, hint = _told(assignment, fault, [(5, 9), (3, 257), (37, 64), (4, 32), (24, 100)])
-    assert hint in ("divide by N", NORM.mistakes[0].hint) and "just where" not in message
+    assert hint in ("divide by N", NORM.mistakes[0].hint) and "exactly those" not in message
 
 
 def test_shapes_come_before_powers_of_two_which_are_mentioned() -> None:
@@ -226,7 +226,7 @@ def test_shapes_come_before_powers_of_two_which_are_mentioned() -> None:
     assert "N and M differ and neither is 1" in message
     everywhere = {case.name for case in assignment.cases if case.sizes["M"] != case.sizes["N"]}
     message, hint = said(assignment, _checks(assignment, everywhere))
-    assert "just where N and M differ" in message and "strides" in hint and "a size is no power of two" in hint
+    assert "exactly those where N and M differ" in message and "strides" in hint and "not a power of two" in hint
 
 
 def test_sums_are_to_blame_where_all_is_wrong_and_the_inner_size_leaves_a_rest() -> None:
@@ -235,7 +235,7 @@ def test_sums_are_to_blame_where_all_is_wrong_and_the_inner_size_leaves_a_rest()
     failed = {case.name for case in assignment.cases if case.sizes["K"] % 32}
     everything = Detail(kind="wrong_values", message="All.", hint="Own hint.", wrong=99, total=100, unwritten=0)
     message, hint = said(assignment, _checks(assignment, failed, everything))
-    assert "just where K is not a multiple of" in message and "beyond the end of K must add 0" in hint
+    assert "exactly those where K is not a multiple of" in message and "beyond the end of K must add 0" in hint
     edges = everything.model_copy(update={"wrong": 50})
     assert "must add 0" not in said(assignment, _checks(assignment, failed, edges))[1]
 
@@ -253,7 +253,7 @@ def test_sizes_are_not_blamed_for_what_a_message_says(kind: FailureKind) -> None
     failed = {case.name for case in assignment.cases if case.sizes["N"] in (33, 100)}
     detail = Detail(kind=kind, message="no", hint="")
     message, hint = said(assignment, _checks(assignment, failed, detail))
-    assert "just where" not in message and hint == ""
+    assert "exactly those" not in message and hint == ""
 
 
 def test_the_failure_that_decides_the_verdict_speaks() -> None:
@@ -302,7 +302,7 @@ def test_the_case_shown_and_what_all_have_in_common_are_told_apart() -> None:
     assignment = _with_cases(TURN, *_squares((8, 8), (33, 33), (5, 9), (129, 37)))
     checks = _checks(assignment, {"5x9-mixed", "129x37-mixed"}, Detail(kind="wrong_values", message="; in 8x8: a"))
     summary = explain_assignment(assignment, checks)
-    assert summary.common == "Wrong in 2 of 4 cases, and just where N and M differ"
+    assert summary.common == "Wrong in 2 of 4 cases, exactly those where N and M differ"
     assert summary.shown is checks[2] and summary.message == f"{summary.common}; first 5x9-mixed: ; in 8x8: a"
     whole = explain_assignment(SILU, _checks(SILU, set()))
     assert (whole.common, whole.shown) == ("", None)

@@ -80,10 +80,10 @@ def test_findings_are_worst_first_and_show_the_smallest_case() -> None:
 def test_finding_is_titled_without_its_example() -> None:
     result = samples.typical()
     transpose = result.assignments["transpose"]
-    transpose.summary, transpose.shown = "Wrong in 2 of 4 cases, and just where M ≠ N", "5x9"
+    transpose.summary, transpose.shown = "Wrong in 2 of 4 cases, exactly those where M ≠ N", "5x9"
     transpose.message = f"{transpose.summary}; first 5x9: out[1, 0] is 0"
     found = findings(result)[0]
-    assert found.title == "Wrong in 2 of 4 cases, and just where M ≠ N."
+    assert found.title == "Wrong in 2 of 4 cases, exactly those where M ≠ N."
     assert found.text == "42 of 45 elements are wrong."
 
 

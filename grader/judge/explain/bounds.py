@@ -38,8 +38,8 @@ class Stride:
     @property
     def text(self) -> str:
         name, (down, across) = self.matrix.name, self.matrix.shape
-        return (f"the {self.action} seems to take the rows of {name} to be {self.taken} elements apart, and they are "
-                f"{across}: element (i, j) of {name}, {down} x {across}, lies at i * {across} + j.")
+        return (f"the {self.action} seems to assume that rows of {name} lie {self.taken} elements apart, but they lie "
+                f"{across} apart: element (i, j) of {name}, {down} x {across}, lies at i * {across} + j.")
 
 
 def explain_bounds(

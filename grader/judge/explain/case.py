@@ -79,7 +79,7 @@ def explain_case(
         changed = _listed(inputs_changed)
         if nothing:
             pattern = "input changed"
-            hint = f"{changed} changed and {name} was never written: the kernel seems to store to the wrong pointer."
+            hint = f"{changed} changed and {name} was never written: does the kernel store to the wrong pointer?"
         else:
             hint = f"{hint} {changed} changed as well: inputs must be left as they are.".strip()
     return _with_figures(
@@ -160,7 +160,7 @@ def _message(name: str, got: Tensor, comparison: Comparison, kind: FailureKind) 
     text = f"{comparison.count:,} of {plural(total, 'element')} {be} wrong"
     if comparison.count == total:
         text = f"All {total:,} elements are wrong" if total > 1 else "The only element is wrong"
-    value = f"{at} is {worst.got}, {worst.expected} expected"
+    value = f"{at} is {worst.got}, expected {worst.expected}"
     if kind == "not_finite":
         bad = int((~got.isfinite()).sum())
         some = f"{bad:,} of them" if bad < comparison.count else "all of them" if bad > 1 else "it is"

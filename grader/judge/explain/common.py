@@ -22,7 +22,7 @@ FEWEST_PASSED = 2
 BLOCKS = (16, 32, 64, 128, 256, 512, 1024, 8, 4, 2)
 
 IN_THE_SUM = (
-    "Not the edges of the output are wrong but all of it, so its sums are: what lies beyond the end of {size} must add "
+    "The whole output is wrong, not only its edges, so the sums are wrong: elements beyond the end of {size} must add "
     "0. Mask both loads by comparing the index along {size} with {size} itself, and give them other=0.0."
 )
 
@@ -79,17 +79,17 @@ def _candidates(
         # Sizes of 1 say nothing about blocks.
         if sum(size > 1 for size in right) >= FEWEST_PASSED:
             yield (Condition("bound", f"{name} is larger than {right[-1]:,}",
-                             f"One block along {name} is right and several are not, it seems: look at the loop over "
-                             "the blocks, or at how programs put their results together."),
+                             f"It seems that one block along {name} is right and several are not: look at the loop "
+                             "over the blocks, or at how programs combine their results."),
                    partial(_has, [name], partial(lt, right[-1])))
         yield (Condition("bound", f"{name} is smaller than {right[0]:,}",
-                         f"Lanes beyond the end of a small {name} take part: mask them."),
+                         f"Lanes beyond the end of a small {name} enter the answer: mask them."),
                partial(_has, [name], partial(gt, right[0])))
     values = {case.name: case.values for case in assignment.cases}
     kinds = {values[c.case] for c in failed if c.case in values}
     yield (Condition("values", f"the inputs are {' or '.join(repr(k) for k in sorted(kinds))}",
-                     "The numbers may matter more than the sizes: large ones overflow, and beside small ones whatever "
-                     "is added weighs more, be it eps or padding that is not 0."),
+                     "The numbers may matter more than the sizes: large ones overflow, and beside small ones eps, or "
+                     "padding that is not 0, weighs more."),
            lambda c: values.get(c.case) in kinds)
 
 
@@ -112,7 +112,7 @@ def _shapes(assignment: Assignment, passed: Sequence[CheckResult]) -> Iterator[t
 
 
 def _size_tests() -> Iterator[tuple[str, str, Callable[[int], bool]]]:
-    yield ("is no power of two",
+    yield ("is not a power of two",
            "Blocks are powers of two and sizes are not: mask loads and stores, give loads other=0.0, and divide by "
            "the real size.",
            lambda size: size & (size - 1) != 0)

@@ -15,18 +15,19 @@ from grader.submission import Cause, Unreadable
 MESSAGE_CHARACTERS = 500
 
 NO_MEMORY_THERE = (
-    "Either a function calls itself without end until the stack is full, or memory was touched that is not there: what "
-    "data_ptr() gives is an address for kernels alone."
+    "Either a function calls itself without end, or host code used an address as if it were the host's: what "
+    "data_ptr() returns is for kernels only."
 )
 CRASHES = {
     signals.SIGSEGV: NO_MEMORY_THERE,
     signals.SIGBUS: NO_MEMORY_THERE,
-    signals.SIGABRT: "A library gave up in the middle of the call: which line reaches past Python, PyTorch and Triton?",
+    signals.SIGABRT: "A library aborted the process during the call: does a line use ctypes, a C extension or an "
+    "address?",
     signals.SIGKILL: "The system ended the process, as it does when memory runs out: does a list or a cache grow "
     "without end?",
-    signals.SIGXCPU: "It computed for longer than allowed: is there a loop that does not end?",
-    signals.SIGSYS: "It asked the system for something that a submission may not do, such as network access.",
-    signals.SIGXFSZ: "It wrote a file larger than allowed: the answer goes into the output tensor alone.",
+    signals.SIGXCPU: "The process computed for longer than allowed: is there a loop that does not end?",
+    signals.SIGSYS: "The process asked the system for what a submission may not use, such as the network.",
+    signals.SIGXFSZ: "The process wrote a file larger than allowed: the answer goes into the output tensor only.",
 }
 
 # Searched for in this order in the message of an exception; the first that is found is told. An empty hint: the message
@@ -35,39 +36,39 @@ PHRASES = (
     # A GPU and its driver.
     (r"misaligned address",
      "An address is no multiple of its element's size: is a pointer cast to another type, or do tl.multiple_of, "
-     "tl.max_contiguous or tl.assume promise what does not hold for these sizes? Offsets count elements, not bytes."),
+     "tl.max_contiguous or tl.assume promise what is not true for these sizes? Offsets count elements, not bytes."),
     (r"device-side assert",
-     "A check on the GPU does not hold: a tl.device_assert of the kernel, or an index of a PyTorch call that lies "
+     "A check on the GPU failed: a tl.device_assert of the kernel, or an index of a PyTorch call that lies "
      "outside its tensor."),
     (r"out of resource: (?P<name>[\w ]+), Required: \d+",
-     "One program needs more {name} than the GPU has: make the tl blocks smaller, or num_stages fewer. The message "
-     "says how much is needed and how much there is."),
+     "One program needs more {name} than the GPU has: use smaller blocks, or a lower num_stages. The message says how "
+     "much it needs and how much there is."),
     (r"invalid configuration argument|Triton Error \[CUDA\]: invalid argument",
-     "The GPU cannot start this launch: the second and third size of a grid end at 65,535, and num_warps is a power of "
-     "two up to 32."),
+     "The GPU cannot start this launch: the second and third size of a grid are at most 65,535, and num_warps "
+     "is a power of two up to 32."),
     (r"unspecified launch failure|illegal instruction|invalid program counter",
-     "The GPU gave up in the middle of a kernel, usually after a load or store far outside its tensor, or where a "
-     "tl.device_assert does not hold."),
+     "The GPU stopped in the middle of a kernel, usually after a load or store far outside its tensor, or where a "
+     "tl.device_assert failed."),
     (r"launch timed out", "The kernel ran too long: is there a loop in it that does not end?"),
     (r"PassManager::run failed|Internal Triton PTX codegen error|ptxas|LLVM ERROR",
-     "Triton's compiler fails on this kernel without naming a line: try smaller blocks and fewer num_stages, and leave "
-     "out parts of the kernel until it compiles."),
+     "Triton's compiler fails on this kernel without naming a line: try smaller blocks and a lower num_stages, and "
+     "leave out parts of the kernel until it compiles."),
     (r"Pointer argument .*cannot be accessed from Triton",
-     "A tensor of the host is passed to a kernel, which reads the GPU's memory alone: copy it to the device first, "
+     "A tensor in host memory is passed to a kernel, which reads the GPU's memory only: copy it to the device first, "
      "with .to(out.device)."),
     (r"Expected all tensors to be on the same device",
-     "A tensor on the host and one on the GPU meet: make new ones with device=out.device."),
+     "One operation uses a tensor on the host and one on the GPU: allocate new ones with device=out.device."),
     # Triton's compiler.
     (r"Cannot access global variable (?P<name>\w+)",
      "A kernel does not see {name}: pass it as a tl.constexpr parameter, or define it as tl.constexpr(...)."),
     (r"Loop-carried variable (?P<name>\w+) has initial type",
-     "{name} changes its type in the loop: let it begin as what it becomes, such as 0.0 or tl.zeros(..., "
+     "{name} changes its type in the loop: give it its final type before the loop, with 0.0 or tl.zeros(..., "
      "dtype=tl.float32)."),
     (r"Unsupported function referenced: <function (?P<name>\w+)",
      "A kernel calls kernels only: put @triton.jit above {name} too."),
     (r"Unsupported function referenced|must be (real number|Tensor), not tensor",
-     "Inside a kernel use triton.language only (tl.exp, tl.sum, tl.sigmoid ...): torch, math and Python's own work on "
-     "other types."),
+     "Inside a kernel use triton.language only (tl.exp, tl.sum, tl.sigmoid ...): functions of torch, math and Python "
+     "work on other types."),
     (r"simultaneous multiple comparison", "Write (a <= b) & (b < c): a kernel compares two things at a time."),
     (r"Boolean value of Tensor with more than one",
      "An `if` in a kernel decides for the whole program, by a single number: choose lane by lane with tl.where."),
@@ -79,17 +80,17 @@ PHRASES = (
      "A loop of a kernel cannot be left early: let the bounds of its range, or the condition of a `while`, say where "
      "it ends."),
     (r"unsupported AST node type: (?P<name>\w+)",
-     "A kernel cannot have this ({name}): kernels use a small part of Python only."),
+     "A kernel cannot contain this ({name}): kernels use a small part of Python only."),
     (r"(?P<name>float|int)\(\) argument must be",
      "{name}() works on Python's numbers: convert a tensor with .to(tl.float32) or .to(tl.int32)."),
     (r"CompileTimeAssertionFailure",
-     "This is a tl.static_assert of the kernel: either what it guards against happens, or the check is wrong. Sizes "
-     "are arbitrary."),
+     "A tl.static_assert of the kernel failed: either what it guards against happens, or the check is wrong. Sizes are "
+     "arbitrary."),
     (r"missing a required argument: '(?P<name>\w+)'|dynamic_func\(\) missing \d+ required .*arguments?: (?P<names>.+)",
      "The launch passes no {name}: compare it with the kernel's parameters, strides and tl.constexpr ones included, in "
      "number and order."),
     (r"doesn't match the broadcast shape|must match the (size of tensor|existing size)|size mismatch",
-     "Two tensors of different shapes meet: print both shapes. A row, a column and a whole matrix are not the same."),
+     "Two tensors have different shapes: print both. A row, a column and a whole matrix are not the same."),
     (r"range must be a power of 2|[Ss]hape element \d+ must be a power of 2",
      "tl.arange and tl.zeros take powers of two only: make BLOCK = triton.next_power_of_2(n) and mask the lanes beyond "
      "the end."),
@@ -99,7 +100,7 @@ PHRASES = (
     (r"exceeds triton maximum tensor numel",
      "The block is too large: let each program loop over its data in smaller blocks, or launch more programs."),
     (r"make_shape_compatible|[Cc]annot broadcast|could not be broadcast|incompatible dimensions",
-     "Two blocks of different shapes meet. Compare the tl.arange of each: pointers, mask and value need one shape, and "
+     "Two blocks have different shapes. Compare the tl.arange of each: pointers, mask and value need one shape, and "
      "2-D offsets are written rows[:, None] and columns[None, :]."),
     (r"equal reduction dimensions|[Ff]irst input shape .* second input shape",
      "tl.dot multiplies (M, K) by (K, N): the second dimension of the first block must be the first of the second."),
@@ -109,7 +110,7 @@ PHRASES = (
      "A block of values is stored to a single address: add the offsets, as in tl.store(out + offsets, value, mask)."),
     (r"Unsupported ptr type|must be.*pointer type",
      "tl.load and tl.store need a pointer: pass the tensor itself to the kernel and add the offsets to it."),
-    (r"`other` cannot be provided without `mask`", "other= is what masked lanes get; give tl.load a mask as well."),
+    (r"`other` cannot be provided without `mask`", "other= is the value of masked lanes: give tl.load a mask as well."),
     (r"invalid operands of type pointer", "Offsets must be integers: use // for a division that makes an offset."),
     (r"Expected dtype .*fp.* but got",
      "tl.exp, tl.sqrt and their like take floating-point values: convert with .to(tl.float32) first."),
@@ -122,8 +123,7 @@ PHRASES = (
     (r"'function' object is not subscriptable",
      "Only a function with @triton.jit above it is launched with [grid]: is the decorator missing?"),
     (r"has no attribute '(?P<name>(float|fp)[48]\w+)'|type (?P<bare>fp[48]e\w+) not supported",
-     "{name} is not there, and nothing here needs 8 bits: the assignment's tensors are float32 or float16, and sums "
-     "belong in float32."),
+     "There is no {name} here, and no assignment needs 8-bit floats: keep sums in float32."),
     (r"module 'triton\.language' has no attribute '(?P<name>\w+)'",
      "triton.language has no {name}: build it from tl.exp, tl.sum, tl.where and arithmetic."),
     (r"'NoneType' object has no attribute 'type'|has no attribute '(type|data_ptr)'",
@@ -136,24 +136,24 @@ PHRASES = (
      "The function called has no parameter {name}: compare the call with its definition."),
     (r"takes .*positional arguments? but \d+ (was|were) given|too many positional arguments",
      "The call passes more arguments than the function has: compare the two."),
-    (r"multiple values for argument '(?P<name>\w+)'", "{name} is passed twice, once by place and once by name."),
+    (r"multiple values for argument '(?P<name>\w+)'", "{name} is passed twice, once by position and once by name."),
     (r"No module named '(?P<name>[\w.]+)'",
-     "{name} is not there: each file stands alone, and is graded with torch, triton and numpy only. Copy what it needs "
-     "from your other files into it, and leave out what is for plots and tables."),
+     "{name} cannot be imported: each file stands alone, and is graded with torch, triton and numpy only. Copy what it "
+     "needs from your other files into it, and leave out plots and tables."),
     (r"cannot import name '(?P<name>\w+)'",
      "{name} cannot be imported: each file stands alone, so copy what is needed into it."),
     (r"name '(?P<name>\w+)' is not defined|NameError: (?P<bare>\w+) is not defined|local variable '(?P<local>\w+)'",
      "Is {name} misspelt, not imported, or set only in a branch that did not run? A kernel sees its own parameters and "
      "global tl.constexpr values only."),
     (r"not enough values to unpack|too many values to unpack",
-     "A shape is taken apart into the wrong number of names: (M, N) has two sizes and (N,) has one."),
+     "A shape is unpacked into the wrong number of names: (M, N) has two sizes and (N,) has one."),
     (r"out of bounds|index .* is out of|[Ii]ndexError", "An index lies outside its tensor: compare it with the shape."),
-    (r"has no attribute '(?P<name>\w+)'", "There is nothing called {name} here: check its spelling and whose it is."),
+    (r"has no attribute '(?P<name>\w+)'", "There is no {name} here: check its spelling and what stands before it."),
     (r"division by zero|ZeroDivisionError",
      "Which size is 0 here? A size of 1 divided by a block gives 0: use triton.cdiv."),
     (r"RecursionError|maximum recursion depth",
      "A function calls itself without end: is a kernel or helper given the name of the function that launches it?"),
-    (r"AssertionError", "An assertion of the submission does not hold: sizes are arbitrary, 1 and primes among them."),
+    (r"AssertionError", "An assertion of the submission failed: sizes are arbitrary, 1 and primes among them."),
     (r"CompilationError|UnsupportedLanguageConstruct",
      "Triton cannot compile this line: kernels use a small part of Python only."),
     (r"triton", "The kernel fails at this line: check the shapes and types of what it combines."),
@@ -161,17 +161,18 @@ PHRASES = (
 
 # Of a file that cannot be read.
 UNREADABLE: dict[Cause, str] = {
-    "link_out": "What a link points to is not handed in: put the file itself in its place.",
-    "dead_link": "The link leads nowhere: put the file itself in its place.",
+    "link_out": "The file is a link to a file that is not handed in: put the file itself in its place.",
+    "dead_link": "The file is a link that leads nowhere: put the file itself in its place.",
     "not_a_file": "A folder, pipe or device has the file's name: hand in an ordinary file.",
-    "too_large": "{file} may have {most:,} bytes, many times what a kernel needs: take out data and generated text.",
+    "too_large": "{file} may have {most:,} bytes, many times what a kernel needs: remove data and generated text.",
     "denied": "The file's permissions do not let the grader read it: hand it in again, readable for all.",
 }
 
 HINTS: dict[str, str] = {
-    "missing_file": "Hand in a file named {file}, spelt just so, in the submission's folder.",
-    "missing_function": "Define {signature} at the top level of {file}; the name must be spelt just so.",
-    "wrong_signature": "The function is called with the arguments of {signature}, in this order and nothing else.",
+    "missing_file": "Hand in a file named {file}, spelt exactly so, in the submission's folder.",
+    "missing_function": "Define {signature} at the top level of {file}, spelt exactly so.",
+    "wrong_signature": "The function is called as {signature}: define it with these parameters, in this order, and no "
+    "others.",
     "not_attempted": "The function still raises NotImplementedError, as the template does: write the kernel, launch "
     "it, and remove that line.",
     "unreadable_source": "Save {file} as UTF-8: an editor's “Save with encoding” does it, or leave out what is not "
@@ -180,21 +181,20 @@ HINTS: dict[str, str] = {
     "at this line or the one before, and run `python {file}` before handing in.",
     "time_out": "Look for a loop that does not end (a `while`, or a step of 0), and for a block size so small that "
     "millions of programs run: each program should work on hundreds of elements or more.",
-    "out_of_bounds": "A load or store lies outside every tensor: is a mask missing, or a stride that of another "
-    "matrix? The GPU does not tell which it was.",
-    "out_of_memory": "Allocate no more than the sizes of the inputs need; a block of BLOCK_M x BLOCK_N elements costs "
+    "out_of_bounds": "A load or store lies outside every tensor: is a mask missing, or is a stride that of another "
+    "matrix? The GPU does not say which access it was.",
+    "out_of_memory": "Allocate no more than the sizes of the inputs need; a block of BLOCK_M x BLOCK_N elements takes "
     "memory, too.",
-    "over_limit": "A submission computes with kernels: it starts no processes, and writes next to nothing to files and "
+    "over_limit": "A submission computes with kernels: it starts no processes, and writes almost nothing to files and "
     "to its output.",
     "protocol": "The submission must not close, print to or write into file descriptors that it did not open.",
-    "infrastructure": "This is a failure of the grader's machine, not of the submission: it costs no points and is to "
-    "be graded again.",
+    "infrastructure": "This is a failure of the grader's machine, not of the submission: it costs no points, and the "
+    "submission is to be graded again.",
     "compile_error": "Triton cannot compile this line: kernels use a small part of Python only. What its language has "
     "is in the documentation of triton.language.",
     "import_error": "The file fails while it is imported, before any function is called: keep code that runs out of "
     "the top level.",
-    "exception": "The line named here is where it stops: print the shapes and values that it uses, on an input of "
-    "these sizes.",
+    "exception": "The function stops in this line: print the shapes that the line uses, for an input of these sizes.",
 }
 
 
@@ -229,14 +229,14 @@ def _hint(assignment: Assignment, kind: FailureKind, message: str, text: str) ->
         if (told := _phrase(message)) is not None:
             return told
         if re.match(r"\s*raise\b", text):
-            return "The submission itself raises this: sizes are arbitrary, 1 and primes among them, and all must work."
+            return "The submission raises this itself: sizes are arbitrary, 1 and primes among them, and all must work."
         if "SystemExit" in message:
-            return "Do not call exit(): it ends the whole process, and the function is to return."
+            return "Do not call exit(), which ends the whole process: the function has to return."
     if kind == "syntax_error" and "null byte" in message:
         return ("This is not the text of a program: is it a compiled or compressed file, or saved as UTF-16? Save it "
                 "as UTF-8.")
     if kind == "syntax_error" and re.search(r"nested|RecursionError", message):
-        return "An expression or block has too many levels: break it up into steps."
+        return "An expression or block is nested too deeply: break it up into steps."
     if kind == "time_out" and re.match(r"\s*while\b", text):
         return "The time ran out in this loop: does its condition ever become false?"
     return HINTS.get(kind, HINTS["exception"]).format(file=assignment.file, signature=assignment.signature)
@@ -246,8 +246,8 @@ def _crash(signal: int | None, exited: bool) -> str:
     if signal in set(signals.Signals) and (hint := CRASHES.get(signals.Signals(signal))):
         return hint
     if exited:
-        return "Do not call exit(), os._exit() or the like: the function is to return."
-    return "The process ended in the middle of the call: look for what reaches past Python, PyTorch and Triton."
+        return "Do not call exit(), os._exit() or the like: the function has to return."
+    return "The process ended during the call: does a line use ctypes, a C extension or an address?"
 
 
 def _unwrapped(message: str) -> str:

@@ -75,7 +75,7 @@ def _theories(assignment: Assignment, partial: list[Written]) -> Iterator[Theory
     for block in reversed(BLOCKS):
         for whole in (_whole, _whole_but_one):
             yield _flat(block, whole), (
-                f"In every case just whole blocks of {block:,} are written, and the last, partial one is missing: a "
+                f"In every case only whole blocks of {block:,} are written, and the last, partial one is missing: a "
                 "size divided with // rounds down. Use triton.cdiv, and mask the end.")
     if len(assignment.output.shape) == 2:
         yield from _tiles()
@@ -92,12 +92,12 @@ def _same_everywhere(first: Written) -> Iterator[Theory]:
     yield lambda case: min(case.total, elements), f"The same {seen.format(elements, 'element')}: " + (
         "that is one block. The grid has one program, or the offsets lack tl.program_id(0) * BLOCK. Launch "
         "triton.cdiv(number of elements, BLOCK) programs." if elements & (elements - 1) == 0 else
-        "the grid or the mask ends at a number that does not depend on them.")
+        "the grid or the mask ends at a number that does not depend on the size.")
     if rows:
         yield lambda case: (min(case.rows, rows), case.columns), (
             f"The same {seen.format(rows, 'row')}: the grid, or a program's loop, ends at a number of rows that does "
-            "not depend on it." if rows > 1 else
-            "Just the first row is written in every case: the grid has one program, or every program works on row 0. "
+            "not depend on the size." if rows > 1 else
+            "Only the first row is written in every case: the grid has one program, or every program works on row 0. "
             "The row is tl.program_id(0), and it starts at row * number of columns.")
     if columns:
         yield lambda case: (case.rows, min(case.columns, columns)), (
@@ -113,12 +113,12 @@ def _sizes(assignment: Assignment) -> Iterator[Theory]:
     for product in products:
         counted = " * ".join(product)
         yield _counting(product), (
-            f"In every case just the first {counted} elements are written: the grid or the mask counts {counted} "
+            f"In every case only the first {counted} elements are written: the grid or the mask counts {counted} "
             f"elements, where the output has {output}.")
     if len(assignment.output.shape) == 2:
         a, b = assignment.output.shape
         yield lambda case: min(case.rows, case.columns) ** 2, (
-            f"In every case just as many elements are written as if the matrix were square: {a} and {b} are mixed up "
+            f"In every case as many elements are written as if the matrix were square: {a} and {b} are mixed up "
             "in the grid, the mask or a stride.")
 
 
@@ -126,15 +126,15 @@ def _tiles() -> Iterator[Theory]:
     for down in BLOCKS:
         for across in BLOCKS:
             yield _axes_exchanged(down, across), (
-                "The grid's axes are exchanged: as many blocks are written down as should be written across. "
+                "The grid's axes are exchanged: it has as many blocks of rows as it should have of columns. "
                 "tl.program_id(0) counts along the grid's first size and tl.program_id(1) along its second: grid and "
                 "kernel must agree which of them counts rows.")
             for whole in (_whole, _whole_but_one):
                 yield _cornered(down, across, whole), (
-                    "In every case just whole blocks are written, and the partial ones at the right and bottom edges "
+                    "In every case only whole blocks are written, and the partial ones at the right and bottom edges "
                     "are missing: the grid needs triton.cdiv in both directions, and a mask for rows and columns.")
             yield _one_tile(down, across), (
-                f"Just the top left {down} x {across} is written in every case, whatever the size: the grid has one "
+                f"Only the top left {down} x {across} is written in every case, whatever the size: the grid has one "
                 "program, or the offsets lack tl.program_id(0) * BLOCK_M and tl.program_id(1) * BLOCK_N.")
 
 

@@ -34,7 +34,7 @@ def _cause(evidence: Evidence) -> Finding:
         if same_sign and large > 8 and (of_that_sign.numel() == 0 or float(of_that_sign.abs().max()) <= large):
             below = float(at.flatten()[0]) < 0
             return Finding(
-                f"The output is {what} just where {name} is {'below -' if below else 'above '}{large:.3g}.",
+                f"The output is {what} exactly where {name} is {'below -' if below else 'above '}{large:.3g}.",
                 "exp overflows there (in float32 beyond 88), and inf / inf or inf * 0 is NaN: rewrite the formula so "
                 "that exp is taken of numbers that are not positive.",
             )
@@ -43,16 +43,16 @@ def _cause(evidence: Evidence) -> Finding:
     if nan and int(bad.sum()) == int(evidence.written.sum()):
         return Finding(
             f"{every} is NaN.",
-            "The output arrives full of NaN, and torch.empty holds anything (here NaN, always): does the kernel read "
-            "or add to what nothing has written? If not, look for a division by zero, or for lanes beyond the end "
+            "The output arrives full of NaN, and so does memory from torch.empty here: does the kernel read or add to "
+            "elements that nothing has written? If not, look for a division by zero, or for lanes beyond the end "
             "that tl.load fills with anything when `other` is not given.",
         )
     if evidence.is_matrix and torch.equal(bad.any(dim=1), bad.all(dim=1)):
         rows = int(bad.all(dim=1).sum())
         return Finding(
             f"Whole rows are {what} ({rows:,} of {bad.shape[0]:,}), the others are finite.",
-            "A figure computed once a row goes wrong there: a division by zero, a square root of a negative number, an "
-            "overflowing sum, or padding lanes loaded without other=0.0.",
+            "A number computed once for each row is wrong there: a division by zero, a square root of a negative "
+            "number, an overflowing sum, or padding lanes loaded without other=0.0.",
         )
     if not nan and evidence.comparison.got.dtype == torch.float16:
         return Finding(
@@ -65,7 +65,7 @@ def _cause(evidence: Evidence) -> Finding:
     if edge:
         return Finding(
             f"The output is {what} only at the end of the data.",
-            "Lanes beyond the end take part: give tl.load both mask and other=0.0.",
+            "Lanes beyond the end enter the answer: give tl.load both mask and other=0.0.",
         )
     return Finding(
         f"Some elements are {what}.",

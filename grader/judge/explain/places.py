@@ -124,8 +124,8 @@ def _stride(verb: str, e: Evidence) -> Finding:
     rows, columns = e.got.shape
     return Finding(
         f"The right values are {verb} with the wrong row stride ({rows:,} rows, {columns:,} columns).",
-        "A row is as far from the next as the matrix has columns; the numbers of rows and columns are mixed up, which "
-        "does not show in a square matrix.",
+        "Rows lie as many elements apart as the matrix has columns: the numbers of rows and columns are mixed up, "
+        "which does not show in a square matrix.",
     )
 
 

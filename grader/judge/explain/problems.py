@@ -30,7 +30,7 @@ def _told(problem: Problem) -> tuple[str, str]:
                 f"Let each program work on a larger block{swap}.")
         case TooMuchMemory(bytes=size, most=most):
             return (
-                f"The call allocates {_size(size)}, where there are {_size(most)}; the largest tensor is made"
+                f"The call allocates {_size(size)}, but the GPU has {_size(most)}; the largest tensor is made"
                 f"{line or ' in an unknown line'}.",
                 "Allocate no more than the sizes of the inputs need.")
         case BeyondBuffer(given=given, beyond=beyond, kernel=kernel):
@@ -45,7 +45,7 @@ def _told(problem: Problem) -> tuple[str, str]:
         case NotOnTarget(kernel=kernel, option=option, target=target):
             return (
                 f"The launch of {quoted(kernel)}{line} sets {option}, which {target} does not have.",
-                f"Leave {option} out: it takes a GPU of a later generation.")
+                f"Leave {option} out: it needs a GPU of a later generation.")
 
 
 def _size(size: int) -> str:

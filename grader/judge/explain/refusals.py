@@ -74,7 +74,7 @@ WORDING: dict[Refusal, Wording] = {
         "Print shapes, or print in the kernel with tl.device_print: the report shows it."),
     "numpy": Wording(
         "hands a tensor to NumPy ({operator})",
-        "NumPy can neither compute the answer nor see the input: do it in the kernel."),
+        "NumPy cannot see the numbers: compute in the kernel."),
     "dlpack": Wording(
         "hands the memory of a tensor to another library ({operator})",
         "Pass the tensor itself to a kernel, and work on it there."),
@@ -96,7 +96,7 @@ WORDING: dict[Refusal, Wording] = {
         why=", but memory has no address yet when host code runs"),
     "compiled": Wording(
         "runs what torch.compile makes of PyTorch code ({operator})",
-        "Write the kernel yourself, with @triton.jit, and launch it. torch.compile may stand in code that the graded "
+        "Write the kernel yourself, with @triton.jit, and launch it. torch.compile may appear in code that the graded "
         "function does not call.",
         why=", but the assignment is to write that kernel"),
     "library": Wording(
@@ -106,12 +106,12 @@ WORDING: dict[Refusal, Wording] = {
         why=", but the assignment is to write the kernel"),
     "process": Wording(
         "starts a process ({operator})",
-        "Leave it out: all that the function has to do is to launch kernels.",
-        why=", which a submission may not"),
+        "Leave it out: the function only has to launch kernels.",
+        why=", which a submission may not do"),
     "network": Wording(
         "uses the network ({operator})",
         "Leave it out: all that the answer needs is in the arguments.",
-        why=", which a submission may not"),
+        why=", which a submission may not do"),
     "other": Wording(
         "calls {operator}, which needs or makes numbers",
         "Do in a kernel whatever depends on values. Host code may allocate tensors, take views of them and launch "

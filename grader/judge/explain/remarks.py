@@ -9,11 +9,11 @@ from grader.plan.findings import Finding, MaskedUsed
 from grader.plan.messages import Skipped
 
 MASKED = (
-    "The load of {tensor}{line} has a mask and no `other`, and the answer depends on what the lanes hold that the mask "
-    "switches off. NVIDIA GPUs leave 0 there; Triton's documentation promises nothing: give tl.load other=0.0."
+    "The load of {tensor}{line} has a mask and no `other`, and the answer depends on the lanes that the mask switches "
+    "off. NVIDIA GPUs leave 0 there, but Triton does not promise it: give tl.load other=0.0."
 )
 WHY_SKIPPED = {
-    "numbers": "it needs the numbers of a tensor, and while a file is imported tensors have none",
+    "numbers": "it needs the numbers of a tensor, and tensors have none while a file is imported",
     "benchmark": "it measures time, which is the grader's work",
     "exception": "it raised an exception",
 }

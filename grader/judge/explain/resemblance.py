@@ -56,8 +56,8 @@ def _constant(e: Evidence) -> Finding | None:
     if not bool(values.any()):
         return Finding(
             f"{e.subject} is 0.",
-            "Is the result that is stored the one that was computed? A load whose mask is false gives 0, and so does "
-            "an accumulator that is never added to.",
+            "Does the kernel store the result that it computed? A load whose mask is false gives 0, and so does an "
+            "accumulator that nothing is added to.",
             pattern="zero",
         )
     if e.count >= ENOUGH and bool((values == values[0]).all()):
@@ -80,7 +80,8 @@ def _input(e: Evidence) -> Finding | None:
                     "different strides, and the tile is to be stored with rows and columns swapped.",
                 )
             return Finding(
-                f"The output is {name} itself.", "It was copied: is the computed value stored, or the loaded one?"
+                f"The output is {name} itself.",
+                "Does the kernel store the value that it loaded, in place of the one that it computed?",
             )
         if x.numel() > e.got.numel() and e.is_explained_by(x.flatten()[: e.got.numel()]):
             return Finding(
@@ -112,7 +113,8 @@ def _operand(e: Evidence) -> Finding | None:
 
 def _sign(e: Evidence) -> Finding | None:
     if e.count >= ENOUGH and e.wrong_is(-e.expected, e.rounding):
-        return Finding(f"{e.subject} has the wrong sign and the right size.", "A minus is missing or too many.")
+        return Finding(
+            f"{e.subject} has the wrong sign and the right size.", "A minus sign is missing, or there is one too many.")
     return None
 
 
@@ -153,8 +155,8 @@ def _meaning_of(factor: float, sizes: Mapping[str, int]) -> tuple[str, str]:
                 f"The division of a sum by {name} is missing, or done twice.",
             )
     return "", (
-        "The elementwise part is right. A figure that is the same for all of them (a sum, what it is divided by, a "
-        "factor) is not: is each block of the data added just once, to a total that begins at 0 in every call?")
+        "The elementwise part is right. A number that all elements share (a sum, its divisor, a factor) is wrong: is "
+        "each block of the data added exactly once, to a total that begins at 0 in every call?")
 
 
 def _offset(e: Evidence) -> Finding | None:
@@ -177,8 +179,8 @@ def _row_factors(e: Evidence) -> Finding | None:
     """Each row (or each column) right but for a factor of its own."""
     if e.comparison.exact or not e.is_matrix:
         return None
-    for dim, one, other in ((1, "row", "the figure computed once a row (mean square, maximum, sum)"),
-                            (0, "column", "the vector that has one element a column")):
+    for dim, one, other in ((1, "row", "the number computed once for each row (mean square, maximum, sum)"),
+                            (0, "column", "the vector that has one element for each column")):
         if e.got.shape[dim] < ENOUGH or int(e.wrong.any(dim=dim).sum()) < 2:
             continue
         got = torch.where(e.wrong, e.got, 0.0).nan_to_num(0.0, 0.0, 0.0)

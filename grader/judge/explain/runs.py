@@ -78,8 +78,8 @@ def _assertion(assignment: Assignment, source: str, found: seen.Assertion) -> De
         kind="exception",
         message=f"The tl.device_assert{in_line(found.line)} does not hold in program {program(found.program)}"
                 f"{f': {said}' if said else ''}.",
-        hint="This is a check in the kernel itself: either what it guards against happens, or the check is wrong. "
-             "Sizes and values are arbitrary.",
+        hint="The kernel checks this itself: either what it guards against happens, or the check is wrong. Sizes and "
+             "values are arbitrary.",
         place=place(assignment, source, found.line),
     )
 
@@ -132,7 +132,7 @@ def _why_outside(found: seen.OutOfBounds) -> str:
         return (f"No block is large enough to reach {far:,} elements {side}: the offsets themselves are wrong, not "
                 "their mask alone. What are tl.program_id and the strides multiplied by, and what is added?")
     if reach.before:
-        return "Offsets below 0: something is subtracted from them that is not masked, or a number wrapped around."
+        return "Offsets are below 0: something is subtracted from them without a mask, or a number wrapped around."
     if not found.masked and found.active > 1:
         call = f"tl.{found.access}" if found.access != "atomic" else ACCESS["atomic"]
         other = ", other=0.0" if found.access == "load" else ""
@@ -156,8 +156,8 @@ def _unwritten(found: seen.Unwritten, output: str) -> Finding:
     return Finding(
         f"The load{in_line(found.line)} reads {plural(found.lanes, 'element')} of "
         f"{tensor_name(found.tensor, found.given)} that nothing has written.",
-        "torch.empty holds anything, here NaN: fill the tensor first (torch.zeros), or let an earlier launch write "
-        "every element that is read.",
+        "Memory from torch.empty holds anything, here NaN: use torch.zeros, or let an earlier launch write every "
+        "element that is read.",
         pattern="reads unwritten memory",
     )
 
@@ -204,8 +204,8 @@ def race(found: seen.Race) -> Finding:
     return Finding(
         f"Programs {first} and {second} of one launch both use element {found.element:,} of {name}"
         f"{in_line(found.line)}, and at least one of them stores to it.",
-        "Programs of a launch run in any order, and none waits for another: what one of them stores is there for "
-        "others in the next launch, not in this one. A sum over programs takes tl.atomic_add, or a second launch.",
+        "Programs of a launch run in any order, and none waits for another: others can rely on what one of them "
+        "stores in the next launch only. A sum over programs takes tl.atomic_add, or a second launch.",
         pattern="race",
     )
 

@@ -28,8 +28,7 @@ def explain_unwritten(assignment: Assignment, source: str, plan: Plan, call: int
     elif plan.returned == "tensor":
         finding = Finding(
             f"The function returns a new tensor, and {out} is passed to no launch.",
-            f"Write into {out}: pass it to the kernel that stores the answer. What the function returns is not looked "
-            "at.",
+            f"Write into {out}: pass it to the kernel that stores the answer. What the function returns is ignored.",
             pattern="returned")
     elif launches:
         finding = Finding(

@@ -90,8 +90,8 @@ def _cannot(assignment: Assignment, source: str, cannot: CannotSimulate) -> Deta
     return Detail(
         kind="needs_gpu",
         message=f"The operation {quoted(cannot.operation)}{in_line(cannot.line)}{kernel} needs a GPU.",
-        hint="Graded on a GPU, this case counts; graded here, it costs no points. Written with triton.language alone, "
-             "without inline assembly, it can be checked here as well.",
+        hint="On a GPU this case counts; here it costs no points. A kernel in triton.language alone, without inline "
+             "assembly, can be checked here too.",
         place=place(assignment, source, cannot.line),
     )
 
@@ -108,8 +108,8 @@ def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Det
         return Detail(
             kind="time_out",
             message=f"{kernel} does not end: its programs wait for each other{in_line(exhausted.line)}.",
-            hint="No program may count on another one running at the same time: what all have to finish first goes "
-                 "into a launch of its own.", place=where)
+            hint="A program cannot rely on another one running at the same time: what all programs must finish first "
+                 "goes into an earlier launch.", place=where)
     loops = line_text(source, exhausted.line).startswith("while")
     return Detail(
         kind="time_out", place=where,

@@ -74,11 +74,11 @@ def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> Sum
     ):
         _, about_others, known = _speaker(assignment, others, passed)
         if known:
-            hint = f"{hint} As to the cases that are wrong: {about_others}".strip()
+            hint = f"{hint} For the cases with a wrong answer: {about_others}".strip()
     common = _counted(failed, deciding, cases)
     found = _common(assignment, failed, passed, kind, sure)
     if found:
-        common += f", and just where {found[0].text}"
+        common += f", exactly those where {found[0].text}"
         # The hint of one case says as much about masks, and names the load or store.
         told = kind == "out_of_bounds" and found[0].kind == "blocks"
         if not sure and not told:

@@ -25,8 +25,9 @@ def explain_timed(wrong: Wrong) -> Detail:
                 hint=AGAIN)
         case "outside":
             return Detail(
-                kind="out_of_bounds", message="In a timed call something was written next to a tensor.",
-                hint="A store reaches past the end: compare the largest offset with the number of elements.")
+                kind="out_of_bounds",
+                message="In a timed call a store went past the end of a tensor, or before its start.",
+                hint="Compare the smallest and the largest offset with the number of elements.")
     return Detail(
         kind="input_changed", message=f"In a timed call {wrong.what} was changed.",
         hint="Inputs must be left as they are.")

@@ -29,10 +29,10 @@ def last(access: Literal["load", "store"], rows: int, columns: int, apart: int) 
 @pytest.mark.parametrize(
     ("reaches", "words"),
     [
-        (lambda m, n: last("store", n, m, n), ("Right for square", "rows of out to be N elements apart", "i * M + j")),
-        (lambda m, n: last("load", m, n, m), ("Right for square", "rows of x to be M elements apart", "i * N + j")),
+        (lambda m, n: last("store", n, m, n), ("Right for square", "rows of out lie N elements apart", "i * M + j")),
+        (lambda m, n: last("load", m, n, m), ("Right for square", "rows of x lie M elements apart", "i * N + j")),
         (lambda m, n: last("load", m, n, m) | last("store", n, m, n), ("the load", "And the store")),
-        (lambda m, n: last("store", n, m, 64), ("rows of out to be 64 elements apart",)),
+        (lambda m, n: last("store", n, m, 64), ("rows of out lie 64 elements apart",)),
         (lambda m, n: {"load": 1}, ("One element too far",)),
         (lambda m, n: {"load": 1, "store": 1}, ("One element too far",)),
         (lambda m, n: {"load": n}, ("One row of x too far",)),

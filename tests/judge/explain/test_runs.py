@@ -70,8 +70,8 @@ def test_an_access_out_of_bounds_names_tensor_line_program_and_distance() -> Non
         ({"masked": True}, "19 elements past", "Does the mask compare the offsets with the right size"),
         ({"masked": True, "highest": 45, "lanes": 1}, "1 of 64 active lanes lies", "One element too far"),
         ({"highest": 45, "lanes": 1, "active": 1}, "which has 45, in program 0.", "One element too far"),
-        ({"lowest": -3, "highest": -1}, "up to 3 elements before the start of x", "Offsets below 0"),
-        ({"lowest": -3}, "past the end and up to 3 elements before the start", "Offsets below 0"),
+        ({"lowest": -3, "highest": -1}, "up to 3 elements before the start of x", "Offsets are below 0"),
+        ({"lowest": -3}, "past the end and up to 3 elements before the start", "Offsets are below 0"),
         ({"highest": 2**24 + 60}, "16,777,232 elements past", "the offsets themselves are wrong"),
         ({"lowest": -(2**24)}, "16,777,216 elements before", "16,777,216 elements before the start: the offsets"),
         ({"programs": 4, "program": (1, 2, 0)}, "in program (1, 2), the first of 4 that do this", "no mask"),
@@ -101,7 +101,7 @@ def test_an_assertion_of_the_kernel_speaks_before_what_it_guards_against() -> No
     detail = stops(outside(), ASSERTION)
     assert detail.kind == "exception"
     assert detail.message == "The tl.device_assert in line 7 does not hold in program (3, 1): x is too large."
-    assert "check in the kernel" in detail.hint
+    assert "kernel checks this" in detail.hint
 
 
 def test_different_values_for_one_element_fail_a_run_and_name_both_programs() -> None:

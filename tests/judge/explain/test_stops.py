@@ -26,7 +26,7 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
             "    ^\narange's range must be a power of 2", line=10), "compile_error",
      "CompilationError: arange's range must be a power of 2", "next_power_of_2"),
     (Failed(seq=1, failure="wrong_signature", message="silu(x)", line=10), "wrong_signature",
-     "The function is defined as silu(x).", "arguments of silu(x, out)"),
+     "The function is defined as silu(x).", "called as silu(x, out)"),
     (Failed(seq=1, failure="unsupported", message="torch.cuda.graph_pool_handle", line=10), "infrastructure",
      "The grader cannot plan this in line 10: torch.cuda.graph_pool_handle", "not a mistake of the submission"),
     (Failed(seq=1, failure="too_large", message="16,385 operations", line=10), "over_limit", "16,385 operations",
@@ -40,14 +40,14 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
      "BLOCK_M x BLOCK_N"),
     (Exhausted(seq=1, what="memory"), "out_of_memory", "The call ran out of memory.", "BLOCK_M x BLOCK_N"),
     (Exhausted(seq=1, what="stalled", kernel="k", line=10), "time_out", "its programs wait for each other in line 10",
-     "a launch of its own"),
+     "goes into an earlier launch"),
     (Lost("time_out", "no answer within 10 s"), "time_out", "No answer within 10 s", "loop that does not end"),
     (Lost("crash", "the process was killed by SIGSEGV", signal=signal.SIGSEGV), "crash", "by SIGSEGV",
-     "until the stack is full"),
+     "calls itself without end"),
     (GridTooLarge("k", 10, "y", 70_000, 65_535), "exception", "asks for 70,000 programs along y, where a GPU takes "
      "65,535 at most", "the grid's first size"),
     (GridTooLarge("k", 10, "x", 2**31, 2**31 - 1), "exception", "2,147,483,648 programs along x", "larger block."),
-    (TooMuchMemory(2**42, 140 << 30, 10), "out_of_memory", "The call allocates 4,096.0 GiB, where there are 140.0 GiB; "
+    (TooMuchMemory(2**42, 140 << 30, 10), "out_of_memory", "The call allocates 4,096.0 GiB, but the GPU has 140.0 GiB; "
      "the largest tensor is made in line 10.", "Allocate no more"),
     (TooMuchMemory(3 << 20, 1 << 20, 0), "out_of_memory", "3.0 MiB", "Allocate no more"),
     (BeyondBuffer("x", 10, 4), "exception", "A view of x in line 10 ends 4 bytes after its memory.", "as_strided"),
@@ -84,7 +84,7 @@ def test_what_was_left_out_of_a_file_is_said() -> None:
         Skipped(line=40, why="numbers", text="print(silu(x,\n    out))"), Skipped(line=41, why="benchmark"),
         Skipped(line=42, why="exception"), Skipped(line=42, why="exception")]
     assert explain_remarks(skipped) == [
-        "Line 40 was skipped: it needs the numbers of a tensor, and while a file is imported tensors have none "
+        "Line 40 was skipped: it needs the numbers of a tensor, and tensors have none while a file is imported "
         "(`print(silu(x, out))`).",
         "Line 41 was skipped: it measures time, which is the grader's work.",
         "Line 42 was skipped: it raised an exception."]

@@ -196,7 +196,7 @@ HINTS: list[tuple[Any, str]] = [
     (no_pointer, "need a pointer"), (indexed, "tl.load(pointer + offset)"), (changing_type, "total changes its type"),
     (if_of_a_block, "tl.where"), (exp_of_integers, ".to(tl.float32)"), (divided_offsets, "use //"),
     (small_dot, "at least 16"), (mismatched_dot, "second dimension of the first"), (a_list, "no lists"),
-    (a_try, "cannot have this (Try)"), (a_break, "cannot be left early"), (a_return, "cannot be left early"),
+    (a_try, "cannot contain this (Try)"), (a_break, "cannot be left early"), (a_return, "cannot be left early"),
     (fourth_axis, "three axes"), (python_float, "float() works on Python's numbers"), (static_check, "static_assert"),
     (other_alone, "mask as well"), (unknown_keyword, "no parameter masked"),
 ]

@@ -1,5 +1,5 @@
 # A device_assert that does not hold.
-# expect: check in the kernel
+# expect: kernel checks this
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # Rows are taken to be M elements apart, in load and store.
-# expect: rows of x to be M elements apart
+# expect: rows of x lie M elements apart
 import triton
 import triton.language as tl
 

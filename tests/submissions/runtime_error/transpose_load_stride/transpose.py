@@ -1,5 +1,5 @@
 # The load takes M for the row length of x, which is N.
-# expect: the load seems to take the rows of x to be M elements apart
+# expect: the load seems to assume that rows of x lie M elements apart
 import triton
 import triton.language as tl
 

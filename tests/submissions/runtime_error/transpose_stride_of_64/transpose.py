@@ -1,5 +1,5 @@
 # The row stride of the output is the size that it was tried on.
-# expect: to be 64 elements apart, and they are M
+# expect: lie 64 elements apart, but they lie M apart
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 # Reads with the strides of out: beyond the end as soon as the matrix is not square.
-# expect: the store seems to take the rows of out to be N elements apart
+# expect: the store seems to assume that rows of out lie N elements apart
 import triton
 import triton.language as tl
 

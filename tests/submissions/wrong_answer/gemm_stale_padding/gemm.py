@@ -1,5 +1,5 @@
 # No mask along K: past the end of a row of a comes the next row, not zero (b is masked against K too late).
-# expect: what lies beyond the end of K must add 0
+# expect: elements beyond the end of K must add 0
 import triton
 import triton.language as tl
 
