@@ -190,6 +190,11 @@ class Assignment(_Frozen):
         """As a student writes it: `silu(x, out)`."""
         return f"{self.function}({', '.join(p.name for p in self.parameters)})"
 
+    @property
+    def on_host(self) -> bool:
+        """Whether an input lies in host memory: the host is then in the clock of a timed call."""
+        return any(isinstance(p, Input) and p.place == "host" for p in self.parameters)
+
     def cases_for(self, device: str) -> tuple[Case, ...]:
         """The cases of a grading on `device`, "cpu" or "cuda"."""
         return tuple(c for c in self.cases if c.needs == "any" or device != "cpu")

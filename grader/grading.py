@@ -19,7 +19,7 @@ from grader import calibration, catalogue, scoring
 from grader.assignment import Assignment
 from grader.judge.attempt import SPEED_SECONDS, expected_checks, speed_check
 from grader.judge.explain import explain_assignment
-from grader.judge.lane import lane_baselines, lane_isolation, lane_zygote
+from grader.judge.lane import lane_baselines, lane_executors, lane_isolation, lane_zygote
 from grader.lanes import Graded, Job
 from grader.plan.wire import Ready
 from grader.result import (
@@ -60,6 +60,11 @@ def grade(job: Job) -> Graded:
     if context.speed:
         # They take long to begin, and do so beside what comes first.
         lane_baselines()
+    if job.device == "cuda":
+        # The system ends what a thread has started together with the thread.
+        lane_executors()
+        # What the GPU does leaves processors idle.
+        context.read_ahead()
 
     class Given:
         @pytest.hookimpl(tryfirst=True)
@@ -88,6 +93,7 @@ def grade(job: Job) -> Graded:
     if interrupted:
         # pytest has kept it to itself: the checks that were not made are no result.
         raise KeyboardInterrupt
+    context.wait_until_read()
     return Graded(job.submission, _result(job, context, time.monotonic() - started), log.getvalue())
 
 

@@ -61,7 +61,6 @@ class _Capture:
 class _Executor:
     def __init__(self) -> None:
         self._programs: list[Program] = []
-        self._blocks: Blocks | None = None
         self._slots: list[Slot] = []
         self._captures: list[_Capture] = []
 
@@ -70,6 +69,7 @@ class _Executor:
         try:
             # One stream for all, and not the default one, which a graph cannot be captured from.
             torch.cuda.set_stream(torch.cuda.Stream())  # type: ignore[no-untyped-call]
+            self._blocks = Blocks()
             self._word = torch.zeros(1, device="cuda")
             self._began = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
             self._ended = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
@@ -133,10 +133,8 @@ class _Executor:
         self._captures, self._slots = [], []
         for program in self._programs:
             program.unbind()
-        if self._blocks is not None:
-            self._blocks.close()
         torch.cuda.empty_cache()
-        self._blocks = Blocks(slots, descriptors)
+        self._blocks.map(slots, descriptors)
         self._slots = [
             {name: self._blocks.tensor(placed) for name, placed in slot.items()} for slot in slots.slots]
 
@@ -172,7 +170,6 @@ class _Executor:
     def _look(self, look: messages.Look | None) -> list[Step]:
         if look is None:
             return []
-        assert self._blocks is not None
         target, positions = self._blocks.tensor(look.target), self._blocks.tensor(look.positions)
         source = self._blocks.memory[look.source].view(target.dtype)
         return [lambda: torch.index_select(source, 0, positions, out=target)]

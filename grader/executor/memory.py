@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 import torch
@@ -17,20 +17,27 @@ from grader.plan.plan import Buffer, Place
 class Blocks:
     """The judge's memory as this process sees it: `memory` is a flat tensor for each block."""
 
-    def __init__(self, slots: Slots, descriptors: Sequence[int]) -> None:
+    def __init__(self) -> None:
         from cuda.bindings import runtime
 
         self._runtime: Any = runtime
-        self._opened: list[int] = []
+        # Device memory by its handle.
+        self._opened: dict[str, int] = {}
         self._pinned: list[int] = []
         self.memory: list[torch.Tensor] = []
+
+    def map(self, slots: Slots, descriptors: Sequence[int]) -> None:
+        """Maps these, and no others. Nothing may be at work on those before."""
+        self._let_go({block.handle for block in slots.blocks if isinstance(block, DeviceBlock)})
+        runtime = self._runtime
         for block in slots.blocks:
             if isinstance(block, DeviceBlock):
-                handle = runtime.cudaIpcMemHandle_t()
-                handle.reserved = bytes.fromhex(block.handle)
-                pointer = int(checked(runtime.cudaIpcOpenMemHandle(handle, runtime.cudaIpcMemLazyEnablePeerAccess)))
-                self._opened.append(pointer)
-                self.memory.append(guards.device_memory(pointer, block.bytes))
+                if block.handle not in self._opened:
+                    handle = runtime.cudaIpcMemHandle_t()
+                    handle.reserved = bytes.fromhex(block.handle)
+                    self._opened[block.handle] = int(
+                        checked(runtime.cudaIpcOpenMemHandle(handle, runtime.cudaIpcMemLazyEnablePeerAccess)))
+                self.memory.append(guards.device_memory(self._opened[block.handle], block.bytes))
                 continue
             mapped = torch.frombuffer(mmap.mmap(descriptors[block.descriptor], block.bytes), dtype=torch.uint8)
             self.memory.append(mapped)
@@ -41,13 +48,13 @@ class Blocks:
     def tensor(self, placed: Placed) -> torch.Tensor:
         return guards.view(self.memory[placed.block], placed.offset, placed.shape, placed.dtype)
 
-    def close(self) -> None:
-        """Nothing may be at work on it any more."""
-        for pointer in self._opened:
-            checked(self._runtime.cudaIpcCloseMemHandle(pointer))
+    def _let_go(self, kept: Set[str]) -> None:
+        """Of all but the device memory behind these handles."""
+        for handle in self._opened.keys() - kept:
+            checked(self._runtime.cudaIpcCloseMemHandle(self._opened.pop(handle)))
         for pointer in self._pinned:
             checked(self._runtime.cudaHostUnregister(pointer))
-        self._opened, self._pinned, self.memory = [], [], []
+        self._pinned, self.memory = [], []
 
 
 class Temporaries:

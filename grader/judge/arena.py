@@ -26,55 +26,18 @@ from grader.plan.plan import DType, Place
 _GRANULE = 2 << 20
 
 
-# Two are the same only if they are one: tensors are not compared by `==`.
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """A contiguous tensor of an arena, `offset` bytes into it. `tensor` is the judge's own view."""
+class Allocation:
+    """At least `size` bytes of memory that executors can map, `bytes` in all. Host memory that is `sparse` takes up no
+    more than what is touched of it. Raises buffers.BufferError if there is no memory."""
 
-    arena: Arena
-    tensor: torch.Tensor
-    dtype: DType
-    offset: int
-
-
-class Arena:
-    """Tensors one after another at secret distances. `pieces` are those of `wanted`, in its order, each with at least
-    64 KiB and a row of guard zone on either side; their contents are undefined.
-
-    `guard` says what stands in the zones: NaN, so that a read out of bounds shows in the answer, or a secret pattern,
-    which is for what is written. Guard zones are written by `guard` and looked at by `touched`. Host memory that is
-    `sparse` takes up no more than what is touched of it.
-    Raises buffers.BufferError if there is no memory.
-    """
-
-    def __init__(
-        self, wanted: Sequence[GivenTensor], *, place: Place = "device", guard: Literal["nan", "secret"] = "nan",
-        sparse: bool = False,
-    ) -> None:
+    def __init__(self, size: int, *, place: Place = "device", sparse: bool = False) -> None:
         self.place = place
-        spans, size = guards.layout(
-            [guards.size_of(tensor.shape, tensor.dtype) for tensor in wanted],
-            [guards.zone(tensor.shape, tensor.dtype) for tensor in wanted],
-            [secrets.randbelow(guards.MOST_DISTANCE) for _ in wanted])
-        self.bytes = size = max(1, -(-size // _GRANULE)) * _GRANULE
+        self.bytes = max(1, -(-size // _GRANULE)) * _GRANULE
         self._pointer, self._descriptor = 0, -1
         try:
-            self.memory = self._on_device(size) if place == "device" else self._on_host(size, sparse)
+            self.memory = self._on_device() if place == "device" else self._on_host(sparse)
         except (OSError, ValueError, MemoryError) as error:
-            raise buffers.BufferError(f"no memory for {size:,} bytes of tensors: {error}") from None
-        self._guards = guards.Guards(
-            self.memory, spans, guards.nan_word() if guard == "nan" else secrets.randbits(32))
-        self.pieces = [
-            Piece(self, guards.view(self.memory, span.start, tensor.shape, tensor.dtype), tensor.dtype, span.start)
-            for span, tensor in zip(spans, wanted, strict=True)]
-
-    def guard(self) -> None:
-        """Writes all guard zones."""
-        self._guards.write()
-
-    def touched(self) -> list[int]:
-        """The pieces, by their index, next to which a guard zone is not as it was written. Waits for the device."""
-        return self._guards.touched()
+            raise buffers.BufferError(f"no memory for {self.bytes:,} bytes of tensors: {error}") from None
 
     def block(self, descriptors: list[int]) -> DeviceBlock | HostBlock:
         """How a message names it; what has to travel beside the message is added to `descriptors`."""
@@ -92,24 +55,88 @@ class Arena:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _on_device(self, size: int) -> torch.Tensor:
+    def _on_device(self) -> torch.Tensor:
         from cuda.bindings import runtime
 
         self._runtime: Any = runtime
         torch.cuda.init()  # type: ignore[no-untyped-call]
-        self._pointer = self._checked(runtime.cudaMalloc(size))
+        self._pointer = self._checked(runtime.cudaMalloc(self.bytes))
         self._handle = bytes(self._checked(runtime.cudaIpcGetMemHandle(self._pointer)).reserved)
-        return guards.device_memory(self._pointer, size)
+        return guards.device_memory(self._pointer, self.bytes)
 
-    def _on_host(self, size: int, sparse: bool) -> torch.Tensor:
-        self._descriptor = buffers.memory_file(size)
+    def _on_host(self, sparse: bool) -> torch.Tensor:
+        self._descriptor = buffers.memory_file(self.bytes)
         if not sparse:
             # All of it now: the first touch of a page waits for it.
-            os.posix_fallocate(self._descriptor, 0, size)
-        return torch.frombuffer(mmap.mmap(self._descriptor, size), dtype=torch.uint8)
+            os.posix_fallocate(self._descriptor, 0, self.bytes)
+        return torch.frombuffer(mmap.mmap(self._descriptor, self.bytes), dtype=torch.uint8)
 
     def _checked(self, answer: tuple[Any, Any]) -> Any:
         error, value = answer
         if error != self._runtime.cudaError_t.cudaSuccess:
             raise MemoryError(error.name)
         return value
+
+
+# Two are the same only if they are one: tensors are not compared by `==`.
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A contiguous tensor of an arena, `offset` bytes into it. `tensor` is the judge's own view."""
+
+    arena: Arena
+    tensor: torch.Tensor
+    dtype: DType
+    offset: int
+
+
+class Arena:
+    """Tensors one after another at secret distances. `pieces` are those of `wanted`, in its order, each with at least
+    64 KiB and a row of guard zone on either side; their contents are undefined.
+
+    `guard` says what stands in the zones: NaN, so that a read out of bounds shows in the answer, or a secret pattern,
+    which is for what is written. Guard zones are written by `guard` and looked at by `touched`. It lies in
+    `allocation`, which has room for it, or in one of its own. Raises buffers.BufferError if there is no memory.
+    """
+
+    def __init__(
+        self, wanted: Sequence[GivenTensor], *, place: Place = "device", guard: Literal["nan", "secret"] = "nan",
+        sparse: bool = False, allocation: Allocation | None = None,
+    ) -> None:
+        spans, size = _laid(wanted, [secrets.randbelow(guards.MOST_DISTANCE) for _ in wanted])
+        self._owns = allocation is None
+        self.allocation = allocation or Allocation(size, place=place, sparse=sparse)
+        # At the end, so that what reaches far behind it is an illegal access there.
+        before = 0 if self._owns else self.allocation.bytes - size
+        assert before >= 0
+        self.memory = self.allocation.memory[before:]
+        self._guards = guards.Guards(
+            self.memory, spans, guards.nan_word() if guard == "nan" else secrets.randbits(32))
+        self.pieces = [
+            Piece(self, guards.view(self.memory, span.start, tensor.shape, tensor.dtype), tensor.dtype,
+                  before + span.start)
+            for span, tensor in zip(spans, wanted, strict=True)]
+
+    @staticmethod
+    def most_bytes(wanted: Sequence[GivenTensor]) -> int:
+        """Of an allocation that has room for it, whatever the distances."""
+        return _laid(wanted, [guards.MOST_DISTANCE] * len(wanted))[1]
+
+    def guard(self) -> None:
+        """Writes all guard zones."""
+        self._guards.write()
+
+    def touched(self) -> list[int]:
+        """The pieces, by their index, next to which a guard zone is not as it was written. Waits for the device."""
+        return self._guards.touched()
+
+    def close(self) -> None:
+        """Gives back an allocation of its own: its tensors must not be used any more. Unbind it from executors before.
+        """
+        if self._owns:
+            self.allocation.close()
+
+
+def _laid(wanted: Sequence[GivenTensor], distances: Sequence[int]) -> tuple[list[guards.Span], int]:
+    return guards.layout(
+        [guards.size_of(tensor.shape, tensor.dtype) for tensor in wanted],
+        [guards.zone(tensor.shape, tensor.dtype) for tensor in wanted], distances)

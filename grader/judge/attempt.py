@@ -6,7 +6,9 @@ Host code of the submission runs in planners alone, and none of them is alive an
 from __future__ import annotations
 
 import hashlib
+import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
@@ -82,10 +84,13 @@ class Attempt:
 
     Cases that only a GPU runs, and those that are timed, are planned without one too: what a GPU would make of them is
     known before there is one. With one, a case whose answer is wrong is planned for a simulator as well, which tells
-    the line.
+    the line. `quiet` returns when nothing else of the grading keeps processors busy.
     """
 
-    def __init__(self, assignment: Assignment, source: Source, course: Course, seed: bytes, device: str) -> None:
+    def __init__(
+        self, assignment: Assignment, source: Source, course: Course, seed: bytes, device: str, *,
+        quiet: Callable[[], None] = lambda: None,
+    ) -> None:
         self.assignment = assignment
         self.source = source
         self.kernels: list[KernelFacts] = []
@@ -95,13 +100,14 @@ class Attempt:
         self._assembly = course.policy.assembly
         self._gpu = device == "cuda"
         self._seed = seed
+        self._quiet = quiet
         self._call_seconds = course.limits.call_seconds
         self._preparing = Preparing(
             assignment, source.content or b"", course.limits,
             gpu.properties() if self._gpu else TARGETS[course.gpu.target])
         self._simulation = Simulation(
             lambda: self._preparing.start("simulator"), operations=OPERATIONS, seconds=self._call_seconds)
-        self._launching = Launching(lane_executors(), seconds=self._call_seconds) if self._gpu else None
+        self._launching = Launching(assignment, lane_executors(), seconds=self._call_seconds) if self._gpu else None
         # A simulator wants Triton's checks in a kernel, a GPU does not.
         timed = {case.name: case for case in (*(assignment.cases if self._gpu else ()), *assignment.timed)}
         self._wanted = [
@@ -113,6 +119,7 @@ class Attempt:
         # For a simulator, beside a GPU; None before the first answer that is wrong.
         self._simulated_plans: dict[str, Plan | Unplanned] | None = None
         self._source: CheckResult | None = None
+        self._reading = threading.Lock()
         self._findings: list[Finding] = []
         self._shown: list[str] = []
         self._quoted = False
@@ -123,10 +130,11 @@ class Attempt:
 
     def read(self) -> CheckResult:
         """Plans every call: what the file is, whether it can be imported, and whether its function can be called."""
-        # Once, whichever check is the first to be asked for.
-        if self._source is None:
-            self._source = self._read()
-        return self._source
+        # Once, whichever check is the first to be asked for, or a thread that reads ahead.
+        with self._reading:
+            if self._source is None:
+                self._source = self._read()
+            return self._source
 
     def _read(self) -> CheckResult:
         if self.source.problem is not None:
@@ -215,6 +223,7 @@ class Attempt:
         if self._failed or not self._plans:
             reason = "not measured: speed counts once every case is right"
             return self._speed_result(case, "not_run", Detail(kind="exception", message=reason))
+        self._launching.settle()
         try:
             one, slots = fitting(self.assignment, case, gpu.memory())
             found = self._time(self._launching, one, slots, time.monotonic() + SPEED_SECONDS)
@@ -242,7 +251,7 @@ class Attempt:
             return binaries
         return measure(
             self.assignment, case, plan, binaries, wanted.scalars, launching.executor(), lane_baselines(),
-            self._threshold, slots=slots, seconds=self._call_seconds, until=until)
+            self._threshold, slots=slots, seconds=self._call_seconds, until=until, quiet=self._quiet)
 
     def _binaries(self, plan: Plan) -> list[Binary] | Detail:
         """The machine code of a plan's kernels, in order, or why one of them has none."""
@@ -264,7 +273,7 @@ class Attempt:
         binaries = self._binaries(plan)
         if isinstance(binaries, Detail):
             return binaries
-        ran = self._launching.run(self.assignment, case, plan, binaries, inputs)
+        ran = self._launching.run(case, plan, binaries, inputs)
         if isinstance(ran, Ran) and not ran.touched and compare(
             ran.output, *answer_and_tolerance(self.assignment, inputs[-1])
         ).passed:

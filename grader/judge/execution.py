@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -19,7 +20,7 @@ import torch
 from grader.executor import messages
 from grader.forkserver import conversation
 from grader.forkserver.handle import InfrastructureError, Zygote
-from grader.judge.arena import Arena, Piece
+from grader.judge.arena import Allocation, Arena, Piece
 from grader.judge.buffers import memory_file
 from grader.plan import frames, wire
 from grader.plan.compiled import Binary
@@ -96,14 +97,15 @@ class Executor:
     """One executor, from its start to its end. Programs stay loaded; `bind` drops slots and captures. Every method
     raises InfrastructureError.
 
-    The constructor returns when the process is forked; its CUDA context is made meanwhile, and waited for by the first
-    call. `zygote` has the role "executor" and no other worker. Compiled baselines are kept in the folder `cache`.
+    The constructor returns when the process is forked; its CUDA context is made meanwhile, and waited for by `open` or
+    the first call. `zygote` has the role "executor" and no other worker. Compiled baselines are kept in `cache`, a
+    folder.
     """
 
     def __init__(self, zygote: Zygote, cache: Path) -> None:
         self._conversation = conversation.Conversation(zygote, "executor", LIMITS)
         self._cache = cache
-        self._arenas: list[Arena] = []
+        self._allocations: list[Allocation] = []
         self._opened = False
 
     @property
@@ -134,13 +136,13 @@ class Executor:
         return reply if isinstance(reply, Lost) else _expected(reply, messages.Ready).number
 
     def bind(self, slots: Sequence[Slot], *looks: Look, seconds: float = LOAD_SECONDS) -> Lost | None:
-        """Maps the arenas of these slots and looks, and no others: what was bound before is let go of."""
+        """Maps the memory of these slots and looks, and no other: what was bound before is let go of."""
         pieces = [piece for slot in slots for piece in slot.values()]
         arenas = [*(piece.arena for piece in pieces), *(part for look in looks for part in _arenas(look))]
-        self._arenas = list(dict.fromkeys(arenas))
+        self._allocations = list(dict.fromkeys(arena.allocation for arena in arenas))
         # The first carries what all this says.
         descriptors = [-1]
-        blocks = [arena.block(descriptors) for arena in self._arenas]
+        blocks = [one.block(descriptors) for one in self._allocations]
         placed = [{name: self._placed(piece) for name, piece in slot.items()} for slot in slots]
         text = messages.Slots(blocks=blocks, slots=placed).model_dump_json().encode()
         request = messages.Bind(seq=self._conversation.next_seq(), bytes=len(text))
@@ -171,7 +173,7 @@ class Executor:
         request = messages.Capture(
             seq=self._conversation.next_seq(), program=program, slots=list(slots),
             look=None if look is None else messages.Look(
-                source=self._arenas.index(look.source), positions=self._placed(look.positions),
+                source=self._allocations.index(look.source.allocation), positions=self._placed(look.positions),
                 target=self._placed(look.target)))
         reply = self._ask(request, seconds)
         if isinstance(reply, Lost):
@@ -200,8 +202,7 @@ class Executor:
         descriptors: Sequence[int] = (),
     ) -> messages.ExecutorReply | Lost:
         """The answer. `contents` travel in a memory file, as descriptor 0."""
-        if not self._opened:
-            self._wait_until_open()
+        self.open()
         if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             torch.cuda.synchronize()
         file = [] if contents is None else [memory_file(contents=contents)]
@@ -223,8 +224,10 @@ class Executor:
             raise self._broken(reply.message)
         return reply
 
-    def _wait_until_open(self) -> None:
+    def open(self) -> None:
         """Waits for the CUDA context."""
+        if self._opened:
+            return
         self._opened = True
         channel = self._conversation.worker.channel
         try:
@@ -240,8 +243,8 @@ class Executor:
 
     def _placed(self, piece: Piece) -> messages.Placed:
         return messages.Placed(
-            block=self._arenas.index(piece.arena), offset=piece.offset, shape=list(piece.tensor.shape),
-            dtype=piece.dtype)
+            block=self._allocations.index(piece.arena.allocation), offset=piece.offset,
+            shape=list(piece.tensor.shape), dtype=piece.dtype)
 
 
 class Executors:
@@ -251,21 +254,39 @@ class Executors:
         self._cache = cache
         # Of each zygote one process lives at a time: while one executor is at work, the next needs another.
         self._zygotes = [executor_zygote() for _ in range(2)]
-        self._ahead: Executor | None = None
+        # A CUDA context takes long to begin, and a tenth of a second to end: nobody has to wait for that.
+        self._hand = ThreadPoolExecutor(max_workers=1)
+        self._ahead = self._hand.submit(self._start)
         self._taken: Executor | None = None
+        self._ending: Future[None] | None = None
 
     def take(self) -> Executor:
-        """A fresh executor; the one taken before is ended. Raises InfrastructureError if none can be had."""
-        executor = self._ahead or self._start()
+        """A fresh executor; the one taken before is given back. Raises InfrastructureError if there is none."""
+        self.give_back()
+        try:
+            self._taken = self._ahead.result()
+        finally:
+            self._ahead = self._hand.submit(self._start)
+        return self._taken
+
+    def give_back(self) -> None:
+        """Ends the executor that was taken, beside what comes next."""
         if self._taken is not None:
-            self._taken.close()
-        self._taken = executor
-        self._ahead = self._start()
-        return executor
+            self._ending, self._taken = self._hand.submit(self._taken.close), None
+
+    def settle(self) -> None:
+        """Returns when no other executor begins or ends, which would disturb what is timed. Raises InfrastructureError
+        if one could not be ended."""
+        wait([self._ahead])
+        if self._ending is not None:
+            self._ending.result()
+            self._ending = None
 
     def close(self) -> None:
         """Ends all of them."""
-        for executor in (self._taken, self._ahead):
+        self._hand.shutdown()
+        started = [] if self._ahead.exception() is not None else [self._ahead.result()]
+        for executor in (self._taken, *started):
             if executor is not None:
                 executor.close()
         for zygote in self._zygotes:
@@ -274,8 +295,13 @@ class Executors:
     def _start(self) -> Executor:
         """Zygotes take turns, and the one whose turn it is has no living worker."""
         zygote = self._zygotes.pop(0)
+        if not zygote.alive:
+            zygote.close()
+            zygote = executor_zygote()
         self._zygotes.append(zygote)
-        return Executor(zygote, self._cache)
+        executor = Executor(zygote, self._cache)
+        executor.open()
+        return executor
 
 
 def executor_zygote() -> Zygote:

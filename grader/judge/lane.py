@@ -12,6 +12,7 @@ import gc
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -22,8 +23,10 @@ from typing import TYPE_CHECKING, NoReturn
 from grader.confine import processes
 from grader.confine.cgroup import create
 from grader.forkserver import isolation
+from grader.forkserver.conversation import Conversation
 from grader.forkserver.handle import OWN_MB, OWN_TASKS, Zygote
 from grader.forkserver.isolation import Isolation
+from grader.plan import wire
 
 if TYPE_CHECKING:
     from grader.judge.execution import Executors
@@ -34,7 +37,11 @@ END_SECONDS = 60
 # As a shell says of what a signal has ended.
 _TERMINATED = 128 + signal.SIGTERM
 
+TURN = threading.RLock()
+"""Held while a confined process is asked for something: the next may be planned while one is judged."""
+
 _zygotes: list[Zygote] = []
+_conversations: list[Conversation] = []
 _executors: list[Executors] = []
 _baselines: list[Baselines] = []
 _isolations: list[Isolation] = []
@@ -125,6 +132,17 @@ def lane_zygote() -> Zygote:
             ("planner", "simulator", "compiler"), layers=measured.layers,
             cgroup=create(OWN_MB, OWN_TASKS) if measured.cgroup else None))
     return _zygotes[0]
+
+
+def converse(role: wire.Role, limits: wire.Limits) -> Conversation:
+    """Forks a confined process, and ends the one before, whoever had it: a zygote has one at a time. Call it in one's
+    turn. Raises InfrastructureError."""
+    while _conversations:
+        before = _conversations.pop()
+        if not before.over:
+            before.end()
+    _conversations.append(Conversation(lane_zygote(), role, limits))
+    return _conversations[0]
 
 
 def lane_executors() -> Executors:

@@ -6,26 +6,29 @@ import time
 from collections.abc import Sequence
 
 from grader.assignment import Assignment, Case, Input, Inputs, Scalar
-from grader.judge.arena import Arena, Piece
+from grader.judge.arena import Allocation, Arena, Piece
 from grader.judge.compare import poison_, same_bits
 from grader.judge.execution import Executor, Executors, Lost
-from grader.judge.planning import Wanted, given_of
+from grader.judge.planning import given_tensor
 from grader.judge.simulation import Ran
 from grader.plan.compiled import Binary
 from grader.plan.messages import GivenTensor
-from grader.plan.plan import Plan
+from grader.plan.plan import Place, Plan
 
 
 class Launching:
-    """Runs calls of one submission in one executor as long as that lives, and takes one when there is something to run.
+    """Runs calls of one submission's assignment in one executor as long as that lives, and takes one when there is
+    something to run. Its memory is that of the largest case, and every call's.
 
     `seconds` is how long a call may take.
     """
 
-    def __init__(self, executors: Executors, *, seconds: float) -> None:
+    def __init__(self, assignment: Assignment, executors: Executors, *, seconds: float) -> None:
+        self._assignment = assignment
         self._executors = executors
         self._seconds = seconds
         self._executor: Executor | None = None
+        self._allocations: dict[tuple[Place, bool], Allocation] = {}
 
     def executor(self) -> Executor:
         """A living one. Raises InfrastructureError."""
@@ -33,71 +36,82 @@ class Launching:
             self._executor = self._executors.take()
         return self._executor
 
-    def run(
-        self, assignment: Assignment, case: Case, plan: Plan, binaries: Sequence[Binary], inputs: Sequence[Inputs]
-    ) -> Ran | Lost:
+    def settle(self) -> None:
+        """Returns when no other executor begins or ends."""
+        self._executors.settle()
+
+    def run(self, case: Case, plan: Plan, binaries: Sequence[Binary], inputs: Sequence[Inputs]) -> Ran | Lost:
         """Runs the plan's calls one after another, each on a copy of its `inputs` and an output full of NaN, and
         returns what the last one left: one of inputs is the first call, two are the steady call after it.
 
         Raises InfrastructureError, BufferError.
         """
         executor = self.executor()
-        arenas: list[Arena] = []
-        try:
-            slots = [_slot(assignment, case, one, arenas) for one in inputs]
-            started = time.monotonic()
-            program = executor.load(plan, binaries)
-            if isinstance(program, Lost):
-                return program
-            lost = executor.bind(slots)
-            if lost is not None:
-                return lost
-            done = executor.run(
-                program, len(slots) - 1, first=0 if len(slots) > 1 else None, seconds=self._seconds)
-            if isinstance(done, Lost):
-                return done
-            seconds = time.monotonic() - started
-            slot = slots[-1]
-            changed = tuple(
-                p.name for p in assignment.parameters
-                if isinstance(p, Input) and not same_bits(slot[p.name].tensor, inputs[-1][p.name]))
-            touched = tuple(
-                name for one in slots for name, piece in one.items()
-                if piece.arena.pieces.index(piece) in piece.arena.touched())
-            stray = tuple(f"a tensor allocated in line {plan.buffers[number].line}" for number in done.touched)
-            return Ran(
-                slot[assignment.output.name].tensor.clone(), changed, (), executor.printed, seconds,
-                tuple(dict.fromkeys((*touched, *stray))))
-        finally:
-            if not executor.over:
-                executor.bind([])
-            for arena in arenas:
-                arena.close()
+        slots = self._slots(case, inputs)
+        started = time.monotonic()
+        program = executor.load(plan, binaries)
+        if isinstance(program, Lost):
+            return program
+        lost = executor.bind(slots)
+        if lost is not None:
+            return lost
+        done = executor.run(
+            program, len(slots) - 1, first=0 if len(slots) > 1 else None, seconds=self._seconds)
+        if isinstance(done, Lost):
+            return done
+        seconds = time.monotonic() - started
+        slot = slots[-1]
+        changed = tuple(
+            p.name for p in self._assignment.parameters
+            if isinstance(p, Input) and not same_bits(slot[p.name].tensor, inputs[-1][p.name]))
+        arenas = {piece.arena for one in slots for piece in one.values()}
+        around = {arena.pieces[index] for arena in arenas for index in arena.touched()}
+        touched = tuple(name for one in slots for name, piece in one.items() if piece in around)
+        stray = tuple(f"a tensor allocated in line {plan.buffers[number].line}" for number in done.touched)
+        return Ran(
+            slot[self._assignment.output.name].tensor.clone(), changed, (), executor.printed, seconds,
+            tuple(dict.fromkeys((*touched, *stray))))
 
     def end(self) -> None:
         if self._executor is not None:
-            self._executor.close()
+            if not self._executor.over:
+                self._executor.bind([])
+            self._executors.give_back()
             self._executor = None
+        while self._allocations:
+            self._allocations.popitem()[1].close()
 
+    def _slots(self, case: Case, inputs: Sequence[Inputs]) -> list[dict[str, Piece]]:
+        """Memory for the calls: their inputs, as given, and outputs full of NaN. Guard zones are written."""
+        slots: list[dict[str, Piece]] = [{} for _ in inputs]
+        for (place, output), wanted in self._given(case).items():
+            arena = Arena(
+                wanted * len(slots), place=place, guard="secret" if output else "nan",
+                allocation=self._allocation(place, output))
+            arena.guard()
+            pieces = iter(arena.pieces)
+            for slot, values in zip(slots, inputs, strict=True):
+                for one in wanted:
+                    piece = slot[one.name] = next(pieces)
+                    if output:
+                        poison_(piece.tensor)
+                    else:
+                        piece.tensor.copy_(values[one.name])
+        return slots
 
-def _slot(assignment: Assignment, case: Case, inputs: Inputs, arenas: list[Arena]) -> dict[str, Piece]:
-    """Memory for one call: its inputs, as given, and an output full of NaN. Guard zones are written."""
-    scalars = {p.name: inputs[p.name] for p in assignment.parameters if isinstance(p, Scalar)}
-    given = [one for one in given_of(assignment, Wanted(case, scalars, debug=False)) if isinstance(one, GivenTensor)]
-    slot: dict[str, Piece] = {}
-    for group in (
-        [one for one in given if not one.output and one.place == "device"],
-        [one for one in given if not one.output and one.place == "host"], [one for one in given if one.output],
-    ):
-        if not group:
-            continue
-        arena = Arena(group, place=group[0].place, guard="secret" if group[0].output else "nan")
-        arenas.append(arena)
-        arena.guard()
-        for one, piece in zip(group, arena.pieces, strict=True):
-            slot[one.name] = piece
-            if one.output:
-                poison_(piece.tensor)
-            else:
-                piece.tensor.copy_(inputs[one.name])
-    return slot
+    def _allocation(self, place: Place, output: bool) -> Allocation:
+        """Room for two calls of any case."""
+        if (place, output) not in self._allocations:
+            most = max(
+                Arena.most_bytes(self._given(case)[place, output] * 2) for case in self._assignment.cases_for("cuda"))
+            self._allocations[place, output] = Allocation(most, place=place, sparse=True)
+        return self._allocations[place, output]
+
+    def _given(self, case: Case) -> dict[tuple[Place, bool], list[GivenTensor]]:
+        """A call's tensors by where they lie and whether they are the output."""
+        groups: dict[tuple[Place, bool], list[GivenTensor]] = {}
+        for parameter in self._assignment.parameters:
+            if not isinstance(parameter, Scalar):
+                one = given_tensor(parameter, case)
+                groups.setdefault((one.place, one.output), []).append(one)
+        return groups

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from grader.assignment import Assignment, Case, Scalar, shape_of
+from grader.assignment import Assignment, Case, Input, Output, Scalar, shape_of
 from grader.forkserver.conversation import Conversation, Lost
 from grader.judge.buffers import memory_file
 from grader.plan import messages
@@ -51,12 +51,16 @@ def given_of(assignment: Assignment, wanted: Wanted) -> list[Given]:
     for parameter in assignment.parameters:
         if isinstance(parameter, Scalar):
             given.append(GivenScalar(name=parameter.name, value=wanted.scalars[parameter.name]))
-            continue
-        place = parameter.place if parameter.kind == "input" else "device"
-        given.append(GivenTensor(
-            name=parameter.name, shape=list(shape_of(parameter, wanted.case)), dtype=parameter.dtype, place=place,
-            output=parameter.kind == "output"))
+        else:
+            given.append(given_tensor(parameter, wanted.case))
     return given
+
+
+def given_tensor(parameter: Input | Output, case: Case) -> GivenTensor:
+    """A tensor of a call, as a planner is told of it."""
+    return GivenTensor(
+        name=parameter.name, shape=list(shape_of(parameter, case)), dtype=parameter.dtype,
+        place=parameter.place if parameter.kind == "input" else "device", output=parameter.kind == "output")
 
 
 def plan_calls(

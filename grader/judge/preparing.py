@@ -10,7 +10,7 @@ from grader.assignment import Assignment
 from grader.course import LimitsTable
 from grader.forkserver.conversation import Conversation, Lost
 from grader.judge.compilation import compile_kernels
-from grader.judge.lane import lane_zygote
+from grader.judge.lane import TURN, converse
 from grader.judge.planning import Planning, Unplanned, Wanted, plan_calls
 from grader.plan import wire
 from grader.plan.compiled import Binary, Problem
@@ -35,10 +35,9 @@ class Preparing:
         self._source = source
         self._limits = limits
         self._device = device
-        self._until = time.monotonic() + limits.assignment_seconds
+        self._until: float | None = None
         self._compiled: dict[str, Binary | Problem] = {}
         self._lost: Lost | None = None
-        self._living: Conversation | None = None
 
     def plan(self, wanted: Sequence[Wanted]) -> Planning:
         """Plans calls; where host code asks what its kernels take, they are compiled, and it is told."""
@@ -70,26 +69,27 @@ class Preparing:
         return [self._compiled[key] for key in keys] if lost is None else lost
 
     def start(self, role: wire.Role) -> Conversation:
-        """Forks a confined process, and ends the one before: a zygote has one at a time. Raises InfrastructureError."""
-        if self._living is not None and not self._living.over:
-            self._living.end()
+        """Forks a confined process with the course's limits. Raises InfrastructureError."""
         limits = self._limits
-        self._living = Conversation(lane_zygote(), role, wire.Limits(
+        return converse(role, wire.Limits(
             memory_mb=limits.memory_mb, file_mb=limits.file_mb, processes=limits.processes,
             cpu_seconds=int(limits.assignment_seconds + COMPILE_SECONDS)))
-        return self._living
 
     def _plan(self, wanted: Sequence[Wanted]) -> Planning:
-        return plan_calls(
-            lambda: self.start("planner"), self._assignment, self._source, wanted, self._device,
-            call_seconds=self._limits.call_seconds, until=self._until)
+        with TURN:
+            if self._until is None:
+                self._until = time.monotonic() + self._limits.assignment_seconds
+            return plan_calls(
+                lambda: self.start("planner"), self._assignment, self._source, wanted, self._device,
+                call_seconds=self._limits.call_seconds, until=self._until)
 
     def _compile(self, kernels: Mapping[str, Kernel]) -> Lost | None:
         missing = {key: kernel for key, kernel in kernels.items() if key not in self._compiled}
         if not missing or self._lost is not None:
             return self._lost if missing else None
-        found = compile_kernels(
-            lambda: self.start("compiler"), list(missing.values()), self._device.target, seconds=COMPILE_SECONDS)
+        with TURN:
+            found = compile_kernels(
+                lambda: self.start("compiler"), list(missing.values()), self._device.target, seconds=COMPILE_SECONDS)
         if isinstance(found, Lost):
             self._lost = found
             return found

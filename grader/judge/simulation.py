@@ -14,6 +14,7 @@ from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
 from grader.forkserver.conversation import Conversation, Lost
 from grader.judge.buffers import HostTensor, memory_file
 from grader.judge.compare import poison_, same_bits
+from grader.judge.lane import TURN
 from grader.plan import messages
 from grader.plan.findings import Finding
 from grader.plan.messages import CannotSimulate, Exhausted
@@ -55,8 +56,6 @@ class Simulation:
 
         Raises InfrastructureError, BufferError.
         """
-        if self._conversation is None or self._conversation.over:
-            self._conversation = self._start()
         text = write_plan(plan)
         file = memory_file(contents=text)
         calls: list[dict[str, HostTensor]] = []
@@ -65,15 +64,18 @@ class Simulation:
                 calls.append({})
                 _share(assignment, case, one, calls[-1])
             given = [tensor for shared in calls for tensor in shared.values()]
-            self._conversation.give(sum(tensor.tensor.nbytes for tensor in given))
-            started = time.monotonic()
-            reply = self._conversation.ask(
-                messages.Simulate(
-                    seq=self._conversation.next_seq(), bytes=len(text), call=1 if len(calls) > 1 else 0,
-                    file=assignment.file, operations=self._operations, masked=masked),
-                messages.SIMULATOR_REPLY, seconds=self._seconds,
-                descriptors=[file, *(tensor.descriptor for tensor in given)])
-            seconds = time.monotonic() - started
+            with TURN:
+                if self._conversation is None or self._conversation.over:
+                    self._conversation = self._start()
+                self._conversation.give(sum(tensor.tensor.nbytes for tensor in given))
+                started = time.monotonic()
+                reply = self._conversation.ask(
+                    messages.Simulate(
+                        seq=self._conversation.next_seq(), bytes=len(text), call=1 if len(calls) > 1 else 0,
+                        file=assignment.file, operations=self._operations, masked=masked),
+                    messages.SIMULATOR_REPLY, seconds=self._seconds,
+                    descriptors=[file, *(tensor.descriptor for tensor in given)])
+                seconds = time.monotonic() - started
             if not isinstance(reply, messages.Simulated):
                 if isinstance(reply, Lost):
                     self.end()

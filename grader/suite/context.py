@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,6 +34,9 @@ class Context:
     seconds: dict[str, float] = field(default_factory=dict)
     kernels: dict[str, list[KernelFacts]] = field(default_factory=dict)
     remarks: dict[str, list[str]] = field(default_factory=dict)
+    _attempts: dict[str, Attempt] = field(default_factory=dict)
+    _making: threading.Lock = field(default_factory=threading.Lock)
+    _ahead: threading.Thread | None = None
 
     @property
     def speed(self) -> bool:
@@ -47,7 +52,29 @@ class Context:
         return read_source_file(self.folder, assignment.file, self.course.limits.source_kb * 1024)
 
     def attempt(self, assignment: Assignment) -> Attempt:
-        return Attempt(assignment, self.source(assignment), self.course, self.seed, self.device)
+        """The one attempt at an assignment. Raises InfrastructureError."""
+        with self._making:
+            if assignment.name not in self._attempts:
+                self._attempts[assignment.name] = Attempt(
+                    assignment, self.source(assignment), self.course, self.seed, self.device,
+                    quiet=self.wait_until_read)
+            return self._attempts[assignment.name]
+
+    def read_ahead(self) -> None:
+        """Begins to plan and compile all attempts, one after another, beside what their checks do."""
+        self._ahead = threading.Thread(target=self._read_ahead, daemon=True)
+        self._ahead.start()
+
+    def wait_until_read(self) -> None:
+        """Returns when nothing is planned or compiled ahead any more."""
+        if self._ahead is not None:
+            self._ahead.join()
+
+    def _read_ahead(self) -> None:
+        for assignment in self.assignments.values():
+            # Whoever asks for it next meets the same failure, and tells it.
+            with suppress(Exception):
+                self.attempt(assignment).read()
 
     def put(self, assignment: str, check: CheckResult) -> None:
         self.evidence.setdefault(assignment, {})[check.id] = check

@@ -8,7 +8,7 @@ import torch
 
 from grader.executor import guards
 from grader.executor.messages import HostBlock
-from grader.judge.arena import Arena
+from grader.judge.arena import Allocation, Arena
 from grader.plan.messages import GivenTensor
 
 WANTED = [
@@ -24,7 +24,7 @@ def test_pieces_have_the_shapes_asked_for_and_zones_between_them() -> None:
     assert (second.tensor.shape, second.tensor.dtype) == ((333,), torch.float16)
     assert first.offset >= guards.zone([30, 70], "float32")
     assert second.offset - first.offset - 30 * 70 * 4 >= guards.zone([30, 70], "float32")
-    assert arena.bytes - second.offset - 666 >= guards.ZONE_BYTES
+    assert arena.allocation.bytes - second.offset - 666 >= guards.ZONE_BYTES
     arena.close()
 
 
@@ -54,8 +54,8 @@ def test_two_arenas_lie_and_look_different() -> None:
 def test_who_maps_a_block_sees_its_tensors() -> None:
     arena = Arena(WANTED, place="pinned")
     descriptors: list[int] = []
-    block = arena.block(descriptors)
-    assert block == HostBlock(descriptor=0, bytes=arena.bytes, pinned=True)
+    block = arena.allocation.block(descriptors)
+    assert block == HostBlock(descriptor=0, bytes=arena.allocation.bytes, pinned=True)
     arena.pieces[1].tensor.copy_(torch.arange(333))
     mapped = torch.frombuffer(mmap.mmap(descriptors[0], block.bytes), dtype=torch.uint8)
     seen = guards.view(mapped, arena.pieces[1].offset, [333], "float16")
@@ -68,3 +68,20 @@ def test_an_arena_may_be_empty() -> None:
     arena.guard()
     assert arena.touched() == []
     arena.close()
+
+
+def test_arenas_lie_one_after_another_at_the_end_of_one_allocation() -> None:
+    allocation = Allocation(Arena.most_bytes(WANTED * 2), place="host")
+    for wanted in (WANTED * 2, WANTED):
+        arena = Arena(wanted, place="host", allocation=allocation)
+        arena.guard()
+        last = arena.pieces[-1]
+        for piece in arena.pieces:
+            piece.tensor.fill_(1)
+        seen = guards.view(allocation.memory, last.offset, [333], "float16")
+        assert (seen == 1).all() and arena.touched() == []
+        assert allocation.bytes - last.offset - last.tensor.nbytes < guards.zone([30, 70], "float32") + 2 * guards.LINE
+        allocation.memory[-1] ^= 1
+        assert arena.touched() == [len(wanted) - 1]
+        arena.close()
+    allocation.close()

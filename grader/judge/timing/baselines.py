@@ -31,14 +31,15 @@ class Baselines:
     """A lane has one, as long as it lives: what compiles is paid for once, and kept in the folder `cache` for the next.
     What takes long at first begins at once, beside what its owner does next.
 
-    `drift` is how fast they have been here, in executors before this one too, and `counts` how many calls of one, by
-    the names of assignment and case, make a replay. Until `warm_until` (time.monotonic) a power-bound device is at its
-    pace.
+    `drift` is how fast they have been here, in executors before this one too. By the names of assignment and case,
+    `counts` is how many calls of the baseline make a replay, and `compiled` the seconds of a call of what is reported
+    beside it. Until `warm_until` (time.monotonic) a power-bound device is at its pace.
     """
 
     def __init__(self, cache: Path) -> None:
         self.drift = Drift()
         self.counts: dict[tuple[str, str], int] = {}
+        self.compiled: dict[tuple[str, str], float] = {}
         self.warm_until = 0.0
         self._cache = cache
         self._zygote = executor_zygote()

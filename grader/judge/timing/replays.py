@@ -77,7 +77,7 @@ class Replays:
             wanted = min(most, math.ceil(REPLAY_SECONDS / seconds))
             if self.count / OFF < wanted < OFF * self.count:
                 break
-        self._taken.clear()
+        self.forget()
         return None
 
     def replay(self, *, expect: bool) -> float | Lost:
@@ -91,6 +91,10 @@ class Replays:
         self._taken.append(own)
         return max(1e-9, own.host if self.by_host else own.device) / self.count
 
+    def forget(self) -> None:
+        """What was taken so far no longer says whether clocks differ."""
+        self._taken.clear()
+
     @property
     def clocks_differ(self) -> bool:
         """Whether the device's clock says less than the host's by more than it takes to hear of an end. A kernel can
@@ -99,5 +103,7 @@ class Replays:
         Whatever keeps the host from hearing of an end only adds to its times: the least of them is the one to trust.
         The device's that counts is the usual one.
         """
+        if not self._taken:
+            return False
         least, usual = min(one.host for one in self._taken), statistics.median(one.device for one in self._taken)
         return least > (1 + APART_SHARE) * usual + APART_SECONDS
