@@ -144,7 +144,7 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
     summary = explain_assignment(assignment, checks)
     content = context.source(assignment).content
     digest = hashlib.sha256(content).hexdigest() if content is not None else ""
-    performance = _performance(job, context, assignment, verdict, digest)
+    performance = performance_of(job, context, assignment, verdict, digest)
     # Each line once, not once for each case.
     refused = {check.detail.message: check.detail for check in checks
                if check.detail is not None and check.detail.kind == "policy"}
@@ -165,9 +165,10 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
     )
 
 
-def _performance(
+def performance_of(
     job: Job, context: Context, assignment: Assignment, verdict: Verdict, digest: str
 ) -> Performance:
+    """What is said of an assignment's speed, and the points it earns. `digest` is the submitted file's."""
     points, threshold = job.course.points_of(assignment.name), job.course.threshold_of(assignment.name)
     found = Performance(
         reason=NO_GPU if job.device == "cpu" else NOT_ASKED, max_points=points.performance,

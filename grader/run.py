@@ -72,7 +72,7 @@ def planned(
     _on_interruption(signal.default_int_handler)
     with Lanes(side_by_side, measured) as lanes:
         with console.status("starting") if console else contextlib.nullcontext():
-            device = _device(lanes, device, chosen)
+            device = choose_device(lanes, device, chosen)
         # On a GPU one after another: a neighbour would be in the way of its memory and its clock.
         side_by_side = 1 if device == "cuda" else side_by_side
         calibrations = _calibrations() if device == "cuda" and speed else ()
@@ -95,7 +95,7 @@ def _on_interruption(handler: Callable[[int, FrameType | None], None]) -> None:
             signal.signal(number, handler)
 
 
-def _device(lanes: Lanes, asked: str, names: Sequence[str]) -> str:
+def choose_device(lanes: Lanes, asked: str, names: Sequence[str]) -> str:
     """The device to grade on, as the first lane finds it, which looks at the assignments `names` as well: importing
     torch is its work. Raises PlanError."""
     looking = lanes.ask(look, asked, names)

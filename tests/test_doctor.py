@@ -8,7 +8,6 @@ from typer.testing import CliRunner
 from grader.cli import app
 from grader.forkserver import isolation
 from grader.forkserver.handle import InfrastructureError
-from grader.judge import lane
 from grader.judge.lane import close_lane
 
 
@@ -18,7 +17,6 @@ def test_whatever_a_failure_says_every_finding_is_shown(monkeypatch: pytest.Monk
 
     monkeypatch.setattr("grader.judge.device.no_gpu", lambda: "there is none")
     close_lane()
-    monkeypatch.setattr(lane, "_isolations", [])
     monkeypatch.setattr(isolation, "measure", fails)
     done = CliRunner().invoke(app, ["doctor"], env={"COLUMNS": "200"})
     assert done.exit_code == 3, done.output

@@ -47,9 +47,9 @@ _IOCTL_DEV = 1 << 15
 
 # What each ABI added: rights on files (ABI 1: execute to make_sym), on TCP (bind, connect), scopes (abstract unix
 # sockets, signals). All of them are handled, that is refused unless a rule allows them.
-_FILES = {1: (1 << 13) - 1, 2: _REFER, 3: _TRUNCATE, 5: _IOCTL_DEV}
-_TCP = {4: 0b11}
-_SCOPES = {6: 0b11}
+FILES = {1: (1 << 13) - 1, 2: _REFER, 3: _TRUNCATE, 5: _IOCTL_DEV}
+TCP = {4: 0b11}
+SCOPES = {6: 0b11}
 
 # ABI 1 refuses every rename from one folder to another with EXDEV, and Triton's cache renames: that is no use.
 LEAST_ABI = 2
@@ -127,7 +127,7 @@ def _ruleset() -> tuple[int, int, int]:
     if version < LEAST_ABI:
         raise OSError(errno.EOPNOTSUPP, f"landlock: ABI {LEAST_ABI} is needed, the kernel offers {version}")
     while True:
-        files, tcp, scopes = (_sum(rights, version) for rights in (_FILES, _TCP, _SCOPES))
+        files, tcp, scopes = (_sum(rights, version) for rights in (FILES, TCP, SCOPES))
         attributes = struct.pack("=QQQ", files, tcp, scopes)
         try:
             return _call(_CREATE_RULESET, attributes, len(attributes), 0), version, files

@@ -20,7 +20,7 @@ _MS_REC, _MS_PRIVATE = 1 << 14, 1 << 18
 _CAPABILITY_VERSION_3 = 0x20080522
 _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 
-_libc = ctypes.CDLL(None, use_errno=True)
+libc = ctypes.CDLL(None, use_errno=True)
 
 
 def _checked(result: int, what: str) -> None:
@@ -34,13 +34,13 @@ def new_pid_namespace() -> Iterator[None]:
     """Children forked inside are the first process of a namespace of their own. One child at most."""
     own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     try:
-        _checked(_libc.unshare(_CLONE_NEWPID), "unshare(pid)")
+        _checked(libc.unshare(_CLONE_NEWPID), "unshare(pid)")
         parent = os.getpid()
         try:
             yield
         finally:
             if os.getpid() == parent:
-                _checked(_libc.setns(own, _CLONE_NEWPID), "setns(pid)")
+                _checked(libc.setns(own, _CLONE_NEWPID), "setns(pid)")
     finally:
         os.close(own)
 
@@ -51,15 +51,15 @@ def new_mounts(folder: str, *, megabytes: int, entries: int, uid: int | None) ->
     It holds `megabytes` and `entries` files at most, belongs to `uid` (None: to this user), and none of its files can
     be mapped as a program. /proc shows the user's own processes of the pid namespace, and /dev/shm takes nothing.
     """
-    _checked(_libc.unshare(_CLONE_NEWNS | _CLONE_NEWIPC), "unshare(mount, ipc)")
-    _checked(_libc.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None), "mount(private)")
+    _checked(libc.unshare(_CLONE_NEWNS | _CLONE_NEWIPC), "unshare(mount, ipc)")
+    _checked(libc.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None), "mount(private)")
     flags = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
     options = f"size={megabytes}m,nr_inodes={entries},mode=700"
     if uid is not None:
         options += f",uid={uid},gid={uid}"
-    _checked(_libc.mount(b"tmpfs", folder.encode(), b"tmpfs", flags, options.encode()), f"mount({folder})")
-    _checked(_libc.mount(b"tmpfs", b"/dev/shm", b"tmpfs", flags | _MS_RDONLY, b"size=4k,nr_inodes=2"), "mount(shm)")
-    _checked(_libc.mount(b"proc", b"/proc", b"proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, b"hidepid=2"), "mount(proc)")
+    _checked(libc.mount(b"tmpfs", folder.encode(), b"tmpfs", flags, options.encode()), f"mount({folder})")
+    _checked(libc.mount(b"tmpfs", b"/dev/shm", b"tmpfs", flags | _MS_RDONLY, b"size=4k,nr_inodes=2"), "mount(shm)")
+    _checked(libc.mount(b"proc", b"/proc", b"proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, b"hidepid=2"), "mount(proc)")
 
 
 def become(uid: int) -> None:
@@ -75,7 +75,7 @@ class _Header(ctypes.Structure):
 
 def drop_capabilities() -> None:
     """Every privilege of this process, for good once no program can add any (`processes.gain_nothing_by_exec`)."""
-    _libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     # Two records of effective, permitted and inheritable: all nought.
     none = (ctypes.c_uint32 * 6)()
-    _checked(_libc.capset(ctypes.byref(_Header(_CAPABILITY_VERSION_3, 0)), none), "capset")
+    _checked(libc.capset(ctypes.byref(_Header(_CAPABILITY_VERSION_3, 0)), none), "capset")

@@ -17,7 +17,7 @@ _PR_GET_CHILD_SUBREAPER = 37
 _PR_SET_NO_NEW_PRIVS = 38
 
 # Not every kernel is built with it.
-_LISTS_CHILDREN = Path("/proc/thread-self/children").exists()
+LISTS_CHILDREN = Path("/proc/thread-self/children").exists()
 
 
 def _prctl(option: int, value: int) -> None:
@@ -65,7 +65,7 @@ def children(pid: int, root: int) -> Iterable[int]:
     May miss some of a tree that changes (proc(5), "children"). Where the kernel does not list them, asked for `root` it
     gives everything below it at once, and nothing for the others.
     """
-    if not _LISTS_CHILDREN:
+    if not LISTS_CHILDREN:
         return descendants(root) if pid == root else ()
     found: list[int] = []
     with contextlib.suppress(OSError):

@@ -42,7 +42,7 @@ def enter(
     os.setsid()
     processes.die_with_parent()
     processes.show()
-    _keep_only(control, output)
+    keep_only(control, output)
     if layers.namespaces:
         namespaces.new_mounts(
             str(folder), megabytes=limits.file_mb, entries=FILES, uid=layers.uid)
@@ -72,7 +72,8 @@ def enter(
         seccomp.install(allow_exec=programs)
 
 
-def _keep_only(control: int, output: int) -> None:
+def keep_only(control: int, output: int) -> None:
+    """Leaves open descriptor 3, which is `control`, and 1 and 2, which write to `output`; 0 reads nothing."""
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     # Moved out of the way first: one of them may be number 1, 2 or 3.

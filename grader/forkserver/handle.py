@@ -28,9 +28,9 @@ OWN_TASKS = 64
 MOST_THREADS = 16
 
 # What a worker's programs may need to find libraries and a device; everything else of the environment stays outside.
-_KEEP = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
+KEPT = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 
-_BOOT = """
+BOOT = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])["path"]
 from grader.plan import wire
@@ -65,7 +65,7 @@ class Zygote:
         self._home.chmod(0o711)
         self.pid = 0
         ours, theirs = frames.socket_pair()
-        environment = {name: os.environ[name] for name in _KEEP if name in os.environ}
+        environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         # Threads that are there already do not survive a fork.
         environment |= {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "HOME": str(self._home)}
         if "executor" in roles:
@@ -84,7 +84,7 @@ class Zygote:
             with theirs, (self._home / "zygote.log").open("wb") as log:
                 # A program given on the command line has no folder of its own on the path; -I would drop PYTHONPATH.
                 self._process = subprocess.Popen(
-                    [*around, sys.executable, "-I", "-B", "-c", _BOOT, settings.model_dump_json()],
+                    [*around, sys.executable, "-I", "-B", "-c", BOOT, settings.model_dump_json()],
                     env=environment, cwd=self._home, pass_fds=[theirs.fileno()],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                     # A terminal's Ctrl-C is for whoever gives it orders.

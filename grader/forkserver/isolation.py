@@ -62,8 +62,8 @@ def measure() -> Isolation:
 
     Raises InfrastructureError if no worker can be had at all.
     """
-    offered, missing = _offered()
-    for layers in weaker(offered):
+    every, missing = offered()
+    for layers in weaker(every):
         try:
             managed, trouble = probe(layers)
         except InfrastructureError as error:
@@ -135,7 +135,7 @@ def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
         return managed, answer.trouble
 
 
-def _offered() -> tuple[wire.Layers, list[str]]:
+def offered() -> tuple[wire.Layers, list[str]]:
     """Every layer that this machine seems to have, and what it seems not to have."""
     missing = []
     readable = surroundings.readable()

@@ -16,7 +16,7 @@ import torch
 from grader.assignment import DType
 
 # See memfd_create(2) and "File sealing" in fcntl(2).
-_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 DTYPES = {"float32": torch.float32, "float16": torch.float16}
 
@@ -32,7 +32,7 @@ def memory_file(size: int = 0, contents: bytes = b"") -> int:
     try:
         os.truncate(descriptor, max(size, len(contents)))
         os.pwrite(descriptor, contents, 0)
-        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, SEALS)
     except BaseException:
         os.close(descriptor)
         raise

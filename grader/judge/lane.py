@@ -166,12 +166,13 @@ def lane_baselines() -> Baselines:
 
 
 def close_lane() -> None:
-    """Ends this process's fork servers, and with them what they have forked."""
+    """Ends this process's fork servers and what they have forked; the next ones measure the isolation anew."""
     for one in (_baselines, _executors):
         while one:
             one.pop().close()
     while _zygotes:
         _zygotes.pop().close()
+    _isolations.clear()
 
 
 def _cache() -> Path:

@@ -49,7 +49,7 @@ def bare(attack: str, off: str, layers: wire.Layers) -> Iterator[Zygote]:
     """
     with pytest.MonkeyPatch.context() as patch:
         boot = BOOT.format(off=textwrap.dedent(off), attack=textwrap.indent(textwrap.dedent(attack), "    "))
-        patch.setattr(handle, "_BOOT", boot)
+        patch.setattr(handle, "BOOT", boot)
         own = Zygote(layers=layers)
     try:
         yield own

@@ -30,8 +30,8 @@ APART = wire.Layers(namespaces=True, uid=USER if ROOT else None)
 
 
 def skip_without_namespaces() -> None:
-    offered, missing = isolation._offered()
-    if not offered.namespaces:
+    there, missing = isolation.offered()
+    if not there.namespaces:
         pytest.skip("; ".join(missing))
 
 
@@ -54,7 +54,7 @@ def keep(control, output):
     for number in (1, 2):
         os.dup2(output, number)
     os.dup2(control, 3)
-sandbox._keep_only = keep
+sandbox.keep_only = keep
 """
 
 
@@ -70,7 +70,7 @@ def test_a_worker_has_nothing_of_the_judges_environment(monkeypatch: pytest.Monk
     """
     monkeypatch.setenv("KERNELMARK_SECRET", "1")
     assert tried(attack) == "False"
-    monkeypatch.setattr(judges_zygote, "_KEEP", ("PATH", "KERNELMARK_SECRET"))
+    monkeypatch.setattr(judges_zygote, "KEPT", ("PATH", "KERNELMARK_SECRET"))
     assert tried(attack) == "True"
 
 
@@ -153,7 +153,7 @@ class Library:
         return getattr(real, name)
     def mount(self, source, target, kind, flags, options):
         return real.mount(source, target, kind, flags, None if options == b"hidepid=2" else options)
-real, namespaces._libc = namespaces._libc, Library()
+real, namespaces.libc = namespaces.libc, Library()
 """
 
 

@@ -239,12 +239,15 @@ def test_where_filters_are_refused_it_is_said() -> None:
     # As in a container whose own filter refuses seccomp(2).
     before = """
         import struct
-        code = seccomp._block(seccomp.ARCHITECTURES[os.uname().machine].seccomp, [seccomp._DENIED])
-        code = [seccomp.Instruction(0x20, 0, 0, 0), *code, seccomp._ALLOWED]
+        class Program(ctypes.Structure):
+            _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_char_p)]
+        # Loads the call's number; if it is seccomp's, answers EPERM, else lets the call through.
+        code = [(0x20, 0, 0, 0), (0x15, 0, 1, seccomp.ARCHITECTURES[os.uname().machine].seccomp),
+                (0x06, 0, 0, 0x50000 | errno.EPERM), (0x06, 0, 0, 0x7FFF0000)]
         packed = b"".join(struct.pack("=HBBI", *one) for one in code)
         assert seccomp.available()
         libc.prctl(38, 1, 0, 0, 0)
-        seccomp._seccomp(os.uname().machine, seccomp._Program(len(code), packed))
+        assert libc.prctl(22, 2, ctypes.byref(Program(len(code), packed)), 0, 0) == 0
         assert not seccomp.available()
     """
     failed = run("", before=before)

@@ -36,9 +36,9 @@ ALONE: dict[str, tuple[wire.Layers, set[str]]] = {
 
 
 def _skip_without(layers: wire.Layers) -> None:
-    offered, missing = isolation._offered()
+    there, missing = isolation.offered()
     for name in ("namespaces", "landlock", "seccomp"):
-        if getattr(layers, name) and not getattr(offered, name):
+        if getattr(layers, name) and not getattr(there, name):
             pytest.skip("; ".join(missing))
     if layers.uid is not None and not ROOT:
         pytest.skip("only root may choose another user")

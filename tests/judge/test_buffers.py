@@ -47,7 +47,7 @@ def test_an_empty_memory_file_takes_no_memory() -> None:
 @pytest.mark.parametrize("sealed", [True, False])
 def test_shared_memory_cannot_be_cut_under_the_judge(sealed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not sealed:
-        monkeypatch.setattr(buffers, "_SEALS", 0)
+        monkeypatch.setattr(buffers, "SEALS", 0)
     pid = os.fork()
     if pid == 0:
         faulthandler.disable()
@@ -65,7 +65,7 @@ def test_shared_memory_cannot_be_cut_under_the_judge(sealed: bool, monkeypatch: 
 @pytest.mark.parametrize("sealed", [True, False])
 def test_shared_memory_cannot_be_grown(sealed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not sealed:
-        monkeypatch.setattr(buffers, "_SEALS", 0)
+        monkeypatch.setattr(buffers, "SEALS", 0)
     shared = buffers.HostTensor((16,), "float32")
     try:
         with pytest.raises(PermissionError) if sealed else contextlib.nullcontext():

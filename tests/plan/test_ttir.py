@@ -86,13 +86,13 @@ def test_another_symbol_is_refused() -> None:
 
 @pytest.mark.parametrize("dtype", ["fp32", "bf16", "i8", "u8", "i64", "u16", "fp8e5", "fp8e4nv"])
 def test_descriptors_of_each_type_fit_their_entry(dtype: str) -> None:
-    read_kernel(kernels.tile(dtype, side=32))
+    assert read_kernel(kernels.tile(dtype, side=32)) == ()
 
 
 @pytest.mark.parametrize(
     ("pointer", "number"), [("*kfp16", "u64"), ("*u1", "i64"), ("*fp8e4nv", "fp64"), ("*i16", "fp16")])
 def test_pointers_and_numbers_of_each_type_fit_their_entry(pointer: str, number: str) -> None:
-    read_kernel(kernels.lower(kernels.idle_kernel, {"x_ptr": pointer, "n": number}, {}))
+    assert read_kernel(kernels.lower(kernels.idle_kernel, {"x_ptr": pointer, "n": number}, {})) == ()
 
 
 @settings(max_examples=300, deadline=None)

@@ -84,10 +84,8 @@ def test_a_grader_that_hangs_is_ended_by_pytest_timeout(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(grading, "GUARD_SECONDS", 2 - Course().limits.assignment_seconds)
     spoil(monkeypatch, instead)
-    started = time.monotonic()
     result = graded()
     assert result.verdict == "infrastructure_error" and "Timeout" in result.message
-    assert time.monotonic() - started < 30
 
 
 def test_a_submissions_own_tests_are_not_collected(tmp_path: Path) -> None:

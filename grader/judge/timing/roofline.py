@@ -83,7 +83,8 @@ def share(work: Work, seconds: float, roofline: Roofline) -> tuple[float, str]:
     return at_best[bound] / seconds, bound
 
 
-_known: dict[int, tuple[float, Roofline]] = {}
+# What this process has measured last, of each device, and when.
+latest: dict[int, tuple[float, Roofline]] = {}
 
 
 def roofline(device: int = 0, max_age: float = MAX_AGE_SECONDS) -> Roofline:
@@ -91,9 +92,9 @@ def roofline(device: int = 0, max_age: float = MAX_AGE_SECONDS) -> Roofline:
 
     Call it while no executor is busy. Raises RooflineError.
     """
-    measured = _known.get(device)
+    measured = latest.get(device)
     if measured is None or time.monotonic() - measured[0] > max_age:
-        measured = _known[device] = time.monotonic(), measure(device)
+        measured = latest[device] = time.monotonic(), measure(device)
     return measured[1]
 
 
@@ -108,7 +109,7 @@ def fraction(work: Work, seconds: float) -> tuple[float, str]:
     if found[0] > IMPOSSIBLE:
         with suppress(RooflineError):
             again = measure()
-            _known[0] = time.monotonic(), replace(
+            latest[0] = time.monotonic(), replace(
                 again, copy=max(known.copy, again.copy), matmul=max(known.matmul, again.matmul),
                 pinned=max(known.pinned, again.pinned))
         found = share(work, seconds, roofline(max_age=math.inf))

@@ -108,10 +108,10 @@ def test_without_time_there_is_no_result_and_with_little_the_blocks_there_are() 
     def late() -> float:
         # Six blocks fit, and a seventh does not.
         if next(slow) >= 2 * FEWEST_RATIOS - 1:
-            time.sleep(0.2)
+            time.sleep(1)
         return 1.0
 
-    blocks = paired(late, told(repeat(1.0)), settled=lambda ratios: False, until=time.monotonic() + 0.1)
+    blocks = paired(late, told(repeat(1.0)), settled=lambda ratios: False, until=time.monotonic() + 1)
     assert isinstance(blocks, Blocks) and len(blocks.ratios) == FEWEST_RATIOS
 
 

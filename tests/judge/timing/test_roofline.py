@@ -59,7 +59,7 @@ def test_a_roof_that_was_measured_too_low_makes_nobody_suspicious(
         measured.append(replace(ROOFS, copy=second if measured else 2e12))
         return measured[-1]
 
-    monkeypatch.setattr(roofline, "_known", {})
+    monkeypatch.setattr(roofline, "latest", {})
     monkeypatch.setattr(roofline, "measure", pretended)
     found, _ = fraction(Work(bytes=10**12), seconds)
     assert found == pytest.approx(expected, abs=0.01) and len(measured) == times
@@ -71,7 +71,7 @@ def test_who_takes_the_memory_to_measure_with_stays_impossible(monkeypatch: pyte
     def refuses(device: int = 0) -> Roofline:
         raise RooflineError("too little free memory")
 
-    monkeypatch.setattr(roofline, "_known", {0: (time.monotonic(), ROOFS)})
+    monkeypatch.setattr(roofline, "latest", {0: (time.monotonic(), ROOFS)})
     monkeypatch.setattr(roofline, "measure", refuses)
     assert fraction(Work(bytes=10**12), 0.1)[0] == pytest.approx(2.5)
 
