@@ -17,7 +17,7 @@ TEST_TOOLS := $(VENV)/.test-tools
 SETUP := $(VENV)/.setup
 
 .DEFAULT_GOAL := help
-.PHONY: help setup grade test lint types check doctor clean
+.PHONY: help setup grade test test-all lint types check doctor clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,8 +30,11 @@ grade: $(SETUP) ## grade SUBMISSIONS (default: the sample class) and write repor
 	exec $(BIN)/kernelmark grade "$(SUBMISSIONS)" --out "$(OUT)" --only "$(ONLY)" --device "$(DEVICE)" --jobs "$(JOBS)" \
 		$(ISOLATION)
 
-test: $(TEST_TOOLS) ## run every test that needs no GPU
+test: $(TEST_TOOLS) ## run the tests that need no GPU, at the strongest isolation
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+test-all: $(TEST_TOOLS) ## the same, and once more at every isolation and for a user without privileges
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not gpu"
 
 lint: $(TEST_TOOLS) ## ruff, and who may import whom
 	$(BIN)/ruff check .

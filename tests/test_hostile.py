@@ -1,8 +1,8 @@
 """Hostile submissions get zero points and leave nothing behind: `tests/submissions/hostile/<family>/<name>/`.
 
 The real judge decides, in a lane of its own, at the strongest isolation that this machine offers; where it is the
-sandbox that a family meets, once more at each weaker level that is meant to hold. Lines in a member's file say what
-must come of it:
+sandbox that a family meets, `make test-all` tries it once more at each weaker level that is meant to hold. Lines in a
+member's file say what must come of it:
 `# verdict: a, b` the verdicts that will do, `# expect: words` what the message must hold;
 `# residual: why` it earns points today, as docs/judge.md says it may: the line goes when a defence takes them away;
 `# gap: why` another of the promises above is not kept yet: the same;
@@ -166,6 +166,7 @@ def test_zero_points_and_nothing_left(folder: Path, lane: Lane, tmp_path: Path, 
     _assert_held(folder, lane, tmp_path, record_property)
 
 
+@pytest.mark.full
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("lane", ["3"], indirect=True)
 @_members(3, BOUNDED)
@@ -173,6 +174,7 @@ def test_the_same_without_a_cgroup(folder: Path, lane: Lane, tmp_path: Path, rec
     _assert_held(folder, lane, tmp_path, record_property)
 
 
+@pytest.mark.full
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("lane", ["2"], indirect=True)
 @_members(2, CONFINED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -91,6 +92,25 @@ def _append(path: Path, text: str) -> None:
 
 
 # In a copy of everything, since it is broken there.
+COPIED = ("grader", "assignments", "reference", "student_template")
+# What a lane and its starter look at, from each copy in a process of its own, which has torch from its parent.
+LOOKS = """
+import os, sys
+import jinja2, matplotlib, numpy, pydantic, torch, triton
+for root in sys.argv[1:]:
+    if os.fork() == 0:
+        sys.path.insert(0, root)
+        from grader import preflight
+        said = "nothing"
+        try:
+            preflight.pages()
+            preflight.assignments(["silu"])
+        except preflight.PlanError as error:
+            said = str(error)
+        print(said, flush=True)
+        os._exit(0)
+    os.wait()
+"""
 BROKEN: dict[str, tuple[Change, tuple[str, ...]]] = {
     "a template is missing": (
         lambda root: (root / "grader/report/templates/student.html.j2").unlink(), ("student.html.j2",)),
@@ -120,6 +140,11 @@ BROKEN: dict[str, tuple[Change, tuple[str, ...]]] = {
         ("student_template/silu.py: a function silu(x, out) expected",)),
     "a reference that is missing": (
         lambda root: (root / "reference/silu.py").unlink(), ("reference/silu.py: file expected",)),
+}
+
+# Those are told to whoever types the command, each at a stage of its own.
+TOLD: dict[str, tuple[Change, tuple[str, ...]]] = {
+    **{what: BROKEN[what] for what in ("a style sheet is missing", "an assignment whose oracle fails")},
     "a course that names no assignment": (
         lambda root: (root / "course.toml").write_text('assignments = ["slu"]\n'),
         ("course.toml: assignments: 'slu'",)),
@@ -127,19 +152,45 @@ BROKEN: dict[str, tuple[Change, tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize(("change", "words"), BROKEN.values(), ids=BROKEN)
+def copied(root: Path, change: Change) -> str:
+    """What Python imports from, with a copy that is broken before everything else."""
+    for name in COPIED:
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "course.toml", root)
+    change(root)
+    return os.pathsep.join([str(root), *elsewhere()])
+
+
+def elsewhere() -> list[str]:
+    return [entry for entry in sys.path if entry and Path(entry).resolve() != ROOT]
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What is said of each copy, by what is broken in it."""
+    folder = tmp_path_factory.mktemp("broken")
+    for number, (change, _) in enumerate(BROKEN.values()):
+        copied(folder / str(number), change)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", LOOKS, *(str(folder / str(number)) for number in range(len(BROKEN)))],
+        capture_output=True, text=True, check=False, cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(elsewhere())})
+    assert done.returncode == 0, done.stderr
+    return dict(zip(BROKEN, done.stdout.splitlines(), strict=True))
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_what_is_broken_is_said(said: dict[str, str], what: str) -> None:
+    assert [word for word in ("expected", *BROKEN[what][1]) if word not in said[what]] == [], said[what]
+
+
+@pytest.mark.parametrize(("change", "words"), TOLD.values(), ids=TOLD)
 def test_what_is_broken_is_told_before_anyone_is_graded(
     tmp_path: Path, change: Change, words: tuple[str, ...]
 ) -> None:
-    root = tmp_path / "copy"
-    for name in ("grader", "assignments", "reference", "student_template"):
-        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "course.toml", root)
     hand_in(tmp_path / "class", "alice")
-    change(root)
-    path = os.pathsep.join([str(root), *(entry for entry in sys.path if entry and Path(entry).resolve() != ROOT)])
     done = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu", cwd=tmp_path,
-                      environment={"PYTHONPATH": path})
+                      environment={"PYTHONPATH": copied(tmp_path / "copy", change)})
     assert done.returncode == 2, done
     assert done.stderr.startswith("kernelmark: ") and len(done.stderr.splitlines()) == 1, done.stderr
     assert [word for word in ("expected", *words) if word not in done.stderr] == [], done.stderr

@@ -1,25 +1,30 @@
 """The oracles against formulas written another way, and reference kernels at sizes that no case without a GPU reaches.
 
-At all others the reference kernels are graded in tests/test_submissions.py.
+At all others the reference kernels are graded in tests/test_submissions.py, and their stages in test_stages.py.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from grader.assignment import Case
-from grader.catalogue import ROOT, assignments, right_answer
+from grader.assignment import Assignment, Case, Input, Output, shape_of
+from grader.catalogue import ROOT, answer_and_tolerance, assignments, right_answer
+from grader.judge.compare import Comparison, compare
+from grader.judge.inputs import draw
 from grader.plan.messages import Simulated
 from grader.plan.plan import Plan
+from grader.simulator.main import Result, run
 from tests.planner.harness import plan_file
-from tests.simulator.test_references import simulated
+from tests.simulator.harness import memory, poison
 
 SEED = 7
+EPS = 1e-5
 
 
 def silu(x: Tensor) -> Tensor:
@@ -76,6 +81,20 @@ LARGE = {
     "rmsnorm_matrix": ({"rows": 3, "cols": 16385}, ["long_row_kernel"]),
     "transpose": ({"M": 260, "N": 132}, ["transpose_kernel"]),
 }
+
+
+def simulated(assignment: Assignment, case: Case, plan: Plan) -> tuple[Result, Comparison]:
+    """What the plan's calls have shown, and the last one's output beside the oracle's answer."""
+    memories: list[list[Any]] = []
+    for number in range(len(plan.calls())):
+        inputs: dict[str, Any] = {
+            name: value if isinstance(value, torch.Tensor) else EPS
+            for name, value in draw(assignment, case, number, cuda=False).items()}
+        output = poison(*shape_of(assignment.output, case), dtype=getattr(torch, assignment.output.dtype))
+        memories.append([memory(inputs[each.name].contiguous() if isinstance(each, Input) else output)
+                         for each in assignment.parameters if isinstance(each, Input | Output)])  # fmt: skip
+    result = run(plan, *memories, operations=10**10, file=assignment.file)
+    return result, compare(output, *answer_and_tolerance(assignment, inputs))
 
 
 @pytest.mark.parametrize("name", LARGE)

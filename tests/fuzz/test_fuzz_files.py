@@ -37,7 +37,7 @@ LINES = st.builds(b"%b = %b\n".__mod__, st.tuples(KEYS, ODD_TOML))
 SECTIONS = st.builds(b"%b%b".__mod__, st.tuples(TABLES, st.lists(LINES, max_size=3).map(b"".join)))
 
 
-@bounded(300)
+@bounded(150)
 @given(st.one_of(mutated(st.just(SHIPPED), st.one_of(ODD_TOML, st.binary(max_size=5))),
                  st.lists(SECTIONS, max_size=3).map(b"".join), st.binary(max_size=60)))
 def test_any_course_is_read_or_told(data: bytes) -> None:
@@ -100,7 +100,7 @@ def put(path: Path, what: bytes | str) -> None:
         path.symlink_to(path.name)
 
 
-@bounded(120)
+@bounded(60)
 @given(st.lists(RESULTS, max_size=3))
 def test_any_result_is_read_or_told_and_hides_no_other(whats: list[bytes | str]) -> None:
     with tempfile.TemporaryDirectory() as folder, no_descriptor_left(), within(SECONDS):

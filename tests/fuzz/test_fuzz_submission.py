@@ -132,21 +132,21 @@ def look(path: Path) -> None:
                 assert is_one_line(source.problem.message) and file in source.problem.message
 
 
-@bounded(100)
+@bounded(50)
 @given(st.lists(st.one_of(STUDENTS, STUDENTS, TREES), max_size=5))
 def test_any_class_is_read_or_told(entries: list[Entry]) -> None:
     with no_descriptor_left(), built(entries) as students, within(SECONDS):
         look(students)
 
 
-@bounded(70)
+@bounded(35)
 @given(st.lists(TREES, max_size=8))
 def test_any_students_folder_is_read_or_told(entries: list[Entry]) -> None:
     with no_descriptor_left(), built([Entry("folder", b"alice", entries=tuple(entries))]) as students, within(SECONDS):
         look(students / "alice")
 
 
-@bounded(70)
+@bounded(35)
 @given(st.sampled_from(FILES), st.lists(TREES, max_size=4), TREES)
 def test_any_thing_under_a_files_name_is_read_or_told(file: str, others: list[Entry], entry: Entry) -> None:
     named = Entry(entry.kind, file.encode(), entry.mode, entry.target, entry.size, entry.entries)

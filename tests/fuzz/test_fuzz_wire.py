@@ -113,14 +113,14 @@ def parsed(name: str, frame: bytes, seq: int | None) -> wire.Message | None:
     return message
 
 
-@bounded(400)
+@bounded(200)
 @given(st.sampled_from(sorted(SHAPES)), FRAMES, st.sampled_from([SEQ, None]))
 def test_any_frame_is_a_message_of_the_shape_or_refused(name: str, frame: bytes, seq: int | None) -> None:
     target(float(len(frame)))
     parsed(name, frame, seq)
 
 
-@bounded(150)
+@bounded(80)
 @given(any_message())
 def test_every_real_message_arrives_as_it_was_sent(message: wire.Message) -> None:
     name = next(name for name, models in MODELS.items() if type(message) in models)
@@ -128,7 +128,7 @@ def test_every_real_message_arrives_as_it_was_sent(message: wire.Message) -> Non
     assert parsed(name, frame, message.seq) == message
 
 
-@bounded(200)
+@bounded(100)
 @given(FRAMES, st.integers(0, MANY_DESCRIPTORS))
 def test_no_descriptor_is_taken_from_a_worker(frame: bytes, count: int) -> None:
     with no_descriptor_left():
@@ -214,5 +214,5 @@ class HostilePeer(RuleBasedStateMachine):
         assert open_descriptors() == self.descriptors
 
 
-HostilePeer.TestCase.settings = bounded(40)
+HostilePeer.TestCase.settings = bounded(20)
 TestHostilePeer = HostilePeer.TestCase

@@ -49,7 +49,7 @@ TASKS = {
     "one scale for all": Task(Spread(scale=(0.5, 10.5), axis=None, even=True), (7, 33)),
     "bits": Task(Bits(), (9, 700)),
     "loud columns": Task(Spread(axis=0, loud=Loud(axis=1, sign=1)), (9, 70), torch.float16),
-    "loud rows": Task(Spread(axis=1, loud=Loud(axis=0, sign=-1)), (70, 300), torch.float16),
+    "loud rows": Task(Spread(axis=1, loud=Loud(axis=0, sign=-1)), (18, 300), torch.float16),
 }
 
 

@@ -19,7 +19,7 @@ from grader.judge.compare import poison_
 GEMM = assignments()["gemm"]
 GROUP = 32
 """As in the assignment: columns that are checked by one sum."""
-SIZES = ((200, 170, 300), (1, 1, 1), (96, 130, 2048))
+SIZES = ((200, 170, 300), (1, 1, 1), (96, 130, 1024))
 """(M, N, K): no multiples of anything, the smallest there is, and a long K."""
 SEEDS = tuple(range(3))
 
@@ -124,10 +124,10 @@ WRONG: dict[str, Callable[[Drawn], Tensor]] = {
 
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_answers_fail(what: str) -> None:
-    for sizes in SIZES[::2]:
+    for sizes, seeds in ((SIZES[0], SEEDS), (SIZES[2], SEEDS[:1])):
         one = drawn(*sizes)
         output = WRONG[what](one)
-        for seed in SEEDS:
+        for seed in seeds:
             found = checked(one.inputs, output, seed)
             assert found > 1
             if not bool(output.isfinite().all()):

@@ -99,10 +99,9 @@ def test_the_page_shows_the_stages_and_escapes_them() -> None:
         in text
     assert "<code>out</code> is written" in page and page.count("Among the course's stages") == 1
     assert "reference 3.55, V4 tuned 3.52, you 3.4" in page and "V0 torch 1," in page
-    for field in ("name", "title"):
-        speed.ladder = [rung.model_copy(update={field: f"{samples.SCRIPT} {samples.REORDERED} {samples.LONG}"})
-                        for rung in speeds.LADDER]
-        elements = Elements(student_page(result))
-        assert [tag for tag, _ in elements.tags].count("script") == 1
-        assert all(tag != "img" and "onerror" not in attributes for tag, attributes in elements.tags)
-        assert samples.SCRIPT in " ".join(elements.text)
+    hostile = {field: f"{field} {samples.SCRIPT} {samples.REORDERED} {samples.LONG}" for field in ("name", "title")}
+    speed.ladder = [rung.model_copy(update=hostile) for rung in speeds.LADDER]
+    elements = Elements(student_page(result))
+    assert [tag for tag, _ in elements.tags].count("script") == 1
+    assert all(tag != "img" and "onerror" not in attributes for tag, attributes in elements.tags)
+    assert all(f"{field} {samples.SCRIPT}" in " ".join(elements.text) for field in hostile)

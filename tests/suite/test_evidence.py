@@ -60,7 +60,8 @@ def test_a_check_that_skips_itself_has_not_passed(monkeypatch: pytest.MonkeyPatc
         pytest.skip("not today")
 
     spoil(monkeypatch, instead)
-    assert (graded().verdict, graded().score) == ("infrastructure_error", 0)
+    result = graded()
+    assert (result.verdict, result.score) == ("infrastructure_error", 0)
 
 
 def test_a_check_that_is_not_collected_has_not_passed(monkeypatch: pytest.MonkeyPatch) -> None:
