@@ -60,7 +60,7 @@ class Trouble:
 def calibrate(names: list[str], course: Course, stages: bool = True) -> Iterator[Found | Trouble]:
     """Measures the reference kernels of `names`, and their stages, against their baselines, one after another.
 
-    What one of them fails by keeps no other from being measured. Raises InfrastructureError if nothing can be.
+    A kernel that fails does not keep the others from being measured. Raises InfrastructureError if nothing can be.
     """
     for name in names:
         assignment = catalogue.assignments()[name]

@@ -110,8 +110,8 @@ def joined(earlier: Calibration, new: Calibration, taught: Mapping[str, Sequence
     """The new one, with what an earlier one has beside it, if device and versions agree: other assignments, and other
     rungs of the same ones.
 
-    `taught`: by assignment the names of its rungs, in the order that they get. Of an assignment that is there, no other
-    rung is kept that was not measured now: the course has it no more.
+    `taught`: by assignment the names of its rungs, in the order that they get. Of an assignment measured now, rungs
+    that are not in `taught` are dropped: the course no longer has them.
     """
     def where(one: Calibration) -> tuple[str, ...]:
         return one.device, one.driver, one.torch, one.triton, one.kernelmark

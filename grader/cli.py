@@ -61,7 +61,7 @@ def grade(
         _usage(str(error))
     except OSError as error:
         _usage(f"{error.filename}: {error.strerror}; a folder of assignments expected")
-    # Late: whoever mistyped a name should not wait for what it imports.
+    # Late: a mistyped name is told before torch is imported.
     from grader import run
     from grader.preflight import PlanError
 

@@ -141,7 +141,7 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
         table = tomllib.loads(data.decode())
     except OSError as error:
         raise CourseError(f"{path}: {error.strerror}; a readable file expected") from None
-    # tomllib lets through what int says of 5,000 digits, and the recursion of "[" a thousand times.
+    # tomllib lets through the ValueError of a number of 5,000 digits, and the RecursionError of a thousand "[".
     except (ValueError, RecursionError) as error:
         raise CourseError(f"{path}: not TOML: {error}; a file like the shipped one expected") from None
     if "sha256" in table:

@@ -26,14 +26,14 @@ from grader.judge.lane import END_SECONDS, at_work, start_lane
 from grader.result import Result
 from grader.submission import Submission
 
-# So often it is asked whether to go on.
+# Seconds between two looks at whether grading was interrupted.
 GLANCE_SECONDS = 0.2
 
 T = TypeVar("T")
 
 
 def draw_seed() -> int:
-    """A seed that nobody can know beforehand; `--seed` with this number repeats its inputs."""
+    """A secret seed from the system; `--seed` with this number repeats its inputs."""
     return secrets.randbits(63)
 
 
@@ -89,7 +89,7 @@ class Lanes:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
-            # What is in their hands would be waited for.
+            # Otherwise the pool waits for the jobs in flight.
             _end_lanes()
         self._executor.shutdown()
 
@@ -104,8 +104,8 @@ class Lanes:
         """Grades every job, so many of them at a time; yields as they finish. Raises KeyboardInterrupt as soon as it
         is `interrupted`.
 
-        A lane that dies takes nobody with it: what was in flight is graded again, one at a time, and only a submission
-        whose lane dies then too is given up, as a failure of ours.
+        When a lane dies, the jobs in flight are graded again, one at a time. A submission whose lane dies again is
+        given up, as a failure of ours.
         """
         waiting = deque(jobs)
         while waiting:
@@ -142,7 +142,7 @@ class Lanes:
 
 
 def grade_in_lane(job: Job) -> Graded:
-    """Ends its process where the GPU does not answer any more: another one takes its place."""
+    """Ends the process where the GPU does not answer any more: another process takes its place."""
     # Here, where torch is wanted.
     from grader.grading import grade
     from grader.judge.device import sane
@@ -160,16 +160,15 @@ def _end_lanes() -> None:
     until = time.monotonic() + END_SECONDS + 1
     for lane in lanes:
         lane.join(max(0, until - time.monotonic()))
-        # In the kernel for good, it cannot even be told.
+        # For a lane that SIGTERM has not ended.
         lane.kill()
 
 
 @contextlib.contextmanager
 def _held_back() -> Iterator[None]:
-    """No process is interrupted while it starts another one, which would be left with half of what it is to do.
-
-    Processes started meanwhile never see Ctrl-C, or that the terminal has gone, which all are told: their starter tells
-    them to end (SIGTERM), which `start_lane` lets through.
+    """While open, no signal interrupts this process: a process that it is starting would be left half started.
+    Processes started meanwhile ignore Ctrl-C and the end of the terminal, which reach all of them: this process ends
+    them by SIGTERM, which `start_lane` lets through.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP, signal.SIGTERM})
     try:

@@ -1,4 +1,4 @@
-"""A new assignment: files that hold a small one which works, to be changed into what is to be taught."""
+"""A new assignment: files of a small one that works, to be changed into the one to teach."""
 
 from __future__ import annotations
 

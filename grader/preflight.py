@@ -22,8 +22,8 @@ from grader.catalogue import ROOT, CatalogueError
 from grader.submission import Submission
 
 IMPORTED = ("torch", "triton", "numpy", "pytest", "pytest_timeout", "jinja2", "matplotlib")
-# At least so much is written for the class, for a student, and for each assignment of theirs: four fifths of what a
-# submission without a mistake comes to.
+# Bytes written at least for the class, for a student, and for each assignment of a student: four fifths of what a
+# submission without a mistake takes.
 BYTES_OF_CLASS, BYTES_OF_STUDENT, BYTES_OF_ASSIGNMENT = 24 << 10, 16 << 10, 8 << 10
 # A process of a submission has a folder there.
 TEMPORARY_BYTES = 1 << 20
@@ -74,7 +74,7 @@ def results(out: Path, submissions: Sequence[Submission], assignments: int) -> N
     except OSError as error:
         raise PlanError(
             f"--out {error.filename or out}: {error.strerror}; a writable folder expected") from None
-    # What is there already is replaced.
+    # Files that are there already are replaced.
     new = sum(not (out / one.slug / "result.json").exists() for one in submissions)
     needed = BYTES_OF_CLASS + new * (BYTES_OF_STUDENT + assignments * BYTES_OF_ASSIGNMENT)
     if free < needed:

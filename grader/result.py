@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 SCHEMA = "kernelmark/result/v1"
 
 IMPOSSIBLE = 1.05
-"""Of the machine's roof: what is faster than this is for a person to look at."""
+"""A fraction of the machine's roof: a faster kernel is flagged for a person to look at."""
 
 Verdict = Literal[
     "accepted",
@@ -246,7 +246,7 @@ class Performance(Record):
 
 
 class Flag(Record):
-    """Something for a person to look at; it costs no points by itself."""
+    """A flag: something for a person to look at. It costs no points by itself."""
 
     what: str
     evidence: str

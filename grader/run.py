@@ -33,7 +33,7 @@ DEVICES = ("auto", "cpu", "cuda")
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be graded, and how. `started` is when somebody began to wait for it (time.monotonic)."""
+    """What will be graded, and how. `started` is when the command began (time.monotonic)."""
 
     started: float
     jobs: list[Job]

@@ -47,7 +47,7 @@ def correctness_points(
     verdict: Verdict, checks: Sequence[CheckResult], expected: Sequence[str], points: AssignmentPoints, course: Course
 ) -> float:
     """Points for being right, of at most `points.correctness`. `expected` are the ids of the cases; those that only a
-    GPU can judge count for nothing and against nobody."""
+    GPU can judge are left out."""
     flagged = verdict == "policy_violation" and course.policy.violation == "flag"
     if verdict not in ("accepted", "wrong_answer", "runtime_error", "time_limit", "memory_limit") and not flagged:
         return 0

@@ -94,7 +94,7 @@ def combine(
 
 
 def straddles(estimate: Estimate, thresholds: Sequence[float]) -> bool:
-    """Whether the interval leaves open, for any of the thresholds, if the ratio reaches it."""
+    """Whether the interval straddles any of the thresholds."""
     return any(estimate.low < threshold <= estimate.high for threshold in thresholds)
 
 

@@ -54,8 +54,8 @@ def keep(graded: Graded, out: Path, source_bytes: int) -> list[str]:
 def earlier(out: Path, submission: Submission) -> dict[str, Earlier]:
     """The shares of the points for speed that an earlier grading into `out` gave, by assignment.
 
-    What cannot be read, is of another version or another student's says nothing, and neither does what lies in the
-    submission's own folder, where the student could have put it.
+    A result that cannot be read, or is of another version or another student, is ignored. So is one in the submission's
+    own folder, where the student could have put it.
     """
     folder = out / submission.slug
     try:
@@ -116,7 +116,7 @@ def _json(result: Result) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """A reader never sees half a file, and a full disk leaves the old one."""
+    """Replaces a file as a whole: a reader never sees half a file, and a full disk leaves the old one."""
     temporary = path.with_name(f".{path.name}.new")
     try:
         temporary.write_text(text, encoding="utf-8", errors="replace")

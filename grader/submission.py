@@ -97,8 +97,8 @@ def _unread(cause: Cause, message: str, most: int = 0) -> Source:
 def find_submissions(path: Path, files: Iterable[str], *, leave_out: Path | None = None) -> list[Submission]:
     """The students under `path`: a folder of student folders, or one student's folder.
 
-    `files` are the file names of assignments: a folder that holds one of them is one student's. `leave_out`, the
-    folder of results, is nobody's. Raises SubmissionError.
+    `files` are the file names of assignments: a folder that holds one of them is one student's. `leave_out`, the folder
+    of results, is left out. Raises SubmissionError.
     """
     try:
         info = path.stat()
@@ -129,7 +129,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
     except PermissionError:
-        # Its files are told one by one as unreadable: better than a student who is left out in silence.
+        # Its files are reported as unreadable one by one: a student is never left out in silence.
         return True
     except OSError:
         # A link in a circle leads to no folder, like a link to nothing.

@@ -29,9 +29,9 @@ SEEDS = (11, 22)
 EARLIER = 33
 # A block that a student may choose: some case must need more than one.
 LARGE_BLOCK = 4096
-# Half precision errs by so many times what is allowed, so that chance decides nothing.
+# Half precision must err by this many times the error allowed, so that chance decides nothing.
 HALF_PRECISION_RATIO = 3.0
-# Elements of an answer that mistakes are told apart on.
+# Mistakes are told apart on answers of at most this many elements.
 LARGEST = 50_000
 
 
@@ -65,7 +65,7 @@ def verify(name: str, root: Path = ROOT) -> Iterator[tuple[str, list[str]]]:
     for about, check in {"its files are there": _files, **CHECKS}.items():
         raised = False
         try:
-            # Each once, not once for each seed.
+            # Once each, not once for each seed.
             problems = list(dict.fromkeys(check(Subject(_assignment(name, root), root))))
         except catalogue.CatalogueError as error:
             problems, raised = [str(error)], True
@@ -180,7 +180,7 @@ def _right_answers(subject: Subject) -> Iterator[str]:
 
 
 def _wrong_answers(subject: Subject) -> Iterator[str]:
-    """Answers that cost no work fail on every case, but where they are right by nature."""
+    """Answers that cost no work fail on every case, except where they are right by nature."""
     by_nature = dict(subject.assignment.right_by_nature)
     for case in subject.cases:
         for null, answer_of in NULLS.items():
@@ -198,7 +198,7 @@ def _wrong_answers(subject: Subject) -> Iterator[str]:
 
 
 def _mistakes(subject: Subject) -> Iterator[str]:
-    """Each fails on a case, and no two that have other names give one answer wherever they are seen."""
+    """Each mistake fails on some case, and no two of different names give the same answer on every case."""
     answers: dict[str, list[Tensor | None]] = {}
     failed: dict[str, bool] = {}
     for case in subject.cases:
@@ -251,7 +251,7 @@ def _the_input(subject: Subject, case: Case, inputs: Inputs, expected: Tensor) -
 
 
 def _half_precision(subject: Subject, case: Case, inputs: Inputs, expected: Tensor) -> Tensor | None:
-    """The kindest there is: only inputs and answer are rounded."""
+    """The most accurate half precision there is: only inputs and answer are rounded."""
     if subject.assignment.output.dtype != "float32":
         return None
     rounded = {name: v.half().float() if isinstance(v, Tensor) else v for name, v in inputs.items()}
@@ -283,4 +283,4 @@ NULLS: Mapping[str, Callable[[Subject, Case, Inputs, Tensor], Tensor | None]] = 
     "an earlier answer": lambda subject, case, inputs, expected: subject.drawn(case, EARLIER)[1],
     "half precision": _half_precision,
 }
-"""Answers that a kernel gives which does not solve the assignment."""
+"""Answers of kernels that do not solve the assignment."""

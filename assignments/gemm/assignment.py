@@ -33,7 +33,7 @@ def distributions(case: Case) -> Mapping[str, Distribution]:
             "b": Spread(scale, offset, axis=1, loud=Loud(axis=0, sign=-1))}
 
 
-def _turned(x: Tensor, step: int) -> Tensor | None:
+def _strided(x: Tensor, step: int) -> Tensor | None:
     """x with element (i, j) read at `i + j * step`, from the start again beyond the end; None where that is x."""
     rows, columns = x.shape
     if 1 in (rows, columns):
@@ -45,16 +45,16 @@ def _turned(x: Tensor, step: int) -> Tensor | None:
 def _transposed_b(step: int) -> Callable[[Tensor, Tensor], Tensor | None]:
     """`step` 0: columns of b lie K apart, as in its transpose; 1: N apart, as when its two strides are exchanged."""
     def answer(a: Tensor, b: Tensor) -> Tensor | None:
-        turned = _turned(b, b.shape[step])
-        return None if turned is None else a.double() @ turned
+        strided = _strided(b, b.shape[step])
+        return None if strided is None else a.double() @ strided
 
     return answer
 
 
 def _transposed_a(step: int) -> Callable[[Tensor, Tensor], Tensor | None]:
     def answer(a: Tensor, b: Tensor) -> Tensor | None:
-        turned = _turned(a, a.shape[step])
-        return None if turned is None else turned @ b.double()
+        strided = _strided(a, a.shape[step])
+        return None if strided is None else strided @ b.double()
 
     return answer
 

@@ -20,7 +20,7 @@ from triton.compiler.compiler import make_backend
 
 from grader.plan.plan import Kernel, Malformed
 
-# What Triton's launcher, or one like it, has to know beside the plan.
+# Metadata that a launcher needs beside the plan.
 _METADATA = ("name", "shared", "num_warps", "tensordesc_meta", "global_scratch_size", "global_scratch_align",
              "profile_scratch_size", "profile_scratch_align")  # fmt: skip
 
@@ -50,7 +50,7 @@ def to_ptx(kernel: Kernel, capability: int) -> tuple[str, dict[str, Any]]:
     stages: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
     backend.add_stages(stages, options, Language.TRITON)
     metadata: dict[str, Any] = {"num_warps": options.num_warps}
-    # Line tables hold paths, take time, and nobody looks into them.
+    # Line tables hold paths, take time, and are never read.
     with knobs.compilation.scope():
         knobs.compilation.disable_line_info = True
         for stage in ("ttir", "ttgir", "llir", "ptx"):
@@ -86,7 +86,7 @@ def assemble(ptx: str, capability: int, *, fusion: bool) -> tuple[bytes, str]:
         if ended.returncode == -signal.SIGXCPU:
             raise TimeoutError
         if ended.returncode:
-            # Its lines are those of a text that nobody sees.
+            # Its line numbers belong to a text that is never shown.
             said = re.sub(rf"{re.escape(str(source))}, line \d+; ", "", ended.stderr.strip())
             raise AssemblerError(said or f"ptxas ended with status {ended.returncode}")
         return result.read_bytes(), ended.stderr

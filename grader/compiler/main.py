@@ -104,7 +104,7 @@ def compile_kernels(kernels: Sequence[Kernel], target: str, seconds: int, at_onc
         for share, child in zip(shares, children, strict=True):
             found = child.outcomes()
             outcomes.update(zip(share, found, strict=False))
-            # What comes after a kernel that ends its child is for another one.
+            # Another child compiles what comes after a kernel that ended its child.
             del share[: len(found)]
     return [outcomes[number] for number in range(len(kernels))]
 

@@ -1,4 +1,4 @@
-"""Processes as Linux tells of them: who is below whom, who ends with whom, who may look into whom."""
+"""Processes as Linux shows them: which is below which, which ends with which, which may read which."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def die_with_parent() -> None:
 
 
 def hide() -> None:
-    """Nobody of the same user may trace this process or read its memory, environment and descriptors in /proc."""
+    """No process of the same user may trace this process or read its memory, environment and descriptors in /proc."""
     _prctl(_PR_SET_DUMPABLE, 0)
 
 

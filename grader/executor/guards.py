@@ -1,4 +1,4 @@
-"""Guard zones: memory around tensors that nobody may touch, laid out, written and looked at.
+"""Guard zones: memory around tensors that no kernel may touch. They are laid out, written and checked here.
 
 PyTorch alone, on any device, in a number of launches that does not depend on how many tensors there are.
 """

@@ -166,8 +166,8 @@ class Replayed(Message):
 
 FaultKind = Literal[
     "illegal_address", "misaligned_address", "launch_failure", "out_of_resources", "out_of_memory", "other"]
-"""What CUDA reports: an access to memory that nobody has, one at an odd address, a kernel that trapped (an assertion,
-an instruction that is none), a launch that asks for more than the device has, memory used up."""
+"""What CUDA reports: an access to memory that is not allocated, or at a misaligned address, a kernel that trapped (an
+assertion, an instruction that is none), a launch that asks for more than the device has, memory used up."""
 
 
 class Fault(Message):

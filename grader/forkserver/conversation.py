@@ -21,7 +21,7 @@ from grader.plan import frames, wire
 
 # How often a process is looked at while it is waited for: its memory, its processes, its folder.
 WATCH_SECONDS = 0.2
-# What is printed is read at once, so that nobody waits for room, and only its end is kept.
+# Output is read at once, so that no process waits for room; only its end is kept.
 MOST_PRINTED = 64 << 20
 # A process that exits closes its descriptors a moment before it is dead.
 HANG_UP_SECONDS = 0.5

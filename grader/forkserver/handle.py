@@ -66,7 +66,7 @@ class Zygote:
         self.pid = 0
         ours, theirs = frames.socket_pair()
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
-        # Threads that are there already do not survive a fork.
+        # Existing threads do not survive a fork.
         environment |= {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "HOME": str(self._home)}
         if "executor" in roles:
             # Threads that outnumber the cores left wait for each other, for milliseconds.
@@ -87,7 +87,7 @@ class Zygote:
                     [*around, sys.executable, "-I", "-B", "-c", BOOT, settings.model_dump_json()],
                     env=environment, cwd=self._home, pass_fds=[theirs.fileno()],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                    # A terminal's Ctrl-C is for whoever gives it orders.
+                    # A terminal's Ctrl-C is for the judge alone.
                     process_group=0,
                 )
         except BaseException as error:
@@ -266,9 +266,9 @@ class Worker:
         return self._ended is not None
 
     def kill(self) -> wire.Reaped:
-        """Kills the worker and all it started; idempotent. Afterwards nobody writes to its buffers."""
+        """Kills the worker and all it started; idempotent. Afterwards no process writes to its buffers."""
         if self._ended is None:
-            # Also when the zygote turns out to be lost: there is nobody to ask a second time.
+            # Also when the zygote is lost: it cannot be asked a second time.
             self._ended = wire.Reaped(seq=0)
             try:
                 self._ended = self._zygote.reap()

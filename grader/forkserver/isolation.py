@@ -174,8 +174,8 @@ _lanes = itertools.count()
 
 
 def spare_uid() -> int | None:
-    """A user that nobody is, another one for each zygote of each process; `nobody` where few users are mapped, None
-    where there is no other."""
+    """An unused user, another one for each zygote of each process; `nobody` where few users are mapped, None where
+    there is no other."""
     mapped = sum(int(line.split()[2]) for line in Path("/proc/self/uid_map").read_text().splitlines())
     number = 1_500_000_000 + os.getpid() * 64 + next(_lanes) % 64
     if number < mapped:

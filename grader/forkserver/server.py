@@ -103,7 +103,7 @@ def _import(settings: wire.Settings) -> tuple[str, str, str]:
         prepare = getattr(_module(role), "prepare", None)
         if prepare is not None:
             prepare()
-    # Student code must not find the course's own modules (the oracles among them) by importing.
+    # Student code must not import the course's own modules, the oracles among them.
     packages = {str(Path(module.__file__ or "").resolve().parent.parent) for module in (torch, triton, numpy)}
     standard = (sys.base_prefix, sys.prefix)
     sys.path[:] = [entry for entry in sys.path if entry in packages or entry.startswith(standard)]
@@ -216,7 +216,7 @@ def _reap(seq: int, worker: _Forked | None) -> wire.Reaped:
 
 
 def _remove(folder: Path) -> None:
-    """Removes what a dead worker has left, whatever it has made of it."""
+    """Removes the folder of a dead worker, whatever the worker made of it."""
     with contextlib.suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():

@@ -1,6 +1,6 @@
 """What no rlimit bounds: the memory of all of a worker's processes together, their number, and its folder.
 
-Looked at from outside while the judge waits, in files of /proc that everybody may read (proc(5)).
+The judge reads them from outside while it waits, in files of /proc that every user may read (proc(5)).
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ def _tree(root: int, enough: int) -> dict[int, _Process]:
 
 
 def _process(pid: int) -> _Process | None:
-    """What /proc tells of a process; None if it is gone. A dead one that nobody has waited for holds no memory."""
+    """What /proc tells of a process; None if it is gone. A dead process that is not yet reaped holds no memory."""
     try:
         fields = {name: int(value) for name, value in _STATUS.findall(_read(f"/proc/{pid}/status"))}
     except OSError:

@@ -44,7 +44,7 @@ class Memory:
 
 def memory() -> Memory:
     """Of this machine now."""
-    # Not what is free: a file cache is given up for whoever needs it.
+    # Not what is free: the kernel gives up file caches when memory is needed.
     fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
     # What torch keeps for later is free.
     torch.cuda.empty_cache()
@@ -59,7 +59,7 @@ def sane() -> bool:
     try:
         return int(torch.arange(1024, device="cuda").sum()) == 1023 * 512
     except torch.OutOfMemoryError:
-        # Somebody else's memory, for now.
+        # Another process has the memory, for now.
         return True
     except RuntimeError:
         return False

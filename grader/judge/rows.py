@@ -1,4 +1,4 @@
-"""The check of answers whose rows can be had one by one: secret rows are compared, and all must be written."""
+"""The check of answers whose rows can be computed one by one: secret rows are compared, and all must be written."""
 
 from __future__ import annotations
 

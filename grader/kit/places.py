@@ -1,4 +1,4 @@
-"""The check of large answers whose elements can be had one by one, once something is known of all inputs."""
+"""The check of large answers whose elements can be computed one by one from a few numbers about all inputs."""
 
 from __future__ import annotations
 

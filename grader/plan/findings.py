@@ -39,7 +39,7 @@ class OutOfBounds(Shaped):
 
 
 class Unwritten(Shaped):
-    """A load of elements that nobody had written: of `out` (poison), or of a temporary from `torch.empty`."""
+    """A load of elements that nothing had written: of `out` (poison), or of a temporary from `torch.empty`."""
 
     kind: Literal["unwritten"] = "unwritten"
     kernel: Name

@@ -1,4 +1,4 @@
-"""A plan from what two calls have recorded: buffers counted anew, what nobody needs left out."""
+"""A plan from what two calls have recorded: buffers are numbered anew, and what no operation needs is left out."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Assembly:
         made_second = None
         if not same:
             for number in self._stale:
-                # What the first call was given is not there any more: nobody has written what stands in its place.
+                # The tensors of the first call are gone: nothing has written the memory in their place.
                 del self._numbers[number]
             made_second = [self._renumbered(operation) for operation in second]
         now = {self._session.call - 1, self._session.call}

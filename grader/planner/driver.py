@@ -1,4 +1,4 @@
-"""The device that a submission is told of: Triton's driver, and torch.cuda, where no driver is.
+"""The device that a submission sees: stand-ins for Triton's driver and for torch.cuda, where there is no driver.
 
 Streams and events keep the order in which the host asked, a CUDA graph is replayed as its operations: what would
 overlap on a GPU follows one another in a plan.

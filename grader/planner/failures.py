@@ -24,7 +24,7 @@ _MOST_CAUSES = 50
 
 
 def text(value: str, most: int) -> str:
-    """As much of a student's text as a message takes, without what is no text."""
+    """A student's text, cut to `most` characters; what is not valid text is replaced."""
     value = value if len(value) <= most else f"{value[:most - 1]}…"
     return value.encode(errors="replace").decode()
 
@@ -81,7 +81,7 @@ def raised(session: Session, error: BaseException) -> bool:
 
 
 def failed(session: Session, error: BaseException, lowering_failure: BaseException | None, seq: int) -> Failed:
-    """What an exception of the graded function is told as."""
+    """The message to the judge for an exception of the graded function."""
     kind: Any = "exception"
     where, said = line(session, error), message(error)
     if isinstance(error, NotImplementedError) and raised(session, error):
@@ -116,7 +116,8 @@ def _among_causes(error: BaseException, wanted: BaseException | None) -> bool:
 
 
 def _innermost(session: Session, error: BaseException) -> tuple[BaseException, int]:
-    """Triton wraps an error once for each function of a kernel: what was said first, and the student's line of it."""
+    """The error that Triton raised first, and its line in the student's file: Triton wraps an error once for each
+    function of a kernel."""
     said, found = error, 0
     for one in _causes(error):
         if isinstance(one, CompilationError):

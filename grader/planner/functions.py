@@ -1,5 +1,5 @@
-"""What of PyTorch's Python functions has to be caught above its dispatcher: what asks for a driver before any operator
-runs, what reads numbers without one, and what names another tensor's device."""
+"""PyTorch's Python functions that are caught above its dispatcher: those that ask for a driver before any operator
+runs, read numbers without an operator, or name another tensor's device."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             made = func(*args, **kwargs)
     finally:
         handles.called.pop()
-    # What came past the dispatcher: `.data`, or what was made of a buffer of Python's.
+    # Tensors that came past the dispatcher: `.data`, or one made of a Python buffer.
     if type(made) is torch.Tensor:
         return handles.handle(made) if made.is_meta else handles.adopt(made, "host")
     return made

@@ -117,7 +117,7 @@ def view_of(tensor: torch.Tensor) -> View:
 
 
 def dispatch(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What an operator comes to: a view, an allocation, something written down, or a refusal."""
+    """The effect of an operator: a view, an allocation, a recorded operation, or a refusal."""
     space, name = func._schema.name.split("::")
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
         if space == "profiler":
@@ -279,8 +279,8 @@ def _lift_fresh(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _replica(source: Handle, place: Place, dtype: torch.dtype) -> Handle | None:
-    """What is known of the source, made once more elsewhere, as another type: nothing is copied. None where nothing
-    is known."""
+    """The known contents of the source, made once more elsewhere, as another type: nothing is copied. None where they
+    are not known."""
     memory = memory_of(source)
     constant = memory.constant
     if constant is None:

@@ -42,12 +42,12 @@ from grader.plan.plan import (
 from grader.planner.handles import dtype_name
 from grader.planner.record import Memory, Session, TooLargeError, UnsupportedError
 
-# What a kernel is said to take until the judge has compiled it.
+# Resources that host code is told until the judge has compiled the kernel.
 GUESS = Resources(registers=32, spills=0, shared=0)
 # Global memory that a descriptor made on the device takes for each program.
 DESCRIPTOR_BYTES = 128
 _CLOSED = frozenset(Options.model_fields) - {"allow_fp8e4nv"}
-# How the front end is told to check; what follows from the target.
+# Options that may differ from Triton's defaults and are not in a plan: the front end's checks.
 _OPEN = frozenset({"debug", "instrumentation_mode", "sanitize_overflow"})
 _FILE_OF_LOCATION = re.compile(r'loc\("([^"\n]*)":\d+:\d+\)')
 # Functions of Triton's language that a kernel may call.
@@ -155,7 +155,7 @@ class Compiled(CompiledKernel):  # type: ignore[misc]
     def __init__(self, lowering: Lowering, src: Any, options: Any, kernel: Kernel) -> None:
         self.src = src
         self.plan = kernel
-        # Calls in which it was asked for what nobody knew yet.
+        # Calls in which host code asked for resources that are not known yet.
         self.guessed: set[int] = set()
         self.name = kernel.symbol
         self.hash = ""
@@ -244,7 +244,7 @@ class Metadata:
 
 
 class Texts(dict[str, Any]):
-    """A kernel's text at each stage, made when somebody asks for it. No assembler is at hand."""
+    """A kernel's text at each stage, made on demand. No assembler is available."""
 
     def __init__(self, compiled: Compiled, options: Any, target: GPUTarget) -> None:
         self._compiled = compiled

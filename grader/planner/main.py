@@ -35,7 +35,7 @@ def _trivial(x_ptr, out_ptr, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped
 
 
 def prepare() -> None:
-    """Once, in the process that planners are forked from: what only the first lowering of a process pays for."""
+    """Does once, in the process that planners are forked from, what the first lowering of a process costs."""
     os.environ.setdefault("MPLBACKEND", "Agg")
     target = GPUTarget("cuda", 90, 32)
     signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}
@@ -69,7 +69,7 @@ def _read(file: int) -> bytes:
 
 
 def _flush() -> None:
-    """What the student's code has printed, before the judge looks."""
+    """Writes out what the student's code has printed, before the judge looks."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -183,7 +183,7 @@ class _Planner:
 
 
 class _Called:
-    """What a call has recorded, on which memory."""
+    """The operations that a call has recorded, and the memory that they use."""
 
     def __init__(
         self, operations: list[Operation], given: list[record.Memory],

@@ -42,7 +42,7 @@ class UnsupportedError(Exception):
 
 @dataclass(frozen=True)
 class Constant:
-    """What all of a buffer holds, where that is known: nothing yet, one value, or `data`, its bytes."""
+    """What a whole buffer holds, if known: nothing yet, one value, or `data`, its bytes."""
 
     kind: Literal["nothing", "value", "data"]
     value: bool | int | float = 0
@@ -98,7 +98,7 @@ class Session:
         self.answers = Answers()
         self.operations: list[Operation] = []
         self.capturing = 0
-        # Calls of cases whose second call did what the first had done, but for what memory was first filled with.
+        # Calls of cases whose second call repeated the first, except for the first contents of memory.
         self.repeatable: set[int] = {0}
         self.named: list[Memory] = []
         self.stopped: Stopped | None = None
@@ -130,7 +130,7 @@ class Session:
     def memory(self, storage: Any) -> Memory:
         found = self._by_storage.get(storage._cdata)
         if found is None:
-            # Made where nobody looked: by a thread, or with PyTorch's modes switched off.
+            # Made unseen: by a thread, or with PyTorch's modes switched off.
             found = self.allocate(storage, storage.nbytes(), "host")
         return found
 

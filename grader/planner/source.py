@@ -1,4 +1,5 @@
-"""A submission's file, run statement by statement: what needs numbers at its top level is left out, and told."""
+"""A submission's file, run statement by statement. A statement at the top level that needs numbers is left out, and
+reported."""
 
 from __future__ import annotations
 import __future__

@@ -1,4 +1,4 @@
-"""Stand-ins for what times kernels: an autotuner's winner is named by the judge, and nothing is run to find it."""
+"""Stand-ins for what times kernels: the judge names an autotuner's winner, and the planner runs nothing to find it."""
 
 from __future__ import annotations
 

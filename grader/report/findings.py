@@ -22,7 +22,7 @@ VERDICT_WORDS = {
     "infrastructure_error": "grader's fault",
 }
 STAGE_WORDS = {"source": "the file", "target": "compiled for the GPU"}
-# Among equal losses: what was written comes before what was not, and what breaks a rule before what is wrong.
+# Order among equal losses: broken rules first, missing files last.
 SEVERITY = ("policy_violation", "runtime_error", "memory_limit", "time_limit", "wrong_answer", "missing")
 
 
@@ -147,7 +147,7 @@ def headline(result: Result) -> str:
 
 
 def sentence(text: str) -> str:
-    """With a full stop at its end, which what Python and Triton say has not."""
+    """The text with a full stop at its end: messages of Python and Triton have none."""
     text = text.strip()
     return text if not text or text.endswith((".", "!", "?")) else f"{text}."
 

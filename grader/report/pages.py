@@ -20,7 +20,7 @@ from grader.text import FIELD_BYTES, clean
 
 TEMPLATES = Path(__file__).parent / "templates"
 STUDENT_PAGE_BYTES = 1_000_000
-# Tried in turn until the page is small enough: three hundred thousand-line tracebacks are no use to anyone.
+# Tried in turn until the page is small enough: a student needs no 300 tracebacks of a thousand lines.
 FIELD_LIMITS = (FIELD_BYTES, 5_000, 1_000, 250)
 CLASS_FIELD_BYTES = 240
 MOST_ROWS = 60

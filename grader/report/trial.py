@@ -1,4 +1,4 @@
-"""Pages of a made-up result: what a page needs and does not have shows before anyone is graded."""
+"""Pages of a made-up result, drawn before anyone is graded: a missing part of a page shows at once."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def _programs(machine: Machine, op: Op, _: list[Any], __: Env, ___: Array | None
 
 
 def _side(machine: Machine, condition: Array, active: Array | None) -> tuple[Array | None, Array | None, bool | None]:
-    """Who goes which way of a branch; and the one way, if all active programs go it."""
+    """Which programs take which side of a branch; and the one side, if all active programs take it."""
     if condition.size == 1:
         return active, active, bool(condition.reshape(-1)[0])
     yes = condition if active is None else condition & active
@@ -81,7 +81,8 @@ def _for(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | 
         env[body.arguments[0]] = (low + number * wide).astype(low.dtype)
         env.update(zip(body.arguments[1:], carried, strict=True))
         new = machine.block(body, env, inner)[1]
-        # Outside of the loop's own divergence a round is everybody's, and what the inactive hold is never looked at.
+        # Outside the loop's own divergence every program takes part in a round; what inactive programs hold is never
+        # read.
         carried = new if inner is active else [merge(inner, mine, old) for mine, old in zip(new, carried, strict=True)]
     return carried
 
@@ -292,7 +293,7 @@ _DEPENDENT = re.compile(r"^griddepcontrol\.(wait|launch_dependents);(?: // dummy
 
 
 def _assembly(op: Op) -> Callable[..., Any]:
-    """Launches follow each other here, so that nobody waits for one; all other assembly needs a GPU."""
+    """Launches run one after another here, so waiting for one does nothing; all other assembly needs a GPU."""
     if not op.strings or not _DEPENDENT.match(op.strings[0]):
         raise Unsupported("inline assembly")
     value = np.zeros((1,) * (len(op.types[0].shape) + 1), KEPT[op.types[0].element])

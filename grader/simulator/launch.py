@@ -77,7 +77,7 @@ def run_launch(
     except (Limit, Unsupported, MemoryError) as error:
         raise Failed(kernel.name, (machine.line() if machine is not None else 0) or launch.line, error) from None
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        # What only a text that Triton did not write can lead to: it is read line by line, not verified.
+        # Only a text that Triton did not write leads here: text is read line by line, not verified.
         cause = Unsupported(f"text that is no kernel ({type(error).__name__})")
         raise Failed(kernel.name, (machine.line() if machine is not None else 0) or launch.line, cause) from error
     for buffer in buffers:

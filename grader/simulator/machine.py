@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from grader.simulator.program import Program
 
 FLOOR = 4000
-"""Element operations that an operation counts besides those of its elements: what it takes in time."""
+"""Element operations that each operation counts beside those of its elements, for the time that it takes."""
 MOST_CALLS = 24
 
 

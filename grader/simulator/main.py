@@ -28,7 +28,7 @@ MOST_BYTES = 2 << 30
 MOST_TOLD = FRAME_BYTES // 4
 """Characters of an answer that fit a frame whatever they are."""
 UNWRITTEN = 0xFF
-"""Each byte of a temporary that nobody wrote: NaN in every type of floats."""
+"""Each byte of a temporary that nothing has written: NaN in every floating-point type."""
 POISONS = (np.uint32(0x7FC0_5EED), np.uint16(0x7E5D))
 """What an output is full of when it arrives, in float32 and float16: see `grader.judge.compare`, `POISON`."""
 
@@ -71,7 +71,7 @@ def run(
         findings = Findings()
         calls = plan.calls()[: len(memories)]
         for position, step in enumerate([plan.setup, *calls]):
-            # What the calls before have shown is told of them.
+            # Findings of the calls before were reported with those calls.
             findings = findings if position < 2 else Findings()
             for number, raw in zip(given, memories[max(0, position - 1)], strict=True):
                 buffers[number] = Buffer(
@@ -105,7 +105,7 @@ def _temporary(number: int, size: int) -> Buffer:
 
 
 def _poisoned(raw: Array) -> bool:
-    """Whether memory is full of what marks an output that nobody wrote."""
+    """Whether memory is full of the poison that marks an unwritten output."""
     for poison in POISONS:
         if raw.size and raw.size % poison.itemsize == 0:
             words = raw.view(poison.dtype)

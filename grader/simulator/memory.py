@@ -121,7 +121,7 @@ def _split(live: Array | None, shape: tuple[int, ...]) -> list[Array | None]:
 
 
 def _shadow(machine: Machine, source: Source, size: int) -> Shadow | None:
-    """What is known of a buffer in this launch; None where nothing stores to it, or elements change their size."""
+    """The accesses to a buffer in this launch; None where nothing stores to it, or elements change their size."""
     if source.buffer.index not in machine.stored:
         return None
     shadow = machine.shadows.get(source.buffer.index)

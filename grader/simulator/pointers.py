@@ -20,7 +20,7 @@ ADDRESSES = 44
 
 @dataclass(eq=False, slots=True)
 class Buffer:
-    """One allocation. `written` has ones in each byte that somebody wrote in memory; None where those are all."""
+    """One allocation. `written` marks each byte that was written with ones; None where every byte was."""
 
     index: int
     raw: Array

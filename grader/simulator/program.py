@@ -149,7 +149,7 @@ class _Alive:
 
     def function(self, name: str) -> int:
         if name not in self.known and name in self.functions:
-            # What calls itself is refused when it is run.
+            # A function that calls itself is refused when it is run.
             self.known[name] = 0
             blocks = self.functions[name].blocks
             each = [self.block(block) for block in blocks]

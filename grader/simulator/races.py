@@ -1,4 +1,4 @@
-"""Who has touched which element in a launch, as far as it is needed to see races between its programs."""
+"""Which program touched which element in a launch, as far as needed to see races between programs."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Shadow:
             before = index.take(self.reader)
             clash = (before != 0) & (before != owners)
             if clash.any():
-                # This very atomic is no sign that the one who has read waited for it.
+                # This atomic does not show that the program that has read waited for it.
                 self._report(machine, source, index, before, owners, clash, certain=False, now=True)
         self.low, self.high = min(self.low, index.low), max(self.high, index.high)
         index.put(self.writer, owners)

@@ -92,7 +92,7 @@ def _gather(op: Op) -> Pure:
 
     def gather(values: Array, index: Array) -> Array:
         programs = max(len(values), len(index))
-        # What lies outside is undefined on a GPU; here it is the nearest.
+        # An index outside is undefined on a GPU; here it takes the nearest element.
         clipped = np.clip(np.broadcast_to(index, (programs, *shape)), 0, source[axis - 1] - 1)
         return np.take_along_axis(np.broadcast_to(values, (programs, *source)), clipped, axis)
 

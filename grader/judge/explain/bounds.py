@@ -1,4 +1,5 @@
-"""What loads and stores outside their tensors say together: how far each case reaches tells which stride is wrong."""
+"""What all loads and stores outside their tensors say together: how far each case reaches shows which stride is
+wrong."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ FEWEST_FAILED = 2
 
 @dataclass(frozen=True)
 class Stride:
-    """The theory that rows of a matrix are taken to be `taken` elements apart, a size's name or a number."""
+    """The theory that a kernel takes the rows of a matrix to be `taken` elements apart: a size's name, or a number."""
 
     matrix: Input | Output
     taken: str | int
@@ -28,7 +29,7 @@ class Stride:
         return sizes[down] > 1 and self._apart(sizes) != sizes[across]
 
     def passes(self, sizes: dict[str, int]) -> int:
-        """How many elements past the end the last one comes to lie; 0 or less if it lies within."""
+        """How many elements past the end the last element lies; 0 or less if it lies within."""
         rows, columns = (sizes[name] for name in self.matrix.shape)
         return (rows - 1) * self._apart(sizes) + columns - rows * columns
 
@@ -71,7 +72,8 @@ def explain_bounds(
 def _one_row(
     matrices: Sequence[Input | Output], telling: Sequence[tuple[CheckResult, Reach]]
 ) -> list[str] | None:
-    """The matrices that every load and store outside goes at most a row beyond, and some just a row."""
+    """The matrices, if every access outside lies at most one row beyond one of them, and some access exactly one
+    row."""
     rows = {matrix.name: matrix.shape[1] for matrix in matrices
             if any(_is_of(reach, matrix) for _, reach in telling)}
     # A mask along the row, or the end of the grid, may keep some cases from a whole row.
@@ -94,7 +96,8 @@ def _strides(matrix: Input | Output, passed: Sequence[CheckResult]) -> Iterator[
 
 
 def _fits(theory: Sequence[Stride], check: CheckResult) -> bool:
-    """Whether a case should fail just as it did: at such loads or stores and no further, or with a wrong answer."""
+    """Whether the theory predicts how a case failed: at these loads or stores and no further, or with a wrong
+    answer."""
     wrong = [stride for stride in theory if stride.is_wrong(check.sizes)]
     if not _reach(check):
         return bool(wrong) and all(stride.passes(check.sizes) <= 0 for stride in theory)

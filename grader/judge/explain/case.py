@@ -36,7 +36,7 @@ def explain_case(
     inputs_changed: Sequence[str], findings: Sequence[seen.Finding] = (), plan: Plan | None = None, call: int = 0,
     source: str = "",
 ) -> Detail | None:
-    """What a case shows that was run and compared; None if nothing is wrong.
+    """What is wrong with a case that was run and compared; None if nothing is.
 
     `inputs` are the judge's own, as they were before the call; `inputs_changed` names those that the call changed.
     `findings` are what was seen while `call` of the `plan` ran, the first (0) or the steady one (1); `source` is the
@@ -88,7 +88,7 @@ def explain_case(
 
 
 def _with_figures(detail: Detail, comparison: Comparison) -> Detail:
-    """With how much of the output is wrong, and where."""
+    """The detail with how much of the output is wrong, and where."""
     return detail.model_copy(update={
         "wrong": comparison.count, "total": comparison.total, "unwritten": comparison.unwritten_count,
         "worst": comparison.worst, "error_map": error_map(comparison)})
@@ -125,7 +125,7 @@ def _finding(assignment: Assignment, inputs: Inputs, evidence: Evidence, kind: F
 
 
 def _missing(evidence: Evidence, like: Finding | None) -> Finding:
-    """Some elements were never written; `like` is what those that were and are wrong look like."""
+    """The finding where elements were never written; `like` is what the written, wrong ones look like."""
     missing = where(evidence.comparison.unwritten, evidence.sizes, "never written") or Finding(
         "Elements here and there were never written.", "Look at the mask of the store and at the output's strides."
     )

@@ -1,4 +1,4 @@
-"""What the sizes of failed cases have in common, and those of passed ones have not."""
+"""What the sizes of failed cases have in common, and no passed case shares."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FEWEST_CASES = 3
 """Fewer cases than this have something in common by chance."""
 
 FEWEST_PASSED = 2
-"""A bound on a size, or numbers to blame, need so many passed cases that are more than a single element."""
+"""A claim about a bound on a size, or about the numbers, needs this many passed cases of more than one element."""
 
 # Programs rarely work on fewer than 16: of several that fit, a usual block size comes first.
 BLOCKS = (16, 32, 64, 128, 256, 512, 1024, 8, 4, 2)
@@ -123,7 +123,7 @@ def _size_tests() -> Iterator[tuple[str, str, Callable[[int], bool]]]:
 
 
 def _summed(assignment: Assignment) -> list[str]:
-    """Sizes of inputs that the output has not: those that are summed over."""
+    """Sizes that inputs have and the output has not: those that are summed over."""
     inputs = [p for p in assignment.parameters if isinstance(p, Input)]
     return sorted({name for p in inputs for name in p.shape} - set(assignment.output.shape))
 

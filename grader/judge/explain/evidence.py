@@ -1,4 +1,4 @@
-"""One wrong output and the figures by which a claim about it is held to be true."""
+"""One wrong output, and the thresholds by which a claim about it counts as true."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ WRITTEN = "written region"
 """The pattern of an output whose written elements form one region."""
 
 WEAK = frozenset({"", UNKNOWN, "factor", "row factors", "offset", "zero", "not finite", "wrong region"})
-"""Patterns that say what the output looks like more than which line is to blame."""
+"""Patterns that describe the output without naming a line to blame."""
 
 
 @dataclass(frozen=True)

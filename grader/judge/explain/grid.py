@@ -1,4 +1,4 @@
-"""What the numbers of elements written in all cases say about the grid: one case alone fits many explanations."""
+"""What the counts of written elements in all cases say about the grid: one case alone fits many explanations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Written:
         return self.rows * self.columns
 
     def is_covered(self, extent: Extent) -> bool:
-        """Whether a grid that covers `extent` writes just what was written."""
+        """Whether a grid that covers `extent` writes exactly what was written."""
         count, missing = extent, "tail"
         if isinstance(count, tuple):
             down, across = count
@@ -164,5 +164,5 @@ def _whole(size: int, block: int) -> int:
 
 
 def _whole_but_one(size: int, block: int) -> int:
-    """As many whole blocks, but one at least, masked."""
+    """Whole blocks, at least one, masked."""
     return min(size, max(1, size // block) * block)

@@ -58,7 +58,7 @@ def _fits(mistake: Mistake, inputs: Inputs, evidence: Evidence) -> bool:
     dtype = evidence.comparison.got.dtype
     # As the mistaken kernel would have stored it: a float16 output holds infinity where float64 need not.
     stored = answer.to(evidence.got.device, dtype).to(torch.float64)
-    # Zeros have many causes; in a small case a mistake that leaves nothing over is but one of them.
+    # Zeros have many causes: a mistake whose answer is all zeros is only one of them.
     if not bool(stored.any()):
         return False
     agreement = AGREEMENT if dtype == torch.float16 else EXACT_AGREEMENT

@@ -59,15 +59,15 @@ def _sources(e: Evidence) -> Iterator[tuple[Source, Callable[[], Finding]]]:
     """Rearrangements of the right answer, and what each means."""
     if e.is_matrix:
         rows, columns = e.got.shape
-        yield partial(_turned, rows, columns), lambda: Finding(
+        yield partial(_transposed, rows, columns), lambda: Finding(
             "The output holds the right values with rows and columns swapped.",
             "Element (i, j) of the output lies at i * (its number of columns) + j: check which index is multiplied by "
             "the stride in the store, and which in the load.",
         )
         if rows != columns:
             for by_row, by_column in ((rows, 1), (1, columns)):
-                for turned in (False, True):
-                    yield partial(_strided, rows, columns, by_row, by_column, turned), partial(_stride, "read", e)
+                for transposed in (False, True):
+                    yield partial(_strided, rows, columns, by_row, by_column, transposed), partial(_stride, "read", e)
     first_wrong = int(e.wrong.flatten().to(torch.uint8).argmax())
     if 1 < first_wrong <= e.got.numel() // 2:
         yield lambda p: p % first_wrong, lambda: Finding(
@@ -83,17 +83,17 @@ def _sources(e: Evidence) -> Iterator[tuple[Source, Callable[[], Finding]]]:
         yield partial(_plus, -step), partial(_shifted, name, "before")
 
 
-def _turned(rows: int, columns: int, p: Tensor) -> Tensor:
+def _transposed(rows: int, columns: int, p: Tensor) -> Tensor:
     """Positions in a matrix of the elements that follow each other in its transpose, a matrix of `rows` rows."""
     return p % rows * columns + p // rows
 
 
-def _strided(rows: int, columns: int, by_row: int, by_column: int, turned: bool, p: Tensor) -> Tensor:
+def _strided(rows: int, columns: int, by_row: int, by_column: int, transposed: bool, p: Tensor) -> Tensor:
     """Element (i, j) read at `i * by_row + j * by_column`, of the answer or of the matrix it is the transpose of."""
     at = p // columns * by_row + p % columns * by_column
-    if not turned:
+    if not transposed:
         return at
-    return torch.where(at < rows * columns, _turned(rows, columns, at), -1)
+    return torch.where(at < rows * columns, _transposed(rows, columns, at), -1)
 
 
 def _plus(step: int, p: Tensor) -> Tensor:

@@ -236,7 +236,7 @@ def _neighbours(
         for sample in nvml.nvmlDeviceGetProcessUtilization(handle, since):
             percents[int(sample.pid)] = max(int(sample.smUtil), percents.get(int(sample.pid), 0))
     except nvml.NVMLError as error:
-        # Not found: nobody used the device in that time.
+        # Not found: no process used the device in that time.
         if error.value != nvml.NVML_ERROR_NOT_FOUND:
             return others(pids, ours, None)
     return others(pids, ours, percents)
@@ -275,7 +275,8 @@ SPREADS = 4.0
 # With fewer figures than these, the first might be the one that is wrong. The latest count: over a long class a machine
 # may warm up, or change for good.
 FEWEST_FIGURES, RECENT = 3, 5
-# Within one measurement, half of a graph's replays lie this close to their median on a device that nobody shares.
+# Within one measurement, half of a graph's replays lie this close to their median on a device that no other process
+# uses.
 UNSTEADY = 0.05
 
 

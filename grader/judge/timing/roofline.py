@@ -21,7 +21,7 @@ from grader.assignment import Work
 from grader.result import IMPOSSIBLE
 
 MAX_AGE_SECONDS = 600.0
-"""How long a process takes its roofs to hold: clocks and temperature drift over minutes, not over seconds."""
+"""Seconds for which a process keeps its measured roofs: clocks and temperature drift over minutes."""
 
 MEMORY_SHARE = 0.25
 """Of the device's free memory, at most this much is taken at a time, and given back afterwards."""
@@ -101,8 +101,8 @@ def roofline(device: int = 0, max_age: float = MAX_AGE_SECONDS) -> Roofline:
 def fraction(work: Work, seconds: float) -> tuple[float, str]:
     """`share` of the roofs that this process knows, however old.
 
-    Where that is impossible they are measured again: whoever was at work when they were measured has lowered them, and
-    no student is to be suspected for it. Raises RooflineError.
+    Above IMPOSSIBLE the roofs are measured again: another process may have lowered them, and no student is suspected
+    for it. Raises RooflineError.
     """
     known = roofline(max_age=math.inf)
     found = share(work, seconds, known)

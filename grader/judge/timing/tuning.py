@@ -77,7 +77,7 @@ def _fastest(
                 best, least = number, found
         return best if best >= 0 else lost
     finally:
-        # Memory may be given back only when nobody has it bound.
+        # Memory may be given back only when no executor has it bound.
         if not executor.over:
             executor.bind([])
         pool.close()
