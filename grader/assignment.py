@@ -77,7 +77,7 @@ class TimedCase(Case):
 
 
 class Work(_Frozen):
-    """What a kernel must do at the least, whoever writes it.
+    """The least work that any kernel must do.
 
     `bytes` are read from and written to device memory, each counted once; `flop` is arithmetic of fp16 matrix products
     alone, since no other arithmetic has a roof here; `host_bytes` come from host memory.

@@ -58,7 +58,7 @@ class Blocks:
 
 
 class Temporaries:
-    """Memory for the buffers of a plan that nobody gives, between guard zones, one allocation for each place.
+    """Memory for the temporaries of a plan, between guard zones, one allocation for each place.
 
     `flat` is the memory of each by its index among the plan's buffers. Raises DriverError if there is too little.
     """

@@ -153,7 +153,7 @@ class _Count:
             os.close(descriptor)
 
     def nameless(self, pids: Iterable[int], beside: Path) -> str | None:
-        """Counts what these processes hold open of the same file system and nobody finds by a name any more."""
+        """Counts files of the same file system that these processes hold open and that no longer have a name."""
         try:
             device = beside.stat().st_dev
         except OSError:

@@ -162,7 +162,7 @@ class Attempt:
         if not isinstance(plan, Plan):
             return self._unanswered(case, self._told(plan))
         if self._endless:
-            # Where one wrong case costs all points, waiting for more of them tells nobody anything.
+            # Where one wrong case costs all points, further cases that run out of time tell nothing new.
             return self._case_result(
                 case, "not_run", Detail(kind="exception", message="not run: a case before had run out of time"))
         seconds, worst = 0.0, 0.0

@@ -43,7 +43,7 @@ class Memory:
 
 
 def memory() -> Memory:
-    """Of this machine now."""
+    """The free memory of this machine now."""
     # Not what is free: the kernel gives up file caches when memory is needed.
     fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
     # What torch keeps for later is free.

@@ -1,8 +1,8 @@
 """Plans and baselines run on a GPU: by an executor, a process of our own with a CUDA context of its own, on the judge's
 memory.
 
-What happened to kernels is told as values, failures of ours are InfrastructureError. After either the executor is over,
-and its process has been killed.
+What happened to kernels is told as values, failures of ours are InfrastructureError. After either the executor is
+ended, and its process killed.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ class Executors:
         self._cache = cache
         # Of each zygote one process lives at a time: while one executor is at work, the next needs another.
         self._zygotes = [executor_zygote() for _ in range(2)]
-        # A CUDA context takes long to begin, and a tenth of a second to end: nobody has to wait for that.
+        # A CUDA context takes long to begin, and a tenth of a second to end: no grading waits for that.
         self._hand = ThreadPoolExecutor(max_workers=1)
         self._ahead = self._hand.submit(self._start)
         self._taken: Executor | None = None

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from grader.judge.execution import Executors
     from grader.judge.timing.baselines import Baselines
 
-# A lane that is told to end has so long to clear away what it has begun: a zygote that does not answer has 15.
+# Seconds that a lane has to clear away what it has begun once it is told to end; a zygote that does not answer has 15.
 END_SECONDS = 60
-# As a shell says of what a signal has ended.
+# The exit status of a process that a signal has ended, as a shell gives it.
 _TERMINATED = 128 + signal.SIGTERM
 
 TURN = threading.RLock()
@@ -107,7 +107,7 @@ def at_work() -> Iterator[None]:
 
 
 def _close_and_exit() -> NoReturn:
-    # No exception: a pool would hand it to somebody, and have the process wait for more work.
+    # No exception: a pool would pass it on, and have the process wait for more work.
     try:
         close_lane()
     finally:
@@ -135,8 +135,8 @@ def lane_zygote() -> Zygote:
 
 
 def converse(role: wire.Role, limits: wire.Limits) -> Conversation:
-    """Forks a confined process, and ends the one before, whoever had it: a zygote has one at a time. Call it in one's
-    turn. Raises InfrastructureError."""
+    """Forks a confined process, and ends the one before, whichever attempt used it: a zygote has one at a time. Call it
+    in turn. Raises InfrastructureError."""
     while _conversations:
         before = _conversations.pop()
         if not before.over:
@@ -184,6 +184,6 @@ def _cache() -> Path:
 
 @cache
 def _prepare() -> None:
-    # What it knows of inputs and answers is nobody's business.
+    # It knows inputs and answers, which no other process may read.
     processes.hide()
     atexit.register(close_lane)

@@ -31,7 +31,7 @@ class Launching:
         self._allocations: dict[tuple[Place, bool], Allocation] = {}
 
     def executor(self) -> Executor:
-        """A living one. Raises InfrastructureError."""
+        """A living executor. Raises InfrastructureError."""
         if self._executor is None or self._executor.over:
             self._executor = self._executors.take()
         return self._executor

@@ -20,9 +20,8 @@ from grader.plan.plan import PLAN_BYTES, Malformed, Plan, read_plan
 
 @dataclass(frozen=True)
 class Wanted:
-    """A call to be planned: on the case's shapes, with these numbers for its scalars.
-
-    `debug` is for a simulator; `answers` are what the host code is told when it asks its machine.
+    """A call to be planned: on the case's shapes, with these numbers for its scalars. `debug` is for a simulator;
+    `answers` are the replies to host code that asks about its machine.
     """
 
     case: Case
@@ -46,7 +45,7 @@ class Planning:
 
 
 def given_of(assignment: Assignment, wanted: Wanted) -> list[Given]:
-    """The parameters of a call, as a planner is told of them."""
+    """The parameters of a call, as a planner gets them."""
     given: list[Given] = []
     for parameter in assignment.parameters:
         if isinstance(parameter, Scalar):
@@ -57,7 +56,7 @@ def given_of(assignment: Assignment, wanted: Wanted) -> list[Given]:
 
 
 def given_tensor(parameter: Input | Output, case: Case) -> GivenTensor:
-    """A tensor of a call, as a planner is told of it."""
+    """A tensor of a call, as a planner gets it."""
     return GivenTensor(
         name=parameter.name, shape=list(shape_of(parameter, case)), dtype=parameter.dtype,
         place=parameter.place if parameter.kind == "input" else "device", output=parameter.kind == "output")
@@ -82,11 +81,11 @@ def plan_calls(
         replies = [planner.plan(one, file) for one, file in zip(wanted, files, strict=True)]
         for number, reply in enumerate(replies):
             if isinstance(reply, messages.Planned) and reply.earlier:
-                # It stands on memory that other cases have made: once more, by one that has seen none.
+                # The plan uses memory that other cases have made: a planner that has seen none plans it again.
                 planner.end()
                 replies[number] = planner.plan(wanted[number], files[number])
         planner.end()
-        # From here on nobody can write to the files any more.
+        # From here on no process can write to the files any more.
         for one, file, reply in zip(wanted, files, replies, strict=True):
             found.outcomes.append(
                 _read(assignment, one, file, reply, device) if isinstance(reply, messages.Planned) else reply)
@@ -143,7 +142,7 @@ class _Planner:
             self._conversation = None
 
     def _load(self, wanted: Wanted) -> Failed | Refused | Lost | None:
-        """Starts a planner and has it run the file; what that failed by."""
+        """Starts a planner and has it run the file. Returns how that failed, if it did."""
         self._conversation = self._start()
         text = memory_file(contents=self._source)
         try:

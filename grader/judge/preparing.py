@@ -98,5 +98,5 @@ class Preparing:
 
 
 def kernels_of(outcomes: Iterable[Plan | Unplanned]) -> list[Kernel]:
-    """Of those that are plans."""
+    """The kernels of those outcomes that are plans."""
     return [kernel for plan in outcomes if isinstance(plan, Plan) for kernel in plan.kernels]

@@ -23,8 +23,8 @@ from grader.plan.plan import Plan, write_plan
 
 @dataclass(frozen=True)
 class Ran:
-    """What a call left: the output, copied out of everybody's reach, the inputs that are not what they were, and what
-    was seen while it ran. `seconds` is what it took; `touched` are tensors next to which something was written."""
+    """What a call left: the output, copied out of the process's reach, the inputs that have changed, and what was seen
+    while it ran. `seconds` is what it took; `touched` are tensors next to which something was written."""
 
     output: torch.Tensor
     changed: tuple[str, ...] = ()

@@ -23,8 +23,8 @@ def gradebook(entries: Sequence[Entry]) -> str:
 
     Every text is quoted, so that no other delimiter can split it; numbers are not. What could not be judged, since the
     grader failed or only a GPU can tell, is left blank, and the total with it: a blank is asked about, a zero is
-    believed. An assignment whose speed was measured for anyone has two columns more: the ratio to the baseline's speed,
-    and its points.
+    believed. An assignment whose speed was measured at all has two columns more: the ratio to the baseline's speed, and
+    its points.
     """
     names = list(dict.fromkeys(name for entry in entries for name in entry.result.assignments))
     timed = {name for entry in entries for name, a in entry.result.assignments.items() if measured(a)}

@@ -60,7 +60,7 @@ def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
     except OSError:
-        # What cannot even be looked at is told as a failure.
+        # A folder that cannot be read is reported as a failure.
         return True
 
 

@@ -72,7 +72,7 @@ class Context:
 
     def _read_ahead(self) -> None:
         for assignment in self.assignments.values():
-            # Whoever asks for it next meets the same failure, and tells it.
+            # The next call that needs it meets the same failure, and reports it.
             with suppress(Exception):
                 self.attempt(assignment).read()
 

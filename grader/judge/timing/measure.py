@@ -205,7 +205,7 @@ def _measure(
         found.compiled = baselines.compiled[known]
         return found
     finally:
-        # Memory may be given back only when nobody has it bound.
+        # Memory may be given back only when no executor has it bound.
         for one in {executor, other}:
             if not one.over:
                 one.bind([])

@@ -43,7 +43,7 @@ class Replays:
 
     def prepare(self, count: int = 1) -> Lost | None:
         """Measures what launch and wait take, and gives a replay as many slots as make it long enough: `count` is a
-        guess. Of a kernel that nobody knows it is one, since a single call may take seconds."""
+        guess. For an unknown kernel it is one, since a single call may take seconds."""
         look = self.pool.looks[self.side]
         nothing = self.executor.capture(self.program, [], look, seconds=self.limit)
         if isinstance(nothing, Lost):
@@ -81,7 +81,7 @@ class Replays:
         return None
 
     def replay(self, *, expect: bool) -> float | Lost:
-        """Seconds a call, on contents that nobody has seen before."""
+        """Seconds a call, on contents that no call has seen before."""
         assert self._calls is not None and self._warm is not None
         self.pool.draw(self.side, self.count, expect=expect)
         taken = self.executor.replay(self._calls, before=self._warm, seconds=self.limit)
