@@ -61,7 +61,6 @@ def grade(job: Job) -> Graded:
         # They take long to begin, and do so beside what comes first.
         lane_baselines()
     if job.device == "cuda":
-        # The system ends what a thread has started together with the thread.
         lane_executors()
         # What the GPU does leaves processors idle.
         context.read_ahead()

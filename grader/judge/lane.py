@@ -14,6 +14,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -39,6 +40,10 @@ _TERMINATED = 128 + signal.SIGTERM
 
 TURN = threading.RLock()
 """Held while a confined process is asked for something: the next may be planned while one is judged."""
+
+AHEAD = ThreadPoolExecutor(max_workers=1)
+"""The thread that plans ahead. It lives as long as the lane: the system ends what a thread has started with the thread.
+"""
 
 _zygotes: list[Zygote] = []
 _conversations: list[Conversation] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from grader.assignment import Assignment
 from grader.course import Course
 from grader.judge import device
 from grader.judge.attempt import Attempt
+from grader.judge.lane import AHEAD
 from grader.result import CheckResult, Detail, KernelFacts
 from grader.submission import Source, read_source_file
 
@@ -36,7 +38,7 @@ class Context:
     remarks: dict[str, list[str]] = field(default_factory=dict)
     _attempts: dict[str, Attempt] = field(default_factory=dict)
     _making: threading.Lock = field(default_factory=threading.Lock)
-    _ahead: threading.Thread | None = None
+    _ahead: Future[None] | None = None
 
     @property
     def speed(self) -> bool:
@@ -62,13 +64,12 @@ class Context:
 
     def read_ahead(self) -> None:
         """Begins to plan and compile all attempts, one after another, beside what their checks do."""
-        self._ahead = threading.Thread(target=self._read_ahead, daemon=True)
-        self._ahead.start()
+        self._ahead = AHEAD.submit(self._read_ahead)
 
     def wait_until_read(self) -> None:
         """Returns when nothing is planned or compiled ahead any more."""
         if self._ahead is not None:
-            self._ahead.join()
+            self._ahead.result()
 
     def _read_ahead(self) -> None:
         for assignment in self.assignments.values():

@@ -58,7 +58,7 @@ FAULTS = {
         source("tl.store(out + i + (1 << 40), v, mask=i < n)"), "runtime_error", "illegal memory access"),
     "misaligned access": (
         source("tl.store((out.to(tl.int64, bitcast=True) + 1).to(tl.pointer_type(tl.float32), bitcast=True) + i, v, "
-               "mask=i < n)"), "runtime_error", "misaligned"),
+               "mask=i < n)"), "runtime_error", "no multiple of its element's size"),
     "too much shared memory": (
         source("a = tl.load(x + tl.arange(0, 256)[:, None] * 0 + tl.arange(0, 256)[None, :] * 0).to(tl.float16)\n"
                "    s = tl.sum(tl.dot(a, tl.trans(a) + 1.0))\n    tl.store(out + i, v + s, mask=i < n)"),
@@ -76,7 +76,7 @@ FAULTS = {
                      "policy_violation", "sigmoid"),
     "a failed assertion": (
         source("tl.device_assert(v > 1e9, 'too small')\n    " + STORE).replace(
-            "@triton.jit", "@triton.jit(debug=True)"), "runtime_error", "device-side assert"),
+            "@triton.jit", "@triton.jit(debug=True)"), "runtime_error", "tl.device_assert in line 10"),
     "a kernel left running on another stream": (
         source(after="\n    with torch.cuda.stream(torch.cuda.Stream()):\n"
                      "        spin_kernel[(1,)](torch.zeros(1, dtype=torch.int32, device='cuda'))") + SPINS,

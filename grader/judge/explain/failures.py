@@ -34,10 +34,10 @@ CRASHES = {
 # itself says what to do.
 PHRASES = (
     # A GPU and its driver.
-    (r"misaligned address",
+    (r"[Mm]isaligned address",
      "An address is no multiple of its element's size: is a pointer cast to another type, or do tl.multiple_of, "
      "tl.max_contiguous or tl.assume promise what is not true for these sizes? Offsets count elements, not bytes."),
-    (r"device-side assert",
+    (r"[Dd]evice-side assert",
      "A check on the GPU failed: a tl.device_assert of the kernel, or an index of a PyTorch call that lies "
      "outside its tensor."),
     (r"out of resource: (?P<name>[\w ]+), Required: \d+",
@@ -46,10 +46,10 @@ PHRASES = (
     (r"invalid configuration argument|Triton Error \[CUDA\]: invalid argument",
      "The GPU cannot start this launch: the second and third size of a grid are at most 65,535, and num_warps "
      "is a power of two up to 32."),
-    (r"unspecified launch failure|illegal instruction|invalid program counter",
+    (r"[Uu]nspecified launch failure|[Ii]llegal instruction|[Ii]nvalid program counter",
      "The GPU stopped in the middle of a kernel, usually after a load or store far outside its tensor, or where a "
      "tl.device_assert failed."),
-    (r"launch timed out", "The kernel ran too long: is there a loop in it that does not end?"),
+    (r"[Ll]aunch timed out", "The kernel ran too long: is there a loop in it that does not end?"),
     (r"PassManager::run failed|Internal Triton PTX codegen error|ptxas|LLVM ERROR",
      "Triton's compiler fails on this kernel without naming a line: try smaller blocks and a lower num_stages, and "
      "leave out parts of the kernel until it compiles."),

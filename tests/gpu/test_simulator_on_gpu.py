@@ -1,0 +1,125 @@
+"""The simulator against a GPU: the same plans on the same inputs leave the same answers, element by element.
+
+Kernels whose answer Triton leaves undefined (out of bounds, unwritten memory, masked lanes, races) are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from grader.assignment import Assignment, Case, Inputs, Scalar
+from grader.catalogue import ROOT, answer_and_tolerance, assignments
+from grader.course import LimitsTable
+from grader.judge import device
+from grader.judge.inputs import draw
+from grader.judge.lane import close_lane, lane_executors
+from grader.judge.launching import Launching
+from grader.judge.planning import Wanted
+from grader.judge.preparing import Preparing, kernels_of
+from grader.judge.simulation import Ran, Simulation
+from grader.plan.compiled import Binary
+from grader.plan.messages import Answers
+from grader.plan.plan import Plan
+from tests.graded import FILES
+from tests.test_submissions import HERE
+
+pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
+
+FOLDERS = [ROOT / "reference", *(HERE / "accepted").iterdir(), *(HERE / "wrong_answer").iterdir()]
+# What no simulator can foresee, and why.
+UNLIKE = {
+    "gemm_half_dot": "sums in fp16 round as the order of the sum has it",
+    "gemm_half_accumulator": "sums in fp16 round as the order of the sum has it",
+    "gemm_fp8_inputs": "a GPU's tensor cores sum products of fp8 with fewer bits",
+    "rmsnorm_vector_total_too_early": "what the total is when a program reads it depends on the others",
+    "transpose_row_mask_missing": "lanes of one store write different values to one place",
+}
+FOLDERS = [folder for folder in FOLDERS if folder.name not in UNLIKE]
+UNDEFINED = {"out_of_bounds", "unwritten", "masked_used", "race"}
+LIMITS = LimitsTable()
+OPERATIONS = 4_000_000_000
+SEED = 1
+# Of an answer: special functions of a GPU err by some units of the last place, and sums come in another order.
+RELATIVE = {torch.float32: 1e-5, torch.float16: 2e-3}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def lane() -> Iterator[None]:
+    yield
+    close_lane()
+
+
+@pytest.mark.parametrize("folder", sorted(FOLDERS), ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_the_simulator_leaves_what_a_gpu_leaves(folder: Path) -> None:
+    compared = 0
+    for name in (name for file, name in FILES.items() if (folder / file).is_file()):
+        compared += _compared(assignments()[name], folder)
+    # Where nothing could be compared, every case must have been undefined.
+    assert compared or folder.parent.name == "wrong_answer"
+
+
+def _compared(assignment: Assignment, folder: Path) -> int:
+    """How many calls were compared."""
+    preparing = Preparing(assignment, (folder / assignment.file).read_bytes(), LIMITS, device.properties())
+    drawn = {case.name: _drawn(assignment, case, SEED) for case in assignment.cases_for("cpu")}
+    wanted = [
+        Wanted(case, _scalars(assignment, drawn[case.name]), debug, Answers(candidate=number))
+        for debug in (True, False) for number, case in enumerate(assignment.cases_for("cpu"))]
+    plans = preparing.plan(wanted).outcomes
+    simulation = Simulation(lambda: preparing.start("simulator"), operations=OPERATIONS, seconds=LIMITS.call_seconds)
+    launching = Launching(assignment, lane_executors(), seconds=LIMITS.call_seconds)
+    found = 0
+    try:
+        for one, simulated, launched in zip(wanted, plans, plans[len(plans) // 2 :], strict=False):
+            if not isinstance(simulated, Plan) or not isinstance(launched, Plan):
+                continue
+            binaries = preparing.binaries(kernels_of([launched]))
+            assert isinstance(binaries, list)
+            inputs: list[Inputs] = []
+            for call in range(len(launched.calls())):
+                inputs.append({**_drawn(assignment, one.case, SEED + call), **one.scalars})
+                seen = simulation.run(assignment, one.case, simulated, inputs)
+                if not isinstance(seen, Ran) or UNDEFINED & {finding.kind for finding in seen.findings}:
+                    break
+                left = launching.run(
+                    one.case, launched, [binary for binary in binaries if isinstance(binary, Binary)],
+                    [_on_device(assignment, each) for each in inputs])
+                assert isinstance(left, Ran) and not left.touched, (one.case.name, left)
+                _agree(assignment, one.case, inputs[-1], left.output.cpu(), seen.output)
+                found += 1
+    finally:
+        simulation.end()
+        launching.end()
+    return found
+
+
+def _agree(assignment: Assignment, case: Case, inputs: Inputs, left: torch.Tensor, seen: torch.Tensor) -> None:
+    _, tolerance = answer_and_tolerance(assignment, inputs)
+    if tolerance is None:
+        same = (left == seen) | (left.isnan() & seen.isnan())
+    else:
+        bound = 2 * tolerance + RELATIVE[seen.dtype] * seen.double().abs().nan_to_num(0, 0, 0)
+        # Infinity agrees with itself alone.
+        same = (left.double() - seen.double()).abs() <= bound
+        same |= (left == seen) | (left.isnan() & seen.isnan())
+    assert bool(same.all()), f"{case.name}: {int((~same).sum())} of {same.numel()} elements differ, such as " \
+        f"{left[~same][0]} on a GPU, {seen[~same][0]} simulated"
+
+
+def _drawn(assignment: Assignment, case: Case, seed: int) -> Inputs:
+    return draw(assignment, case, seed, cuda=False)
+
+
+def _scalars(assignment: Assignment, drawn: Inputs) -> dict[str, float]:
+    return {p.name: float(drawn[p.name]) for p in assignment.parameters if isinstance(p, Scalar)}
+
+
+def _on_device(assignment: Assignment, inputs: Inputs) -> Inputs:
+    places = {p.name: p.place for p in assignment.parameters if p.kind == "input"}
+    return {
+        name: value.cuda() if isinstance(value, torch.Tensor) and places[name] == "device" else value
+        for name, value in inputs.items()}
