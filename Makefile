@@ -12,6 +12,8 @@ JOBS ?= 0
 ISOLATION ?= $(if $(filter examples/class,$(SUBMISSIONS)),--allow-degraded)
 VENV := .venv
 BIN := $(VENV)/bin
+# Tests wait for processes of theirs a third of the time: one more at a time than there are cores.
+SIDE_BY_SIDE := $(shell echo $$(($$(nproc) + 1)))
 # What `make test` needs beyond what `make grade` does.
 TEST_TOOLS := $(VENV)/.test-tools
 SETUP := $(VENV)/.setup
@@ -31,10 +33,10 @@ grade: $(SETUP) ## grade SUBMISSIONS (default: the sample class) and write repor
 		$(ISOLATION)
 
 test: $(TEST_TOOLS) ## run the tests that need no GPU, at the strongest isolation
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal
 
 test-all: $(TEST_TOOLS) ## the same, and once more at every isolation and for a user without privileges
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not gpu"
+	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal -m "not gpu"
 
 lint: $(TEST_TOOLS) ## ruff, and who may import whom
 	$(BIN)/ruff check .

@@ -117,8 +117,11 @@ def _command(pid: int) -> str:
 
 
 @pytest.mark.parametrize(("number", "students", "lanes"), [
-    (signal.SIGTERM, "abcd", 1), (signal.SIGHUP, "abcd", 1), (signal.SIGINT, "abcd", 1), (signal.SIGINT, "ab", 2)],
-    ids=["terminated", "hung up", "interrupted", "interrupted, one of two lanes idle"])
+    pytest.param(signal.SIGTERM, "abcd", 1, id="terminated"),
+    pytest.param(signal.SIGINT, "ab", 2, id="interrupted, one of two lanes idle"),
+    pytest.param(signal.SIGINT, "abcd", 1, id="interrupted", marks=pytest.mark.full),
+    pytest.param(signal.SIGHUP, "abcd", 1, id="hung up", marks=pytest.mark.full),
+])
 def test_an_interrupted_run_keeps_what_it_has_says_so_and_leaves_nothing_behind(
     tmp_path: Path, number: signal.Signals, students: str, lanes: int
 ) -> None:

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from grader import new
 from grader.catalogue import ROOT, assignments
+from grader.cli import app
 from grader.verify import verify
 
 
@@ -110,6 +112,5 @@ def test_the_command_tells_what_it_has_looked_at() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "grader.cli", "verify", "transpose"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.count("✓ transpose: ") == 8, done.stdout
-    done = subprocess.run(
-        [sys.executable, "-m", "grader.cli", "verify", "nope"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 2 and "'nope' is no assignment; one of" in done.stderr
+    refused = CliRunner().invoke(app, ["verify", "nope"])
+    assert refused.exit_code == 2 and "'nope' is no assignment; one of" in refused.stderr

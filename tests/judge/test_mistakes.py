@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from functools import cache
 from typing import Any
 
 import pytest
 import torch
 
-from grader.assignment import Assignment, Case, Mistake
+from grader.assignment import Assignment, Case, Inputs, Mistake, shape_of
 from grader.catalogue import assignments, right_answer
 from grader.judge.compare import compare, poison_
 from grader.judge.explain import explain_case
@@ -25,13 +27,20 @@ EACH = [
 ]
 
 
+@cache
+def drawn(name: str) -> list[tuple[Case, Inputs]]:
+    """The cases of an assignment that are small enough, with inputs."""
+    cases = [case for case in REAL[name].cases_for("cpu")
+             if 1 < math.prod(shape_of(REAL[name].output, case)) <= LARGEST]
+    return [(case, REAL[name].make_inputs(case, torch.Generator().manual_seed(3))) for case in cases]
+
+
 @pytest.mark.parametrize(("assignment", "mistake"), EACH)
 def test_each_mistake_is_told_from_the_others(assignment: Assignment, mistake: Mistake) -> None:
     seen, shown = 0, False
-    for case in assignment.cases_for("cpu"):
-        inputs = assignment.make_inputs(case, torch.Generator().manual_seed(3))
+    for case, inputs in drawn(assignment.name):
         answer = mistake.answer(**inputs)
-        if answer is None or not 1 < answer.numel() <= LARGEST:
+        if answer is None:
             continue
         shown = True
         detail = _explained(assignment, case, inputs, answer)

@@ -39,7 +39,7 @@ SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 ANSI = "\x1b[31mred\x1b[0m \x1b]0;title\x07and \x00 \x1b[2J plain"
 FORMULA = '=cmd|"/C calc"!A0'
 REORDERED = "safe\u202egnp.exe\u2066"
-LONG = "a line & <another> of 'quotes'\n" * 2000
+LONG = "a line & <another> of 'quotes'\n" * 800
 HOSTILE_NAMES = (
     SCRIPT, ANSI, FORMULA, REORDERED, "Zoë Ångström-O'Neill \"Zo\"", "李小龍", "../../etc/passwd", "+1", "-1+1",
     "@SUM(1)", "\tTab", "名" * 300,
