@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import Any
 
 import numpy
@@ -31,7 +30,6 @@ SLOTS = 4
 MOST_PASSES = 12
 """Bytes that a draw's operators write, as a multiple of the inputs: gemm's go through float32, twice their size."""
 MOST_SORTED = 30_000
-DRAW_SECONDS = 0.1
 
 each = pytest.mark.parametrize("assignment", ASSIGNMENTS.values(), ids=list(ASSIGNMENTS))
 every_timed = pytest.mark.parametrize(
@@ -166,14 +164,9 @@ def test_the_baseline_is_right(assignment: Assignment) -> None:
 
 @pytest.mark.gpu
 @every_timed
-def test_on_a_gpu_drawing_is_quick_and_the_baseline_right(assignment: Assignment, case: TimedCase) -> None:
-    for seed in SEEDS:
-        began = time.perf_counter()
-        with torch.device("cuda"):
-            inputs = assignment.make_inputs(case, torch.Generator("cuda").manual_seed(seed))
-        torch.cuda.synchronize()
-        seconds = time.perf_counter() - began
-    assert seconds < DRAW_SECONDS
+def test_on_a_gpu_the_baseline_is_right(assignment: Assignment, case: TimedCase) -> None:
+    with torch.device("cuda"):
+        inputs = assignment.make_inputs(case, torch.Generator("cuda").manual_seed(SEEDS[0]))
     shape, dtype = shape_of(assignment.output, case), DTYPES[assignment.output.dtype]
     out = torch.full(shape, float("nan"), dtype=dtype, device="cuda")
     returned = baseline(assignment.name).eager(**inputs, out=out)
