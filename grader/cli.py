@@ -19,7 +19,7 @@ USAGE_ERROR = 2
 INFRASTRUCTURE_ERROR = 3
 
 app = typer.Typer(
-    help="Grades GPU-kernel courses: a submission is a black box judged from another process.",
+    help="Grades GPU-kernel courses: a submission says what to launch and never holds a number; the grader runs it.",
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False, soft_wrap=True)

@@ -62,7 +62,7 @@ ASSIGNMENT = assignment(
     mistakes=mistakes(
         ("no cubic term", "The cube is missing: the argument of tanh is √(2/π) · (x + 0.044715 x³).",
          lambda x: x.double() * torch.sigmoid(2 * FACTOR * x.double())),
-        ("error function", "This is the GELU by the error function: the tanh form is asked for.",
+        ("error function", "This is the GELU by the error function: the assignment asks for the tanh form.",
          lambda x: 0.5 * x.double() * (1 + torch.erf(x.double() / math.sqrt(2)))),
         ("sigmoid form", "This is x · σ(1.702 x), another approximation of the GELU.",
          lambda x: x.double() * torch.sigmoid(1.702 * x.double())),
