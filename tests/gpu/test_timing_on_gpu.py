@@ -90,8 +90,8 @@ def test_slots_are_drawn_anew_each_time_and_can_be_had_again(name: str) -> None:
             drawn = [slot[key].tensor for slot in slots for key in slot if key != "out"]
             assert all(bool(one.isfinite().all()) for one in drawn)
             seen.append([one.clone() for one in drawn])
-            assert pool._fused is not None
-            pool._fused.again()
+            assert pool.fused is not None
+            pool.fused.again()
             assert all(torch.equal(one, before) for one, before in zip(drawn, seen[-1], strict=True))
         step = len(seen[0]) // SLOTS
         for one, other in (*zip(*seen, strict=True), (seen[0][0], seen[0][step])):
@@ -157,5 +157,4 @@ def test_one_row_left_out_of_thousands_is_found(tmp_path: Path, course: Course, 
 def test_roofs_are_those_of_a_device() -> None:
     found = roofline.measure()
     assert 1e11 < found.copy < 2e13 and 1e12 < found.matmul < 1e16 and 1e9 < found.pinned < 1e12
-    assert found.seconds < 5
     assert statistics.pstdev([roofline.measure().copy for _ in range(3)]) < 0.05 * found.copy

@@ -96,9 +96,9 @@ class Pool:
             raise
         # How the last contents came about, so that they can be had again.
         self._seeds: list[int] = []
-        self._fused: _Fused | None = None
+        self.fused: Fused | None = None
         if not self._on_host:
-            self._fused = _Fused(assignment, case, self._inputs, self._names, self._generator)
+            self.fused = Fused(assignment, case, self._inputs, self._names, self._generator)
         self._answers: list[tuple[Tensor, Tensor | None]] = []
         self._checks: Checks | None = None
         self._starts = {
@@ -119,11 +119,11 @@ class Pool:
         With `expect`, `check` can tell afterwards what came of the first.
         """
         drawn = min(self.count, count + self.spare)
-        if self._fused is not None:
-            self._fused.renew(drawn)
+        if self.fused is not None:
+            self.fused.renew(drawn)
             if expect:
                 self._checks = Checks(
-                    self._assignment, [self._given(side, slot) for slot in range(count)], self._fused.laid,
+                    self._assignment, [self._given(side, slot) for slot in range(count)], self.fused.laid,
                     shape_of(self._assignment.output, self._case)[0], self._generator)
         else:
             self._renew(side, drawn)
@@ -140,7 +140,7 @@ class Pool:
     def doubtful(self, side: Side, count: int) -> list[int]:
         """The slots whose answers, or inputs, do not look right after a replay on the first `count` slots; all of them
         on the host. The same work whatever is found."""
-        if self._fused is None:
+        if self.fused is None:
             return list(range(count))
         assert self._checks is not None
         return self._checks.doubtful([piece.tensor for piece in self._outputs[side].pieces[:count]])
@@ -213,11 +213,11 @@ class Pool:
     def _check(self, side: Side, slot: int) -> Wrong | None:
         """Compares a whole answer with the right one to the inputs that were drawn."""
         output = self._outputs[side].pieces[slot].tensor
-        if self._fused is None:
+        if self.fused is None:
             return _wrong(compare(output.cpu(), *self._answers[slot]))
         given = self._given(side, slot)
         left = {name: given[name].clone() for name in self._names}
-        self._fused.again()
+        self.fused.again()
         for name, value in left.items():
             if not same_bits(value, given[name]):
                 return Wrong(f"input {name}")
@@ -232,7 +232,7 @@ class Pool:
         return None
 
 
-class _Fused:
+class Fused:
     """Draws device inputs of many slots at once, each tensor in one launch, from secret keys."""
 
     def __init__(
