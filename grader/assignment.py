@@ -22,11 +22,16 @@ class _Frozen(BaseModel):
 
 
 class Input(_Frozen):
-    """A tensor the judge fills. `shape` names sizes of the case: `("M", "N")`."""
+    """A tensor the judge fills. `shape` names sizes of the case, `("M", "N")`; a number is the same in every case, as
+    the channels of a picture: `(3, "H", "W")`."""
 
     kind: Literal["input"] = "input"
     name: str
-    shape: tuple[str, ...]
+    shape: tuple[str | int, ...]
+
+    @property
+    def size_names(self) -> tuple[str, ...]:
+        return tuple(size for size in self.shape if isinstance(size, str))
     dtype: DType = "float32"
     place: Literal["device", "host"] = "device"
 
@@ -44,6 +49,10 @@ class Output(_Frozen):
     kind: Literal["output"] = "output"
     name: str = "out"
     shape: tuple[str, ...]
+
+    @property
+    def size_names(self) -> tuple[str, ...]:
+        return self.shape
     dtype: DType = "float32"
 
 
@@ -206,7 +215,7 @@ class Assignment(_Frozen):
         names = [c.name for c in self.cases]
         if not names or len(set(names)) != len(names):
             raise ValueError("cases: at least one, each with a name of its own")
-        needed = {size for p in self.parameters if not isinstance(p, Scalar) for size in p.shape}
+        needed = {size for p in self.parameters if not isinstance(p, Scalar) for size in p.size_names}
         smaller = [case for timed in self.timed for case in timed.siblings()]
         for case in (*self.cases, *smaller):
             if missing := needed - set(case.sizes):
@@ -235,5 +244,9 @@ def file_of(name: str) -> str:
 
 
 def shape_of(parameter: Input | Output, case: Case) -> tuple[int, ...]:
-    """The shape of a tensor in a case: `("M", "N")` with `{"M": 5, "N": 9}` is `(5, 9)`."""
-    return tuple(case.sizes[size] for size in parameter.shape)
+    """The shape of a tensor in a case: `(3, "M", "N")` with `{"M": 5, "N": 9}` is `(3, 5, 9)`."""
+    return extents(parameter, case.sizes)
+
+
+def extents(parameter: Input | Output, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    return tuple(size if isinstance(size, int) else sizes[size] for size in parameter.shape)

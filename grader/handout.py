@@ -70,7 +70,7 @@ def _argument(parameter: Parameter, distribution: Distribution | None) -> tuple[
     """Shape, type, and what else is to be known."""
     if isinstance(parameter, Scalar):
         return "", "float", _words(distribution)
-    shape = f"({', '.join(parameter.shape)}{',' * (len(parameter.shape) == 1)})"
+    shape = f"({', '.join(map(str, parameter.shape))}{',' * (len(parameter.shape) == 1)})"
     if isinstance(parameter, Output):
         return shape, parameter.dtype, "contiguous, arrives full of NaN"
     host = "in host memory (pageable, not pinned), " * (parameter.place == "host")

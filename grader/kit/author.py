@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from grader.assignment import Assignment, Case, Inputs, Mistake, Parameter, Scalar, TimedCase, Work
+from grader.assignment import Assignment, Case, Inputs, Mistake, Parameter, Scalar, TimedCase, Work, extents
 from grader.kit.inputs import Distributions, maker
 
 EPS16, EPS32 = 2.0**-10, 2.0**-23
@@ -62,7 +62,7 @@ def assignment(
     """
     def least(sizes: Mapping[str, int]) -> Work:
         tensors = [p for p in parameters if not isinstance(p, Scalar)]
-        moved = sum(math.prod(sizes[size] for size in p.shape) * ITEM_BYTES[p.dtype] for p in tensors)
+        moved = sum(math.prod(extents(p, sizes)) * ITEM_BYTES[p.dtype] for p in tensors)
         return Work(bytes=moved, flop=0 if flop is None else flop(sizes))
 
     return Assignment(

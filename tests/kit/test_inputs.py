@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.assignment import Case, Input, Inputs, Output, Scalar
+from grader.assignment import Baseline, Case, Input, Inputs, Output, Scalar, shape_of
+from grader.kit.author import assignment, cases
 from grader.kit.inputs import (
     Bits,
     Distribution,
@@ -119,6 +120,18 @@ def test_places_differ_from_draw_to_draw() -> None:
         return found
 
     assert loud(1) == loud(1) != loud(2)
+
+
+def test_a_number_in_a_shape_is_the_same_in_every_case() -> None:
+    given = Input(name="x", shape=(3, "H", "W"))
+    made = assignment(
+        name="picture", title="", formula="", parameters=(given, Output(shape=("H", "W"))),
+        oracle=lambda x: x[0].double(), cases=cases("H W", "1x1 5x9"), baseline=Baseline(name="", compiled=""),
+        distributions=lambda case: {"x": Spread()})
+    for case in made.cases:
+        x = made.make_inputs(case, torch.Generator().manual_seed(1))["x"]
+        assert x.shape == shape_of(given, case) == (3, case.sizes["H"], case.sizes["W"])
+    assert made.work is not None and made.work({"H": 5, "W": 9}).bytes == 4 * 5 * 9 * (3 + 1)
 
 
 def test_tables_are_of_each_slot() -> None:

@@ -25,12 +25,12 @@ class Stride:
         return "store" if isinstance(self.matrix, Output) else "load"
 
     def is_wrong(self, sizes: dict[str, int]) -> bool:
-        down, across = self.matrix.shape
+        down, across = self.matrix.size_names
         return sizes[down] > 1 and self._apart(sizes) != sizes[across]
 
     def passes(self, sizes: dict[str, int]) -> int:
         """How many elements past the end the last element lies; 0 or less if it lies within."""
-        rows, columns = (sizes[name] for name in self.matrix.shape)
+        rows, columns = (sizes[name] for name in self.matrix.size_names)
         return (rows - 1) * self._apart(sizes) + columns - rows * columns
 
     def _apart(self, sizes: dict[str, int]) -> int:
@@ -38,7 +38,7 @@ class Stride:
 
     @property
     def text(self) -> str:
-        name, (down, across) = self.matrix.name, self.matrix.shape
+        name, (down, across) = self.matrix.name, self.matrix.size_names
         return (f"the {self.action} seems to assume that rows of {name} lie {self.taken} elements apart, but they lie "
                 f"{across} apart: element (i, j) of {name}, {down} x {across}, lies at i * {across} + j.")
 
@@ -54,7 +54,9 @@ def explain_bounds(
         return None
     if all(reach.past == 1 for _, reach in telling):
         return ONE_TOO_FAR
-    matrices = [p for p in assignment.parameters if isinstance(p, Input | Output) and len(p.shape) == 2]
+    matrices = [
+        p for p in assignment.parameters
+        if isinstance(p, Input | Output) and len(p.shape) == len(p.size_names) == 2]
     if (names := _one_row(matrices, telling)) is not None:
         return f"One row of {' and of '.join(names)} too far: does the mask of the rows say <= where < is meant?"
     if len(failed) < FEWEST_FAILED:
@@ -74,10 +76,10 @@ def _one_row(
 ) -> list[str] | None:
     """The matrices, if every access outside lies at most one row beyond one of them, and some access exactly one
     row."""
-    rows = {matrix.name: matrix.shape[1] for matrix in matrices
+    rows = {matrix.name: matrix.size_names[1] for matrix in matrices
             if any(_is_of(reach, matrix) for _, reach in telling)}
     # A mask along the row, or the end of the grid, may keep some cases from a whole row.
-    if not all(any(_is_of(reach, m) and reach.past <= check.sizes[m.shape[1]] for m in matrices)
+    if not all(any(_is_of(reach, m) and reach.past <= check.sizes[m.size_names[1]] for m in matrices)
                for check, reach in telling):
         return None
     whole = {reach.given for check, reach in telling if reach.past == check.sizes[rows[reach.given]] > 1}
@@ -85,7 +87,7 @@ def _one_row(
 
 
 def _strides(matrix: Input | Output, passed: Sequence[CheckResult]) -> Iterator[Stride]:
-    down, across = matrix.shape
+    down, across = matrix.size_names
     names = sorted({name for check in passed for name in check.sizes} - {across})
     # The other size of the same matrix is what is mixed up most.
     for name in sorted(names, key=lambda name: name != down):
@@ -112,7 +114,7 @@ def _is_of(reach: Reach, matrix: Input | Output) -> bool:
 
 def _told(theory: Sequence[Stride], passed: Sequence[CheckResult]) -> str:
     text = " And ".join(stride.text for stride in theory)
-    down, across = theory[0].matrix.shape
+    down, across = theory[0].matrix.size_names
     square = any(check.sizes[down] == check.sizes[across] > 1 for check in passed)
     if square and not any(isinstance(stride.taken, int) for stride in theory):
         return f"Right for square matrices, wrong for the others: {text}"

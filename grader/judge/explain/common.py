@@ -125,7 +125,7 @@ def _size_tests() -> Iterator[tuple[str, str, Callable[[int], bool]]]:
 def _summed(assignment: Assignment) -> list[str]:
     """Sizes that inputs have and the output has not: those that are summed over."""
     inputs = [p for p in assignment.parameters if isinstance(p, Input)]
-    return sorted({name for p in inputs for name in p.shape} - set(assignment.output.shape))
+    return sorted({name for p in inputs for name in p.size_names} - set(assignment.output.shape))
 
 
 def _is_all_wrong(check: CheckResult) -> bool:

@@ -107,7 +107,7 @@ def _same_everywhere(first: Written) -> Iterator[Theory]:
 
 
 def _sizes(assignment: Assignment) -> Iterator[Theory]:
-    names = sorted({name for p in assignment.parameters if not isinstance(p, Scalar) for name in p.shape})
+    names = sorted({name for p in assignment.parameters if not isinstance(p, Scalar) for name in p.size_names})
     output = " * ".join(assignment.output.shape)
     products = [[a] for a in names] + [[a, b] for i, a in enumerate(names) for b in names[i:]]
     for product in products:
