@@ -72,7 +72,8 @@ class Simulation:
                 reply = self._conversation.ask(
                     messages.Simulate(
                         seq=self._conversation.next_seq(), bytes=len(text), call=1 if len(calls) > 1 else 0,
-                        file=assignment.file, operations=self._operations, masked=masked),
+                        output=assignment.output.name, file=assignment.file, operations=self._operations,
+                        masked=masked),
                     messages.SIMULATOR_REPLY, seconds=self._seconds,
                     descriptors=[file, *(tensor.descriptor for tensor in given)])
                 seconds = time.monotonic() - started

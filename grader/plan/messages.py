@@ -149,13 +149,15 @@ class Simulate(Message):
     """Run a plan on memory: descriptor 0 holds the plan, `bytes` long, the others its given buffers, by their index.
 
     `call` 0 is the first call; 1 the steady one, after setup and a first call on given buffers of its own, with other
-    contents: these come before those of the steady call. At most `operations` element operations are made. `masked` is
-    what lanes hold that a mask without `other` switched off. `file` is the student's, for lines.
+    contents: these come before those of the steady call. `output` names the parameter that holds nothing yet. At most
+    `operations` element operations are made. `masked` is what lanes hold that a mask without `other` switched off.
+    `file` is the student's, for lines.
     """
 
     op: Literal["simulate"] = "simulate"
     bytes: Size
     call: Literal[0, 1] = 0
+    output: Name
     file: Name = ""
     operations: Size
     masked: Literal["zero", "nan"] = "zero"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import mmap
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 import numpy as np
@@ -29,8 +29,6 @@ MOST_TOLD = FRAME_BYTES // 4
 """Characters of an answer that fit a frame whatever they are."""
 UNWRITTEN = 0xFF
 """Each byte of a temporary that nothing has written: NaN in every floating-point type."""
-POISONS = (np.uint32(0x7FC0_5EED), np.uint16(0x7E5D))
-"""What an output is full of when it arrives, in float32 and float16: see `grader.judge.compare`, `POISON`."""
 
 _ELEMENTS: dict[DType, str] = {
     "float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "float8_e4m3fn": "f8E4M3FN",
@@ -51,14 +49,14 @@ def prepare() -> None:
 
 
 def run(
-    plan: Plan, *memories: Sequence[Array], operations: int = 1 << 40, masked: Literal["zero", "nan"] = "zero",
-    file: str = "",
+    plan: Plan, *memories: Sequence[Array], outputs: Collection[str] = (), operations: int = 1 << 40,
+    masked: Literal["zero", "nan"] = "zero", file: str = "",
 ) -> Result:
     """Runs calls of a plan, the first one and, given two memories, the steady one after it.
 
     Each has the given buffers' memory for itself: writable arrays of bytes, in the order of their indices. `file` is
     the student's, where lines are looked for; that of a kernel's entry if it is "".
-    Outputs are buffers that are full of poison: what a kernel loads of them before it stores is a finding.
+    `outputs` names parameters that hold nothing yet: what a kernel loads of them before it stores is a finding.
     """
     budget = Budget(operations)
     try:
@@ -74,8 +72,8 @@ def run(
             # Findings of the calls before were reported with those calls.
             findings = findings if position < 2 else Findings()
             for number, raw in zip(given, memories[max(0, position - 1)], strict=True):
-                buffers[number] = Buffer(
-                    number, raw, np.zeros(raw.size, np.uint8) if _poisoned(raw) else None, plan.buffers[number].given)
+                name = plan.buffers[number].given
+                buffers[number] = Buffer(number, raw, np.zeros(raw.size, np.uint8) if name in outputs else None, name)
             for operation in step:
                 budget.left -= 10_000
                 if budget.left < 0:
@@ -102,16 +100,6 @@ def run(
 
 def _temporary(number: int, size: int) -> Buffer:
     return Buffer(number, np.full(size, UNWRITTEN, np.uint8), np.zeros(size, np.uint8))
-
-
-def _poisoned(raw: Array) -> bool:
-    """Whether memory is full of the poison that marks an unwritten output."""
-    for poison in POISONS:
-        if raw.size and raw.size % poison.itemsize == 0:
-            words = raw.view(poison.dtype)
-            if words[0] == poison and (words == poison).all():
-                return True
-    return False
 
 
 def _view(view: View, buffers: list[Buffer]) -> tuple[Array, Array | None]:
@@ -199,7 +187,8 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
             for size, descriptor in zip(sizes, own, strict=True):
                 maps.append(mmap.mmap(descriptor, size) if size else None)
                 memories[-1].append(np.zeros(0, np.uint8) if maps[-1] is None else np.frombuffer(maps[-1], np.uint8))
-        result = run(plan, *memories, operations=request.operations, masked=request.masked)
+        result = run(
+            plan, *memories, outputs=[request.output], operations=request.operations, masked=request.masked)
     except (Malformed, ValueError, IndexError, OSError) as error:
         result = CannotSimulate(seq=request.seq, operation=f"{type(error).__name__}: {error}"[:200])
     finally:

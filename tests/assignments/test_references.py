@@ -93,7 +93,8 @@ def simulated(assignment: Assignment, case: Case, plan: Plan) -> tuple[Result, C
         output = poison(*shape_of(assignment.output, case), dtype=getattr(torch, assignment.output.dtype))
         memories.append([memory(inputs[each.name].contiguous() if isinstance(each, Input) else output)
                          for each in assignment.parameters if isinstance(each, Input | Output)])  # fmt: skip
-    result = run(plan, *memories, operations=10**10, file=assignment.file)
+    result = run(
+        plan, *memories, outputs=[assignment.output.name], operations=10**10, file=assignment.file)
     return result, compare(output, *answer_and_tolerance(assignment, inputs))
 
 

@@ -148,7 +148,7 @@ def test_a_temporary_is_unwritten_until_it_is_filled() -> None:
     out = poison(16)
     plan = Plan(buffers=[Buffer(bytes=64, given="out"), Buffer(bytes=64)], kernels=[kernel],
                 first=[Fill(target=view, value=2.5), launch])
-    (finding,) = found(run(plan, [memory(out)]))
+    (finding,) = found(run(plan, [memory(out)], outputs=["out"]))
     assert isinstance(finding, Unwritten)
     assert (finding.tensor, finding.given, finding.lanes) == ("x_ptr", "", 8)
     assert out[::2].tolist() == [2.5] * 8

@@ -15,11 +15,10 @@ import torch
 import triton
 import triton.language as tl
 
-from grader.judge.compare import POISON
 from grader.plan.frames import Channel, socket_pair
 from grader.plan.messages import SIMULATOR_REPLY, CannotSimulate, Simulate, Simulated
 from grader.plan.plan import Buffer, Copy, Data, Fill, Launch, Plan, Pointer, View, write_plan
-from grader.simulator.main import POISONS, prepare, run, serve
+from grader.simulator.main import prepare, run, serve
 from tests.simulator.harness import memory, planned, poison
 
 
@@ -53,11 +52,11 @@ def test_a_call_is_answered_over_a_channel_and_the_steady_one_finds_what_the_fir
     channel = Channel(ours)
     text = write_plan(counting(steady=True))
     x = np.arange(16, dtype=np.float32)
-    blank = np.full(16, POISONS[0], np.uint32)
+    blank = np.full(16, np.nan, np.float32)
 
     def ask(call: Literal[0, 1], *given: bytes) -> tuple[Any, list[Any]]:
         files = [file(text), *(file(each) for each in given)]
-        channel.send(Simulate(seq=call + 5, bytes=len(text), call=call, operations=10**7), files)
+        channel.send(Simulate(seq=call + 5, bytes=len(text), call=call, output="out_ptr", operations=10**7), files)
         reply = channel.receive(SIMULATOR_REPLY, seq=call + 5, deadline=time.monotonic() + 60)
         left = [np.frombuffer(os.pread(each, 64, 0).ljust(64), np.float32) for each in files[1:]]
         for each in files:
@@ -79,10 +78,6 @@ def test_a_call_is_answered_over_a_channel_and_the_steady_one_finds_what_the_fir
     server.join(30)
     assert not server.is_alive()
     theirs.close()
-
-
-def test_poison_is_the_judges() -> None:
-    assert {int(each) for each in POISONS} == {bits for _, bits in POISON.values()}
 
 
 def test_buffers_are_filled_copied_and_given_contents() -> None:
