@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-DType = Literal["float32", "float16"]
+DType = Literal["float32", "float16", "uint8"]
 Inputs = Mapping[str, Any]
 """Argument name to value: a torch tensor for each `Input`, a float for each `Scalar`; never the output."""
 
@@ -44,7 +44,7 @@ class Scalar(_Frozen):
 
 
 class Output(_Frozen):
-    """The tensor the student writes; it arrives full of NaN."""
+    """The tensor the student writes; it arrives full of NaN, or of one byte that means nothing."""
 
     kind: Literal["output"] = "output"
     name: str = "out"

@@ -22,7 +22,7 @@ from grader.catalogue import ROOT, right_answer
 from grader.course import read_course
 from grader.judge.attempt import Attempt
 from grader.judge.buffers import DTYPES
-from grader.judge.compare import Comparison, compare
+from grader.judge.compare import Comparison, compare, poison_
 from grader.submission import Source
 
 SEEDS = (11, 22)
@@ -173,7 +173,8 @@ def _right_answers(subject: Subject) -> Iterator[str]:
     module = catalogue.baseline(subject.assignment.name, subject.root)
     for case in subject.cases:
         inputs, expected = subject.drawn(case, SEEDS[0])
-        out = torch.full(expected.shape, float("nan"), dtype=DTYPES[subject.assignment.output.dtype])
+        out = torch.empty(expected.shape, dtype=DTYPES[subject.assignment.output.dtype])
+        poison_(out)
         returned = module.eager(**inputs, out=out)
         if not subject.compared(out if returned is None else returned, inputs, expected).passed:
             yield f"{case.name}: the baseline's answer is wrong: baseline.py, eager"

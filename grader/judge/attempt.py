@@ -21,7 +21,7 @@ from grader.forkserver.handle import InfrastructureError
 from grader.judge import device as gpu
 from grader.judge import execution
 from grader.judge.buffers import BufferError
-from grader.judge.compare import compare, same_bits
+from grader.judge.compare import Comparison, compare, same_bits
 from grader.judge.explain import (
     explain_assembly,
     explain_case,
@@ -174,7 +174,7 @@ class Attempt:
                 return self._unanswered(case, ran)
             seconds += ran.seconds
             self._findings += ran.findings
-            comparison = compare(ran.output, *answer_and_tolerance(self.assignment, inputs[-1]))
+            comparison = self._compared(ran, inputs[-1])
             detail = explain_case(
                 self.assignment, case, inputs[-1], ran.output, comparison, inputs_changed=ran.changed,
                 findings=ran.findings, plan=plan, call=call, source=self._text)
@@ -274,9 +274,7 @@ class Attempt:
         if isinstance(binaries, Detail):
             return binaries
         ran = self._launching.run(case, plan, binaries, inputs)
-        if isinstance(ran, Ran) and not ran.touched and compare(
-            ran.output, *answer_and_tolerance(self.assignment, inputs[-1])
-        ).passed:
+        if isinstance(ran, Ran) and not ran.touched and self._compared(ran, inputs[-1]).passed:
             return ran
         if isinstance(ran, execution.Lost) and ran.kind == "time_limit":
             # A simulator would take as long again.
@@ -287,6 +285,9 @@ class Attempt:
         if seen is not None and seen.findings:
             return seen
         return self._told(ran)
+
+    def _compared(self, ran: Ran, inputs: Inputs) -> Comparison:
+        return compare(ran.output, *answer_and_tolerance(self.assignment, inputs), ran.unwritten)
 
     def _simulated(self, case: Case, inputs: list[Inputs]) -> Ran | None:
         """What a simulator sees of calls that failed on a GPU; None if it cannot tell."""

@@ -18,7 +18,7 @@ from grader.assignment import DType
 # See memfd_create(2) and "File sealing" in fcntl(2).
 SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
-DTYPES = {"float32": torch.float32, "float16": torch.float16}
+DTYPES = {"float32": torch.float32, "float16": torch.float16, "uint8": torch.uint8}
 
 
 class BufferError(Exception):

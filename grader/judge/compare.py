@@ -17,8 +17,12 @@ from grader.result import ErrorMap, Worst
 POISON: dict[torch.dtype, tuple[torch.dtype, int]] = {
     torch.float32: (torch.int32, 0x7FC0_5EED),
     torch.float16: (torch.int16, 0x7E5D),
+    torch.uint8: (torch.uint8, 0xA5),
 }
-"""Quiet NaNs with a payload that no arithmetic produces, as (integer dtype of the same width, bits)."""
+"""What an output is full of when it arrives, as (integer dtype of the same width, bits): in floats quiet NaNs with a
+payload that no arithmetic produces. A byte may be an answer, whichever it is: what was never written shows when the
+same call finds an output full of another one."""
+_OTHER = 0x80
 
 MAP_CELLS = 128
 VECTOR_COLUMNS = 32
@@ -32,20 +36,20 @@ class OracleError(Exception):
     """The right answer or its tolerance is itself unusable: a fault of the assignment, never of a student."""
 
 
-def poison_(tensor: Tensor) -> None:
-    """Fills a contiguous float32 or float16 tensor, in place, with the NaN that marks an element never written."""
+def poison_(tensor: Tensor, *, other: bool = False) -> None:
+    """Fills a contiguous tensor, in place, with what marks an element never written; of bytes there is another one."""
     as_integer, bits = POISON[tensor.dtype]
-    tensor.view(as_integer).fill_(bits)
+    tensor.view(as_integer).fill_(bits ^ _OTHER if other else bits)
 
 
-def unwritten(tensor: Tensor) -> Tensor:
-    """A bool tensor: which elements still hold exactly the poison's bits."""
+def poisoned(tensor: Tensor, *, other: bool = False) -> Tensor:
+    """A bool tensor: which elements hold exactly the poison's bits. Of floats these were never written."""
     as_integer, bits = POISON[tensor.dtype]
-    return tensor.view(as_integer) == bits
+    return tensor.view(as_integer) == (bits ^ _OTHER if other else bits)
 
 
 def same_bits(left: Tensor, right: Tensor) -> bool:
-    """Whether two float32 or float16 tensors are equal bit for bit, so that NaN equals itself."""
+    """Whether two tensors of a type that outputs have are equal bit for bit, so that NaN equals itself."""
     as_integer, _ = POISON[left.dtype]
     return torch.equal(left.contiguous().view(as_integer), right.contiguous().view(as_integer))
 
@@ -54,7 +58,7 @@ def same_bits(left: Tensor, right: Tensor) -> bool:
 class Comparison:
     """One output against the right answer; every tensor has the output's shape.
 
-    `got` is what the submission left (float32 or float16), `expected` the oracle's answer (float64), `allowed` the
+    `got` is what the submission left (float32, float16, uint8), `expected` the oracle's answer (float64), `allowed` the
     absolute error allowed (float64; zeros when `exact`), `error` the absolute error (float64, NaN and infinity
     included), `wrong` and `unwritten` are bool.
     """
@@ -122,18 +126,21 @@ class Comparison:
         )
 
 
-def compare(got: Tensor, expected: Tensor, allowed: Tensor | None) -> Comparison:
+def compare(got: Tensor, expected: Tensor, allowed: Tensor | None, unwritten: Tensor | None = None) -> Comparison:
     """Compares an output with the oracle's answer (float64, of the same shape).
 
     `allowed` is the absolute error allowed (float64, broadcastable); an element is right only if its error is known
     to be at most that, so NaN is wrong. None means exact: the bits must be those of `expected` in the output's dtype,
-    so a copy that turns -0.0 into 0.0 is wrong.
+    so a copy that turns -0.0 into 0.0 is wrong. `unwritten` (bool) are elements known never to have been written, which
+    are wrong; None where the output's own bits tell, or nobody knows.
 
     Raises OracleError if the right answer is not finite in the output's dtype or the tolerance is no tolerance.
     """
     if expected.shape != got.shape:
         raise OracleError(f"the oracle's answer has shape {tuple(expected.shape)}, the output {tuple(got.shape)}")
-    found = unguarded(got, expected, allowed)
+    found = unguarded(got, expected, allowed, unwritten)
+    if not got.dtype.is_floating_point and not bool(((expected >= 0) & (expected <= torch.iinfo(got.dtype).max)).all()):
+        raise OracleError(f"the oracle's answer is out of the range of {got.dtype}")
     rounded = found.expected.to(got.dtype)
     if not bool(rounded.isfinite().all()):
         raise OracleError(f"the oracle's answer is not finite in {got.dtype}")
@@ -144,7 +151,9 @@ def compare(got: Tensor, expected: Tensor, allowed: Tensor | None) -> Comparison
     return found
 
 
-def unguarded(got: Tensor, expected: Tensor, allowed: Tensor | None) -> Comparison:
+def unguarded(
+    got: Tensor, expected: Tensor, allowed: Tensor | None, unwritten: Tensor | None = None
+) -> Comparison:
     """As `compare`, without a look at the oracle's answer and its tolerance: nothing waits for the device."""
     expected = expected.detach().to(got.device, torch.float64)
     error = got.to(torch.float64).sub_(expected).abs_()
@@ -155,13 +164,19 @@ def unguarded(got: Tensor, expected: Tensor, allowed: Tensor | None) -> Comparis
     else:
         limit = allowed.detach().to(got.device, torch.float64)
         wrong = (error <= limit).logical_not_()
+    if unwritten is not None:
+        wrong |= unwritten
+    elif got.dtype.is_floating_point:
+        unwritten = poisoned(got)
+    else:
+        unwritten = torch.zeros_like(wrong)
     return Comparison(
         got=got,
         expected=expected,
         allowed=limit.expand(got.shape),
         error=error,
         wrong=wrong,
-        unwritten=unwritten(got),
+        unwritten=unwritten,
         exact=allowed is None,
     )
 

@@ -10,7 +10,7 @@ from grader.judge.arena import Allocation, Arena, Piece
 from grader.judge.compare import poison_, same_bits
 from grader.judge.execution import Executor, Executors, Lost
 from grader.judge.planning import given_tensor
-from grader.judge.simulation import Ran
+from grader.judge.simulation import Ran, ran_on_both
 from grader.plan.compiled import Binary
 from grader.plan.messages import GivenTensor
 from grader.plan.plan import Place, Plan
@@ -41,13 +41,18 @@ class Launching:
         self._executors.settle()
 
     def run(self, case: Case, plan: Plan, binaries: Sequence[Binary], inputs: Sequence[Inputs]) -> Ran | Lost:
-        """Runs the plan's calls one after another, each on a copy of its `inputs` and an output full of NaN, and
+        """Runs the plan's calls one after another, each on a copy of its `inputs` and an output full of poison, and
         returns what the last one left: one of inputs is the first call, two are the steady call after it.
 
         Raises InfrastructureError, BufferError.
         """
+        return ran_on_both(lambda other: self._run(case, plan, binaries, inputs, other))
+
+    def _run(
+        self, case: Case, plan: Plan, binaries: Sequence[Binary], inputs: Sequence[Inputs], other: bool
+    ) -> Ran | Lost:
         executor = self.executor()
-        slots = self._slots(case, inputs)
+        slots = self._slots(case, inputs, other)
         started = time.monotonic()
         program = executor.load(plan, binaries)
         if isinstance(program, Lost):
@@ -81,8 +86,8 @@ class Launching:
         while self._allocations:
             self._allocations.popitem()[1].close()
 
-    def _slots(self, case: Case, inputs: Sequence[Inputs]) -> list[dict[str, Piece]]:
-        """Memory for the calls: their inputs, as given, and outputs full of NaN. Guard zones are written."""
+    def _slots(self, case: Case, inputs: Sequence[Inputs], other: bool) -> list[dict[str, Piece]]:
+        """Memory for the calls: their inputs, as given, and outputs full of poison. Guard zones are written."""
         slots: list[dict[str, Piece]] = [{} for _ in inputs]
         for (place, output), wanted in self._given(case).items():
             arena = Arena(
@@ -94,7 +99,7 @@ class Launching:
                 for one in wanted:
                     piece = slot[one.name] = next(pieces)
                     if output:
-                        poison_(piece.tensor)
+                        poison_(piece.tensor, other=other)
                     else:
                         piece.tensor.copy_(values[one.name])
         return slots

@@ -1,4 +1,7 @@
-"""The check of answers whose rows can be computed one by one: secret rows are compared, and all must be written."""
+"""The check of answers whose rows can be computed one by one: secret rows are compared, and all must be written.
+
+A byte that was never written is wrong unless the answer happens to be near the poison: of a row some are wrong.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from torch import Tensor
 
 from grader.assignment import Assignment, Inputs
 from grader.catalogue import answer_and_tolerance
-from grader.judge.compare import unguarded, unwritten
+from grader.judge.compare import poisoned, unguarded
 
 ROWS = 256
 
@@ -38,7 +41,9 @@ def row_check(
             found = unguarded(output[index], *answer_and_tolerance(assignment, some))
             # An infinite tolerance would let all pass: comparing in full says what is wrong with it.
             doubtful = found.wrong | found.allowed.isfinite().logical_not()
-            failed.append(doubtful.any() | unwritten(output).any())
+            failed.append(doubtful.any())
+            if output.dtype.is_floating_point:
+                failed[-1] |= poisoned(output).any()
         every = torch.stack(failed)
         return every.to(torch.float64).masked_fill(every, math.inf)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
 
 import torch
 
 from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
 from grader.forkserver.conversation import Conversation, Lost
 from grader.judge.buffers import HostTensor, memory_file
-from grader.judge.compare import poison_, same_bits
+from grader.judge.compare import poison_, poisoned, same_bits
 from grader.judge.lane import TURN
 from grader.plan import messages
 from grader.plan.findings import Finding
@@ -24,7 +24,8 @@ from grader.plan.plan import Plan, write_plan
 @dataclass(frozen=True)
 class Ran:
     """What a call left: the output, copied out of the process's reach, the inputs that have changed, and what was seen
-    while it ran. `seconds` is what it took; `touched` are tensors next to which something was written."""
+    while it ran. `seconds` is what it took; `touched` are tensors next to which something was written.
+    `unwritten` are the elements never written, where the output itself does not tell."""
 
     output: torch.Tensor
     changed: tuple[str, ...] = ()
@@ -32,6 +33,24 @@ class Ran:
     printed: str = ""
     seconds: float = 0.0
     touched: tuple[str, ...] = ()
+    unwritten: torch.Tensor | None = None
+
+
+Stopped = TypeVar("Stopped")
+
+
+def ran_on_both(run: Callable[[bool], Ran | Stopped]) -> Ran | Stopped:
+    """What a call left that is run by `run(other)`, on an output full of the poison or, with `other`, of the other one.
+
+    Bytes hold the poison where a call has written it and where it has written nothing: the second call tells.
+    """
+    ran = run(False)
+    if not isinstance(ran, Ran) or ran.output.dtype.is_floating_point or not bool(poisoned(ran.output).any()):
+        return ran
+    again = run(True)
+    if not isinstance(again, Ran):
+        return again
+    return replace(ran, unwritten=poisoned(ran.output) & poisoned(again.output, other=True))
 
 
 class Simulation:
@@ -50,19 +69,25 @@ class Simulation:
         self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs],
         masked: Literal["zero", "nan"] = "zero",
     ) -> Ran | CannotSimulate | Exhausted | Lost:
-        """Runs the plan's calls one after another, each on a copy of its `inputs` and an output full of NaN, and
+        """Runs the plan's calls one after another, each on a copy of its `inputs` and an output full of poison, and
         returns what the last one left: one of inputs is the first call, two are the steady call after it. `masked` is
         what lanes hold that a mask without `other` switches off.
 
         Raises InfrastructureError, BufferError.
         """
+        return ran_on_both(lambda other: self._run(assignment, case, plan, inputs, masked, other))
+
+    def _run(
+        self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs],
+        masked: Literal["zero", "nan"], other: bool,
+    ) -> Ran | CannotSimulate | Exhausted | Lost:
         text = write_plan(plan)
         file = memory_file(contents=text)
         calls: list[dict[str, HostTensor]] = []
         try:
             for one in inputs:
                 calls.append({})
-                _share(assignment, case, one, calls[-1])
+                _share(assignment, case, one, calls[-1], other)
             given = [tensor for shared in calls for tensor in shared.values()]
             with TURN:
                 if self._conversation is None or self._conversation.over:
@@ -99,8 +124,8 @@ class Simulation:
             self._conversation = None
 
 
-def _share(assignment: Assignment, case: Case, inputs: Inputs, into: dict[str, HostTensor]) -> None:
-    """Shared memory for the tensors of a call, by name: a copy of `inputs`, and an output full of NaN."""
+def _share(assignment: Assignment, case: Case, inputs: Inputs, into: dict[str, HostTensor], other: bool) -> None:
+    """Shared memory for the tensors of a call, by name: a copy of `inputs`, and an output full of poison."""
     for parameter in assignment.parameters:
         if isinstance(parameter, Scalar):
             continue
@@ -108,4 +133,4 @@ def _share(assignment: Assignment, case: Case, inputs: Inputs, into: dict[str, H
         if isinstance(parameter, Input):
             tensor.tensor.copy_(inputs[parameter.name])
         else:
-            poison_(tensor.tensor)
+            poison_(tensor.tensor, other=other)

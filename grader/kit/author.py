@@ -15,7 +15,7 @@ EPS16, EPS32 = 2.0**-10, 2.0**-23
 """The distance from 1 to the next number."""
 SMALLEST16, SMALLEST_NORMAL32 = 2.0**-24, 2.0**-126
 """The smallest number above zero that fp16 has, and the smallest that fp32 has with all its digits."""
-ITEM_BYTES = {"float32": 4, "float16": 2}
+ITEM_BYTES = {"float32": 4, "float16": 2, "uint8": 1}
 
 Rows = Callable[[Inputs, Any], Inputs]
 

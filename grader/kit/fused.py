@@ -17,7 +17,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from grader.kit.inputs import Bits, Distribution, Spread, Tables, as_matrix
+from grader.kit.inputs import Bits, Bytes, Distribution, Spread, Tables, as_matrix
 
 LANES = 256
 """Elements side by side that a program draws four times of: of four rows, or of four stretches of a row."""
@@ -37,7 +37,8 @@ def draw_kernel(
     memory_ptr, starts_ptr, keys_ptr, scale_ptr, offset_ptr, partner_ptr, rows, columns, indices, loud_size, unit,
     times, louder, quieter, low_exponent, exponents,
     AXIS: tl.constexpr, DOWN: tl.constexpr, BITS: tl.constexpr, EVERY: tl.constexpr, REPLACE: tl.constexpr,
-    LOUD: tl.constexpr, SIGN: tl.constexpr, LANES: tl.constexpr, ROUNDS: tl.constexpr,
+    LOUD: tl.constexpr, SIGN: tl.constexpr, LEVELS: tl.constexpr, STEP: tl.constexpr,
+    LANES: tl.constexpr, ROUNDS: tl.constexpr,
 ):
     """A program draws four stretches of LANES elements of slot `program_id(1)`: below one another for DOWN, where the
     loud axis is that of the columns, else one after another. AXIS of scales, or −1; LOUD axis, or −1."""
@@ -70,6 +71,8 @@ def draw_kernel(
             # Clearing a bit of an exponent of all ones leaves a finite number.
             bits = tl.where((bits & 0x7F800000) == 0x7F800000, bits & 0xFF7FFFFF, bits)
             x = bits.to(tl.float32, bitcast=True)
+        elif LEVELS:
+            x = ((bits >> 16) * LEVELS >> 16) * STEP
         else:
             if AXIS == 0:
                 at = slot * indices + tl.minimum(row, rows - 1)
@@ -116,7 +119,8 @@ def draw_all(
     `tables`."""
     rows, columns = as_matrix(shape)
     spread = distribution if isinstance(distribution, Spread) else Spread(axis=None)
-    assert isinstance(distribution, Bits) or tables is not None, "a tensor of numbers has a Spread"
+    assert isinstance(distribution, Bits | Bytes) or tables is not None, "a tensor of numbers has a Spread"
+    levels, step = (distribution.levels, distribution.step) if isinstance(distribution, Bytes) else (0, 0)
     outliers, loud = spread.outliers, spread.loud
     down = loud is not None and loud.axis == 1
     across = triton.cdiv(columns, LANES if down else 4 * LANES)
@@ -131,5 +135,6 @@ def draw_all(
         low, high - low + 1,
         AXIS=-1 if spread.axis is None else spread.axis, DOWN=down, BITS=isinstance(distribution, Bits),
         EVERY=outliers.every if outliers else 0, REPLACE=bool(outliers and outliers.exponents),
-        LOUD=loud.axis if loud else -1, SIGN=loud.sign if loud else 1, LANES=LANES, ROUNDS=ROUNDS,
+        LOUD=loud.axis if loud else -1, SIGN=loud.sign if loud else 1, LEVELS=levels, STEP=step,
+        LANES=LANES, ROUNDS=ROUNDS,
         num_warps=2, enable_fp_fusion=False)

@@ -69,6 +69,17 @@ class Bits:
 
 
 @dataclass(frozen=True)
+class Bytes:
+    """Whole numbers from 0 to 255, of so many that lie evenly between them: all 256, or with 2 just 0 and 255."""
+
+    levels: Literal[2, 4, 6, 16, 18, 52, 86, 256] = 256
+
+    @property
+    def step(self) -> int:
+        return 255 // (self.levels - 1)
+
+
+@dataclass(frozen=True)
 class Number:
     """A scalar between two numbers, evenly in its logarithm."""
 
@@ -80,7 +91,7 @@ class Number:
         return math.sqrt(self.low * self.high)
 
 
-Distribution = Spread | Bits | Number
+Distribution = Spread | Bits | Bytes | Number
 Distributions = Callable[[Case], Mapping[str, Distribution]]
 
 
@@ -175,6 +186,10 @@ def _draw(
         bits = torch.randint(-(2**31), 2**31, tuple(shape), generator=generator, device=device).to(torch.int32)
         # Clearing a bit of an exponent of all ones leaves a finite number.
         return torch.where((bits & 0x7F800000) == 0x7F800000, bits & ~0x00800000, bits).view(torch.float32)
+    if isinstance(distribution, Bytes):
+        numbers = torch.randint(
+            distribution.levels, tuple(shape), generator=generator, device=device, dtype=torch.uint8)
+        return numbers.mul_(distribution.step)
     assert isinstance(distribution, Spread)
     found = tables(distribution, shape, 1, partner, generator)
     own = (1, -1) if distribution.axis == 1 else (-1, 1)

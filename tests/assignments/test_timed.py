@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from grader.assignment import Assignment, Case, Input, Inputs, Scalar, TimedCase, shape_of
 from grader.catalogue import assignments, baseline, right_answer
 from grader.judge.buffers import DTYPES
-from grader.judge.compare import compare
+from grader.judge.compare import compare, poison_
 from tests.assignments.tiny import tiny
 
 ASSIGNMENTS = assignments()
@@ -156,7 +156,8 @@ def test_answers_in_parts_are_the_answer(assignment: Assignment) -> None:
 def test_the_baseline_is_right(assignment: Assignment) -> None:
     inputs = draw(assignment, SEEDS[0])
     expected = right_answer(assignment, inputs)
-    out = torch.full_like(expected, float("nan"), dtype=DTYPES[assignment.output.dtype])
+    out = torch.empty_like(expected, dtype=DTYPES[assignment.output.dtype])
+    poison_(out)
     returned = baseline(assignment.name).eager(**inputs, out=out)
     allowed = None if assignment.tolerance is None else assignment.tolerance(inputs, expected)
     assert compare(out if returned is None else returned, expected, allowed).passed
@@ -168,7 +169,8 @@ def test_on_a_gpu_the_baseline_is_right(assignment: Assignment, case: TimedCase)
     with torch.device("cuda"):
         inputs = assignment.make_inputs(case, torch.Generator("cuda").manual_seed(SEEDS[0]))
     shape, dtype = shape_of(assignment.output, case), DTYPES[assignment.output.dtype]
-    out = torch.full(shape, float("nan"), dtype=dtype, device="cuda")
+    out = torch.empty(shape, dtype=dtype, device="cuda")
+    poison_(out)
     returned = baseline(assignment.name).eager(**inputs, out=out)
     out = out if returned is None else returned
     if assignment.spot_check is not None:

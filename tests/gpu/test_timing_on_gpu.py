@@ -18,7 +18,7 @@ from grader.catalogue import ROOT, assignments
 from grader.course import Course, read_course
 from grader.forkserver.handle import InfrastructureError
 from grader.judge import device
-from grader.judge.compare import unwritten
+from grader.judge.compare import poisoned
 from grader.judge.lane import close_lane
 from grader.judge.timing import roofline
 from grader.judge.timing.baselines import scalars
@@ -86,7 +86,7 @@ def test_slots_are_drawn_anew_each_time_and_can_be_had_again(name: str) -> None:
         for _ in range(2):
             pool.draw("student", SLOTS - pool.spare)
             slots = pool.slots("student")
-            assert bool(unwritten(slots[0]["out"].tensor).all())
+            assert bool(poisoned(slots[0]["out"].tensor).all())
             drawn = [slot[key].tensor for slot in slots for key in slot if key != "out"]
             assert all(bool(one.isfinite().all()) for one in drawn)
             seen.append([one.clone() for one in drawn])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import pytest
 import torch
 from torch import Tensor
 
-from grader.judge.compare import LEVELS, OracleError, compare, error_map, poison_, unwritten
+from grader.judge.compare import LEVELS, OracleError, compare, error_map, poison_, poisoned
+from grader.judge.simulation import Ran, ran_on_both
 
 DTYPES = [torch.float32, torch.float16]
 
@@ -25,21 +27,73 @@ def _allowed(value: float) -> Tensor:
 def test_poison_is_nan_and_nothing_else_is_poison(dtype: torch.dtype) -> None:
     out = torch.empty(7, 3, dtype=dtype)
     poison_(out)
-    assert bool(out.isnan().all()) and bool(unwritten(out).all())
+    assert bool(out.isnan().all()) and bool(poisoned(out).all())
     out[2, 1] = math.nan
     out[3, 0] = 0
-    assert unwritten(out).sum() == 19
-    assert not unwritten(out)[2, 1] and not unwritten(out)[3, 0]
+    assert poisoned(out).sum() == 19
+    assert not poisoned(out)[2, 1] and not poisoned(out)[3, 0]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_poison_survives_a_copy_but_no_arithmetic_makes_it(dtype: torch.dtype) -> None:
     out = torch.empty(4, dtype=dtype)
     poison_(out)
-    assert bool(unwritten(out.clone()).all())
+    assert bool(poisoned(out.clone()).all())
     made = torch.tensor([math.inf, -1.0, 0.0, math.nan], dtype=dtype)
     made = torch.stack([made - made, made.sqrt(), made / made, made * math.nan])
-    assert not bool(unwritten(made).any())
+    assert not bool(poisoned(made).any())
+
+
+def test_of_bytes_a_second_call_tells_what_was_never_written() -> None:
+    def call(other: bool) -> Ran:
+        """Writes the first two elements: one of them happens to be the poison."""
+        out = torch.empty(4, dtype=torch.uint8)
+        poison_(out, other=other)
+        assert bool(poisoned(out, other=other).all()) and not bool(poisoned(out, other=not other).any())
+        out[:2] = torch.tensor([int(poison[0]), 7], dtype=torch.uint8)
+        return Ran(out)
+
+    poison = torch.empty(4, dtype=torch.uint8)
+    poison_(poison)
+    ran = ran_on_both(call)
+    assert isinstance(ran, Ran) and ran.unwritten is not None
+    assert ran.unwritten.tolist() == [False, False, True, True]
+    # Right by accident, and wrong all the same.
+    expected = torch.tensor([float(poison[0]), 7, float(poison[0]), float(poison[0])], dtype=torch.float64)
+    result = compare(ran.output, expected, _allowed(1.0), ran.unwritten)
+    assert result.wrong.tolist() == [False, False, True, True] and result.unwritten_count == 2
+    assert result.worst.got == "never written" and error_map(result).cells == ["..uu"]
+    assert compare(ran.output, expected, _allowed(1.0)).passed
+
+
+def test_a_call_is_made_again_only_where_it_tells_more() -> None:
+    calls: list[bool] = []
+
+    def writing(value: float, dtype: torch.dtype, other: bool) -> Ran | str:
+        calls.append(other)
+        out = torch.empty(3, dtype=dtype)
+        poison_(out, other=other)
+        out[0] = value
+        return "lost" if other else Ran(out)
+
+    floats = ran_on_both(partial(writing, 7, torch.float16))
+    assert isinstance(floats, Ran) and floats.unwritten is None and calls == [False]
+    assert ran_on_both(partial(writing, 7, torch.uint8)) == "lost" and calls == [False, False, True]
+
+
+def test_a_byte_is_right_within_levels_or_exactly() -> None:
+    got, expected = torch.tensor([0, 9, 255], dtype=torch.uint8), torch.tensor([1, 7, 254], dtype=torch.float64)
+    result = compare(got, expected, _allowed(1.0))
+    assert result.wrong.tolist() == [False, True, False] and result.worst_index == (1,)
+    assert result.worst.error == "2"
+    assert compare(got, got.double(), None).passed
+    assert compare(got, expected, None).wrong.all()
+
+
+@pytest.mark.parametrize("value", [-1.0, 256.0, math.nan])
+def test_an_answer_that_no_byte_holds_is_our_fault(value: float) -> None:
+    with pytest.raises(OracleError, match=r"out of the range of torch\.uint8"):
+        compare(torch.zeros(1, dtype=torch.uint8), torch.tensor([value], dtype=torch.float64), _allowed(1.0))
 
 
 def test_within_tolerance_passes_and_reports_how_near_it_was() -> None:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from grader.assignment import Assignment, Baseline, Case, Input, Mistake, Output, Scalar
+from grader.judge.buffers import DTYPES
 from grader.judge.compare import Comparison, compare, poison_
 from grader.judge.explain import explain_case
 from grader.result import Detail
@@ -58,6 +59,13 @@ def _gemm_inputs(case: Case, generator: Any) -> dict[str, Any]:
     return {"a": _normal(m, k).half(), "b": _normal(k, n, seed=5).half()}
 
 
+def _blend_inputs(case: Case, generator: Any) -> dict[str, Any]:
+    m, n = case.sizes["M"], case.sizes["N"]
+    dice = torch.Generator().manual_seed(m + n)
+    x, y = torch.randint(256, (2, m, n), generator=dice, dtype=torch.uint8)
+    return {"x": x, "y": y}
+
+
 def _cases(names: str, *sizes: tuple[int, ...]) -> tuple[Case, ...]:
     return tuple(
         Case(name="x".join(map(str, values)), sizes=dict(zip(names, values, strict=True))) for values in sizes
@@ -76,6 +84,7 @@ ORACLES: dict[str, Callable[..., Tensor]] = {
     "norm": _norm,
     "turn": lambda x: x.t().double(),
     "gemm": lambda a, b: a.double() @ b.double(),
+    "blend": lambda x, y: (0.4 * x.double() + 0.6 * y.double()).round(),
 }
 _X = Input(name="x", shape=("M", "N"))
 SILU = _matrix(
@@ -101,6 +110,13 @@ GEMM = _matrix(
     parameters=(Input(name="a", shape=("M", "K"), dtype="float16"), Input(name="b", shape=("K", "N"), dtype="float16"),
                 Output(name="out", shape=("M", "N"), dtype="float16")),
 )
+BLEND = _matrix(
+    "blend", make_inputs=_blend_inputs, cases=_cases("MN", (64, 100), (37, 129)),
+    tolerance=lambda inputs, expected: torch.ones_like(expected),
+    parameters=(Input(name="x", shape=("M", "N"), dtype="uint8"), Input(name="y", shape=("M", "N"), dtype="uint8"),
+                Output(name="out", shape=("M", "N"), dtype="uint8")),
+    mistakes=(Mistake(name="swapped", hint="0.4 is for x", answer=lambda x, y: 0.6 * x.double() + 0.4 * y.double()),),
+)
 
 
 
@@ -110,7 +126,7 @@ def judge(
     """The inputs, what a faulty kernel leaves in its output, and the comparison of that with the right answer."""
     inputs = inputs or dict(assignment.make_inputs(case, None))
     expected = ORACLES[assignment.name](**inputs).contiguous()
-    right = expected.to(torch.float16 if assignment.output.dtype == "float16" else torch.float32)
+    right = expected.to(DTYPES[assignment.output.dtype])
     got = torch.empty_like(right)
     poison_(got)
     fault(inputs, right, got)

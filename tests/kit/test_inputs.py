@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from grader.assignment import Baseline, Case, Input, Inputs, Output, Scalar, sha
 from grader.kit.author import assignment, cases
 from grader.kit.inputs import (
     Bits,
+    Bytes,
     Distribution,
     Loud,
     Number,
@@ -80,6 +82,19 @@ def test_bits_are_finite_and_of_every_kind() -> None:
     assert bool(x.isfinite().all())
     assert set((x.view(torch.int32) >> 23 & 0xFF).view(-1).tolist()) == set(range(255))
     assert 0.49 < float(x.signbit().double().mean()) < 0.51
+
+
+@pytest.mark.parametrize("levels", [2, 4, 6, 16, 18, 52, 86, 256])
+def test_bytes_are_evenly_spread_and_all_there_are_occur(levels: Literal[2, 4, 6, 16, 18, 52, 86, 256]) -> None:
+    parameters = (Input(name="x", shape=(3, "N"), dtype="uint8"), Output(shape=("N",), dtype="uint8"))
+    case = Case(name="case", sizes={"N": 40_000})
+    x = maker(parameters, lambda _: {"x": Bytes(levels)})(case, torch.Generator().manual_seed(1))["x"]
+    assert x.dtype == torch.uint8 and x.shape == (3, 40_000)
+    values, counts = x.unique(return_counts=True)
+    assert values.tolist() == [round(k * 255 / (levels - 1)) for k in range(levels)]
+    # Six standard deviations.
+    expected = 120_000 / levels
+    assert float((counts - expected).abs().max()) < 6 * math.sqrt(expected)
 
 
 def test_a_number_lies_evenly_in_its_logarithm() -> None:

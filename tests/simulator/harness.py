@@ -12,7 +12,7 @@ from triton.compiler import ASTSource
 from triton.compiler.compiler import make_backend
 from triton.runtime.jit import JITFunction
 
-from grader.judge.compare import POISON, poison_, unwritten
+from grader.judge.compare import POISON, poison_, poisoned
 from grader.plan.messages import Simulated
 from grader.plan.plan import Argument, Buffer, Descriptor, DType, Float, Integer, Kernel, Launch, Plan, Pointer, View
 from grader.simulator.main import Result, run
@@ -107,7 +107,7 @@ def _poisoned(raw: Any) -> bool:
     """Whether memory is an output as the judge hands it over, of one type or the other."""
     given = torch.from_numpy(raw)
     return given.numel() > 0 and any(
-        given.numel() % dtype.itemsize == 0 and bool(unwritten(given.view(dtype)).all()) for dtype in POISON)
+        given.numel() % dtype.itemsize == 0 and bool(poisoned(given.view(dtype)).all()) for dtype in POISON)
 
 
 def right(result: Any) -> None:

@@ -56,4 +56,4 @@ class Checks:
 
 
 def _bits(x: Tensor) -> Tensor:
-    return x.view({4: torch.int32, 2: torch.int16}[x.itemsize])
+    return x.view({4: torch.int32, 2: torch.int16, 1: torch.uint8}[x.itemsize])

@@ -11,14 +11,16 @@ from torch import Tensor
 from grader.assignment import Assignment, Case, TimedCase
 from grader.catalogue import assignments, right_answer
 from grader.forkserver.handle import InfrastructureError
-from grader.judge.compare import unwritten
+from grader.judge.compare import poison_, poisoned
 from grader.judge.device import Memory
 from grader.judge.timing import measure
 from grader.judge.timing.baselines import scalars
 from grader.judge.timing.checks import Checks, Laid
 from grader.judge.timing.measure import fitting
 from grader.judge.timing.pool import Pool, Wrong, slot_bytes
+from grader.kit.author import rows_of
 from tests.assignments.tiny import tiny
+from tests.judge.toys import BLEND
 
 COUNT = 3
 GIB = 1 << 30
@@ -67,7 +69,7 @@ def test_right_answers_pass_and_contents_are_never_the_same(name: str, pool: Poo
     for _ in range(2):
         pool.draw("student", COUNT)
         slots = pool.slots("student")
-        assert all(bool(unwritten(slot["out"].tensor).all()) for slot in slots)
+        assert all(bool(poisoned(slot["out"].tensor).all()) for slot in slots)
         assert pool.check("student", COUNT, looked=False) is not None
         seen.append([slot[key].tensor.clone() for slot in slots for key in slot if key != "out"])
         answer(name, pool)
@@ -136,6 +138,29 @@ def test_checks_find_the_slot(change: str) -> None:
     outputs = [right_answer(silu, one).float() for one in inputs]
     CHANGES[change](inputs[1]["x"], outputs[1])
     assert checks.doubtful(outputs) == ([] if change == "nothing" else [1])
+
+
+BYTE_CHANGES: dict[str, Callable[[Tensor, Tensor], object]] = {
+    "nothing": lambda x, out: None,
+    "an input": lambda x, out: x.fill_(0),
+    "a row never written": lambda x, out: poison_(out[5]),
+    "one element": lambda x, out: out.view(-1).__setitem__(77, (int(out.view(-1)[77]) + 128) % 256),
+}
+
+
+@pytest.mark.parametrize("change", BYTE_CHANGES)
+def test_checks_of_bytes_find_the_slot_and_doubt_no_answer_for_holding_the_poison(change: str) -> None:
+    blend = BLEND.model_copy(update={"rows": rows_of("x", "y")})
+    generator = torch.Generator().manual_seed(1)
+    memory = torch.randint(256, (COUNT * 2 * 200 * 64,), generator=generator, dtype=torch.uint8)
+    inputs = [{"x": x, "y": y} for x, y in memory.view(COUNT, 2, 200, 64)]
+    laid = [Laid(memory, (2 * torch.arange(COUNT) + one) * 200 * 64, 200 * 64) for one in range(2)]
+    checks = Checks(blend, inputs, laid, 200, generator)
+    outputs = [right_answer(blend, one).to(torch.uint8) for one in inputs]
+    assert all(bool(poisoned(output).any()) for output in outputs)
+    BYTE_CHANGES[change](inputs[1]["x"], outputs[1])
+    assert checks.doubtful(outputs) == ([] if change == "nothing" else [1])
+
 
 
 SMALLER = TimedCase(name="8192x8192", sizes={"M": 8192, "N": 8192}, smaller=({"M": 2048, "N": 2048},))
