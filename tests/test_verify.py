@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from grader import new
+from grader import catalogue, handout, new
 from grader.catalogue import ROOT, assignments
 from grader.cli import app
+from grader.course import read_course
 from grader.verify import verify
 
 
@@ -94,6 +95,42 @@ def test_what_is_missing_is_said(root: Path, change: str) -> None:
     said = told(root)
     assert words in said and "Traceback" not in said, said
     assert len(set(said.splitlines())) == len(said.splitlines()), "each once"
+
+
+# The negative of a picture, made of the new assignment.
+NEGATIVE = {
+    "assignments/shifted/assignment.py": (
+        ("2 * x.double() + 1\n", "255 - x.double()\n"), ("Spread(scale=(0.1, 10.0), offset=2.0)", "Bytes()"),
+        ("import Distribution, Spread", "import Bytes, Distribution"), ("    tolerance=tolerance,\n", ""),
+        ('shape=("M", "N"))', 'shape=("M", "N"), dtype="uint8")'),
+        ("lambda x: 2 * x.double())", "lambda x: x.double())"), ("2 * (x.double() + 1))", "254 - x.double())")),
+    "assignments/shifted/baseline.py": (
+        ("torch.add(torch.ones((), device=x.device), x, alpha=2, out=out)", "torch.bitwise_not(x, out=out)"),),
+    "reference/shifted.py": (("2 * x + 1", "255 - x"),),
+}
+
+
+def test_an_assignment_of_bytes_works_and_a_byte_that_is_never_written_is_told(root: Path) -> None:
+    for path, changes in NEGATIVE.items():
+        text = (root / path).read_text()
+        for before, after in changes:
+            assert before in text
+            text = text.replace(before, after)
+        (root / path).write_text(text)
+    course = read_course(ROOT / "course.toml", frozenset(assignments()))
+    made = catalogue.read(root / "assignments" / "shifted" / "assignment.py")
+    handout.draw(handout.handout("shifted", root), handout.parts(made, course))
+    assert told(root) == ""
+    reference = root / "reference" / "shifted.py"
+    text = reference.read_text()
+    reference.write_text(text.replace("255 - x, mask=offsets < n", "255 - x, mask=offsets < n - 1"))
+    said = told(root)
+    assert "case-1x1: out was never written" in said
+    # Some of them hold the very byte that marks what was never written, and were written.
+    assert "case-419x503: 1 of 210,757 elements was never written, out[418, 502] first; the others are right." in said
+    reference.write_text(text.replace("255 - x, mask=", "254 - x, mask="))
+    said = told(root)
+    assert "case-419x503: All 210,757 elements are wrong" in said and "never written" not in said
 
 
 def test_a_file_that_is_missing_is_named(root: Path) -> None:

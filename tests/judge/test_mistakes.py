@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
 from grader.assignment import Assignment, Case, Inputs, Mistake, shape_of
 from grader.catalogue import assignments, right_answer
@@ -15,7 +17,7 @@ from grader.judge.compare import compare, poison_
 from grader.judge.explain import explain_case
 from grader.result import Detail
 from tests.judge import faults
-from tests.judge.toys import GEMM, NORM, explain
+from tests.judge.toys import BLEND, GEMM, NORM, ORACLES, explain
 
 LARGEST = 50_000
 """Elements of an output: larger cases add time, not evidence."""
@@ -67,6 +69,42 @@ def test_a_mistake_that_is_nearly_right_is_not_claimed_for_another_small_error()
         out.copy_(right.double() * (1 + 2.0**-8) + 0.01)
 
     assert "nearly" not in explain(with_mistake, GEMM.cases[0], a_little_too_large).hint
+
+
+STORED: dict[str, Callable[..., Tensor]] = {
+    "cut off": lambda x, y: (0.6 * x.double() + 0.4 * y.double()).floor(),
+    "rounded": lambda x, y: (0.6 * x.double() + 0.4 * y.double()).round(),
+    "in integers": lambda x, y: (154 * x.int() + 102 * y.int()) >> 8,
+}
+
+
+@pytest.mark.parametrize("stored", STORED)
+@pytest.mark.parametrize("case", BLEND.cases, ids=lambda case: case.name)
+def test_bytes_that_a_mistake_gives_are_known_however_they_are_rounded(stored: str, case: Case) -> None:
+    def mistaken(inputs: Any, right: Tensor, out: Tensor) -> None:
+        out.copy_(STORED[stored](**inputs))
+
+    detail = explain(BLEND, case, mistaken)
+    assert (detail.kind, detail.pattern, detail.hint) == ("wrong_values", "mistake: swapped", "0.4 is for x")
+
+
+def test_bytes_are_neither_nearly_right_nor_known_by_how_many_there_are_of_each() -> None:
+    def two_more(inputs: Any, right: Tensor, out: Tensor) -> None:
+        out.copy_(right)[(right > 100) & (right < 250)] += 2
+
+    nothing_known = BLEND.model_copy(update={"mistakes": ()})
+    detail = explain(nothing_known, BLEND.cases[0], two_more)
+    assert not [word for word in ("digits", "precision", "times") if word in detail.hint], detail.hint
+    # As many of each of four levels, since x and y hold the same.
+    dice = torch.Generator().manual_seed(1)
+    x = 255 * torch.randint(2, (64, 100), generator=dice, dtype=torch.uint8)
+    y = x.view(-1)[torch.randperm(x.numel(), generator=dice)].view(x.shape)
+
+    def swapped(inputs: Any, right: Tensor, out: Tensor) -> None:
+        out.copy_(ORACLES["blend"](x=y, y=x))
+
+    detail = explain(nothing_known, BLEND.cases[0], swapped, inputs={"x": x, "y": y})
+    assert "right values, but in the wrong places" not in detail.hint
 
 
 def test_infinities_alone_are_no_likeness() -> None:

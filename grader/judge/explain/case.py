@@ -65,7 +65,7 @@ def explain_case(
         return _with_figures(unreached, comparison)
     evidence = Evidence(comparison, inputs, case.sizes)
     kind = _kind(evidence)
-    by_run = beside(findings, name)
+    by_run = beside(findings, assignment.output)
     finding = Finding("", "") if got.numel() > MOST_EXPLAINED else _finding(assignment, inputs, evidence, kind)
     hint, pattern, region = finding.hint, finding.pattern, finding.region
     if call and by_run is None and pattern in WEAK:

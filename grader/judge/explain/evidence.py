@@ -27,7 +27,7 @@ NEARER = 4
 COVERAGE = 0.95
 """Share of a region that must be bad for wrong values: a few wrong elements are right by accident."""
 
-ROUNDING = {torch.float32: 2.0**-20, torch.float16: 2.0**-9}
+ROUNDING = {torch.float32: 2.0**-20, torch.float16: 2.0**-9, torch.uint8: 0.0}
 """Relative error that different orders of rounding explain, a few units in the last place."""
 
 
@@ -79,6 +79,8 @@ class Evidence:
         self._sample_got = self.got[self._at]
         self._sample_allowed = comparison.allowed[self._at]
         self.rounding = 0.0 if comparison.exact else ROUNDING[comparison.got.dtype]
+        self.step = 0.0 if comparison.got.dtype.is_floating_point else 1.0
+        """How far a number comes to lie from where it was when it is stored, rounded or cut off."""
         self.tensors = {
             name: value.detach().to(self.got.device, torch.float64)
             for name, value in inputs.items() if isinstance(value, Tensor)
@@ -130,7 +132,8 @@ class Evidence:
     def _nearer(self, candidate: Tensor) -> Tensor:
         """Where the output is much nearer to a candidate than to the right answer: a mistake that is hardly one here
         must not be claimed."""
-        near = NEARER * (self.got - candidate).abs() <= self.comparison.error
+        apart = (self.got - candidate).abs()
+        near = (NEARER * apart <= self.comparison.error) | (apart <= self.step)
         return near | (self.got == candidate) | (self.got.isnan() & candidate.isnan())
 
     def _sample_agrees(self, candidate: Tensor, where: Tensor | None, rounding: float | None) -> bool:

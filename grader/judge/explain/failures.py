@@ -114,6 +114,9 @@ PHRASES = (
     (r"invalid operands of type pointer", "Offsets must be integers: use // for a division that makes an offset."),
     (r"Expected dtype .*fp.* but got",
      "tl.exp, tl.sqrt and their like take floating-point values: convert with .to(tl.float32) first."),
+    (r"Scalar \S+ is out of range for type (?P<name>u?int(8|16))",
+     "What is computed of {name} is {name} again, and this number does not fit: convert with .to(tl.int32) or "
+     ".to(tl.float32) right after tl.load."),
     (r"program_id axis", "A grid has at most three axes: 0, 1 and 2."),
     (r"outside of the scope of a kernel|object of type 'int' has no len\(\)",
      "A kernel is launched as kernel[(programs,)](arguments): was the grid in square brackets forgotten, or is it a "

@@ -11,7 +11,8 @@ from grader.judge.explain.evidence import AGREEMENT, ENOUGH, Evidence, Finding
 
 EXACT_AGREEMENT = 0.9999
 """Share of the wrong elements that a mistake must account for, so that two that differ in the last few elements are
-told apart. Sums in float16 are exempt: added in another order they differ here and there."""
+told apart. Sums in float16 are exempt: added in another order they differ here and there. So are bytes: kernels round
+them and cut them off."""
 
 MOST_LISTED = 2
 
@@ -56,6 +57,8 @@ def _fits(mistake: Mistake, inputs: Inputs, evidence: Evidence) -> bool:
     if answer is None:
         return False
     dtype = evidence.comparison.got.dtype
+    if not dtype.is_floating_point:
+        return bool((answer >= 1).any()) and evidence.is_explained_by(answer.to(evidence.got.device))
     # As the mistaken kernel would have stored it: a float16 output holds infinity where float64 need not.
     stored = answer.to(evidence.got.device, dtype).to(torch.float64)
     # Zeros have many causes: a mistake whose answer is all zeros is only one of them.

@@ -36,7 +36,8 @@ def moved(e: Evidence) -> Finding | None:
 
 def shuffled(e: Evidence) -> Finding | None:
     """All the right values, in some other order."""
-    if e.count < ENOUGH or e.got.numel() > SORTED_ELEMENTS or not bool(e.written.all()):
+    # Any two pictures of the same kind have nearly the same bytes.
+    if e.step or e.count < ENOUGH or e.got.numel() > SORTED_ELEMENTS or not bool(e.written.all()):
         return None
     if not math.isclose(float(e.got.square().sum()), float(e.expected.square().sum()), rel_tol=1e-3):
         return None

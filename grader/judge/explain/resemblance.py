@@ -128,6 +128,8 @@ def _factor(e: Evidence) -> Finding | None:
         return None
     if float(expected.max() - expected.min()) <= 1e-9 * float(expected.abs().max()):
         return None
+    if _too_few_levels(e, abs(factor - 1)):
+        return None
     if not e.wrong_is(factor * e.expected, 64 * e.rounding):
         return None
     meaning, look = _meaning_of(factor, e.sizes)
@@ -193,7 +195,7 @@ def _row_factors(e: Evidence) -> Finding | None:
         if int(close.sum()) < AGREEMENT * int(enough.sum()):
             continue
         found = factor[enough.any(dim=dim, keepdim=True)]
-        if float((found - 1).abs().max()) < 2.0**-8:
+        if float((found - 1).abs().max()) < 2.0**-8 or _too_few_levels(e, float((found - 1).abs().max())):
             continue
         low, high = float(found.min()), float(found.max())
         # An eps beside a mean spoils a constant factor in rows of small numbers only: one end of the range keeps it.
@@ -208,7 +210,7 @@ def _row_factors(e: Evidence) -> Finding | None:
 
 def _rounded(e: Evidence) -> Finding | None:
     """Right to a few digits: arithmetic in half precision, bfloat16 or TF32."""
-    if e.comparison.exact or e.count < max(ENOUGH_ROUNDED, ROUNDED_SHARE * int(e.written.sum())):
+    if e.comparison.exact or e.step or e.count < max(ENOUGH_ROUNDED, ROUNDED_SHARE * int(e.written.sum())):
         return None
     written = e.got[e.written]
     relative = ((e.got - e.expected).abs() / _scale(e.expected))[e.wrong]
@@ -243,6 +245,11 @@ TESTS: tuple[tuple[Callable[[Evidence], Finding | None], str], ...] = (
     (shuffled, "moved"),
 )
 """Tests of a likeness and the patterns they see, the most telling first."""
+
+
+def _too_few_levels(e: Evidence, share: float) -> bool:
+    """Whether such a share of the right values is but a few whole numbers, which other causes have as well."""
+    return share * float(e.expected.abs().max()) <= 4 * e.step
 
 
 def _scale(expected: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.assignment import Assignment
+from grader.assignment import Assignment, Output
 from grader.judge.explain.evidence import WRITTEN, Finding, plural
 from grader.judge.explain.lines import in_line, place, quoted, tensor_name
 from grader.plan import findings as seen
@@ -40,8 +40,8 @@ def explain_findings(assignment: Assignment, source: str, findings: Sequence[see
     return None
 
 
-def beside(findings: Sequence[seen.Finding], output: str) -> Finding | None:
-    """What was seen that explains a wrong answer; None if nothing does. `output` is the name of the output."""
+def beside(findings: Sequence[seen.Finding], output: Output) -> Finding | None:
+    """What was seen that explains a wrong answer; None if nothing does."""
     # A launch without programs leaves memory unwritten, which a later one reads; a race may be what an offset that
     # wrapped around comes to.
     for kind in (seen.EmptyGrid, seen.Unwritten, seen.Overflow, seen.Race, seen.MaskedUsed):
@@ -51,7 +51,7 @@ def beside(findings: Sequence[seen.Finding], output: str) -> Finding | None:
     return None
 
 
-def _told(found: seen.Finding, output: str) -> Finding:
+def _told(found: seen.Finding, output: Output) -> Finding:
     match found:
         case seen.EmptyGrid():
             return empty_grid(found.line, found.grid)
@@ -144,19 +144,22 @@ def _why_outside(found: seen.OutOfBounds) -> str:
             "with C columns lies at i * C + j: is C the number of columns of this very tensor?")
 
 
-def _unwritten(found: seen.Unwritten, output: str) -> Finding:
-    if found.given == output:
+def _unwritten(found: seen.Unwritten, output: Output) -> Finding:
+    if found.given == output.name:
+        full, look = "NaN", (
+            f"NaN times 0 is NaN too, so a term such as beta * {output.name} spoils the answer even where beta is 0: "
+            f"compute from the inputs alone, and store to {output.name} without reading it.")
+        if output.dtype == "uint8":
+            full, look = "a byte that means nothing", "Compute from the inputs alone."
         return Finding(
-            f"{output} arrives full of NaN, and the kernel reads it{in_line(found.line)} before anything is stored "
-            "there.",
-            f"NaN times 0 is NaN too, so a term such as beta * {output} spoils the answer even where beta is 0: "
-            f"compute from the inputs alone, and store to {output} without reading it.",
-            pattern="reads the output",
+            f"{output.name} arrives full of {full}, and the kernel reads it{in_line(found.line)} before anything is "
+            "stored there.",
+            look, pattern="reads the output",
         )
     return Finding(
         f"The load{in_line(found.line)} reads {plural(found.lanes, 'element')} of "
         f"{tensor_name(found.tensor, found.given)} that nothing has written.",
-        "Memory from torch.empty holds anything, here NaN: use torch.zeros, or let an earlier launch write every "
+        "Memory from torch.empty holds anything, in floats NaN: use torch.zeros, or let an earlier launch write every "
         "element that is read.",
         pattern="reads unwritten memory",
     )
@@ -180,12 +183,18 @@ def _grid(sizes: Sequence[int]) -> str:
 
 
 def overflowed(found: seen.Overflow) -> Finding:
-    return Finding(
-        f"A number{in_line(found.line)} passes the range of {found.type} and wraps around ({quoted(found.operation)} "
-        f"in program {program(found.program)}).",
+    held, look = f"the range of {found.type}", (
         "Numbers in a kernel are int32 unless they pass 2**31 - 1: convert a factor of the product first, as in "
-        "row.to(tl.int64) * stride.",
-        pattern="overflow",
+        "row.to(tl.int64) * stride.")
+    if found.type in ("int8", "int16"):
+        # Triton names the width alone: it may be unsigned.
+        held, look = f"what {found.type.removeprefix('int')} bits hold", (
+            "Sums and products of bytes are bytes again: convert with .to(tl.int32) or .to(tl.float32) right after "
+            "tl.load.")
+    return Finding(
+        f"A number{in_line(found.line)} passes {held} and wraps around ({quoted(found.operation)} in program "
+        f"{program(found.program)}).",
+        look, pattern="overflow",
     )
 
 

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 import torch
 
+from grader.assignment import DType, Output
 from grader.judge.compare import compare
 from grader.judge.explain import explain_case, explain_findings
+from grader.judge.explain.runs import beside
 from grader.plan.findings import (
     Assertion,
     EmptyGrid,
@@ -34,6 +36,7 @@ def outside(**changed: Any) -> OutOfBounds:
     return OutOfBounds(**{**fields, **changed})
 
 
+BYTE = Overflow(kernel="k", line=8, type="int8", operation="add", program=(0, 0, 0))
 OVERFLOW = Overflow(kernel="k", line=8, type="int32", operation="mul", program=(70_000, 0, 0))
 ASSERTION = Assertion(kernel="k", line=7, message="x is too\nlarge", program=(3, 1, 0))
 RACE = Race(kernel="k", line=12, tensor="out_ptr", given="out", element=1700, programs=((0, 0, 0), (3, 0, 0)),
@@ -133,6 +136,7 @@ def test_a_right_answer_does_not_excuse_what_fails_a_run(finding: Finding) -> No
         (READS_SCRATCH, ("line 11 reads 1 element of the submission's own `parts_ptr`", "torch.zeros"),
          "reads unwritten memory"),
         (OVERFLOW, ("(`mul` in program 70,000)", "row.to(tl.int64)"), "overflow"),
+        (BYTE, ("passes what 8 bits hold", ".to(tl.int32)"), "overflow"),
         (EMPTY, ("line 20 starts no program: its grid is (4, 0).", "triton.cdiv"), "written region"),
         (MASKED, ("`x_ptr` in line 9 has a mask and no `other`", "other=0.0"), "masked lanes"),
         (RACE, ("store different values",), "race"),
@@ -145,6 +149,13 @@ def test_what_was_seen_explains_a_wrong_answer_without_a_pattern(
     assert detail is not None and detail.kind == "wrong_values" and detail.pattern == pattern
     assert [word for word in words if word not in detail.hint] == [], detail.hint
     assert detail.wrong and detail.error_map is not None
+
+
+@pytest.mark.parametrize(("dtype", "full"), [("float16", "NaN"), ("uint8", "a byte that means nothing")])
+def test_what_is_said_of_an_output_that_is_read_is_true_of_its_type(dtype: DType, full: str) -> None:
+    found = beside([READS_OUT], Output(shape=("N",), dtype=dtype))
+    assert found is not None and f"out arrives full of {full}, and the kernel reads it in line 11" in found.seen
+    assert ("NaN" in found.hint) == (dtype == "float16")
 
 
 def test_a_pattern_that_names_a_cause_is_told_beside_what_was_seen() -> None:

@@ -187,6 +187,11 @@ def unknown_keyword(x, n, BLOCK: tl.constexpr):
     tl.store(x, 1.0, masked=True)
 
 
+@triton.jit
+def wide_factor(x, n, BLOCK: tl.constexpr):
+    tl.store(x, tl.load(x).to(tl.uint8) * 256)
+
+
 HINTS: list[tuple[Any, str]] = [
     (torch_call, "triton.language only"), (math_call, "triton.language only"),
     (plain_helper, "put @triton.jit above double"), (global_size, "does not see SIZE"),
@@ -199,4 +204,5 @@ HINTS: list[tuple[Any, str]] = [
     (a_try, "cannot contain this (Try)"), (a_break, "cannot be left early"), (a_return, "cannot be left early"),
     (fourth_axis, "three axes"), (python_float, "float() works on Python's numbers"), (static_check, "static_assert"),
     (other_alone, "mask as well"), (unknown_keyword, "no parameter masked"),
+    (wide_factor, "What is computed of uint8 is uint8 again"),
 ]
