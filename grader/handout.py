@@ -9,10 +9,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import torch
+
 from grader.assignment import Assignment, Case, Input, Output, Parameter, Scalar
 from grader.catalogue import ROOT
 from grader.course import Course
-from grader.kit.inputs import Bits, Distribution, Number, Spread
+from grader.kit.inputs import Bits, Bytes, Distribution, Number, Spread
 
 PART = re.compile(r"^<!-- (\w+):[^\n]*-->\n(.*?)^<!-- end -->$", re.DOTALL | re.MULTILINE)
 MARK = '<!-- {name}: drawn by "kernelmark handouts" from assignment.py and course.toml, do not edit -->'
@@ -72,7 +74,8 @@ def _argument(parameter: Parameter, distribution: Distribution | None) -> tuple[
         return "", "float", _words(distribution)
     shape = f"({', '.join(map(str, parameter.shape))}{',' * (len(parameter.shape) == 1)})"
     if isinstance(parameter, Output):
-        return shape, parameter.dtype, "contiguous, arrives full of NaN"
+        full = "a byte that means nothing" if parameter.dtype == "uint8" else "NaN"
+        return shape, parameter.dtype, f"contiguous, arrives full of {full}"
     host = "in host memory (pageable, not pinned), " * (parameter.place == "host")
     return shape, parameter.dtype, f"{host}contiguous, must stay as it is"
 
@@ -81,7 +84,11 @@ def _checks(assignment: Assignment) -> str:
     anywhere, dtype = assignment.cases_for("cpu"), assignment.output.dtype
     on_gpu = [case for case in assignment.cases if case not in anywhere]
     near = "Every bit must match."
-    if assignment.tolerance is not None:
+    if assignment.tolerance is not None and dtype == "uint8":
+        inputs = assignment.make_inputs(anywhere[0], torch.Generator().manual_seed(0))
+        levels = int(assignment.tolerance(inputs, assignment.oracle(**inputs)).max())
+        near = f"Each element may lie {levels} level{'s' * (levels > 1)} from the answer in float64, rounded."
+    elif assignment.tolerance is not None:
         near = f"Each element may differ from the answer in float64 by what rounding to {dtype} explains."
         near += " Arithmetic in float16 fails." * (dtype == "float32")
     return (f"* Cases ({_sizes(anywhere[0])}): {_names(anywhere)}"
@@ -105,6 +112,8 @@ def _words(*drawn: Distribution | None) -> str:
     one, spreads = drawn[0], [found for found in drawn if isinstance(found, Spread)]
     if isinstance(one, Number):
         return f"between {_number(one.low)} and {_number(one.high)}, another one at each call"
+    if isinstance(one, Bytes):
+        return {2: "0 and 255 alone", 256: "any byte"}.get(one.levels, f"{one.levels} levels from 0 to 255")
     if isinstance(one, Bits):
         return "any 32 bits that are a finite number: −0, the smallest and the largest among them"
     if not isinstance(one, Spread):

@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from grader import handout
+from grader.assignment import Baseline, Input, Output
 from grader.catalogue import ROOT, assignments
 from grader.course import Course, read_course
+from grader.kit.author import assignment, cases
+from grader.kit.inputs import Bytes
 from tests.command import kernelmark
 
 COURSE = read_course(ROOT / "course.toml", frozenset(assignments()))
@@ -62,6 +65,24 @@ def test_what_is_particular_to_an_assignment_is_said() -> None:
     assert "`-extreme` | random, of scale 0.1 to 3, offset within ±2; one in 4 between ±8 and ±16,384 |" in silu
     assert "rounding to float16" in gemm and "Arithmetic in float16 fails" not in gemm
     assert "half of the rows are 16 times as large" in gemm
+
+
+def test_what_is_said_of_bytes() -> None:
+    kinds = {"mixed": Bytes(), "pure": Bytes(2), "coarse": Bytes(6)}
+    picture, output = Input(name="x", shape=(3, "M", "N"), dtype="uint8"), Output(shape=("M", "N"), dtype="uint8")
+    made = assignment(
+        name="negative", title="", formula="", parameters=(picture, output), oracle=lambda x: 255 - x[0].double(),
+        cases=cases("M N", "1x1 5x9-pure 7x8-coarse"), baseline=Baseline(name="", compiled=""),
+        distributions=lambda case: {"x": kinds[case.values]},
+        tolerance=lambda inputs, expected: 2 + 0 * expected)
+    drawn = handout.parts(made, COURSE)
+    assert "| `x` | (3, M, N) | uint8 | contiguous, must stay as it is |" in drawn["task"]
+    assert "| `out` | (M, N) | uint8 | contiguous, arrives full of a byte that means nothing |" in drawn["task"]
+    assert "Each element may lie 2 levels from the answer in float64, rounded." in drawn["checks"]
+    assert all(f"| {row} |" in drawn["checks"] for row in (
+        "others | any byte", "`-pure` | 0 and 255 alone", "`-coarse` | 6 levels from 0 to 255"))
+    exact = handout.parts(made.model_copy(update={"tolerance": None}), COURSE)
+    assert "Every bit must match." in exact["checks"]
 
 
 def test_drawing_leaves_the_authors_text_alone(tmp_path: Path) -> None:
