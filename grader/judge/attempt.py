@@ -223,7 +223,6 @@ class Attempt:
         if self._failed or not self._plans:
             reason = "not measured: speed counts once every case is right"
             return self._speed_result(case, "not_run", Detail(kind="exception", message=reason))
-        self._launching.settle()
         try:
             one, slots = fitting(self.assignment, case, gpu.memory())
             found = self._time(self._launching, one, slots, time.monotonic() + SPEED_SECONDS)
@@ -250,7 +249,7 @@ class Attempt:
         if isinstance(binaries, Detail):
             return binaries
         return measure(
-            self.assignment, case, plan, binaries, wanted.scalars, launching.executor(), lane_baselines(),
+            self.assignment, case, plan, binaries, wanted.scalars, launching.alone(), lane_baselines(),
             self._threshold, slots=slots, seconds=self._call_seconds, until=until, quiet=self._quiet)
 
     def _binaries(self, plan: Plan) -> list[Binary] | Detail:

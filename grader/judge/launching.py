@@ -36,9 +36,11 @@ class Launching:
             self._executor = self._executors.take()
         return self._executor
 
-    def settle(self) -> None:
-        """Returns when no other executor begins or ends."""
+    def alone(self) -> Executor:
+        """A living one, when no other begins or ends on the GPU. Raises InfrastructureError."""
+        executor = self.executor()
         self._executors.settle()
+        return executor
 
     def run(self, case: Case, plan: Plan, binaries: Sequence[Binary], inputs: Sequence[Inputs]) -> Ran | Lost:
         """Runs the plan's calls one after another, each on a copy of its `inputs` and an output full of poison, and

@@ -35,6 +35,7 @@ UNLIKE = {
     "gemm_half_dot": "sums in fp16 round as the order of the sum has it",
     "gemm_half_accumulator": "sums in fp16 round as the order of the sum has it",
     "gemm_fp8_inputs": "a GPU's tensor cores sum products of fp8 with fewer bits",
+    "rmsnorm_matrix_half_sum": "sums in fp16 round as the order of the sum has it",
     "rmsnorm_vector_total_too_early": "what the total is when a program reads it depends on the others",
     "transpose_row_mask_missing": "lanes of one store write different values to one place",
 }

@@ -1,5 +1,6 @@
 # Calls CUDA's driver by ctypes, for copies and launches that no plan shows.
 # verdict: runtime_error, policy_violation
+# on a gpu: wrong_answer, runtime_error; where there is a driver its library loads, and finds no device
 import ctypes
 
 import torch
