@@ -17,6 +17,9 @@ from grader.confine import processes
 from grader.result import Result
 from tests.command import SECONDS, SILU, hand_in, kernelmark, load
 
+# As typed at a terminal: what these tests are run by may ignore signals, as a script's `&` and nohup do.
+COMMAND = ("env", "--default-signal", sys.executable, "-m", "grader.cli")
+
 
 def eventually(holds: Callable[[], bool], seconds: float = 10) -> None:
     """A killed process takes a moment to be gone, and a started one to be there."""
@@ -129,8 +132,8 @@ def test_an_interrupted_run_keeps_what_it_has_says_so_and_leaves_nothing_behind(
         hand_in(tmp_path / "class", name, SILU if name == "a" else "import time\ntime.sleep(60)\n" + SILU)
     (tmp_path / "tmp").mkdir()
     process = subprocess.Popen(
-        [sys.executable, "-m", "grader.cli", "grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu",
-         "--jobs", str(lanes)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [*COMMAND, "grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu", "--jobs", str(lanes)],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True, env={**os.environ, "TMPDIR": str(tmp_path / "tmp")})
     try:
         assert process.stdout is not None and process.stdout.readline().startswith(f"[1/{len(students)}] a:")
@@ -155,7 +158,7 @@ def test_a_run_interrupted_while_it_starts_leaves_nothing_behind(tmp_path: Path,
     hand_in(tmp_path, "alice")
     (tmp_path / "tmp").mkdir()
     process = subprocess.Popen(
-        [sys.executable, "-m", "grader.cli", "grade", tmp_path / "alice", "--out", tmp_path / "out", "--only", "silu"],
+        [*COMMAND, "grade", tmp_path / "alice", "--out", tmp_path / "out", "--only", "silu"],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
         env={**os.environ, "TMPDIR": str(tmp_path / "tmp")})
     try:
