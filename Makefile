@@ -8,6 +8,7 @@ OUT ?= results
 ONLY ?=
 DEVICE ?= auto
 JOBS ?= 0
+KIT ?= build/kernels
 # The sample class is trusted: it is graded on a machine that keeps nobody's code apart, too.
 ISOLATION ?= $(if $(filter examples/class,$(SUBMISSIONS)),--allow-degraded)
 VENV := .venv
@@ -19,10 +20,10 @@ TEST_TOOLS := $(VENV)/.test-tools
 SETUP := $(VENV)/.setup
 
 .DEFAULT_GOAL := help
-.PHONY: help setup grade test test-all lint types check doctor clean
+.PHONY: help setup grade student-kit test test-all lint types check doctor clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo "  make grade SUBMISSIONS=dir OUT=dir ONLY=silu,gemm JOBS=2"
 
@@ -31,6 +32,9 @@ setup: $(SETUP) ## install into .venv what grading needs
 grade: $(SETUP) ## grade SUBMISSIONS (default: the sample class) and write reports to OUT
 	exec $(BIN)/kernelmark grade "$(SUBMISSIONS)" --out "$(OUT)" --only "$(ONLY)" --device "$(DEVICE)" --jobs "$(JOBS)" \
 		$(ISOLATION)
+
+student-kit: $(SETUP) ## make what students get, as the folder KIT and a zip
+	exec $(BIN)/kernelmark kit "$(KIT)"
 
 test: $(TEST_TOOLS) ## run the tests that need no GPU, at the strongest isolation
 	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal

@@ -132,7 +132,7 @@ def timed(assignment: Assignment, course: Course, path: Path) -> list[Timing]:
     try:
         source = Source(content=path.read_bytes())
     except OSError as error:
-        raise InfrastructureError(f"{who}: {error.strerror}") from None
+        raise InfrastructureError(f"{who}: {error.strerror}; a kernel of the course expected") from None
     attempt = Attempt(assignment, source, course, secrets.token_bytes(32), "cuda")
     try:
         found = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -27,6 +28,17 @@ errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 def main() -> None:
     app()
+
+
+# What runs no kernel and can be done on any system.
+ANYWHERE = ("assignments", "new", "handouts", "kit")
+
+
+@app.callback()
+def _look_at_the_system(context: typer.Context) -> None:
+    if sys.platform != "linux" and context.invoked_subcommand not in ANYWHERE:
+        _usage(f"{sys.platform}: Linux expected, or WSL; elsewhere the container: docker build --tag kernelmark . && "
+               'docker run --rm --volume "$PWD/student_template:/kernels" kernelmark')
 
 
 @app.command()
@@ -232,6 +244,23 @@ def handouts(
         errors.print(f"kernelmark: {problem}", markup=False)
     if problems:
         raise typer.Exit(1)
+
+
+@app.command()
+def kit(
+    out: Annotated[Path, typer.Argument(help="The folder to make; a zip of it is made beside it.")],
+    course: Annotated[Path, typer.Option(help="Whose assignments go into it.")] = catalogue.ROOT / "course.toml",
+) -> None:
+    """Make what students get: the grader, stubs, handouts and public cases, and no solution."""
+    from grader import student_kit
+
+    try:
+        packed = student_kit.write(out, course)
+    except (student_kit.KitError, CourseError, catalogue.CatalogueError) as error:
+        _usage(str(error))
+    except OSError as error:
+        _usage(f"{error.filename}: {error.strerror}; a kit that can be written expected")
+    console.print(f"{out} and {packed}", markup=False, soft_wrap=True)
 
 
 @app.command()

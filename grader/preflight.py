@@ -95,7 +95,7 @@ def pages() -> None:
 
 
 def assignments(names: Iterable[str]) -> None:
-    """Those of these names have all their files, and their own functions work on their first case."""
+    """Those of these names have what grading needs, and their own functions work on their first case."""
     from grader.verify import Subject, trial
 
     name, folder = "", ROOT / "assignments"

@@ -79,9 +79,12 @@ def verify(name: str, root: Path = ROOT) -> Iterator[tuple[str, list[str]]]:
 
 
 def trial(subject: Subject) -> Iterator[str]:
-    """What would fail in every grading and takes no time to find: files that are missing, and what the assignment's
-    own functions make of its first case. Raises what they raise."""
-    yield from _files(subject)
+    """What would fail in every grading and takes no time to find: a baseline that is missing, and what the assignment's
+    own functions make of its first case. Raises what they raise.
+
+    Grading needs neither stub, handout nor reference: what students are given has no reference.
+    """
+    yield from _baseline(subject)
     first = subject.assignment.model_copy(update={"cases": subject.cases[:1]})
     yield from _right_answers(Subject(first, subject.root))
     for case in first.cases:
@@ -99,24 +102,30 @@ def _assignment(name: str, root: Path) -> Assignment:
 
 
 def _files(subject: Subject) -> Iterator[str]:
-    """Those that a student or the judge needs, with the functions in them."""
-    assignment, root, name = subject.assignment, subject.root, subject.assignment.name
-    given = [p.name for p in assignment.parameters]
-    for path, functions in {
-        root / "assignments" / name / "baseline.py": ("eager", "compiled"),
-        root / "reference" / assignment.file: (assignment.function,),
-        root / "student_template" / assignment.file: (assignment.function,),
-    }.items():
-        if not path.is_file():
-            yield f"{path}: file expected, with {' and '.join(functions)}({', '.join(given)})"
-            continue
-        there = _functions(path)
-        for function in functions:
-            if there.get(function) != given:
-                yield f"{path}: a function {function}({', '.join(given)}) expected"
-    path = handout.handout(name, root)
+    """Those that a student, a course or the judge needs, with the functions in them."""
+    assignment, root = subject.assignment, subject.root
+    yield from _baseline(subject)
+    for folder in ("reference", "student_template"):
+        yield from _file(subject, root / folder / assignment.file, assignment.function)
+    path = handout.handout(assignment.name, root)
     if not path.is_file():
         yield f"{path}: file expected, a text for students"
+
+
+def _baseline(subject: Subject) -> Iterator[str]:
+    path = subject.root / "assignments" / subject.assignment.name / "baseline.py"
+    yield from _file(subject, path, "eager", "compiled")
+
+
+def _file(subject: Subject, path: Path, *functions: str) -> Iterator[str]:
+    given = [p.name for p in subject.assignment.parameters]
+    if not path.is_file():
+        yield f"{path}: file expected, with {' and '.join(functions)}({', '.join(given)})"
+        return
+    there = _functions(path)
+    for function in functions:
+        if there.get(function) != given:
+            yield f"{path}: a function {function}({', '.join(given)}) expected"
 
 
 def _functions(path: Path) -> dict[str, list[str]]:

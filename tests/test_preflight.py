@@ -134,12 +134,6 @@ BROKEN: dict[str, tuple[Change, tuple[str, ...]]] = {
         ("silu/baseline.py, line ", "no_such_module")),
     "a baseline that is missing": (
         lambda root: (root / "assignments/silu/baseline.py").unlink(), ("silu/baseline.py: file expected",)),
-    "a handout that is missing": (lambda root: (root / "assignments/silu/handout.md").unlink(), ("handout.md: ",)),
-    "a stub of another name": (
-        lambda root: (root / "student_template/silu.py").write_text("def slu(x, out): ...\n"),
-        ("student_template/silu.py: a function silu(x, out) expected",)),
-    "a reference that is missing": (
-        lambda root: (root / "reference/silu.py").unlink(), ("reference/silu.py: file expected",)),
 }
 
 # Those are told to whoever types the command, each at a stage of its own.

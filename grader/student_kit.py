@@ -1,0 +1,66 @@
+"""What a course hands out, as a folder and a zip: the grader, stubs, handouts, public cases and no solution.
+
+What is left out is left out by where it lies: `reference/`, `tests/`, `examples/` and the rest are never copied.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from grader import catalogue, handout
+from grader.assignment import file_of
+from grader.course import Course, read_course
+
+# Copied whole from the repository's root, beside what lies in the folder OWN; the course's own assignments come to it.
+WHOLE = ("grader", "calibration", "pyproject.toml", "constraints.txt", "LICENSE")
+OWN = "student_kit"
+
+
+class KitError(Exception):
+    """There can be no kit; one line that says what, where and what was expected."""
+
+
+def write(out: Path, course: Path, root: Path = catalogue.ROOT) -> Path:
+    """Makes the folder `out`, and beside it a zip of it, whose path is returned.
+
+    `course` is the course.toml that goes into it, with the assignments that it names. Raises KitError, CourseError,
+    CatalogueError, and OSError for what cannot be read or written.
+    """
+    if not (root / OWN).is_dir():
+        raise KitError(f"{root / OWN}: no such folder; the course's repository expected, which a kit itself is not")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise KitError(f"{out}: is there already; a new or empty folder expected")
+    packed = out.with_name(f"{out.name}.zip")
+    if packed.exists():
+        raise KitError(f"{packed}: is there already; another name, or none of that name, expected")
+    found = catalogue.assignments(root)
+    rules = read_course(course, frozenset(found))
+    shutil.copytree(root / OWN, out, dirs_exist_ok=True)
+    for name in WHOLE:
+        _copy(root / name, out / name)
+    _copy(course, out / "course.toml")
+    names = _named(rules, found)
+    for name in names:
+        _copy(root / "assignments" / name, out / "assignments" / name)
+        _copy(root / "student_template" / file_of(name), out / "student_template" / file_of(name))
+    _copy(root / "student_template/README.md", out / "student_template/README.md")
+    # As this course has it, which may be another than the repository's.
+    for path, drawn in handout.texts({name: found[name] for name in names}, rules, out).items():
+        handout.draw(path, drawn)
+    return Path(shutil.make_archive(str(out.absolute()), "zip", out.absolute().parent, out.name))
+
+
+def _named(course: Course, found: Iterable[str]) -> list[str]:
+    """The course's assignments, and any that course.toml has points or thresholds for, which it must know."""
+    taught = {*(course.assignments or found), *course.points.assignments, *course.thresholds.assignments}
+    return [name for name in found if name in taught]
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+        shutil.copy(source, target)
