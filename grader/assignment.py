@@ -65,12 +65,18 @@ class Case(_Frozen):
     `name` is part of a pytest id and of result.json, so it stays short and plain: `5x9`, `1009-tiny`.
     `values` names a distribution that the assignment's `make_inputs` knows.
     `needs` is "gpu" for sizes that Triton's interpreter would take too long for.
+    `visibility` is "hidden" for a case of which students are told no more than what kind of failure it shows.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)
     sizes: dict[str, int]
     values: str = "mixed"
     needs: Literal["any", "gpu"] = "any"
+    visibility: Literal["public", "hidden"] = "public"
+
+    @property
+    def hidden(self) -> bool:
+        return self.visibility == "hidden"
 
 
 class TimedCase(Case):
@@ -215,6 +221,8 @@ class Assignment(_Frozen):
         names = [c.name for c in self.cases]
         if not names or len(set(names)) != len(names):
             raise ValueError("cases: at least one, each with a name of its own")
+        if self.cases[0].hidden or any(case.hidden for case in self.timed):
+            raise ValueError("cases: a public one first expected, and timed ones all public")
         needed = {size for p in self.parameters if not isinstance(p, Scalar) for size in p.size_names}
         smaller = [case for timed in self.timed for case in timed.siblings()]
         for case in (*self.cases, *smaller):

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import tomllib
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from grader.assignment import Assignment, Inputs, file_of
 
 ROOT = Path(__file__).resolve().parent.parent
+HIDDEN = "hidden.toml"
+"""The file of an assignment's hidden cases, if it has any, beside its assignment.py: students do not get it."""
 
 
 class CatalogueError(Exception):
@@ -78,7 +83,34 @@ def read(path: Path) -> Assignment:
         raise CatalogueError(f"{path}: ASSIGNMENT of type Assignment expected")
     if found.name != name:
         raise CatalogueError(f"{path}: named {found.name!r}, but its folder is {name!r}")
-    return found
+    hidden = path.with_name(HIDDEN)
+    return _with_hidden(found, hidden) if hidden.is_file() else found
+
+
+class _Hidden(BaseModel):
+    """A file `hidden.toml`: names of cases, as in `grader.kit.author.cases`, and which answers are right by nature."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    cases: str = ""
+    gpu: str = ""
+    right_by_nature: dict[str, str] = {}
+
+
+def _with_hidden(public: Assignment, path: Path) -> Assignment:
+    from grader.kit.author import cases
+
+    try:
+        found = _Hidden.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        more = cases(" ".join(public.cases[0].sizes), found.cases, gpu=found.gpu, visibility="hidden")
+        return Assignment(**{
+            **dict(public), "cases": (*public.cases, *more),
+            "right_by_nature": {**public.right_by_nature, **found.right_by_nature}})
+    except ValidationError as error:
+        said = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+        raise CatalogueError(f"{path}: {said}; cases, gpu, right_by_nature expected") from None
+    except ValueError as error:
+        raise CatalogueError(f'{path}: {error}; cases = "5x9 67x127-extreme" expected') from None
 
 
 def _load(module_name: str, path: Path) -> ModuleType:

@@ -81,8 +81,10 @@ def _argument(parameter: Parameter, distribution: Distribution | None) -> tuple[
 
 
 def _checks(assignment: Assignment) -> str:
-    anywhere, dtype = assignment.cases_for("cpu"), assignment.output.dtype
-    on_gpu = [case for case in assignment.cases if case not in anywhere]
+    public = [case for case in assignment.cases if not case.hidden]
+    anywhere, dtype = [case for case in public if case.needs == "any"], assignment.output.dtype
+    on_gpu = [case for case in public if case.needs == "gpu"]
+    more = len(assignment.cases) - len(public)
     near = "Every bit must match."
     if assignment.tolerance is not None and dtype == "uint8":
         inputs = assignment.make_inputs(anywhere[0], torch.Generator().manual_seed(0))
@@ -92,15 +94,18 @@ def _checks(assignment: Assignment) -> str:
         near = f"Each element may differ from the answer in float64 by what rounding to {dtype} explains."
         near += " Arithmetic in float16 fails." * (dtype == "float32")
     return (f"* Cases ({_sizes(anywhere[0])}): {_names(anywhere)}"
-            + (f"; on a GPU also {_names(on_gpu)}" if on_gpu else "") + f".\n* {near}\n\n" + _values(assignment))
+            + (f"; on a GPU also {_names(on_gpu)}" if on_gpu else "")
+            + (f"; {more} more {'is' if more == 1 else 'are'} hidden" if more else "")
+            + f".\n* {near}\n\n" + _values(assignment))
 
 
 def _values(assignment: Assignment) -> str:
     """What tensors hold: a row for all cases whose names end alike, a column for each tensor."""
     given = [p.name for p in assignment.parameters if isinstance(p, Input)]
     rows = []
-    for values in dict.fromkeys(case.values for case in assignment.cases if assignment.distributions):
-        drawn = [assignment.distributions(case) for case in assignment.cases
+    public = [case for case in assignment.cases if not case.hidden]
+    for values in dict.fromkeys(case.values for case in public if assignment.distributions):
+        drawn = [assignment.distributions(case) for case in public
                  if case.values == values and assignment.distributions]
         ending = "others" if values == assignment.cases[0].values else f"`-{values}`"
         rows.append((ending, *(_words(*(one[name] for one in drawn)) for name in given)))

@@ -191,6 +191,7 @@ class CheckResult(Record):
     stage: Stage
     case: str = ""
     sizes: dict[str, int] = {}
+    hidden: bool = Field(default=False, description="of a hidden case, of which students are told the kind alone")
     outcome: Outcome
     seconds: float | None = None
     worst_ratio: float | None = Field(default=None, description="worst error over what is allowed")

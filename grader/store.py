@@ -9,9 +9,10 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from grader.assignment import file_of
+from grader.hidden import any_hidden, for_student, staff
 from grader.lanes import Graded
 from grader.report.pages import write_student
-from grader.result import SCHEMA, Result
+from grader.result import SCHEMA, AssignmentResult, Result
 from grader.scoring import Earlier, earlier_shares
 from grader.submission import Submission, read_source_file
 
@@ -30,19 +31,23 @@ def keep(graded: Graded, out: Path, source_bytes: int) -> list[str]:
     if result is None:
         return [f"{submission.student}: not graded: {graded.error}"]
     failed = [name for name, a in result.assignments.items() if a.verdict == "infrastructure_error"]
-    lines = [f"{submission.student}: {name}: {result.assignments[name].message}" for name in failed]
+    lines = [f"{submission.student}: {name}: {_why(result.assignments[name])}" for name in failed]
     folder = out / submission.slug
     try:
         folder.mkdir(exist_ok=True)
         stored = _stored(folder)
         if failed and stored is not None:
-            _write(folder / FAILED, _json(result))
+            _write_both(folder, FAILED, result)
             return [f"{line} (the earlier result was kept)" for line in lines]
         if stored is not None:
             result = _joined(stored, result, submission, source_bytes)
-        _write(folder / LOG, graded.log)
-        _write(folder / RESULT, _json(result))
-        (folder / FAILED).unlink(missing_ok=True)
+        whole = _write_both(folder, RESULT, result)
+        # It names every check.
+        _write(whole / LOG, graded.log)
+        for old in {folder, staff(folder)}:
+            (old / FAILED).unlink(missing_ok=True)
+            if old != whole:
+                (old / LOG).unlink(missing_ok=True)
         write_student(result, folder)
     except OSError as error:
         lines.append(f"{submission.student}: results not written: {error.strerror} ({folder})")
@@ -76,9 +81,30 @@ def _read(folder: Path) -> Result | None:
         return None
 
 
+def _why(failed: AssignmentResult) -> str:
+    """What failed of ours; a message for students does not tell it of hidden cases."""
+    hidden = [check.detail.message for check in failed.correctness.checks
+              if check.hidden and check.detail and check.detail.kind == "infrastructure"]
+    return " ".join([failed.message, *hidden[:1]])
+
+
+def _write_both(folder: Path, name: str, result: Result) -> Path:
+    """Writes a result for its student, and where that leaves something out the whole one, too. Returns the folder for
+    what is whole."""
+    whole = staff(folder)
+    if any_hidden(result):
+        whole.parent.mkdir(mode=0o700, exist_ok=True)
+        whole.mkdir(exist_ok=True)
+        _write(whole / name, _json(result))
+    else:
+        (whole / name).unlink(missing_ok=True)
+    _write(folder / name, _json(for_student(result)))
+    return whole if any_hidden(result) else folder
+
+
 def _stored(folder: Path) -> Result | None:
     """The result of an earlier grading in which nothing of ours failed."""
-    stored = _read(folder)
+    stored = _read(staff(folder)) or _read(folder)
     if stored is None or any(a.verdict == "infrastructure_error" for a in stored.assignments.values()):
         return None
     return stored

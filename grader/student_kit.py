@@ -5,12 +5,13 @@ What is left out is left out by where it lies: `reference/`, `tests/`, `examples
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
 from grader import catalogue, handout
-from grader.assignment import file_of
+from grader.assignment import Assignment, file_of
 from grader.course import Course, read_course
 
 # Copied whole from the repository's root, beside what lies in the folder OWN; the course's own assignments come to it.
@@ -37,11 +38,13 @@ def write(out: Path, course: Path, root: Path = catalogue.ROOT) -> Path:
         raise KitError(f"{packed}: is there already; another name, or none of that name, expected")
     found = catalogue.assignments(root)
     rules = read_course(course, frozenset(found))
+    names = _named(rules, found)
+    for name in names:
+        _nothing_told(found[name], root)
     shutil.copytree(root / OWN, out, dirs_exist_ok=True)
     for name in WHOLE:
         _copy(root / name, out / name)
     _copy(course, out / "course.toml")
-    names = _named(rules, found)
     for name in names:
         _copy(root / "assignments" / name, out / "assignments" / name)
         _copy(root / "student_template" / file_of(name), out / "student_template" / file_of(name))
@@ -58,9 +61,19 @@ def _named(course: Course, found: Iterable[str]) -> list[str]:
     return [name for name in found if name in taught]
 
 
+def _nothing_told(assignment: Assignment, root: Path) -> None:
+    """No file for students names a hidden case."""
+    folder = root / "assignments" / assignment.name
+    for path in (path for path in folder.rglob("*") if path.suffix in (".py", ".md")):
+        text = path.read_text(encoding="utf-8")
+        for case in assignment.cases:
+            if case.hidden and re.search(rf"(?<![\w-]){re.escape(case.name)}(?![\w-])", text):
+                raise KitError(f"{path}: names the hidden case {case.name}; {catalogue.HIDDEN} alone expected to")
+
+
 def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", catalogue.HIDDEN))
     else:
         shutil.copy(source, target)

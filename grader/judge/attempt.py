@@ -66,7 +66,8 @@ SPEED_SECONDS = 600.0
 
 def case_check(case: Case) -> CheckResult:
     """The check of a case's answer, before it is made."""
-    return CheckResult(id=f"case-{case.name}", stage="case", case=case.name, sizes=case.sizes, outcome="not_run")
+    return CheckResult(id=f"case-{case.name}", stage="case", case=case.name, sizes=case.sizes, hidden=case.hidden,
+                       outcome="not_run")
 
 
 def speed_check(case: Case) -> CheckResult:
@@ -114,6 +115,7 @@ class Attempt:
             Wanted(case, self._scalars(case), debug, Answers(candidate=number))
             for cases, debug in ((() if self._gpu else assignment.cases, True), (timed.values(), False))
             for number, case in enumerate(cases)]
+        self._hidden = {case.name for case in assignment.cases if case.hidden}
         self._planning = Planning()
         self._plans: dict[tuple[str, bool], Plan | Unplanned] = {}
         # For a simulator, beside a GPU; None before the first answer that is wrong.
@@ -142,12 +144,13 @@ class Attempt:
         if self.source.content is None:
             return self._source_failed(
                 self._failure("missing_file", f"{self.assignment.file} is not in the submission"))
-        self._planning = self._preparing.plan(self._wanted)
+        public, hidden = ([one for one in self._wanted if one.case.hidden == which] for which in (False, True))
+        self._planning = self._preparing.plan(public)
         if self._planning.loading is not None:
             return self._source_failed(self._told(self._planning.loading))
-        self._plans = {
-            (one.case.name, one.debug): outcome
-            for one, outcome in zip(self._wanted, self._planning.outcomes, strict=True)}
+        # Afterwards, in planners of their own: what host code learns of a hidden case goes into no other plan or print.
+        outcomes = self._planning.outcomes + (self._preparing.plan(hidden).outcomes if hidden else [])
+        self._plans = dict(zip(((one.case.name, one.debug) for one in public + hidden), outcomes, strict=True))
         if self._gpu:
             # All at once: where there are cores for it, they are compiled side by side.
             self._preparing.binaries(kernels_of(self._plans.values()))
@@ -173,7 +176,7 @@ class Attempt:
                 self._endless = self._strict and ran.kind == "time_out"
                 return self._unanswered(case, ran)
             seconds += ran.seconds
-            self._findings += ran.findings
+            self._findings += [] if case.hidden else ran.findings
             comparison = self._compared(ran, inputs[-1])
             detail = explain_case(
                 self.assignment, case, inputs[-1], ran.output, comparison, inputs_changed=ran.changed,
@@ -197,7 +200,7 @@ class Attempt:
         if here & unplanned.keys():
             return self._target_result("not_run", Detail(kind="exception", message="not run: a case has no plan"))
         for (name, _), stop in unplanned.items():
-            return self._target_result("failed", self._told(stop, f"At {name}: "))
+            return self._target_result("failed", self._told(stop, f"At {name}: "), hidden=name in self._hidden)
         timed = [self._plans[case.name, False] for case in self.assignment.timed]
         kernels = {kernel_key(kernel): kernel for kernel in kernels_of(timed)}
         found = self._preparing.binaries(list(kernels.values()))
@@ -207,10 +210,10 @@ class Attempt:
             if isinstance(one, Problem):
                 return self._target_result("failed", self._failure("compile_error", one.message, one.line))
             self.kernels.append(KernelFacts(name=kernel.name, line=kernel.line, **one.facts.model_dump()))
-        if beyond := self._foreign():
-            if self._assembly == "refuse":
-                return self._target_result("failed", beyond[0])
-            self._shown = [detail.message for detail in beyond]
+        public, hidden = self._foreign(hidden=False), self._foreign(hidden=True)
+        if self._assembly == "refuse" and (public or hidden):
+            return self._target_result("failed", (public or hidden)[0], hidden=not public)
+        self._shown = [detail.message for detail in public]
         return self._target_result("passed", None)
 
     def time(self, case: TimedCase) -> CheckResult:
@@ -337,26 +340,26 @@ class Attempt:
     def _source_failed(self, detail: Detail) -> CheckResult:
         return SOURCE.model_copy(update={"outcome": "failed", "detail": detail})
 
-    def _target_result(self, outcome: Outcome, detail: Detail | None) -> CheckResult:
+    def _target_result(self, outcome: Outcome, detail: Detail | None, *, hidden: bool = False) -> CheckResult:
         if outcome == "failed" and self._failed:
             # What is wrong in a case here says more than what would be wrong elsewhere.
             outcome, detail = "not_run", Detail(kind="exception", message="not run: a case before has failed")
-        return TARGET.model_copy(update={"outcome": outcome, "detail": detail})
+        return TARGET.model_copy(update={"outcome": outcome, "detail": detail, "hidden": hidden})
 
     def _look_at_masked_lanes(self, case: Case, plan: Plan, inputs: list[Inputs], ran: Ran) -> None:
         """Notes where an answer that is right rests on what masked lanes happen to hold: once, in a small case."""
-        if self._gpu or self._masked or ran.output.numel() == 1:
+        if self._gpu or self._masked or case.hidden or ran.output.numel() == 1:
             return
         self._masked = True
         other = self._simulation.run(self.assignment, case, plan, inputs, masked="nan")
         if isinstance(other, Ran) and not same_bits(other.output, ran.output):
             self._findings += [one for one in other.findings if isinstance(one, MaskedUsed)]
 
-    def _foreign(self) -> list[Detail]:
-        """What kernels use beyond Triton's language, once for each kernel."""
+    def _foreign(self, *, hidden: bool) -> list[Detail]:
+        """What kernels of hidden cases, or of the others, use beyond Triton's language, once for each kernel."""
         found: dict[str, list[str]] = {}
-        for plan in self._plans.values():
-            for kernel, one in foreign(plan) if isinstance(plan, Plan) else ():
+        for (name, _), plan in self._plans.items():
+            for kernel, one in foreign(plan) if isinstance(plan, Plan) and hidden == (name in self._hidden) else ():
                 found.setdefault(kernel.name, []).append(one.text)
         return [explain_assembly(kernel, list(dict.fromkeys(names))) for kernel, names in found.items()]
 

@@ -20,11 +20,14 @@ ITEM_BYTES = {"float32": 4, "float16": 2, "uint8": 1}
 Rows = Callable[[Inputs, Any], Inputs]
 
 
-def cases(sizes: str, names: str, *, gpu: str = "") -> tuple[Case, ...]:
+def cases(
+    sizes: str, names: str, *, gpu: str = "", visibility: Literal["public", "hidden"] = "public"
+) -> tuple[Case, ...]:
     """Cases by their names: `cases("M N", "5x9 67x127-extreme", gpu="8192x8192")` has three, of which the last is for a
-    GPU alone. What follows a dash names the case's values."""
+    GPU alone. What follows a dash names the case's values. Hidden ones stand in a file of their own, `hidden.toml`."""
     def case(name: str, needs: Literal["any", "gpu"]) -> Case:
-        return Case(name=name, sizes=_sizes(sizes, name), values=name.partition("-")[2] or "mixed", needs=needs)
+        return Case(name=name, sizes=_sizes(sizes, name), values=name.partition("-")[2] or "mixed", needs=needs,
+                    visibility=visibility)
 
     return (*(case(name, "any") for name in names.split()), *(case(name, "gpu") for name in gpu.split()))
 

@@ -79,7 +79,7 @@ class Finding:
     @property
     def introduction(self) -> str:
         """What stands before the name of the case shown."""
-        cases = [c for c in self.assignment.correctness.checks if c.outcome == "failed" and c.case]
+        cases = [c for c in self.assignment.correctness.checks if c.outcome == "failed" and c.sizes]
         smallest = min((prod(c.sizes.values()) for c in cases), default=0)
         return "Smallest failing case" if self.check and prod(self.check.sizes.values()) == smallest else "Seen in case"
 

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from grader.hidden import staff
 from grader.result import SCHEMA, Result
 from grader.text import clean
 
@@ -44,12 +45,14 @@ class Loaded:
 
 
 def load_results(out: Path) -> Loaded:
-    """Every student's result under `out`; a file that is absent, unreadable or of another version is a failure."""
+    """Every student's result under `out`, whole where the student's own leaves something out; a file that is absent,
+    unreadable or of another version is a failure."""
     entries: list[Entry] = []
     failures: list[Failure] = []
     for folder in sorted(path for path in out.iterdir() if _is_folder(path) and not path.name.startswith(".")):
         try:
-            entries.append(Entry(folder.name, _read(folder / "result.json")))
+            whole = staff(folder) / "result.json"
+            entries.append(Entry(folder.name, _read(whole if whole.exists() else folder / "result.json")))
         except (OSError, ValueError) as error:
             failures.append(Failure(folder.name, _reason(error)))
     entries.sort(key=lambda entry: (entry.result.student.casefold(), entry.folder))

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from grader.hidden import for_student
 from grader.report import charts, error_map, findings, speed, stages, tally, text
 from grader.report.gradebook import gradebook
 from grader.report.load import Entry, Failure, load_results
@@ -60,8 +61,8 @@ def write_all(out: Path) -> Path:
 
 
 def student_page(result: Result, limit: int = FIELD_BYTES) -> str:
-    """The HTML of a student's report, each text in it capped at `limit` bytes."""
-    result = text.clean_model(result, limit)
+    """The HTML of a student's report, without what is hidden, each text in it capped at `limit` bytes."""
+    result = text.clean_model(for_student(result), limit)
     return _environment().get_template("student.html.j2").render(result=result, found=findings.findings(result))
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.assignment import Assignment
+from grader.hidden import in_words
 from grader.judge.explain.bounds import explain_bounds
 from grader.judge.explain.common import Condition, Kind, conditions
 from grader.judge.explain.evidence import UNKNOWN, WEAK, WRITTEN, plural
@@ -43,7 +44,14 @@ class Summary:
 
 
 def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> Summary:
-    """One message and one hint for an assignment, from the checks that decide its verdict."""
+    """One message and one hint for an assignment, from the public checks that decide its verdict. Students read it: of
+    hidden checks it tells what `grader.hidden` does."""
+    said = _explain(assignment, [check for check in checks if not check.hidden])
+    message, hint = in_words(checks)
+    return replace(said, message=f"{said.message} {message}".strip(), hint=said.hint or hint)
+
+
+def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
     cases = [c for c in checks if c.stage == "case"]
     verdict, deciding = decisive(checks)
     if verdict is None:
