@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -90,6 +91,45 @@ def grade(
     except PlanError as error:
         _usage(str(error))
     raise typer.Exit(INFRASTRUCTURE_ERROR if failures else 0)
+
+
+@app.command()
+def check(
+    target: Annotated[Path, typer.Argument(metavar="[FILE or FOLDER]", help="What to check.")] = Path(),
+    only: Annotated[str, typer.Option(help="Assignments to check, e.g. silu,gemm. Default: the course's.")] = "",
+    watch: Annotated[bool, typer.Option("--watch", help="Check a file again whenever it is saved.")] = False,
+    report: Annotated[bool, typer.Option("--report", help="Write the report of a grading, too, and name it.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Where the report goes. Default: a temporary folder.")] = None,
+    speed: Annotated[bool, typer.Option("--speed", help="Measure speed on this machine's GPU.")] = False,
+    device: Annotated[str, typer.Option(help="cpu, cuda, or auto: cuda where there is one.")] = "auto",
+    seed: Annotated[int | None, typer.Option(
+        min=0, max=2**63 - 1, help="Repeat the inputs of a check. Default: new ones.")] = None,
+    course: Annotated[Path, typer.Option(help="Points, thresholds, limits, policy.")] = catalogue.ROOT / "course.toml",
+) -> None:
+    """Check your own kernels before you hand them in: the judge of a grading, and its words.
+
+    Exit status: 0 when all is right; 1 when something is wrong, missing or has another name; 2 for a usage error; 3
+    when something of ours failed.
+    """
+    known = catalogue.files()
+    try:
+        rules = read_course(course, frozenset(known))
+    except CourseError as error:
+        _usage(str(error))
+    from grader import check as checking
+    from grader.desk import DeskError
+    from grader.preflight import PlanError
+
+    if out is None and report:
+        out = Path(tempfile.mkdtemp(prefix="kernelmark-report-"))
+    options = checking.Options(
+        rules, only=[name for name in only.replace(" ", "").split(",") if name], device=device, speed=speed, seed=seed,
+        out=out, words=["--course", str(course.absolute())] if course != catalogue.ROOT / "course.toml" else [])
+    try:
+        status = checking.check(target, options, console, errors, watch=watch)
+    except (DeskError, PlanError, catalogue.CatalogueError) as error:
+        _usage(str(error))
+    raise typer.Exit(status)
 
 
 @app.command()

@@ -42,7 +42,7 @@ GUARD_SECONDS = 120
 
 DISABLE_AUTOLOAD = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
 NO_GPU = "Graded without a GPU: speed is measured on one, never guessed."
-NOT_ASKED = "Graded without speed (--no-speed)."
+NOT_ASKED = "Graded without speed, which was not asked for."
 NOT_RIGHT = "Speed counts once every case is right."
 COSTS_SPEED_ALONE = ("infrastructure", "time_out", "out_of_memory", "over_limit")
 

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 
-from jinja2 import TemplateSyntaxError
 from pydantic import ValidationError
 
 from grader import catalogue
@@ -83,6 +82,8 @@ def results(out: Path, submissions: Sequence[Submission], assignments: int) -> N
 
 def pages() -> None:
     """Reports can be drawn."""
+    from jinja2 import TemplateSyntaxError
+
     from grader.report import trial
 
     expected = "pages that can be drawn expected"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -312,3 +312,14 @@ class Result(Record):
     assignments: dict[str, AssignmentResult]
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+
+def with_assignments(result: Result, assignments: Mapping[str, AssignmentResult], **changed: object) -> Result:
+    """A result of these assignments, with the points that they add up to, and whatever else has `changed`."""
+    return result.model_copy(update={
+        "assignments": dict(assignments),
+        "score": round(sum(a.score for a in assignments.values()), 2),
+        "max_score": sum(a.max_score for a in assignments.values()),
+        "measured_max": sum(a.measured_max for a in assignments.values()),
+        **changed,
+    })

@@ -22,13 +22,11 @@ from grader.course import Course
 from grader.forkserver import isolation
 from grader.forkserver.handle import InfrastructureError
 from grader.forkserver.isolation import Isolation
-from grader.lanes import Graded, Job, Lanes, draw_seed
+from grader.lanes import DEVICES, Graded, Job, Lanes, draw_seed, on_interruption
 from grader.preflight import PlanError
 from grader.report.load import Failure, load_results
 from grader.report.pages import write_class
 from grader.submission import Submission
-
-DEVICES = ("auto", "cpu", "cuda")
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ def planned(
     measured = _isolation(course.isolation.minimum if minimum is None else minimum, allow_degraded)
     side_by_side = min(jobs or len(os.sched_getaffinity(0)), len(submissions))
     # Lanes that are starting are ended, too.
-    _on_interruption(signal.default_int_handler)
+    on_interruption(signal.default_int_handler)
     with Lanes(side_by_side, measured) as lanes:
         with console.status("starting") if console else contextlib.nullcontext():
             device = choose_device(lanes, device, chosen)
@@ -86,13 +84,6 @@ def planned(
                 os.fsencode(shlex.join(command)).decode("utf-8", "replace"), calibrations,
                 store.earlier(out, submission) if speed else {}))
         yield Plan(started, found, lanes, side_by_side, out, course, measured)
-
-
-def _on_interruption(handler: Callable[[int, FrameType | None], None]) -> None:
-    """What was to be ignored (nohup, a script's `&`) still is."""
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, handler)
 
 
 def choose_device(lanes: Lanes, asked: str, names: Sequence[str]) -> str:
@@ -162,7 +153,7 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
         interrupted = True
 
     # What is graded is kept, and the class page is written.
-    _on_interruption(interrupt)
+    on_interruption(interrupt)
     try:
         with _progress(plan, console) as tell:
             for graded in plan.lanes.grade(plan.jobs, plan.side_by_side, lambda: interrupted):

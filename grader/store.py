@@ -12,7 +12,7 @@ from grader.assignment import file_of
 from grader.hidden import any_hidden, for_student, staff
 from grader.lanes import Graded
 from grader.report.pages import write_student
-from grader.result import SCHEMA, AssignmentResult, Result
+from grader.result import SCHEMA, AssignmentResult, Result, with_assignments
 from grader.scoring import Earlier, earlier_shares
 from grader.submission import Submission, read_source_file
 
@@ -128,13 +128,7 @@ def _joined(stored: Result, result: Result, submission: Submission, source_bytes
             notes.append(f"{earlier.title} was graded earlier, but its file has changed: grade it again.")
     # In the order in which they are taught, as a grading of all of them would have it.
     ordered = {name: assignments[name] for name in stored.assignments if name in assignments} | assignments
-    return result.model_copy(update={
-        "assignments": ordered,
-        "notes": notes,
-        "score": round(sum(a.score for a in ordered.values()), 2),
-        "max_score": sum(a.max_score for a in ordered.values()),
-        "measured_max": sum(a.measured_max for a in ordered.values()),
-    })
+    return with_assignments(result, ordered, notes=notes)
 
 
 def _json(result: Result) -> str:

@@ -18,7 +18,7 @@ class SubmissionError(Exception):
 
     def __init__(self, message: str) -> None:
         # It quotes names of folders, which may hold line breaks.
-        super().__init__(_printable(message))
+        super().__init__(printable(message))
 
 
 @dataclass(frozen=True)
@@ -148,13 +148,18 @@ def _is_litter(entry: os.DirEntry[str], known: set[str]) -> bool:
     return entry.name.startswith((".", "__")) and not _holds(Path(entry.path), known)
 
 
+def submission_of(folder: Path) -> Submission:
+    """The submission of one student's folder, whatever it holds."""
+    return _named([folder])[0]
+
+
 def _named(folders: list[Path]) -> list[Submission]:
     taken: set[str] = set()
     named = []
     for folder in folders:
         # A link is a student by its own name, whatever it leads to; `.` and `..` have none.
         name = folder.name if folder.name not in ("", "..") else folder.resolve().name
-        student = _printable(name) or "student"
+        student = printable(name) or "student"
         base = _slug(student)
         slug, count = base, 2
         while slug.casefold() in taken:
@@ -164,7 +169,7 @@ def _named(folders: list[Path]) -> list[Submission]:
     return named
 
 
-def _printable(name: str) -> str:
+def printable(name: str) -> str:
     """A folder's name as text: bytes that are no UTF-8 and control characters become visible replacements."""
     text = os.fsencode(name).decode("utf-8", "replace")
     return "".join("\ufffd" if unicodedata.category(sign)[0] == "C" else sign for sign in text)

@@ -64,6 +64,11 @@ def start_lane(measured: Isolation | None = None) -> None:
     if parent is not None and os.getppid() != parent.pid:
         # It was gone before.
         os._exit(_TERMINATED)
+    open_lane(measured)
+
+
+def open_lane(measured: Isolation | None = None) -> None:
+    """Prepares this process for gradings, as `start_lane` does for one of a pool. Raises InfrastructureError."""
     with at_work():
         processes.adopt_orphans()
         if measured is not None:

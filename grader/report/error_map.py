@@ -10,11 +10,14 @@ import base64
 import struct
 import zlib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.result import ErrorMap
+from grader.result import CheckResult, ErrorMap
 
 MOST_CELLS = 128
+# A map narrower than this shows a row of squares, and no pattern.
+LEAST_SIDE = 4
 PICTURE_PIXELS = 400
 LARGEST_CELL = 24
 GROUND, DOT, FIRST_WRONG, HATCH = 0, 1, 2, 11
@@ -37,6 +40,17 @@ class Picture:
     cell: str
     left: float | None
     top: float | None
+
+
+def clearest(checks: Sequence[CheckResult]) -> tuple[CheckResult, ErrorMap] | None:
+    """The smallest failing case whose map has an area, else the largest map there is."""
+    maps = [(check, check.detail.error_map) for check in checks
+            if check.outcome == "failed" and check.detail and check.detail.error_map]
+    if not maps:
+        return None
+    maps.sort(key=lambda item: sum(map(len, item[1].cells)))
+    areas = (item for item in maps if min(len(item[1].cells), *map(len, item[1].cells)) >= LEAST_SIDE)
+    return next(areas, maps[-1])
 
 
 def picture(error_map: ErrorMap, worst: list[int] | None) -> Picture | None:

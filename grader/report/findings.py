@@ -133,7 +133,13 @@ def headline(result: Result) -> str:
     if not judged:
         return "The grader failed before it could judge anything: that is our fault and costs no points."
     if all(a.verdict == "missing" for a in judged):
-        return f"None of the {_number(len(judged))} files was found."
+        # A stub that was handed in was found.
+        absent = all(check.detail.kind == "missing_file" for a in judged for check in a.correctness.checks
+                     if check.outcome == "failed" and check.detail)
+        if len(judged) == 1:
+            return "The file was not found." if absent else "The kernel is not written yet."
+        many = _number(len(judged))
+        return f"None of the {many} files was found." if absent else f"None of the {many} kernels is written yet."
     unjudged = f" {_number(len(every) - len(judged)).capitalize()} could not be judged." if judged != every else ""
     first = f"; {wrong[0].assignment.title} is the one to fix first" if wrong and len(judged) > 1 else ""
     if len(judged) == 1:

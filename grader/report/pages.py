@@ -25,8 +25,6 @@ STUDENT_PAGE_BYTES = 1_000_000
 FIELD_LIMITS = (FIELD_BYTES, 5_000, 1_000, 250)
 CLASS_FIELD_BYTES = 240
 MOST_ROWS = 60
-# A map narrower than this shows a row of squares, and no pattern.
-LEAST_SIDE = 4
 MOST_CASES = 3
 SPEED_HELPERS: tuple[Callable[..., Any], ...] = (
     speed.measured, speed.how_fast, speed.why_points, speed.how_far, speed.share, speed.percent, speed.bar,
@@ -93,14 +91,12 @@ def grouped(checks: Sequence[CheckResult], attribute: str, most: int = 3) -> lis
 
 
 def mapped(assignment: AssignmentResult) -> tuple[CheckResult, error_map.Picture] | None:
-    """The smallest failing case whose map has an area, else the largest map there is."""
-    maps = [(check, check.detail.error_map, check.detail.worst) for check in assignment.correctness.checks
-            if check.outcome == "failed" and check.detail and check.detail.error_map]
-    if not maps:
+    """The clearest map of a failing case."""
+    found = error_map.clearest(assignment.correctness.checks)
+    if found is None:
         return None
-    maps.sort(key=lambda item: sum(map(len, item[1].cells)))
-    areas = (item for item in maps if min(len(item[1].cells), *map(len, item[1].cells)) >= LEAST_SIDE)
-    check, cells, worst = next(areas, maps[-1])
+    check, cells = found
+    worst = check.detail.worst if check.detail else None
     picture = error_map.picture(cells, worst.index if worst else None)
     return (check, picture) if picture else None
 

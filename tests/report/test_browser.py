@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from grader.report import write_all
+from grader.report.pages import write_all
 from tests.report import samples, speeds
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.report import Entry, Failure, load_results, write_all, write_class, write_student
 from grader.report.findings import findings
 from grader.report.gradebook import cell, gradebook
-from grader.report.pages import class_page, link, student_page
+from grader.report.load import Entry, Failure, load_results
+from grader.report.pages import class_page, link, student_page, write_all, write_class, write_student
 from grader.report.tally import tallies
 from grader.result import Result
 from tests.report import samples

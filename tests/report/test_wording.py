@@ -68,6 +68,18 @@ def test_headline(verdicts: dict[str, Verdict], sentence: str) -> None:
     assert headline(samples.result("A", verdicts)) == sentence
 
 
+@pytest.mark.parametrize(("names", "sentence"), [
+    (list(samples.KERNELS), "None of the six kernels is written yet."), (["gemm"], "The kernel is not written yet.")])
+def test_a_stub_that_was_handed_in_is_not_a_file_that_is_missing(names: list[str], sentence: str) -> None:
+    result = samples.result("A", dict.fromkeys(samples.KERNELS, "missing"))
+    result.assignments = {name: result.assignments[name] for name in names}
+    assert "found" in headline(result)
+    for check in result.assignments[names[-1]].correctness.checks:
+        if check.detail and check.outcome == "failed":
+            check.detail.kind = "not_attempted"
+    assert headline(result) == sentence
+
+
 def test_findings_are_worst_first_and_show_the_smallest_case() -> None:
     result = samples.every_verdict()
     found = findings(result)

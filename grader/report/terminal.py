@@ -1,0 +1,207 @@
+"""A result as a terminal shows it: one block a kernel, in the words of the page, with a small map of what is wrong."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from rich.columns import Columns
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from grader.report import error_map, findings, speed, stages
+from grader.report.text import clean_model, points
+from grader.result import AssignmentResult, CheckResult, ErrorMap, Result, Worst
+
+# Cells of a map: two characters wide and one high they are about square.
+MOST_COLUMNS, MOST_ROWS = 32, 16
+MOST_LINES = 12
+MOST_CASES = 24
+STYLES = {"passed": "green", "failed": "red", "partly": "yellow", "unmeasured": "cyan"}
+RIGHT, UNWRITTEN, WRONG = "·", "□", "■"
+# As bright as in a page's map: brighter is worse.
+SHADES = ("grey50", "grey62", "yellow4", "gold3", "yellow1")
+MEANING = {RIGHT: "right", WRONG: "wrong", UNWRITTEN: "never written"}
+
+_QUOTED = re.compile(r"`[^`\n]{1,200}`")
+
+
+def kernel(assignment: AssignmentResult, file: str, expected: str) -> RenderableType:
+    """What is said of one kernel, whose file is `file` where it was checked, and counts as one named `expected`.
+
+    To be printed uncropped: a long path stays in one piece, so that a terminal finds its way to the line.
+    """
+    a = clean_model(assignment)
+    check = findings.evidence(a) if a.verdict != "accepted" else None
+    detail = check.detail if check else None
+    if detail and detail.kind == "not_attempted":
+        # What was never begun is one line, and of a line left in by mistake it says where.
+        place = f"{file}:{detail.place.line}" if detail.place else file
+        return Group(_head(a, place, "not written yet: it still raises NotImplementedError, as the template does"), "")
+    head = _head(a, file, findings.VERDICT_WORDS[a.verdict])
+    if a.measured_max:
+        head.append(f"  {points(a.score)} of {points(a.measured_max)} points", "dim")
+    if PurePath(file).name != expected:
+        head.append(f"  as {expected}", "dim")
+    blocks = [_indented(_prose(_margin(a) if a.verdict == "accepted" else a.message))]
+    if detail and detail.place:
+        blocks.append(Text(f"  {file}:{detail.place.line}", "bold", no_wrap=True, overflow="ignore"))
+        # As it is, and never wrapped by words: it is code.
+        blocks.append(_indented(_indented(Text(detail.place.text.strip(), "cyan", overflow="fold"))))
+    more: list[RenderableType] = []
+    if a.hint:
+        more.append(_prose(f"Try: {a.hint}", "Try:"))
+    if a.verdict != "accepted":
+        more += _evidence(a, check)
+    more += [_prose(f"Worth knowing: {remark}", "Worth knowing:") for remark in a.remarks]
+    more += _speed(a)
+    return Group(head, *blocks, *map(_indented, more), "")
+
+
+def _head(a: AssignmentResult, where: str, said: str) -> Text:
+    status = findings.status(a)
+    text = Text(no_wrap=True, overflow="ignore")
+    return text.append(f"{status.shape} ", STYLES[status.key]).append(where, "bold").append(f"  {said}")
+
+
+def closing(result: Result) -> RenderableType:
+    """What several kernels come to, and why the speed of those that are right was not measured."""
+    result = clean_model(result)
+    lines = []
+    if len(result.assignments) > 1:
+        total = f" {points(result.score)} of {points(result.measured_max)} points." if result.measured_max else ""
+        lines.append(Text(findings.headline(result) + total, "bold"))
+    reasons: dict[str, float] = {}
+    for p in (a.performance for a in result.assignments.values() if a.verdict == "accepted"):
+        if p.status == "not_measured" and p.max_points:
+            reasons[p.reason] = reasons.get(p.reason, 0) + p.max_points
+    lines += [Text(f"Speed ({points(total)} points): {reason}", "dim") for reason, total in reasons.items()]
+    return Group(*lines)
+
+
+def _margin(a: AssignmentResult) -> str:
+    ratios = [check.worst_ratio for check in a.correctness.checks if check.worst_ratio]
+    return f"{a.message} The worst error is {speed.percent(max(ratios))} of what is allowed." if ratios else a.message
+
+
+def _evidence(a: AssignmentResult, shown: CheckResult | None) -> list[RenderableType]:
+    blocks: list[RenderableType] = []
+    cases = [check for check in a.correctness.checks if check.stage == "case"]
+    if any(check.outcome == "passed" for check in cases) or len({c.detail.kind for c in cases if c.detail}) > 1:
+        blocks.append(_cases(cases))
+    # Where every element is wrong in the same way, a map says no more than the message does.
+    drawn = [check for check in cases if check.detail and (cells := check.detail.error_map) and len(_signs(cells)) > 1]
+    if found := error_map.clearest([shown] if shown in drawn else drawn):
+        blocks.append(_map(*found, told=found[0] is shown))
+    detail = shown.detail if shown else None
+    if detail and detail.traceback and not detail.place:
+        blocks.append(_quoted("Traceback:", detail.traceback))
+    if shown and detail and detail.output:
+        blocks.append(_quoted(f"What it printed in {findings.label(shown)}:", detail.output))
+    return blocks
+
+
+def _cases(cases: list[CheckResult]) -> RenderableType:
+    signs = []
+    said = dict.fromkeys(findings.CHECK_STATUS[check.outcome] for check in cases)
+    for check in cases[:MOST_CASES]:
+        status = findings.CHECK_STATUS[check.outcome]
+        signs.append(Text.assemble((status.shape, STYLES[status.key]), f" {check.case}"))
+    more = [Text(f"and {len(cases) - MOST_CASES} more")] if len(cases) > MOST_CASES else []
+    return Group(f"Cases ({', '.join(f'{s.shape} {s.word}' for s in said)}):",
+                 _indented(Columns([*signs, *more], padding=(0, 2))))
+
+
+def _map(check: CheckResult, cells: ErrorMap, *, told: bool) -> RenderableType:
+    """The map of a case; what is its worst element may be `told` already."""
+    drawn, covered = _squares(cells)
+    picture = Text()
+    for row in drawn:
+        for kind in row:
+            picture.append(f"{_sign(kind)} ", {RIGHT: "grey42", UNWRITTEN: "red"}.get(_sign(kind)) or SHADES[
+                (int(kind) - 1) // 2])
+        picture.append("\n")
+    there = _signs(cells)
+    picture.append("  ".join(f"{sign} {MEANING[sign]}" for sign in MEANING if sign in there))
+    vector = len(cells.output_shape) < 2
+    picture.append("; a sign is an element" if covered == (1, 1) else
+                   f"; a sign covers {covered[1]} elements" if vector else
+                   f"; a sign covers {covered[0]} × {covered[1]} elements")
+    sizes = ", ".join(f"{name}={size}" for name, size in check.sizes.items())
+    title = f"Where {check.case} is wrong ({sizes}){', left to right, then down' if vector else ''}."
+    worst = check.detail.worst if check.detail and not told else None
+    return Group(_prose(f"{title}{f' {_told(worst)}' if worst else ''}"), _indented(picture))
+
+
+def _squares(cells: ErrorMap) -> tuple[list[str], tuple[int, int]]:
+    """The map made small enough, and how many elements a square of it covers, down and across.
+
+    Squares join powers of two, as cells do, so that blocks' borders stay between them.
+    """
+    tall, wide = [*cells.cell_shape, 1, 1][:2]
+    rows = cells.cells
+    if len(cells.output_shape) < 2:
+        # A vector, folded by the map, is folded again.
+        line = "".join(rows)
+        down, across = 1, _factor(len(line), MOST_COLUMNS * MOST_ROWS)
+        joined = "".join(max(line[at : at + across]) for at in range(0, len(line), across))
+        drawn = [joined[at : at + MOST_COLUMNS] for at in range(0, len(joined), MOST_COLUMNS)]
+    else:
+        down, across = _factor(len(rows), MOST_ROWS), _factor(len(rows[0]), MOST_COLUMNS)
+        # The worst has the greatest sign, and what was never written counts as worse than any.
+        drawn = ["".join(max(max(row[at : at + across]) for row in rows[top : top + down])
+                         for at in range(0, len(rows[0]), across)) for top in range(0, len(rows), down)]
+    return drawn, (tall * down, wide * across)
+
+
+def _factor(count: int, most: int) -> int:
+    """The smallest power of two so many of which in one leave at most `most`."""
+    return 1 << max(0, -(-count // most) - 1).bit_length()
+
+
+def _sign(kind: str) -> str:
+    return {".": RIGHT, "u": UNWRITTEN}.get(kind, WRONG)
+
+
+def _signs(cells: ErrorMap) -> set[str]:
+    return {_sign(kind) for row in _squares(cells)[0] for kind in row}
+
+
+def _told(worst: Worst) -> str:
+    said = f"Worst element out{worst.index}: got {worst.got}, expected {worst.expected}"
+    if worst.error == "nan":
+        return f"{said}."
+    exact = worst.allowed in ("0", "0.0")
+    return f"{said}, off by {worst.error}{', and must be exact' if exact else f' where {worst.allowed} is allowed'}."
+
+
+def _speed(a: AssignmentResult) -> list[RenderableType]:
+    p = a.performance
+    if speed.measured(a):
+        said = [speed.how_fast(p), speed.why_points(a), *p.notes, speed.how_far(p)]
+        found = [_prose("Speed: " + " ".join(line for line in said if line), "Speed:")]
+        if stands := stages.standing(p):
+            found.append(_prose(f"Among the course's stages: {stands}", "Among the course's stages:"))
+        return [*found, *(_prose(f"Looks impossible: {flag.evidence}.") for flag in a.flags if flag.what == "roof")]
+    if p.status == "measured" and p.max_points:
+        return [_prose(f"Speed: {points(p.points)} of {points(p.max_points)} points. {findings.sentence(p.reason)}")]
+    return []
+
+
+def _indented(block: RenderableType) -> RenderableType:
+    return Padding(block, (0, 0, 0, 2), expand=False)
+
+
+def _prose(text: str, lead: str = "") -> Text:
+    found = Text(text)
+    if lead:
+        found.stylize("bold", 0, len(lead))
+    found.highlight_regex(_QUOTED, "cyan")
+    return found
+
+
+def _quoted(title: str, text: str) -> RenderableType:
+    lines = text.strip("\n").splitlines()
+    left = [f"[{len(lines) - MOST_LINES} lines before]"] if len(lines) > MOST_LINES else []
+    return Group(title, _indented(Text("\n".join([*left, *lines[-MOST_LINES:]]), "dim", overflow="fold")))

@@ -1,0 +1,216 @@
+"""A student's own check: what it says, what it returns, and that it sees files under other names and saved again."""
+
+from __future__ import annotations
+
+import io
+import re
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from grader import check, desk
+from grader.catalogue import ROOT, files
+from grader.check import NOT_RIGHT, RIGHT, Checker, Options
+from grader.course import read_course
+from grader.desk import DeskError
+from tests.command import SECONDS, SILU, kernelmark
+
+COURSE = read_course(ROOT / "course.toml", frozenset(files()))
+TAUGHT = COURSE.select(files(), ())
+SUBMISSIONS = ROOT / "tests" / "submissions"
+
+
+def checked(target: Path, *only: str, width: int = 80) -> tuple[int, str]:
+    """What a check of `target` returns and says, in this process's lane, which stays open."""
+    console = Console(file=io.StringIO(), width=width, highlight=False)
+    found = desk.find(target, files(), only or TAUGHT, named=bool(only))
+    checker = Checker(Options(COURSE, only), "cpu", (), console, console)
+    status = checker.close(found, checker.check(found, list(found.files)))
+    assert isinstance(console.file, io.StringIO)
+    return status, console.file.getvalue()
+
+
+def words(said: str) -> str:
+    """Without line breaks, which depend on the width."""
+    return " ".join(said.split())
+
+
+def test_a_right_kernel_is_status_0_and_says_by_what_margin(tmp_path: Path) -> None:
+    (tmp_path / "silu.py").write_text(SILU)
+    status, said = checked(tmp_path / "silu.py")
+    assert status == RIGHT
+    assert words(said).startswith(f"● {tmp_path}/silu.py passed 60 of 60 points Right in all ")
+    assert re.search(r"Right in all \d+ cases. The worst error is \d+ % of what is allowed.", words(said))
+    assert "Speed (40 points): Graded without a GPU" in words(said)
+
+
+def test_a_wrong_kernel_shows_the_line_and_where_and_what_to_try() -> None:
+    path = ROOT / "examples" / "class" / "carol" / "transpose.py"
+    line = "x = tl.load(x_ptr + rows[:, None] * N + cols[None, :])"
+    number = next(number for number, text in enumerate(path.read_text().splitlines(), 1) if text.strip() == line)
+    status, said = checked(path, width=120)
+    assert status == NOT_RIGHT
+    assert "examples/class/carol/transpose.py  run-time error  0 of 60 points\n" in said
+    assert f"  examples/class/carol/transpose.py:{number}\n" in said and line in said
+    assert "Try: This tl.load has no mask" in said and "● 64x64" in said and "■ 1x37" in said
+
+
+def test_a_wrong_answer_has_a_map() -> None:
+    status, said = checked(SUBMISSIONS / "wrong_answer" / "gemm_multiples_of_block_only" / "gemm.py")
+    assert status == NOT_RIGHT and "gemm.py wrong answer 0 of 60 points" in words(said)
+    assert re.search(r"Where \S+ is wrong \(M=\d+, N=\d+, K=\d+\)\.", words(said))
+    assert re.search(r"^ +([·■□] )+ *$", said, re.MULTILINE)
+    assert all(len(line) <= 80 for line in said.splitlines()[1:])
+    # The legend has the signs that are drawn, and no others.
+    drawn = {sign for row in re.findall(r"^ +((?:[·■□] )+) *$", said, re.MULTILINE) for sign in row.split()}
+    told = {sign for sign, meaning in (("·", "right"), ("■", "wrong"), ("□", "never written"))
+            if f"{sign} {meaning}" in said}
+    assert drawn == told
+
+
+def test_a_stub_is_not_right() -> None:
+    status, said = checked(SUBMISSIONS / "missing" / "stub_left_in" / "silu.py")
+    assert status == NOT_RIGHT and "silu.py:13 not written yet: it still raises NotImplementedError" in words(said)
+
+
+def test_a_syntax_error_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "silu.py").write_text(SILU + "\ndef broken(:\n")
+    status, said = checked(tmp_path)
+    assert status == NOT_RIGHT
+    assert f"silu.py:{len(SILU.splitlines()) + 2}" in said and "def broken(:" in said and "Missing: " in said
+
+
+def test_a_folder_says_what_is_handed_in_missing_and_misnamed(tmp_path: Path) -> None:
+    (tmp_path / "hw1").mkdir()
+    (tmp_path / "hw1" / "SiLU.py").write_text(SILU)
+    (tmp_path / "utils.py").touch()
+    (tmp_path / "transpose.py").write_text((ROOT / "reference" / "transpose.py").read_text())
+    for name in ("gemm_final.py", "gemm (1).py"):
+        (tmp_path / name).touch()
+    status, said = checked(tmp_path, "silu", "transpose", "gemm", "rmsnorm_vector", width=200)
+    lines = [line.rstrip() for line in said.splitlines()]
+    assert status == NOT_RIGHT
+    assert "Would be handed in: transpose.py." in lines
+    assert "Missing: rmsnorm_vector.py." in lines
+    assert "Found hw1/SiLU.py; silu.py expected." in lines
+    assert "Found gemm (1).py, gemm_final.py; gemm.py expected, so not checked." in lines
+    assert "Would not be handed in: utils.py (each file stands alone)." in lines
+    # What has another name is right, and is not handed in.
+    assert any(line.endswith("hw1/SiLU.py  passed  60 of 60 points  as silu.py") for line in lines)
+    assert checked(tmp_path, "transpose")[0] == RIGHT
+
+
+NAMES = {
+    "SiLU.py": "silu", "silu (1).py": "silu", "gemm_final.py": "gemm", "GEMM2.py": "gemm", "my-silu.PY": "silu",
+    "RMSNormMatrix.py": "rmsnorm_matrix", "rmsnorm matrix v2.py": "rmsnorm_matrix", "silu.py.txt": "silu",
+    "Transpose.ipynb": "transpose", "copyFirstColumn.py": "copy_first_column", "test_silu.py": None,
+    "silu_benchmark.py": None, "silu.pyc": None, "swisilux.py": None, ".silu.py": None, "utils.py": None,
+}
+
+
+@pytest.mark.parametrize(("file", "name"), NAMES.items(), ids=NAMES)
+def test_which_assignment_a_name_means(file: str, name: str | None) -> None:
+    assert desk.meant(file, files()) == name
+
+
+def test_a_file_says_itself_what_it_is_for(tmp_path: Path) -> None:
+    path = tmp_path / "homework.py"
+    path.write_text(SILU)
+    found = desk.find(path, files(), TAUGHT, named=False)
+    assert found.files == {"silu": path} and not found.complete
+    assert found.lines == ["Found homework.py; silu.py expected."]
+    path.write_text("import torch\n")
+    with pytest.raises(DeskError, match=r"homework\.py: the file of an assignment expected"):
+        desk.find(path, files(), TAUGHT, named=False)
+    assert desk.find(path, files(), ["gemm"], named=True).files == {"gemm": path}
+
+
+def test_other_peoples_code_is_not_looked_at(tmp_path: Path) -> None:
+    for folder in (".git", "__pycache__", "venv", "a/b/c"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "silu.py").touch()
+    (tmp_path / "venv" / "pyvenv.cfg").touch()
+    with pytest.raises(DeskError, match="holds none of"):
+        desk.find(tmp_path, files(), TAUGHT, named=False)
+    # A control: one that is looked at.
+    (tmp_path / "a" / "silu.py").touch()
+    assert desk.find(tmp_path, files(), TAUGHT, named=False).files == {"silu": tmp_path / "a" / "silu.py"}
+
+
+USAGE = {
+    "nothing there": (("nowhere",), "nowhere: no such file; a file or a folder expected"),
+    "another name": (("silu.py",), "silu.py: no such file, but there is SiLU.py; a file or a folder expected"),
+    "nothing known": (("empty",), "empty: holds none of "),
+    "assignment": (("SiLU.py", "--only", "slu"), "--only: 'slu' is no assignment"),
+    "device": (("SiLU.py", "--device", "tpu"), "--device: 'tpu'"),
+    "output is a file": (("SiLU.py", "--out", "SiLU.py"), "--out SiLU.py"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "says"), USAGE.values(), ids=USAGE)
+def test_a_usage_error_is_one_line_and_status_2(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "SiLU.py").write_text(SILU)
+    done = kernelmark("check", *arguments, cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.startswith(f"kernelmark: {says}"), done
+    assert len(done.stderr.splitlines()) == 1 and "expected" in done.stderr
+
+
+def test_the_command_checks_the_working_directory_and_writes_a_report(tmp_path: Path) -> None:
+    (tmp_path / "silu.py").write_text(SILU)
+    done = kernelmark("check", "--only", "silu", "--out", "page", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    assert done.stdout.startswith("● silu.py  passed") and "Report: page/report.html\n" in done.stdout
+    page = (tmp_path / "page" / "report.html").read_text()
+    assert tmp_path.name in page and "kernelmark check" in page
+    assert "Would be handed in: silu.py.\n" in done.stdout
+
+
+@pytest.fixture
+def watching(tmp_path: Path) -> Iterator[tuple[Path, subprocess.Popen[str]]]:
+    """A check of a right kernel that watches, and the file."""
+    path = tmp_path / "silu.py"
+    path.write_text(SILU)
+    # As typed at a terminal: what these tests are run by may ignore signals.
+    process = subprocess.Popen(
+        ["env", "--default-signal", sys.executable, "-m", "grader.cli", "check", path, "--watch"], cwd=ROOT,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        yield path, process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def until(process: subprocess.Popen[str], begin: str) -> list[str]:
+    """What it says up to a line that begins so. The suite's time limit bounds the wait."""
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if line.startswith(begin):
+            return lines
+    raise AssertionError(f"it ended: {lines}")
+
+
+def test_a_saved_file_is_checked_again_and_only_then(watching: tuple[Path, subprocess.Popen[str]]) -> None:
+    path, process = watching
+    assert any("● " in line for line in until(process, "Watching"))
+    assert process.stdout is not None
+    # The control: where nothing is saved, nothing is said.
+    assert not select.select([process.stdout], [], [], 10 * check.POLL_SECONDS)[0]
+    # As an editor saves: another file takes its place.
+    new = path.with_name(".silu.py.new")
+    new.write_text(SILU.replace("tl.exp(-x)", "tl.exp(x)"))
+    new.replace(path)
+    assert any(line.startswith("■ ") for line in until(process, "Watching"))
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=SECONDS)
+    # That of the last check.
+    assert process.returncode == NOT_RIGHT
