@@ -29,8 +29,17 @@ from grader.catalogue import ROOT, files
 from grader.judge.lane import lane_isolation
 
 COMMAND = "from grader.cli import main; main()"
-# The check of a target finds nothing to compile.
-WITHOUT = "from grader.judge import attempt; attempt.kernels_of = lambda outcomes: []; "
+# The check of a target finds nothing to compile. Patched once the lane is open: what is imported when stays as it is.
+WITHOUT = """
+from grader import check
+begin = check._opened
+def opened(*arguments):
+    checker = begin(*arguments)
+    from grader.judge import attempt
+    attempt.kernels_of = lambda outcomes: []
+    return checker
+check._opened = opened
+"""
 VERDICT = "● "
 
 

@@ -1,37 +1,37 @@
 """A student's own check before handing in: the judge's words in the terminal, a file at a time, and again when saved.
 
 Everything happens in this process, which is the lane: a process less to start, and the next check takes a second.
+What it imports late it imports while the fork server does the same.
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import shlex
 import shutil
 import signal
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from grader import calibration, catalogue, desk, preflight
-from grader.calibration import Calibration, CalibrationError
+from grader import catalogue, desk, preflight
 from grader.course import Course
 from grader.desk import Desk
 from grader.forkserver.handle import InfrastructureError
 from grader.hidden import for_student
-from grader.judge.lane import close_lane, lane_zygote, open_lane
-from grader.lanes import DEVICES, Job, draw_seed, on_interruption
+from grader.judge.lane import close_lane, lane_zygote, on_interruption, open_lane
 from grader.preflight import PlanError
-from grader.report import terminal
 from grader.result import Result, with_assignments
 from grader.submission import Submission, submission_of
+
+if TYPE_CHECKING:
+    from grader.calibration import Calibration
 
 POLL_SECONDS = 0.1
 # Exit statuses.
@@ -66,6 +66,8 @@ class Checker:
 
     def check(self, found: Desk, names: Sequence[str]) -> dict[str, Result]:
         """Checks these of the files found, and says what comes. What could not be checked has no result."""
+        from grader.report import terminal
+
         results: dict[str, Result] = {}
         for name in names:
             path = found.files[name]
@@ -84,6 +86,8 @@ class Checker:
             self.console.print(line, markup=False, soft_wrap=True)
         assignments = {name: result.assignments[name] for name, result in results.items()}
         if results:
+            from grader.report import terminal
+
             # One result, as of a single grading; what it was graded on is the same for all.
             last = [*results.values()][-1]
             joined = with_assignments(last, assignments, seconds=sum(result.seconds for result in results.values()))
@@ -101,8 +105,8 @@ class Checker:
         return RIGHT if found.complete and verdicts <= {"accepted", "needs_gpu"} else NOT_RIGHT
 
     def _judged(self, found: Desk, name: str, path: Path) -> Result | None:
-        # Here, where torch is wanted.
         from grader.grading import grade
+        from grader.lanes import Job, draw_seed
 
         number = draw_seed() if self.options.seed is None else self.options.seed
         command = ["kernelmark", "check", str(path.absolute()), "--only", name, "--device", self.device,
@@ -127,8 +131,7 @@ def check(target: Path, options: Options, console: Console, errors: Console, *, 
     Raises DeskError, PlanError, and CatalogueError: a usage error each.
     """
     found = _found(target, options)
-    if options.device not in DEVICES:
-        raise PlanError(f"--device: {options.device!r}; one of {', '.join(DEVICES)} expected")
+    preflight.device(options.device)
     preflight.installed()
     preflight.temporary()
     if options.out is not None:
@@ -177,11 +180,11 @@ def _checked(checker: Checker, target: Path, found: Desk, *, watch: bool) -> int
 
 def _opened(options: Options, console: Console, errors: Console) -> Checker:
     """Opens the lane: the strongest isolation that there is, and on one's own machine any will do."""
-    # Meanwhile: what keeps processes apart is measured by processes, which this one waits for.
-    threading.Thread(target=importlib.import_module, args=["torch"], daemon=True).start()
     open_lane()
-    from grader import grading  # noqa: F401  # while the fork server imports as much
+    # While the fork server imports as much.
+    from grader import calibration, grading  # noqa: F401
     from grader.judge.device import no_gpu
+    from grader.report import terminal  # noqa: F401
 
     catalogue.assignments()
     trouble = no_gpu() if options.device != "cpu" or options.speed else "not asked for"
@@ -190,7 +193,7 @@ def _opened(options: Options, console: Console, errors: Console) -> Checker:
     device = "cpu" if trouble else "cuda"
     try:
         found = calibration.read_folder(calibration.FOLDER) if options.speed else ()
-    except CalibrationError as error:
+    except calibration.CalibrationError as error:
         raise PlanError(str(error)) from None
     _ = lane_zygote().versions
     return Checker(options, device, found, console, errors)

@@ -16,7 +16,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from types import FrameType
 from typing import Self, TypeVar
 
 from grader import scoring
@@ -29,8 +28,6 @@ from grader.submission import Submission
 
 # Seconds between two looks at whether grading was interrupted.
 GLANCE_SECONDS = 0.2
-
-DEVICES = ("auto", "cpu", "cuda")
 
 T = TypeVar("T")
 
@@ -154,13 +151,6 @@ def grade_in_lane(job: Job) -> Graded:
         os._exit(1)
     with at_work():
         return grade(job)
-
-
-def on_interruption(handler: Callable[[int, FrameType | None], None]) -> None:
-    """Calls `handler` for what ends a command. What was to be ignored (nohup, a script's `&`) still is."""
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, handler)
 
 
 def _end_lanes() -> None:

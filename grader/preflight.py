@@ -26,6 +26,7 @@ IMPORTED = ("torch", "triton", "numpy", "pytest", "pytest_timeout", "jinja2", "m
 BYTES_OF_CLASS, BYTES_OF_STUDENT, BYTES_OF_ASSIGNMENT = 24 << 10, 16 << 10, 8 << 10
 # A process of a submission has a folder there.
 TEMPORARY_BYTES = 1 << 20
+DEVICES = ("auto", "cpu", "cuda")
 
 
 class PlanError(Exception):
@@ -33,6 +34,12 @@ class PlanError(Exception):
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
+
+
+def device(asked: str) -> None:
+    """There is such a kind of device."""
+    if asked not in DEVICES:
+        raise PlanError(f"--device: {asked!r}; one of {', '.join(DEVICES)} expected")
 
 
 def installed() -> None:

@@ -22,7 +22,8 @@ from grader.course import Course
 from grader.forkserver import isolation
 from grader.forkserver.handle import InfrastructureError
 from grader.forkserver.isolation import Isolation
-from grader.lanes import DEVICES, Graded, Job, Lanes, draw_seed, on_interruption
+from grader.judge.lane import on_interruption
+from grader.lanes import Graded, Job, Lanes, draw_seed
 from grader.preflight import PlanError
 from grader.report.load import Failure, load_results
 from grader.report.pages import write_class
@@ -59,8 +60,7 @@ def planned(
         chosen = course.select(catalogue.files(), only)
     except ValueError as error:
         raise PlanError(f"--only: {error}") from None
-    if device not in DEVICES:
-        raise PlanError(f"--device: {device!r}; one of {', '.join(DEVICES)} expected")
+    preflight.device(device)
     preflight.installed()
     preflight.temporary()
     preflight.results(out, submissions, len(chosen))

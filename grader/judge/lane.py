@@ -13,7 +13,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
@@ -85,6 +85,13 @@ def open_lane(measured: Isolation | None = None) -> None:
         gc.freeze()
         # A lane is one core: oracles that spread over all of them would slow the other lanes.
         torch.set_num_threads(1)
+
+
+def on_interruption(handler: Callable[[int, FrameType | None], None]) -> None:
+    """Calls `handler` for what ends a command. What was to be ignored (nohup, a script's `&`) still is."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -20,8 +20,8 @@ MOST_LINES = 12
 MOST_CASES = 24
 STYLES = {"passed": "green", "failed": "red", "partly": "yellow", "unmeasured": "cyan"}
 RIGHT, UNWRITTEN, WRONG = "·", "□", "■"
-# As bright as in a page's map: brighter is worse.
-SHADES = ("grey50", "grey62", "yellow4", "gold3", "yellow1")
+# Of wrong elements, three powers of ten each, in colours that a theme of the terminal has made fit to be read.
+SHADES = ("yellow", "red", "bold red")
 MEANING = {RIGHT: "right", WRONG: "wrong", UNWRITTEN: "never written"}
 
 _QUOTED = re.compile(r"`[^`\n]{1,200}`")
@@ -104,7 +104,8 @@ def _evidence(a: AssignmentResult, shown: CheckResult | None) -> list[Renderable
 
 def _cases(cases: list[CheckResult]) -> RenderableType:
     signs = []
-    said = dict.fromkeys(findings.CHECK_STATUS[check.outcome] for check in cases)
+    there = {check.outcome for check in cases}
+    said = [status for outcome, status in findings.CHECK_STATUS.items() if outcome in there]
     for check in cases[:MOST_CASES]:
         status = findings.CHECK_STATUS[check.outcome]
         signs.append(Text.assemble((status.shape, STYLES[status.key]), f" {check.case}"))
@@ -119,8 +120,8 @@ def _map(check: CheckResult, cells: ErrorMap, *, told: bool) -> RenderableType:
     picture = Text()
     for row in drawn:
         for kind in row:
-            picture.append(f"{_sign(kind)} ", {RIGHT: "grey42", UNWRITTEN: "red"}.get(_sign(kind)) or SHADES[
-                (int(kind) - 1) // 2])
+            style = {RIGHT: "dim", UNWRITTEN: "magenta"}.get(_sign(kind)) or SHADES[(int(kind) - 1) // 3]
+            picture.append(f"{_sign(kind)} ", style)
         picture.append("\n")
     there = _signs(cells)
     picture.append("  ".join(f"{sign} {MEANING[sign]}" for sign in MEANING if sign in there))
