@@ -106,8 +106,11 @@ class Checker:
 
     def _judged(self, found: Desk, name: str, path: Path) -> Result | None:
         from grader.grading import grade
+        from grader.judge.device import sane
         from grader.lanes import Job, draw_seed
 
+        if self.device == "cuda" and not sane():
+            raise InfrastructureError("the GPU does not answer this process any more; start the command again")
         number = draw_seed() if self.options.seed is None else self.options.seed
         command = ["kernelmark", "check", str(path.absolute()), "--only", name, "--device", self.device,
                    "--seed", str(number), *(["--speed"] if self.options.speed else []), *self.options.words]
@@ -132,6 +135,8 @@ def check(target: Path, options: Options, console: Console, errors: Console, *, 
     """
     found = _found(target, options)
     preflight.device(options.device)
+    if options.speed and options.device == "cpu":
+        raise PlanError("--speed: a GPU expected, got --device cpu")
     preflight.installed()
     preflight.temporary()
     if options.out is not None:
@@ -187,7 +192,7 @@ def _opened(options: Options, console: Console, errors: Console) -> Checker:
     from grader.report import terminal  # noqa: F401
 
     catalogue.assignments()
-    trouble = no_gpu() if options.device != "cpu" or options.speed else "not asked for"
+    trouble = no_gpu() if options.device != "cpu" else "not asked for"
     if trouble and (options.device == "cuda" or options.speed):
         raise PlanError(f"{'--speed' if options.speed else '--device cuda'}: {trouble}")
     device = "cpu" if trouble else "cuda"

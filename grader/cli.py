@@ -95,7 +95,7 @@ def grade(
 
 @app.command()
 def check(
-    target: Annotated[Path, typer.Argument(metavar="[FILE or FOLDER]", help="What to check.")] = Path(),
+    target: Annotated[Path, typer.Argument(metavar="FILE or FOLDER", help="What to check.")] = Path(),
     only: Annotated[str, typer.Option(help="Assignments to check, e.g. silu,gemm. Default: the course's.")] = "",
     watch: Annotated[bool, typer.Option("--watch", help="Check a file again whenever it is saved.")] = False,
     report: Annotated[bool, typer.Option("--report", help="Write the report of a grading, too, and name it.")] = False,
@@ -108,8 +108,8 @@ def check(
 ) -> None:
     """Check your own kernels before you hand them in: the judge of a grading, and its words.
 
-    Exit status: 0 when all is right; 1 when something is wrong, missing or has another name; 2 for a usage error; 3
-    when something of ours failed.
+    Exit status: 0 when all is right; 1 when something is wrong, missing or has another name; 2 for a usage error;
+    3 when something of ours failed.
     """
     known = catalogue.files()
     try:

@@ -103,7 +103,7 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
     lines += [f"Found {_named(paths, folder)}; {asked[name]} expected{'' if name in instead else ', so not checked'}."
               for name, paths in others.items() if paths]
     used = {*here.values(), *instead.values(), *(path for paths in others.values() for path in paths)}
-    left = sorted(path.name for path in folder.glob("*.py") if path not in used)
+    left = sorted(path.name for path in folder.glob("*.py") if path not in used and path.name not in known.values())
     if left:
         lines.append(f"Would not be handed in: {', '.join(left)} (each file stands alone).")
     files = {name: here.get(name) or instead[name] for name in asked if name in here or name in instead}

@@ -26,11 +26,11 @@ TAUGHT = COURSE.select(files(), ())
 SUBMISSIONS = ROOT / "tests" / "submissions"
 
 
-def checked(target: Path, *only: str, width: int = 80) -> tuple[int, str]:
+def checked(target: Path, *only: str, width: int = 80, out: Path | None = None) -> tuple[int, str]:
     """What a check of `target` returns and says, in this process's lane, which stays open."""
     console = Console(file=io.StringIO(), width=width, highlight=False)
     found = desk.find(target, files(), only or TAUGHT, named=bool(only))
-    checker = Checker(Options(COURSE, only), "cpu", (), console, console)
+    checker = Checker(Options(COURSE, only, out=out), "cpu", (), console, console)
     status = checker.close(found, checker.check(found, list(found.files)))
     assert isinstance(console.file, io.StringIO)
     return status, console.file.getvalue()
@@ -93,7 +93,8 @@ def test_a_folder_says_what_is_handed_in_missing_and_misnamed(tmp_path: Path) ->
     (tmp_path / "transpose.py").write_text((ROOT / "reference" / "transpose.py").read_text())
     for name in ("gemm_final.py", "gemm (1).py"):
         (tmp_path / name).touch()
-    status, said = checked(tmp_path, "silu", "transpose", "gemm", "rmsnorm_vector", width=200)
+    page = tmp_path / "page"
+    status, said = checked(tmp_path, "silu", "transpose", "gemm", "rmsnorm_vector", width=200, out=page)
     lines = [line.rstrip() for line in said.splitlines()]
     assert status == NOT_RIGHT
     assert "Would be handed in: transpose.py." in lines
@@ -101,8 +102,13 @@ def test_a_folder_says_what_is_handed_in_missing_and_misnamed(tmp_path: Path) ->
     assert "Found hw1/SiLU.py; silu.py expected." in lines
     assert "Found gemm (1).py, gemm_final.py; gemm.py expected, so not checked." in lines
     assert "Would not be handed in: utils.py (each file stands alone)." in lines
+    # One page of all.
+    assert f"Report: {page}/report.html" in lines
+    assert all(f'id="kernel-{name}"' in (page / "report.html").read_text() for name in ("silu", "transpose"))
     # What has another name is right, and is not handed in.
     assert any(line.endswith("hw1/SiLU.py  passed  60 of 60 points  as silu.py") for line in lines)
+    status, said = checked(tmp_path, "gemm", "silu", width=200)
+    assert status == NOT_RIGHT and "Would not be handed in: utils.py (" in said
     assert checked(tmp_path, "transpose")[0] == RIGHT
 
 
@@ -149,6 +155,7 @@ USAGE = {
     "nothing known": (("empty",), "empty: holds none of "),
     "assignment": (("SiLU.py", "--only", "slu"), "--only: 'slu' is no assignment"),
     "device": (("SiLU.py", "--device", "tpu"), "--device: 'tpu'"),
+    "speed of nothing": (("SiLU.py", "--device", "cpu", "--speed"), "--speed: a GPU expected, got --device cpu"),
     "output is a file": (("SiLU.py", "--out", "SiLU.py"), "--out SiLU.py"),
 }
 
@@ -162,14 +169,21 @@ def test_a_usage_error_is_one_line_and_status_2(tmp_path: Path, arguments: tuple
     assert len(done.stderr.splitlines()) == 1 and "expected" in done.stderr
 
 
-def test_the_command_checks_the_working_directory_and_writes_a_report(tmp_path: Path) -> None:
-    (tmp_path / "silu.py").write_text(SILU)
-    done = kernelmark("check", "--only", "silu", "--out", "page", cwd=tmp_path)
+def test_the_command_checks_the_working_directory_and_names_its_report(tmp_path: Path) -> None:
+    for name in ("hw", "tmp"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "hw" / "silu.py").write_text(SILU)
+    done = kernelmark("check", "--only", "silu", "--report", "--seed", "7", cwd=tmp_path / "hw", environment={
+        "TMPDIR": str(tmp_path / "tmp")})
     assert (done.returncode, done.stderr) == (0, ""), done
-    assert done.stdout.startswith("● silu.py  passed") and "Report: page/report.html\n" in done.stdout
-    page = (tmp_path / "page" / "report.html").read_text()
-    assert tmp_path.name in page and "kernelmark check" in page
-    assert "Would be handed in: silu.py.\n" in done.stdout
+    assert done.stdout.startswith("● silu.py  passed") and "Would be handed in: silu.py.\n" in done.stdout
+    (page,) = (tmp_path / "tmp").glob("*/report.html")
+    assert f"Report: {page}\n" in done.stdout
+    text = page.read_text()
+    assert f"kernelmark check {tmp_path}/hw/silu.py --only silu --device cpu --seed 7" in text
+    assert "<bdi>hw</bdi>" in text
+    # The report is all that it leaves.
+    assert [*(tmp_path / "tmp").iterdir()] == [page.parent] and [*page.parent.iterdir()] == [page]
 
 
 @pytest.fixture

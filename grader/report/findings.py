@@ -125,7 +125,6 @@ def headline(result: Result) -> str:
     every = list(result.assignments.values())
     judged = [a for a in every if a.verdict not in UNJUDGED]
     right = sum(a.verdict == "accepted" for a in judged)
-    wrong = findings(result)
     if not every:
         return "Nothing was graded."
     if not judged and any(a.verdict == "needs_gpu" for a in every):
@@ -141,7 +140,9 @@ def headline(result: Result) -> str:
         many = _number(len(judged))
         return f"None of the {many} files was found." if absent else f"None of the {many} kernels is written yet."
     unjudged = f" {_number(len(every) - len(judged)).capitalize()} could not be judged." if judged != every else ""
-    first = f"; {wrong[0].assignment.title} is the one to fix first" if wrong and len(judged) > 1 else ""
+    # What is not there is nothing to fix.
+    broken = [found.assignment.title for found in findings(result) if found.assignment.verdict != "missing"]
+    first = f"; {broken[0]} is the one to fix first" if broken and len(judged) > 1 else ""
     if len(judged) == 1:
         return f"The kernel is {'right' if right else 'not right yet'}.{unjudged}"
     if right == len(judged):

@@ -38,7 +38,7 @@ def kernel(assignment: AssignmentResult, file: str, expected: str) -> Renderable
     if detail and detail.kind == "not_attempted":
         # What was never begun is one line, and of a line left in by mistake it says where.
         place = f"{file}:{detail.place.line}" if detail.place else file
-        return Group(_head(a, place, "not written yet: it still raises NotImplementedError, as the template does"), "")
+        return _head(a, place, "not written yet: it still raises NotImplementedError, as the template does")
     head = _head(a, file, findings.VERDICT_WORDS[a.verdict])
     if a.measured_max:
         head.append(f"  {points(a.score)} of {points(a.measured_max)} points", "dim")
