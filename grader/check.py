@@ -141,6 +141,10 @@ def check(target: Path, options: Options, console: Console, errors: Console, *, 
     preflight.temporary()
     if options.out is not None:
         preflight.results(options.out, (), len(found.files))
+    if not found.files and not watch:
+        # What there is has other names, and it is not known which is meant.
+        console.print("\n".join(found.lines), markup=False, soft_wrap=True)
+        return NOT_RIGHT
     on_interruption(signal.default_int_handler)
     try:
         with console.status("starting"):

@@ -149,6 +149,16 @@ def test_other_peoples_code_is_not_looked_at(tmp_path: Path) -> None:
     assert desk.find(tmp_path, files(), TAUGHT, named=False).files == {"silu": tmp_path / "a" / "silu.py"}
 
 
+def test_where_nothing_can_be_checked_nothing_is_started(tmp_path: Path) -> None:
+    for name in ("silu (1).py", "silu (2).py"):
+        (tmp_path / name).write_text(SILU)
+    console = Console(file=io.StringIO(), width=80)
+    assert check.check(tmp_path, Options(COURSE, ["silu"]), console, console) == NOT_RIGHT
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue() == (
+        "Nothing would be handed in.\nFound silu (1).py, silu (2).py; silu.py expected, so not checked.\n")
+
+
 USAGE = {
     "nothing there": (("nowhere",), "nowhere: no such file; a file or a folder expected"),
     "another name": (("silu.py",), "silu.py: no such file, but there is SiLU.py; a file or a folder expected"),
