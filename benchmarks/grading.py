@@ -65,11 +65,11 @@ def processor() -> str:
 
 
 def _one_submission(device: str) -> Iterator[tuple[str, float]]:
-    """The reference solutions of all six, as a student would hand them in, in this process."""
+    """The reference solutions of the course, as a student would hand them in, in this process."""
     found = assignments()
     course = read_course(ROOT / "course.toml", frozenset(found))
     (submission,) = find_submissions(ROOT / "reference", [a.file for a in found.values()])
-    job = Job(submission, course, device=device)
+    job = Job(submission, course, only=course.assignments or (), device=device)
 
     if device == "cpu":
         torch.set_num_threads(1)
