@@ -6,6 +6,7 @@ PYTHON ?= $(shell for p in python3.12 python3.11 python3 python; do \
 SUBMISSIONS ?= examples/class
 OUT ?= results
 ONLY ?=
+COURSE ?= course.toml
 DEVICE ?= auto
 JOBS ?= 0
 KIT ?= build/kernels
@@ -20,21 +21,24 @@ TEST_TOOLS := $(VENV)/.test-tools
 SETUP := $(VENV)/.setup
 
 .DEFAULT_GOAL := help
-.PHONY: help setup grade student-kit test test-all lint types check doctor clean
+.PHONY: help setup grade sample student-kit test test-all lint types check doctor clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
-	@echo "  make grade SUBMISSIONS=dir OUT=dir ONLY=silu,gemm JOBS=2"
+	@echo "  make grade SUBMISSIONS=dir OUT=dir ONLY=silu,gemm COURSE=course.toml JOBS=2"
 
 setup: $(SETUP) ## install into .venv what grading needs
 
 grade: $(SETUP) ## grade SUBMISSIONS (default: the sample class) and write reports to OUT
-	exec $(BIN)/kernelmark grade "$(SUBMISSIONS)" --out "$(OUT)" --only "$(ONLY)" --device "$(DEVICE)" --jobs "$(JOBS)" \
-		$(ISOLATION)
+	exec $(BIN)/kernelmark grade "$(SUBMISSIONS)" --out "$(OUT)" --only "$(ONLY)" --course "$(COURSE)" --device "$(DEVICE)" \
+		--jobs "$(JOBS)" $(ISOLATION)
+
+sample: ## grade the sample class and write its pages to docs/sample
+	$(MAKE) grade SUBMISSIONS=examples/class OUT=docs/sample
 
 student-kit: $(SETUP) ## make what students get, as the folder KIT and a zip
-	exec $(BIN)/kernelmark kit "$(KIT)"
+	exec $(BIN)/kernelmark kit "$(KIT)" --course "$(COURSE)"
 
 test: $(TEST_TOOLS) ## run the tests that need no GPU, at the strongest isolation
 	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal

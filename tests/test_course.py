@@ -48,6 +48,15 @@ def test_the_shipped_course_is_valid_and_says_its_defaults() -> None:
     assert (shipped.gpu.target, shipped.policy.assembly) == ("sm_90", "show")
 
 
+def test_the_two_courses_share_no_assignment_and_name_a_threshold_for_each_of_theirs() -> None:
+    known = frozenset(catalogue.assignments())
+    files = catalogue.ROOT / "course.toml", catalogue.ROOT / "examples/first-kernels.toml"
+    first, second = (read_course(path, known) for path in files)
+    assert first.assignments and second.assignments
+    assert sorted(first.assignments + second.assignments) == sorted(known)
+    assert all(set(one.thresholds.assignments) == set(one.assignments or ()) for one in (first, second))
+
+
 @pytest.mark.parametrize(("text", "says"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_course_is_told_in_one_line(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "course.toml"
