@@ -57,7 +57,8 @@ def test_a_stage_that_fails_is_told_and_the_others_are_measured(
     broken, missing, measured = calibrate.calibrate(["silu"], course)
     assert isinstance(broken, Trouble) and broken.message.startswith(f"{tmp_path}/broken.py, 480x640: ")
     assert "ValueError: no" in broken.message and len(broken.message.splitlines()) == 1
-    assert missing == Trouble("silu", f"{tmp_path}/missing.py: No such file or directory")
+    expected = "No such file or directory; a kernel of the course expected"
+    assert missing == Trouble("silu", f"{tmp_path}/missing.py: {expected}")
     assert isinstance(measured, Found) and measured.rung.name == "V3 good"
 
 
