@@ -191,10 +191,11 @@ class Attempt:
         return self._case_result(case, "passed", None, seconds, worst)
 
     def compiles(self) -> CheckResult:
-        """Looks whether a GPU could launch the cases that only a GPU runs, and compiles kernels of the timed ones."""
+        """Where no answer was wrong: whether a GPU could launch what it alone runs; compiles kernels of timed cases."""
         self.read()
-        if not self._plans:
-            return self._target_result("not_run", Detail(kind="exception", message="not run: there is no plan"))
+        if self._failed or not self._plans:
+            why = "a case before has failed" if self._failed else "there is no plan"
+            return self._target_result("not_run", Detail(kind="exception", message=f"not run: {why}"))
         here = {(case.name, not self._gpu) for case in self.assignment.cases_for("cuda" if self._gpu else "cpu")}
         unplanned = {key: plan for key, plan in self._plans.items() if not isinstance(plan, Plan)}
         if here & unplanned.keys():
@@ -341,9 +342,6 @@ class Attempt:
         return SOURCE.model_copy(update={"outcome": "failed", "detail": detail})
 
     def _target_result(self, outcome: Outcome, detail: Detail | None, *, hidden: bool = False) -> CheckResult:
-        if outcome == "failed" and self._failed:
-            # What is wrong in a case here says more than what would be wrong elsewhere.
-            outcome, detail = "not_run", Detail(kind="exception", message="not run: a case before has failed")
         return TARGET.model_copy(update={"outcome": outcome, "detail": detail, "hidden": hidden})
 
     def _look_at_masked_lanes(self, case: Case, plan: Plan, inputs: list[Inputs], ran: Ran) -> None:
@@ -375,7 +373,7 @@ class Attempt:
         self, case: Case, outcome: Outcome, detail: Detail | None,
         seconds: float | None = None, worst_ratio: float | None = None,
     ) -> CheckResult:
-        self._failed = self._failed or outcome != "passed"
+        self._failed = self._failed or outcome == "failed"
         finite = worst_ratio if worst_ratio is not None and worst_ratio < float("inf") else None
         return case_check(case).model_copy(update={
             "outcome": outcome, "seconds": seconds, "worst_ratio": finite, "detail": detail})
