@@ -76,7 +76,7 @@ def _workers(levels: list[Isolation], runs: int, *, bare: bool) -> list[tuple[fl
         times: list[list[tuple[float, float]]] = [[] for _ in levels]
         for _ in range(runs + 1):
             for zygote, kept in zip(zygotes, times, strict=True):
-                worker, start = _timed(partial(zygote.spawn, LIMITS, "canary" if bare else "planner"))
+                worker, start = _timed(partial(zygote.spawn, LIMITS, "probe" if bare else "planner"))
                 _, end = _timed(worker.kill)
                 kept.append((start, end))
     finally:

@@ -1,7 +1,7 @@
 """How strongly workers are kept apart from the grader: measured inside the very sandbox, said in every result.
 
-A level is given only if each of its layers is in force and a canary, a worker without a submission, managed nothing
-that the level claims to refuse (`grader.confine.canary`).
+A level is given only if each of its layers is in force and a probe, a worker without a submission, managed nothing
+that the level claims to refuse (`grader.confine.probe`).
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _cgroup(missing: list[str]) -> bool:
 
 
 def level(layers: wire.Layers, managed: frozenset[str]) -> int:
-    """The level of `layers` in force, without a cgroup, when a canary has `managed` these of its attempts."""
+    """The level of `layers` in force, without a cgroup, when a probe has `managed` these of its attempts."""
     reached = 0
     for number, in_force in (
         (1, layers.seccomp),
@@ -106,9 +106,9 @@ def level(layers: wire.Layers, managed: frozenset[str]) -> int:
 
 
 def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
-    """What a canary manages inside `layers` that it must not, and what fails that it needs ("" if nothing does)."""
+    """What a probe manages inside `layers` that it must not, and what fails that it needs ("" if nothing does)."""
     with (
-        tempfile.TemporaryDirectory(prefix="kernelmark-canary-") as folder,
+        tempfile.TemporaryDirectory(prefix="kernelmark-probe-") as folder,
         socket.create_server(("127.0.0.1", 0)) as listener, socket.socket(socket.AF_UNIX) as local,
     ):
         secret, target = Path(folder) / "secret", Path(folder) / "target"
@@ -119,7 +119,7 @@ def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
         local.listen()
         zygote = Zygote(layers=layers)
         try:
-            worker = zygote.spawn(wire.Limits(memory_mb=1024, file_mb=1, processes=16, cpu_seconds=10), "canary")
+            worker = zygote.spawn(wire.Limits(memory_mb=1024, file_mb=1, processes=16, cpu_seconds=10), "probe")
             try:
                 worker.channel.send(wire.Probe(
                     seq=1, secret=str(secret), target=str(target), course=surroundings.course_file(),
@@ -127,7 +127,7 @@ def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
                 answer = worker.channel.receive(wire.PROBED, seq=1, deadline=time.monotonic() + PROBE_SECONDS)
             except frames.ChannelError as error:
                 worker.kill()
-                raise InfrastructureError(f"the canary was lost: {error} {worker.output}".strip()) from None
+                raise InfrastructureError(f"the probe was lost: {error} {worker.output}".strip()) from None
             worker.kill()
         finally:
             zygote.close()

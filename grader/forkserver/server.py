@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from grader.confine import canary, namespaces, processes, sandbox
+from grader.confine import namespaces, probe, processes, sandbox
 from grader.plan import frames, wire
 
 REAP_SECONDS = 5.0
@@ -152,9 +152,9 @@ def _fork(settings: wire.Settings, request: wire.Spawn, folder: Path, control: i
             raise
         channel = frames.Channel(socket.socket(fileno=3))
         channel.send(wire.Entered(seq=0))
-        if request.role == "canary":
-            probe, _ = channel.receive_with_descriptors(wire.PROBE)
-            channel.send(canary.probe(probe))
+        if request.role == "probe":
+            attempts, _ = channel.receive_with_descriptors(wire.PROBE)
+            channel.send(probe.answer(attempts))
         else:
             _module(request.role).serve(channel)
         code = 0

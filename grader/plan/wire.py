@@ -15,7 +15,7 @@ class Message(BaseModel):
     seq: int
 
 
-# judge -> canary
+# judge -> probe
 
 
 class Probe(Message):
@@ -35,7 +35,7 @@ class Probe(Message):
     needed: list[str]
 
 
-# canary -> judge
+# probe -> judge
 
 
 class Entered(Message):
@@ -78,8 +78,8 @@ class Layers(BaseModel):
     seccomp: bool = False
 
 
-Role = Literal["planner", "simulator", "compiler", "executor", "canary"]
-"""What a forked process is for: `grader.<role>.main` serves, but for a canary, which is asked what it manages."""
+Role = Literal["planner", "simulator", "compiler", "executor", "probe"]
+"""What a forked process is for: `grader.<role>.main` serves, but for a probe, which is asked what it manages."""
 
 
 class Settings(BaseModel):

@@ -25,18 +25,18 @@ BOOT = """
 import ctypes, json, mmap, os, resource, signal, socket, stat, sys, threading, time
 sys.path[:] = json.loads(sys.argv[1])["path"]
 from grader.plan import wire
-from grader.confine import canary, namespaces, processes, sandbox
+from grader.confine import namespaces, probe, processes, sandbox
 from grader.forkserver.server import main
 {off}
 def attack():
 {attack}
-def probe(request):
+def answer(request):
     try:
         said = attack()
     except (OSError, RuntimeError, MemoryError) as error:
         said = f"refused: {{error}}"
     return wire.Probed(seq=request.seq, managed=[str(said)], trouble="")
-canary.probe = probe
+probe.answer = answer
 main(wire.Settings.model_validate_json(sys.argv[1]))
 """
 
@@ -59,7 +59,7 @@ def bare(attack: str, off: str, layers: wire.Layers) -> Iterator[Zygote]:
 
 def carry_out(own: Zygote, limits: wire.Limits = LIMITS) -> str:
     """What came of the attack in a worker; "lost" if the worker is."""
-    worker = own.spawn(limits, "canary")
+    worker = own.spawn(limits, "probe")
     try:
         worker.channel.send(PROBE)
         answer = worker.channel.receive(wire.PROBED, seq=1, deadline=time.monotonic() + SECONDS)

@@ -229,7 +229,7 @@ def test_what_a_worker_has_orphaned_dies_with_it() -> None:
 def test_a_worker_dies_with_its_zygote() -> None:
     for off, dies in (("", True), ("processes.die_with_parent = lambda: None", False)):
         with bare("time.sleep(30)", off, NONE) as own:
-            worker = own.spawn(LIMITS, "canary")
+            worker = own.spawn(LIMITS, "probe")
             pid = worker.pid
             os.kill(own.pid, signal.SIGKILL)
             deadline = time.monotonic() + (SECONDS if dies else 0.5)

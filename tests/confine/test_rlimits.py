@@ -99,7 +99,7 @@ def test_processes_of_one_lane_are_not_counted_in_another() -> None:
     some = FORKS.replace("24", "6")
     stays = some.replace("return", "time.sleep(30)\n    return")
     with bare(stays, "", layers_of_a_lane(measured)) as one, bare(some, "", layers_of_a_lane(measured)) as other:
-        worker = one.spawn(LIMITS, "canary")
+        worker = one.spawn(LIMITS, "probe")
         try:
             worker.channel.send(PROBE)
             deadline = time.monotonic() + SECONDS

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.confine import bubblewrap, canary, landlock, seccomp, surroundings
+from grader.confine import bubblewrap, landlock, seccomp, surroundings
+from grader.confine.probe import ATTEMPTS
 from grader.forkserver import isolation
 from grader.forkserver.handle import InfrastructureError, Zygote
 from grader.forkserver.isolation import REFUSED, SEALED, Isolation, level, measure, probe
@@ -68,10 +69,10 @@ def test_a_layer_alone_refuses_what_a_worker_without_it_manages(
 
 def test_every_attempt_is_claimed_by_a_level_and_the_other_way_round() -> None:
     claimed = [name for names in REFUSED.values() for name in names]
-    assert sorted(claimed) == sorted(canary.ATTEMPTS)
+    assert sorted(claimed) == sorted(ATTEMPTS)
 
 
-def test_a_level_takes_its_layers_and_a_canary_that_managed_nothing() -> None:
+def test_a_level_takes_its_layers_and_a_probe_that_managed_nothing() -> None:
     full = wire.Layers(namespaces=True, uid=1, landlock=True, seccomp=True)
     nothing = frozenset[str]()
     assert level(full, nothing) == 3
@@ -116,7 +117,7 @@ def test_a_layer_that_cannot_be_had_is_a_failure_of_ours_with_its_reason() -> No
     try:
         # No limit can be so high.
         with pytest.raises(InfrastructureError, match=r"(?s)did not get into its sandbox.*OverflowError"):
-            zygote.spawn(LIMITS.model_copy(update={"file_mb": 2**62}), "canary")
+            zygote.spawn(LIMITS.model_copy(update={"file_mb": 2**62}), "probe")
     finally:
         zygote.close()
 
