@@ -33,6 +33,7 @@ from grader.result import (
     Rung,
     Timing,
     Verdict,
+    decisive,
 )
 from grader.suite import plugin
 from grader.suite.context import CONTEXT, Context, our_failure
@@ -144,15 +145,20 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
     content = context.source(assignment).content
     digest = hashlib.sha256(content).hexdigest() if content is not None else ""
     performance = performance_of(job, context, assignment, verdict, digest)
-    # Each line once, not once for each case.
-    refused = {check.detail.message: check.detail for check in checks
-               if check.detail is not None and check.detail.kind == "policy"}
-    flags = [Flag(what="policy", evidence=said, place=detail.place) for said, detail in refused.items()]
+    message, flags = summary.message, []
+    if verdict == "policy_violation":
+        lost = points.correctness - earned
+        # One, however many cases and lines there are; the message names the points, and tells more.
+        _, deciding = decisive(checks)
+        refused = min(deciding, key=lambda check: check.hidden).detail
+        assert refused is not None
+        flags.append(Flag(what="policy", evidence=refused.message, points=lost, place=refused.place))
+        message += f" That is against the rules of the course and costs {lost:g} points." if lost else ""
     flags += [_too_fast(timing) for timing in performance.timings if (timing.roof_fraction or 0) > IMPOSSIBLE]
     return AssignmentResult(
         title=assignment.title, signature=assignment.signature, formula=assignment.formula,
         verdict=verdict, score=round(earned + performance.points, 2), max_score=points.correctness + points.performance,
-        message=summary.message, summary=summary.common, shown=summary.shown.id if summary.shown else "",
+        message=message, summary=summary.common, shown=summary.shown.id if summary.shown else "",
         hint=summary.hint,
         correctness=Correctness(points=earned, max_points=points.correctness, checks=checks),
         performance=performance,

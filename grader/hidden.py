@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from grader.result import AssignmentResult, CheckResult, Detail, FailureKind, Flag, Result
+from grader.result import AssignmentResult, CheckResult, Detail, FailureKind, Result
 
 STAFF = ".staff"
 
@@ -80,8 +80,8 @@ def _assignment(a: AssignmentResult) -> AssignmentResult:
     return a.model_copy(update={
         "correctness": a.correctness.model_copy(update={
             "checks": [_check(check, numbers) if check.hidden else check for check in checks]}),
-        "flags": [Flag(what=flag.what, evidence=_sentence(WORDS["policy"][0])) if flag.evidence in said else flag
-                  for flag in a.flags],
+        "flags": [flag.model_copy(update={"evidence": _sentence(WORDS["policy"][0]), "place": None})
+                  if flag.evidence in said else flag for flag in a.flags],
         "seconds": round(sum(check.seconds or 0 for check in public), 3)})
 
 

@@ -247,10 +247,11 @@ class Performance(Record):
 
 
 class Flag(Record):
-    """A flag: something for a person to look at. It costs no points by itself."""
+    """A flag: something for a person to look at, and the points that it costs, which most do not."""
 
     what: str
     evidence: str
+    points: float = 0
     place: Place | None = None
 
 

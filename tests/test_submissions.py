@@ -43,9 +43,13 @@ def test_verdict(folder: Path) -> None:
         else:
             assert result.score == 0 and result.message
         if result.verdict == "policy_violation":
-            for flag in result.flags:
-                # A line of code, in a function.
-                assert flag.place is not None and text.splitlines()[flag.place.line - 1].startswith("    "), said
+            (flag,) = result.flags
+            assert flag.points == result.correctness.max_points
+            assert f"against the rules of the course and costs {flag.points:g} points" in result.message
+            # A line of code, in a function.
+            assert flag.place is not None and text.splitlines()[flag.place.line - 1].startswith("    "), said
+        else:
+            assert "policy" not in said and not [flag for flag in result.flags if flag.points]
 
 
 def test_the_corpus_is_large_enough_and_its_folders_are_verdicts() -> None:

@@ -14,7 +14,7 @@ from grader.judge.buffers import memory_file
 from grader.plan import messages
 from grader.plan.check import Problem, check
 from grader.plan.device import Device
-from grader.plan.messages import Answers, Failed, Given, GivenScalar, GivenTensor, Loaded, Refused, Skipped
+from grader.plan.messages import Absent, Answers, Failed, Given, GivenScalar, GivenTensor, Loaded, Refused, Skipped
 from grader.plan.plan import PLAN_BYTES, Malformed, Plan, read_plan
 
 
@@ -30,8 +30,8 @@ class Wanted:
     answers: Answers = field(default_factory=Answers)
 
 
-Unplanned = Refused | Failed | Problem | Lost
-"""Why there is no plan: something was refused, failed, does not hold, or the planner was lost."""
+Unplanned = Refused | Absent | Failed | Problem | Lost
+"""Why there is no plan: something was refused, is not there, failed, does not hold, or the planner was lost."""
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Planning:
     """What came of it: one outcome for each call wanted, in order. `loading` is why the file could not be loaded."""
 
     outcomes: list[Plan | Unplanned] = field(default_factory=list)
-    loading: Failed | Refused | Lost | None = None
+    loading: Failed | Refused | Absent | Lost | None = None
     skipped: list[Skipped] = field(default_factory=list)
     printed: str = ""
 
@@ -109,7 +109,7 @@ class _Planner:
         self._conversation: Conversation | None = None
         self._timed_out = False
 
-    def plan(self, wanted: Wanted, file: int) -> messages.Planned | Refused | Failed | Lost:
+    def plan(self, wanted: Wanted, file: int) -> messages.Planned | Refused | Absent | Failed | Lost:
         if self._found.loading is not None:
             return self._found.loading
         if self._timed_out:
@@ -133,6 +133,8 @@ class _Planner:
         if isinstance(reply, Loaded):
             self.end()
             return Lost("protocol", "an answer to something else")
+        if isinstance(reply, messages.Planned):
+            self._found.skipped += [one for one in reply.skipped if one not in self._found.skipped]
         return reply
 
     def end(self) -> None:
@@ -141,7 +143,7 @@ class _Planner:
             self._found.printed = self._found.printed or self._conversation.printed
             self._conversation = None
 
-    def _load(self, wanted: Wanted) -> Failed | Refused | Lost | None:
+    def _load(self, wanted: Wanted) -> Failed | Refused | Absent | Lost | None:
         """Starts a planner and has it run the file. Returns how that failed, if it did."""
         self._conversation = self._start()
         text = memory_file(contents=self._source)
@@ -155,7 +157,7 @@ class _Planner:
         finally:
             os.close(text)
         if isinstance(reply, Loaded):
-            self._found.skipped = reply.skipped
+            self._found.skipped += [one for one in reply.skipped if one not in self._found.skipped]
             return None
         self.end()
         return Lost("protocol", "an answer to something else") if isinstance(reply, messages.Planned) else reply

@@ -86,10 +86,13 @@ class PlanCall(Message):
 
 
 class Skipped(Shaped):
-    """A statement at the file's top level that was left out, since it needs numbers or a machine."""
+    """A statement that was left out, and `text`: what it asked for or raised, or the module that is not there.
+
+    All but `print` stand at the file's top level: a line that prints or checks numbers is left out wherever it is.
+    """
 
     line: Line
-    why: Literal["numbers", "benchmark", "exception"]
+    why: Literal["numbers", "benchmark", "process", "network", "module", "exception", "print"]
     text: Annotated[str, Field(max_length=200)] = ""
 
 
@@ -100,17 +103,19 @@ class Loaded(Message):
 
 class Planned(Message):
     """`bytes` of the memory file hold the plan. `earlier`: it uses memory that the calls of an earlier case have made,
-    so that it has to be planned anew by a planner that has seen no other case."""
+    so that it has to be planned anew by a planner that has seen no other case. `skipped` is what these calls left
+    out."""
 
     op: Literal["planned"] = "planned"
     bytes: Size
     earlier: bool = False
+    skipped: Annotated[list[Skipped], Field(max_length=64)] = []
 
 
 Refusal = Literal[
     "arithmetic", "reduction", "comparison", "matmul", "random", "copy", "transposed_copy", "cast", "gather",
-    "in_place", "read_number", "read_values", "truth", "print", "numpy", "dlpack", "resize", "set_data",
-    "input_written", "address", "compiled", "library", "process", "network", "other",
+    "in_place", "read_number", "read_values", "truth", "numpy", "dlpack", "resize", "set_data", "input_written",
+    "address", "library", "process", "network", "other",
 ]  # fmt: skip
 """Why host code was stopped: what it asked for needs numbers, makes them, or leaves the plan."""
 
@@ -121,6 +126,17 @@ class Refused(Message):
     op: Literal["refused"] = "refused"
     why: Refusal
     operator: Name
+    line: Line = 0
+    traceback: Text = ""
+
+
+class Absent(Message):
+    """The submission needs a name that a statement left out would have bound. `line` is where it needs it, 0 for the
+    graded function itself."""
+
+    op: Literal["absent"] = "absent"
+    name: Name
+    skipped: Skipped
     line: Line = 0
     traceback: Text = ""
 
@@ -216,8 +232,8 @@ class Compiled(Message):
 
 
 PLANNER_REQUEST: TypeAdapter[Load | PlanCall] = TypeAdapter(Annotated[Load | PlanCall, Field(discriminator="op")])
-PLANNER_REPLY: TypeAdapter[Loaded | Planned | Refused | Failed] = TypeAdapter(
-    Annotated[Loaded | Planned | Refused | Failed, Field(discriminator="op")])
+PLANNER_REPLY: TypeAdapter[Loaded | Planned | Refused | Absent | Failed] = TypeAdapter(
+    Annotated[Loaded | Planned | Refused | Absent | Failed, Field(discriminator="op")])
 SIMULATOR_REQUEST: TypeAdapter[Simulate] = TypeAdapter(Simulate)
 SIMULATOR_REPLY: TypeAdapter[Simulated | CannotSimulate | Exhausted] = TypeAdapter(
     Annotated[Simulated | CannotSimulate | Exhausted, Field(discriminator="op")])

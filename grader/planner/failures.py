@@ -19,6 +19,7 @@ from grader.planner.record import Session, TooLargeError, UnsupportedError
 MESSAGE, TRACEBACK = 2000, 6000
 _RAISE = dis.opmap["RAISE_VARARGS"]
 _UNDEFINED = re.compile(r"(?:.*NameError\(\W*)?(\w+) is not defined")
+_PATH = re.compile(r" \(/[^()]*\)$")
 # Exceptions may be chained without end.
 _MOST_CAUSES = 50
 
@@ -35,6 +36,9 @@ def message(error: BaseException) -> str:
         said = str(error)
     except BaseException:
         said = ""
+    if isinstance(error, ImportError):
+        # Where this machine keeps the module is nothing to a student.
+        said = _PATH.sub("", said)
     name = type.__getattribute__(type(error), "__name__")
     return text(f"{name}: {said}" if said else str(name), MESSAGE)
 

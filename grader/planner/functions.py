@@ -11,6 +11,7 @@ from torch.overrides import TorchFunctionMode
 
 from grader.plan.messages import Refusal
 from grader.planner import handles
+from grader.planner.constants import known
 from grader.planner.handles import Handle
 from grader.planner.record import session
 
@@ -34,6 +35,8 @@ _READS: dict[Any, tuple[Refusal, str]] = {
     _Tensor.storage: ("set_data", "storage"),
     _Tensor.share_memory_: ("other", "share_memory_"),
 }
+# Reasons that do not hold for numbers that host code itself has written down.
+_KNOWN = frozenset({"read_number", "read_values", "truth", "numpy", "comparison"})
 
 
 class FunctionMode(TorchFunctionMode):
@@ -46,7 +49,11 @@ class FunctionMode(TorchFunctionMode):
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     read = _READS.get(func)
     if read is not None:
-        session().refuse(*read)
+        real = known(args[0]) if read[0] in _KNOWN else None
+        if real is None:
+            session().refuse(*read)
+        with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+            return func(real, *args[1:], **kwargs)
     device = kwargs.get("device")
     if isinstance(device, int) and not isinstance(device, bool):
         kwargs = {**kwargs, "device": torch.device("cuda", device)}
@@ -131,9 +138,10 @@ def _set_data(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 
 
 def _printed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """A tensor as it is shown: with its shape, and no numbers."""
     tensor = args[0]
-    if not session().over:
-        session().refuse("print", "print")
+    if session().call and not session().over:
+        session().leave_out("print", session().line(), "")
     return f"tensor(..., device='{tensor.device}', size={tuple(tensor.shape)})"
 
 

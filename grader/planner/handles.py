@@ -140,6 +140,10 @@ def dispatch(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return func.decompose(*args, **kwargs)
     if space != "aten":
         session().refuse("other", f"{space}::{name}")
+    from grader.planner.constants import of_constants
+
+    if (made := of_constants(func, args, kwargs)) is not None:
+        return made
     return session().refuse(*operators.refusal(_outermost(name), name))
 
 

@@ -18,13 +18,24 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, make_backend
 
 from grader.plan.frames import Channel, ChannelClosed
-from grader.plan.messages import PLANNER_REQUEST, Failed, Given, GivenScalar, Load, Loaded, PlanCall, Planned, Refused
+from grader.plan.messages import (
+    PLANNER_REQUEST,
+    Absent,
+    Failed,
+    Given,
+    GivenScalar,
+    Load,
+    Loaded,
+    PlanCall,
+    Planned,
+    Refused,
+)
 from grader.plan.plan import PLAN_BYTES, Operation, write_plan
 from grader.planner import assemble, audit, driver, failures, handles, record, source
 from grader.planner.functions import FunctionMode
 from grader.planner.launches import Lowering, lower, parse_once
 
-_Reply = Loaded | Planned | Refused | Failed
+_Reply = Loaded | Planned | Refused | Absent | Failed
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -89,7 +100,7 @@ class _Planner:
         handles.DispatchMode().__enter__()  # type: ignore[no-untyped-call]
         FunctionMode().__enter__()  # type: ignore[no-untyped-call]
 
-    def load(self, request: Load, text: bytes) -> Loaded | Refused | Failed:
+    def load(self, request: Load, text: bytes) -> Loaded | Absent | Failed:
         loaded = source.run(self.session, text, request.function, request.seq)
         if isinstance(loaded, Failed):
             return loaded
@@ -97,9 +108,10 @@ class _Planner:
         self.setup = self.session.operations
         function = vars(loaded.module).get(request.function)
         if function is None:
-            why = loaded.missing.why(request.function)
-            if why is not None and loaded.missing.names.get(request.function) is not None:
-                return why
+            if request.function in loaded.missing.names:
+                absent = loaded.missing.absent(request.seq, request.function, 0)
+                assert absent is not None
+                return absent
             return Failed(seq=request.seq, failure="missing_function", message=f"no function {request.function}")
         self.function: Callable[..., Any] = function
         return self._wrong_signature(request) or Loaded(seq=request.seq, skipped=loaded.skipped)
@@ -121,7 +133,7 @@ class _Planner:
                 message=failures.text(f"{request.function}{signature}", failures.MESSAGE))
         return None
 
-    def plan(self, request: PlanCall, file: int) -> Planned | Refused | Failed:
+    def plan(self, request: PlanCall, file: int) -> Planned | Refused | Absent | Failed:
         session = self.session
         session.copies, session.debug, session.answers = request.copies, request.debug, request.answers
         triton.knobs.runtime.debug = request.debug
@@ -143,16 +155,16 @@ class _Planner:
         except record.TooLargeError as error:
             return failures.failed(session, error, None, request.seq)
         os.pwrite(file, written, 0)
-        return Planned(seq=request.seq, bytes=len(written))
+        return Planned(seq=request.seq, bytes=len(written), skipped=list(session.left_out.values()))
 
-    def _call(self, request: PlanCall) -> _Called | Refused | Failed:
+    def _call(self, request: PlanCall) -> _Called | Refused | Absent | Failed:
         """One call of the function on fresh tensors."""
         session = self.session
         session.call += 1
         session.operations, session.stopped, session.over = [], None, False
         arguments = [_parameter(one) for one in request.given]
         memories = [handles.memory_of(one) for one in arguments if isinstance(one, handles.Handle)]
-        failed: Failed | Refused | None = None
+        failed: Failed | Absent | None = None
         returned: Literal["nothing", "out", "tensor", "other"] = "nothing"
         try:
             returned = _kind(self.function(*arguments))
@@ -172,13 +184,13 @@ class _Planner:
                 traceback=stopped.traceback)
         return failed or _Called(operations, memories, returned)
 
-    def _failed(self, seq: int, error: BaseException) -> Failed | Refused:
+    def _failed(self, seq: int, error: BaseException) -> Failed | Absent:
         """Why the call failed: what was left out of the import, if that is why a name is not there."""
         failed = failures.failed(self.session, error, self.lowering.failure, seq)
         for name in failures.undefined(error):
-            why = self.loaded.missing.why(name)
-            if why is not None:
-                return why.model_copy(update={"seq": seq})
+            absent = self.loaded.missing.absent(seq, name, failed.line)
+            if absent is not None:
+                return absent
         return failed
 
 

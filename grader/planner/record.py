@@ -13,7 +13,7 @@ from typing import Any, Literal, NoReturn
 import torch
 
 from grader.plan.device import Device
-from grader.plan.messages import Answers, Refusal
+from grader.plan.messages import Answers, Refusal, Skipped
 from grader.plan.plan import MOST_BUFFERS, MOST_OPERATIONS, Operation, Place, named
 
 # Where made-up addresses begin: nothing of the process is mapped there, so that a read by address fails at once.
@@ -22,6 +22,7 @@ FIRST_ADDRESS = 0x3000_0000_0000
 DEVICE_ALIGNMENT, HOST_ALIGNMENT = 512, 64
 # Between two allocations, so that an address past the end of one is not in the next.
 GAP = 1 << 20
+MOST_SKIPPED = 64
 
 
 class RefusedError(RuntimeError):
@@ -102,6 +103,8 @@ class Session:
         self.repeatable: set[int] = {0}
         self.named: list[Memory] = []
         self.stopped: Stopped | None = None
+        # By the line, what calls of the function have left out.
+        self.left_out: dict[int, Skipped] = {}
         self._by_storage: dict[int, Memory] = {}
         self._memories: list[Memory] = []
         self._addresses: list[int] = []
@@ -179,6 +182,11 @@ class Session:
             if frame.f_code.co_filename == self.file:
                 yield frame
             frame = frame.f_back
+
+    def leave_out(self, why: Literal["print"], line: int, text: str) -> None:
+        """Notes that a line of the graded function is left out."""
+        if len(self.left_out) < MOST_SKIPPED:
+            self.left_out.setdefault(line, Skipped(line=line, why=why, text=text.removeprefix("aten::")))
 
     def refuse(self, why: Refusal, operator: str) -> NoReturn:
         if self.stopped is None:

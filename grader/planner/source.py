@@ -1,5 +1,5 @@
 """A submission's file, run statement by statement. A statement at the top level that needs numbers is left out, and
-reported."""
+reported; so is a line that prints or checks them, in a function too."""
 
 from __future__ import annotations
 import __future__
@@ -14,23 +14,40 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.plan.messages import Failed, Refused, Skipped
+from grader.plan.messages import Absent, Failed, Skipped
 from grader.planner import failures
-from grader.planner.record import Session, SkippedError
+from grader.planner.record import MOST_SKIPPED, RefusedError, Session, SkippedError, Stopped
 
-MOST_SKIPPED = 64
+# What a file calls to show something: nothing that it launches depends on it.
+_SHOWING = frozenset({"print", "pprint", "debug", "info", "warning", "error"})
+_SPARED = "__spared__"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A statement that was left out, and the traceback of what ended it."""
+
+    skipped: Skipped
+    traceback: str
 
 
 @dataclass
 class Missing:
-    """Names that statements left out would have bound, and why they are not there. `anything` is why any name may be
-    missing: an import of everything from a module."""
+    """Names that statements left out would have bound. `anything` is the one that may have bound any name: an import of
+    everything from a module, or code run from a text."""
 
-    names: dict[str, Failed | Refused] = field(default_factory=dict)
-    anything: Failed | Refused | None = None
+    names: dict[str, LeftOut] = field(default_factory=dict)
+    anything: LeftOut | None = None
 
-    def why(self, name: str) -> Failed | Refused | None:
+    def why(self, name: str) -> LeftOut | None:
         return self.names.get(name, self.anything)
+
+    def absent(self, seq: int, name: str, line: int) -> Absent | None:
+        """That a name is not there since a statement was left out, if that is so."""
+        left = self.why(name)
+        if left is None:
+            return None
+        return Absent(seq=seq, name=name[:200], line=line, skipped=left.skipped, traceback=left.traceback)
 
 
 @dataclass
@@ -60,6 +77,8 @@ def run(session: Session, source: bytes, function: str, seq: int) -> Loaded | Fa
     module = types.ModuleType(session.file.removesuffix(".py"), ast.get_docstring(tree))
     module.__file__ = session.file
     sys.modules[module.__name__] = module
+    module.__dict__[_SPARED] = Spared(session)
+    tree = _Sparing().visit(tree)
     loaded = Loaded(module, [], Missing())
     flags = 0
     for statement in tree.body:
@@ -82,37 +101,79 @@ def run(session: Session, source: bytes, function: str, seq: int) -> Loaded | Fa
     return loaded
 
 
+class Spared:
+    """While open, a refusal costs nothing: the statement shows numbers or checks them, and is left out."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._before: list[Stopped | None] = []
+
+    def __enter__(self) -> None:
+        self._before.append(self._session.stopped)
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        before, stopped = self._before.pop(), self._session.stopped
+        if not isinstance(error, RefusedError) or stopped is None:
+            return False
+        self._session.leave_out("print", stopped.line, stopped.operator)
+        self._session.stopped = before
+        return True
+
+
+class _Sparing(ast.NodeTransformer):
+    """Puts what shows or checks something in a function under `Spared`. Lines stay as they are."""
+
+    def __init__(self) -> None:
+        self._inside = False
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        outside, self._inside = self._inside, True
+        found = self.generic_visit(node)
+        self._inside = outside
+        return found
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        return self._spared(node)
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        called = node.value.func if isinstance(node.value, ast.Call) else None
+        name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
+        return self._spared(node) if name in _SHOWING else node
+
+    def _spared(self, node: ast.stmt) -> ast.stmt:
+        if not self._inside:
+            return node
+        made = ast.With([ast.withitem(ast.Name(_SPARED, ast.Load()))], [node])
+        return ast.fix_missing_locations(ast.copy_location(made, node))
+
+
 def _leave_out(
     session: Session, loaded: Loaded, statement: ast.stmt, error: BaseException, function: str, seq: int
 ) -> Failed | bool:
     """Tells of a statement that failed; whether the file ends here, or why it is not usable at all."""
-    failed: Failed | Refused = Failed(
-        seq=seq, failure="import_error", message=failures.message(error),
-        line=failures.line(session, error) or statement.lineno, traceback=failures.traceback_of(session, error))
+    trace, line = failures.traceback_of(session, error), failures.line(session, error) or statement.lineno
     cascade = loaded.missing.why(getattr(error, "name", None) or "") if isinstance(error, NameError) else None
     why: Any = "exception"
-    if session.stopped is not None:
-        stopped = session.stopped
-        why = "exception" if stopped.why in ("process", "network") else "numbers"
-        failed = Refused(
-            seq=seq, why=stopped.why, operator=stopped.operator, line=stopped.line, traceback=stopped.traceback)
+    said = failures.message(error)
+    if (stopped := session.stopped) is not None:
+        why = stopped.why if stopped.why in ("process", "network") else "numbers"
+        said, line, trace = stopped.operator.removeprefix("aten::"), stopped.line, stopped.traceback
     elif isinstance(error, SkippedError):
-        why = "benchmark"
-    elif isinstance(cascade, Refused):
-        why, failed = "numbers", cascade
+        why, said = "benchmark", ""
     elif cascade is not None:
-        failed = cascade
+        why, said = cascade.skipped.why, cascade.skipped.text
     elif _on_purpose(session, error) and function not in vars(loaded.module):
-        assert isinstance(failed, Failed)
-        return failed
-    loaded.skipped.append(Skipped(
-        line=statement.lineno, why=why, text=failures.text(failures.message(error), 200)))
+        return Failed(seq=seq, failure="import_error", message=said, line=line, traceback=trace)
+    elif isinstance(error, ModuleNotFoundError):
+        why, said = "module", str(error.name)
+    left = LeftOut(Skipped(line=statement.lineno, why=why, text=failures.text(said, 200)), trace)
+    loaded.skipped.append(left.skipped)
     del loaded.skipped[MOST_SKIPPED:]
     for name in _bound(statement):
         if name == "*":
-            loaded.missing.anything = failed
+            loaded.missing.anything = left
         elif name not in vars(loaded.module):
-            loaded.missing.names[name] = failed
+            loaded.missing.names[name] = left
     return isinstance(error, SystemExit) and _on_purpose(session, error)
 
 
@@ -137,6 +198,8 @@ def _bound(statement: ast.stmt) -> set[str]:
             found |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.add(node.id)
+        elif isinstance(node, ast.Name) and node.id == "exec":
+            found.add("*")
         if not isinstance(node, ast.Lambda):
             todo.extend(ast.iter_child_nodes(node))
     return found

@@ -15,6 +15,7 @@ from grader.plan.device import TARGETS, Device
 from grader.plan.frames import Channel, socket_pair
 from grader.plan.messages import (
     PLANNER_REPLY,
+    Absent,
     Answers,
     Failed,
     Given,
@@ -83,13 +84,13 @@ class Planner:
         os.waitpid(self.pid, 0)
         self._folder.cleanup()
 
-    def _ask(self, request: Load | PlanCall, descriptor: int) -> Loaded | Planned | Refused | Failed:
+    def _ask(self, request: Load | PlanCall, descriptor: int) -> Loaded | Planned | Refused | Absent | Failed:
         self.channel.send(request, [descriptor])
         return self.channel.receive(PLANNER_REPLY, seq=request.seq, deadline=time.monotonic() + SECONDS)
 
     def load(
         self, source: bytes, file: str, function: str, given: list[Given], device: Device = TARGETS["sm_90"]
-    ) -> Loaded | Refused | Failed:
+    ) -> Loaded | Refused | Absent | Failed:
         memory = _memory(source)
         try:
             self._seq += 1
@@ -102,8 +103,15 @@ class Planner:
 
     def plan(
         self, given: list[Given], *, debug: bool = False, copies: bool = False, answers: Answers | None = None
-    ) -> Plan | Planned | Refused | Failed:
+    ) -> Plan | Planned | Refused | Absent | Failed:
         """A plan, or the answer that there is none; `Planned` where another case's memory is needed."""
+        reply, plan = self.planned(given, debug=debug, copies=copies, answers=answers)
+        return plan or reply
+
+    def planned(
+        self, given: list[Given], *, debug: bool = False, copies: bool = False, answers: Answers | None = None
+    ) -> tuple[Planned | Refused | Absent | Failed, Plan | None]:
+        """What a planner answers, and the plan if there is one."""
         memory = _memory(b"", PLAN_BYTES)
         try:
             self._seq += 1
@@ -111,8 +119,8 @@ class Planner:
                 seq=self._seq, given=given, debug=debug, copies=copies, answers=answers or Answers()), memory)
             assert not isinstance(reply, Loaded)
             if not isinstance(reply, Planned) or reply.earlier:
-                return reply
-            return read_plan(os.pread(memory, reply.bytes, 0))
+                return reply, None
+            return reply, read_plan(os.pread(memory, reply.bytes, 0))
         finally:
             os.close(memory)
 
@@ -131,10 +139,10 @@ def assignment_of(name: str) -> Assignment:
 def plan_cases(
     source: Path | str, assignment: Assignment, cases: Sequence[Case], *, debug: bool = False,
     answers: Answers | None = None, device: Device = TARGETS["sm_90"],
-) -> list[Plan | Refused | Failed]:
+) -> list[Plan | Refused | Absent | Failed]:
     """A plan for each case, in one process as long as that can give it."""
     text = source.read_bytes() if isinstance(source, Path) else source.encode()
-    found: list[Plan | Refused | Failed] = []
+    found: list[Plan | Refused | Absent | Failed] = []
     planner: Planner | None = None
     try:
         for case in cases:
@@ -162,7 +170,7 @@ def plan_cases(
 def plan_file(
     source: Path | str, assignment: Assignment | str, case: Case | None = None, *, debug: bool = False,
     answers: Answers | None = None, device: Device = TARGETS["sm_90"],
-) -> Plan | Refused | Failed:
+) -> Plan | Refused | Absent | Failed:
     """The plan of one case, the first one if none is named, of a file or of its text."""
     if isinstance(assignment, str):
         assignment = assignment_of(assignment)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.plan.messages import Failed, Loaded, Refused
+from grader.plan.messages import Absent, Failed, Loaded, Planned, Refused
 from grader.plan.plan import Plan
 from tests.planner.harness import Planner, assignment_of, given_of, plan_file
 from tests.planner.test_idioms import KERNEL
@@ -16,14 +16,14 @@ FUNCTION = "def silu(x, out): launch(x, out)\n"
 FIRST = KERNEL.count("\n") + 1
 
 
-def loaded(source: str) -> Loaded | Refused | Failed:
+def loaded(source: str) -> Loaded | Refused | Absent | Failed:
     with Planner() as planner:
         return planner.load(source.encode(), "silu.py", "silu", given_of(SILU, CASE))
 
 
 SKIPPED = {
     "random inputs": ("x = torch.randn(4, device='cuda')", "numbers"),
-    "a printed tensor": ("print(torch.zeros(4, device='cuda'))", "numbers"),
+    "a printed tensor": ("print(torch.zeros(4, device='cuda').max())", "numbers"),
     "a self-test": ("x = torch.ones(4, device='cuda'); launch(x, x); assert torch.allclose(x, x)", "numbers"),
     "a benchmark": ("x = torch.empty(4, device='cuda'); print(triton.testing.do_bench(lambda: launch(x, x)))",
                     "benchmark"),
@@ -32,8 +32,9 @@ SKIPPED = {
     "arguments": ("import argparse; p = argparse.ArgumentParser(); p.add_argument('n')\np.parse_args()", "exception"),
     "an exit": ("import sys; sys.exit(0)", "exception"),
     "a raise": ("raise RuntimeError('not on this card')", "exception"),
-    "a module that is not there": ("import nowhere", "exception"),
-    "a program": ("import subprocess; subprocess.run(['nvidia-smi'])", "exception"),
+    "a module that is not there": ("import nowhere", "module"),
+    "a program": ("import subprocess; subprocess.run(['nvidia-smi'])", "process"),
+    "the network": ("import urllib.request; urllib.request.urlopen('http://127.0.0.1:9')", "network"),
 }
 
 
@@ -43,7 +44,7 @@ def test_a_statement_that_cannot_be_run_is_left_out_and_told(statement: str, why
     assert isinstance(reply, Loaded), reply
     (skipped,) = reply.skipped
     assert (skipped.why, skipped.line) == (why, FIRST + 1 + statement.count("\n"))
-    assert skipped.text
+    assert bool(skipped.text) == (why != "benchmark")
     assert isinstance(plan_file(KERNEL + FUNCTION + statement, SILU, CASE), Plan)
 
 
@@ -55,7 +56,8 @@ def test_what_follows_from_a_statement_left_out_is_left_out_for_the_same_reason(
 
 @pytest.mark.parametrize("statement", [
     "if __name__ == '__main__': raise SystemExit", "import argparse; argparse.ArgumentParser().parse_args()",
-    "print('hello')", "import matplotlib", "torch.manual_seed(0)", "if not torch.cuda.is_available(): raise SystemExit",
+    "print('hello')", "print(torch.zeros(4, device='cuda'))", "import matplotlib", "torch.manual_seed(0)",
+    "if not torch.cuda.is_available(): raise SystemExit",
     "try:\n    import nowhere\nexcept ImportError:\n    nowhere = None",
     "import os; os.environ['TRITON_INTERPRET'] = '1'", "assert torch.cuda.device_count() == 1"])
 def test_what_needs_no_numbers_is_run(statement: str) -> None:
@@ -77,24 +79,66 @@ def test_nothing_after_an_exit_is_run() -> None:
     assert [one.line for one in reply.skipped] == [FIRST + 2]
 
 
-@pytest.mark.parametrize(("before", "use", "line"), [
-    ("from nowhere import launch as start", "start(x, out)", FIRST),
-    ("from nowhere import *", "start(x, out)", FIRST),
-    ("import nowhere as start", "start.launch(x, out)", FIRST),
-    ("@nowhere\ndef start(x, out): pass", "start(x, out)", FIRST),
-    ("import nowhere\nclass C(nowhere.Base): pass", "C()(x, out)", FIRST),
+@pytest.mark.parametrize(("before", "use"), [
+    ("from nowhere import launch as start", "start(x, out)"),
+    ("from nowhere import *", "start(x, out)"),
+    ("import nowhere as start", "start.launch(x, out)"),
+    ("import nowhere\n@nowhere.traced\ndef start(x, out): pass", "start(x, out)"),
+    ("import nowhere\nclass C(nowhere.Base): pass", "C()(x, out)"),
 ])
-def test_a_name_that_the_import_failed_to_bind_is_told_by_its_import(before: str, use: str, line: int) -> None:
-    failed = plan_file(f"{KERNEL}{before}\ndef silu(x, out): {use}\n", SILU, CASE)
-    assert isinstance(failed, Failed)
-    assert (failed.failure, failed.line) == ("import_error", line)
+def test_a_name_that_the_import_failed_to_bind_is_told_by_its_import(before: str, use: str) -> None:
+    absent = plan_file(f"{KERNEL}{before}\ndef silu(x, out): {use}\n", SILU, CASE)
+    assert isinstance(absent, Absent)
+    last = FIRST + before.count("\n")
+    assert (absent.skipped.why, absent.skipped.text, absent.skipped.line) == ("module", "nowhere", last)
 
 
-def test_a_constant_of_a_kernel_that_needed_numbers_is_refused_where_it_is_computed() -> None:
-    refused = plan_file(f"{KERNEL}SCALE = torch.ones(3).sum().item()\n@triton.jit\ndef k(x): tl.store(x, SCALE)\n"
-                        "def silu(x, out): k[(1,)](out)\n", SILU, CASE)
-    assert isinstance(refused, Refused)
-    assert (refused.why, refused.operator, refused.line) == ("reduction", "aten::sum", FIRST)
+ABSENT = {
+    "a constant of a kernel": (
+        "SCALE = torch.ones(3).sum().item()\n@triton.jit\ndef k(x): tl.store(x, SCALE)\n"
+        "def silu(x, out): k[(1,)](out)\n", "SCALE", "numbers", "sum"),
+    "a benchmark's choice": (
+        "BEST = triton.testing.do_bench(lambda: None)\ndef silu(x, out): launch(x, out, BEST)\n", "BEST", "benchmark",
+        ""),
+    "what a program says": (
+        "import os; GPU = os.system('nvidia-smi')\ndef silu(x, out): launch(x, out, GPU)\n", "GPU", "process",
+        "os.system"),
+    "what a text makes": (
+        "exec(open('kernels.py').read())\ndef silu(x, out): start(x, out)\n", "start", "exception",
+        "FileNotFoundError: [Errno 2] No such file or directory: 'kernels.py'"),
+}
+
+
+@pytest.mark.parametrize(("source", "name", "why", "text"), ABSENT.values(), ids=ABSENT)
+def test_what_a_line_left_out_would_make_is_absent_and_nothing_is_refused(
+    source: str, name: str, why: str, text: str
+) -> None:
+    absent = plan_file(KERNEL + source, SILU, CASE)
+    assert isinstance(absent, Absent)
+    found = absent.skipped
+    assert (absent.name, found.why, found.text, found.line) == (name, why, text, FIRST)
+    assert absent.line > FIRST
+
+
+@pytest.mark.parametrize("line", [
+    "print(x)", "print(f'{x} {out[:2]!r}')", "print('{0.data}'.format(x), str(out))", "print(x.max())",
+    "print((out - x).abs().max().item())", "assert torch.allclose(out, x)", "log.info('%s', x.mean())"])
+def test_a_line_that_shows_or_checks_numbers_is_left_out_and_told(line: str) -> None:
+    source = f"{KERNEL}import logging\nlog = logging.getLogger()\ndef silu(x, out):\n    launch(x, out)\n    {line}\n"
+    with Planner() as planner:
+        assert isinstance(planner.load(source.encode(), "silu.py", "silu", given_of(SILU, CASE)), Loaded)
+        reply, _ = planner.planned(given_of(SILU, CASE))
+    assert isinstance(reply, Planned)
+    assert [(one.why, one.line) for one in reply.skipped] == [("print", FIRST + 4)]
+
+
+@pytest.mark.parametrize("line", [
+    "print(out.copy_(x)); out.copy_(x)", "print((lambda: suppressed(x))())", "y = x * 2; print(y)",
+    "assert x.sum().item() == 3\n    x.exp_()"])
+def test_what_is_not_shown_or_checked_alone_is_refused_all_the_same(line: str) -> None:
+    source = (f"{KERNEL}def suppressed(x):\n    try: return x * 2\n    except Exception: return 0\n"
+              f"def silu(x, out):\n    launch(x, out)\n    {line}\n")
+    assert isinstance(plan_file(source, SILU, CASE), Refused)
 
 
 def test_a_function_that_is_not_there_is_missing() -> None:
@@ -106,9 +150,9 @@ def test_a_function_that_is_not_there_is_missing() -> None:
 
 
 def test_a_function_that_could_not_be_made_is_told_by_its_reason() -> None:
-    failed = loaded("import nowhere\n@nowhere.traced\ndef silu(x, out): pass\n")
-    assert isinstance(failed, Failed)
-    assert (failed.failure, failed.line) == ("import_error", 1)
+    absent = loaded("import nowhere\n@nowhere.traced\ndef silu(x, out): pass\n")
+    assert isinstance(absent, Absent)
+    assert (absent.name, absent.line, absent.skipped.why, absent.skipped.line) == ("silu", 0, "module", 3)
 
 
 @pytest.mark.parametrize("signature", ["x", "x, out, n", "*, x, out"])

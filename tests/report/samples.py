@@ -126,8 +126,14 @@ def assignment(name: str, verdict: Verdict = "accepted", *, score: float | None 
     return AssignmentResult(
         title=title, signature=signature, formula=formula, verdict=verdict, score=won + speed.points, max_score=100,
         message=message, hint=hint, correctness=Correctness(points=won, max_points=60, checks=checks),
-        performance=speed, flags=[speeds.ABOVE] if name == "transpose" and speed.timings else [],
+        performance=speed, flags=_flags(name, verdict, checks, speed),
         source_sha256="ab" * 32, seconds=1.7)
+
+
+def _flags(name: str, verdict: Verdict, checks: list[CheckResult], speed: Performance) -> list[Flag]:
+    flags = [Flag(what="policy", evidence=detail.message, points=60, place=detail.place) for check in checks
+             if verdict == "policy_violation" and (detail := check.detail)]
+    return flags + ([speeds.ABOVE] if name == "transpose" and speed.timings else [])
 
 
 def _stopped(name: str, verdict: Verdict) -> tuple[list[CheckResult], str, str]:
@@ -139,7 +145,8 @@ def _stopped(name: str, verdict: Verdict) -> tuple[list[CheckResult], str, str]:
         "time_limit": ("time_out", "No answer after 10 s.", "Look for a loop whose end is never reached.", "", ""),
         "memory_limit": ("out_of_memory", "The process asked for more than 2 GiB.",
                          "Allocate nothing as large as M × M.", "", ""),
-        "policy_violation": ("policy", "Line 14 computes with torch.matmul.",
+        "policy_violation": ("policy", "Line 14 computes with torch.matmul. That is against the rules of the course "
+                             "and costs 60 points.",
                              "Do the work in a kernel of your own; PyTorch may allocate and view.", "", ""),
         "missing": ("missing_file", f"There is no {name}.py.", "Start from the template of the same name.", "", ""),
         "needs_gpu": ("needs_gpu", "The operation `tt.elementwise_inline_asm` in line 14 needs a GPU.",

@@ -192,6 +192,15 @@ def test_what_only_a_gpu_can_judge_is_neither_won_nor_lost() -> None:
     assert gemm.scores == [] and gemm.count["unmeasured"] == 1
 
 
+def test_points_lost_by_the_rules_are_named_where_the_flag_is() -> None:
+    result = samples.result("Ada", {"silu": "policy_violation"}, speed=True)
+    assert {flag.points for a in result.assignments.values() for flag in a.flags} == {0, 60}
+    pages = (student_page(result), class_page([Entry("ada", result)]))
+    for page in pages:
+        assert "costs 60 points" in page and "costs no points" not in page
+    assert "It costs 60 points." in pages[1]
+
+
 def test_style_and_script_stay_short() -> None:
     assert len((TEMPLATES / "style.css").read_text().splitlines()) <= 300
     assert len((TEMPLATES / "page.js").read_text().splitlines()) <= 150

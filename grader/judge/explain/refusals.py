@@ -1,13 +1,16 @@
-"""What host code asked for and cannot have: one sentence for each, and what to do in a kernel instead."""
+"""What host code asked for and cannot have, and what is not there since it could not be had: one sentence for each, and
+what to do instead."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.assignment import Assignment
+from grader.judge.explain.failures import explain_failure
 from grader.judge.explain.lines import place, quoted
-from grader.plan.messages import Refusal, Refused
+from grader.plan.messages import Absent, Refusal, Refused
 from grader.result import Detail
 
 NO_NUMBERS = ", but host code has shapes, not numbers"
@@ -69,9 +72,6 @@ WORDING: dict[Refusal, Wording] = {
         "asks whether a tensor is true ({operator}), as `if tensor:` does",
         "Decide in the kernel, with tl.where or an `if` on a number that was loaded. To see whether a tensor was "
         "given, compare it with None: `if x is not None`."),
-    "print": Wording(
-        "prints the values of a tensor ({operator})",
-        "Print shapes, or print in the kernel with tl.device_print: the report shows it."),
     "numpy": Wording(
         "hands a tensor to NumPy ({operator})",
         "NumPy cannot see the numbers: compute in the kernel."),
@@ -94,11 +94,6 @@ WORDING: dict[Refusal, Wording] = {
         "uses the address of a tensor as a number ({operator})",
         "Pass the tensor itself to the kernel, and add offsets to its pointer there.",
         why=", but memory has no address yet when host code runs"),
-    "compiled": Wording(
-        "runs what torch.compile makes of PyTorch code ({operator})",
-        "Write the kernel yourself, with @triton.jit, and launch it. torch.compile may appear in code that the graded "
-        "function does not call.",
-        why=", but the assignment is to write that kernel"),
     "library": Wording(
         "launches {operator}, a kernel that is not defined in the submission's file",
         "Write a kernel with @triton.jit in this file, and launch that. Functions of libraries may be called inside it "
@@ -131,6 +126,43 @@ def explain_refusal(assignment: Assignment, source: str, refused: Refused) -> De
         place=place(assignment, source, refused.line),
         traceback=refused.traceback,
     )
+
+
+WHY_SKIPPED = {
+    "numbers": "tensors have no numbers while a file is imported",
+    "benchmark": "measuring time is the grader's work",
+    "process": "no file may start a program while it is graded",
+    "network": "no file reaches the network while it is graded",
+    "module": "there is no such module where kernels are graded",
+    "exception": "it raised an exception",
+}
+WITHOUT = {
+    "numbers": "Work it out inside the function, from shapes and types, or write it down as a constant. What depends "
+    "on values belongs in a kernel.",
+    "benchmark": "Write down the value that your benchmark found best, or let @triton.autotune choose it.",
+    "process": "Write down what the program says. Which GPU there is, torch.cuda.get_device_name() tells too.",
+    "network": "Write into the file whatever it needs.",
+}
+NOT_THERE = "{module} has no {name} in the version that grades: build it from what tl has, such as tl.exp and tl.where."
+STANDS_ALONE = "Each file stands alone: write into it what it needs of your other files."
+
+
+def explain_absent(assignment: Assignment, source: str, absent: Absent) -> Detail:
+    """Which name is not there, since which line was skipped, and what to do. `source` is the student's file."""
+    left = absent.skipped
+    said = f" ({quoted(' '.join(left.text.split()))})" if left.text else ""
+    hint = WITHOUT.get(left.why, "")
+    if left.why == "module":
+        hint = explain_failure(assignment, "import_error", f"No module named '{left.text}'").hint
+    elif left.why == "exception":
+        own = left.text.startswith(("FileNotFoundError", "ImportError: attempted relative import"))
+        named = re.match(r"ImportError: cannot import name '(\w+)' from '((?:triton|torch|numpy)[\w.]*)'", left.text)
+        hint = (STANDS_ALONE if own else NOT_THERE.format(name=named[1], module=named[2]) if named else
+                explain_failure(assignment, "import_error", left.text).hint)
+    return Detail(
+        kind="import_error", hint=hint, place=place(assignment, source, left.line), traceback=absent.traceback,
+        message=f"{quoted(absent.name)} is not there: line {left.line}, which would make it, was skipped, since "
+                f"{WHY_SKIPPED[left.why]}{said}.")
 
 
 def _called(operator: str) -> str:

@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from grader.judge.explain.lines import in_line, quoted
+from grader.judge.explain.refusals import WHY_SKIPPED
 from grader.plan.findings import Finding, MaskedUsed
 from grader.plan.messages import Skipped
 
+MOST_LISTED = 6
 MASKED = (
     "The load of {tensor}{line} has a mask and no `other`, and the answer depends on the lanes that the mask switches "
     "off. NVIDIA GPUs leave 0 there, but Triton does not promise it: give tl.load other=0.0."
 )
-WHY_SKIPPED = {
-    "numbers": "it needs the numbers of a tensor, and tensors have none while a file is imported",
-    "benchmark": "it measures time, which is the grader's work",
-    "exception": "it raised an exception",
-}
+SHOWN = (
+    "Host code has shapes, not numbers, so {lines} can neither show nor check them{texts}: in a kernel, "
+    "tl.device_print and tl.device_assert do."
+)
 
 
 def explain_remarks(skipped: Iterable[Skipped], findings: Iterable[Finding] = ()) -> list[str]:
-    """A sentence for each statement of the file that was left out, and for each load that relies on masked lanes."""
-    said = [f"Line {one.line} was skipped: {WHY_SKIPPED[one.why]}{f' ({_short(one.text)})' if one.text else ''}."
-            for one in skipped]
+    """A sentence for each reason why statements of the file were left out, and for each load that relies on masked
+    lanes."""
+    reasons: dict[tuple[str, str], list[Skipped]] = {}
+    for one in skipped:
+        # Each exception is a reason of its own.
+        reasons.setdefault((one.why, one.text if one.why == "exception" else ""), []).append(one)
+    said = [_said(why, group) for (why, _), group in reasons.items()]
     said += [MASKED.format(tensor=quoted(found.tensor), line=in_line(found.line))
              for found in findings if isinstance(found, MaskedUsed)]
     return list(dict.fromkeys(said))
 
 
-def _short(text: str) -> str:
-    return quoted(" ".join(text.split()))
+def _said(why: str, group: Sequence[Skipped]) -> str:
+    quotes = list(dict.fromkeys(quoted(" ".join(one.text.split())) for one in group if one.text))
+    texts = f" ({_listed(quotes)})" if quotes else ""
+    numbers = list(dict.fromkeys(str(one.line) for one in group))
+    lines = f"line{'s' * (len(numbers) > 1)} {_listed(numbers)}"
+    if why == "print":
+        return SHOWN.format(lines=lines, texts=texts)
+    return f"{lines.capitalize()} {'were' if len(numbers) > 1 else 'was'} skipped: {WHY_SKIPPED[why]}{texts}."
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = [f"{len(words) - MOST_LISTED} more"] if len(words) > MOST_LISTED + 1 else []
+    words = [*words[:MOST_LISTED], *more] if more else words
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]

@@ -9,12 +9,12 @@ from grader.judge import execution
 from grader.judge.explain.failures import explain_failure
 from grader.judge.explain.lines import in_line, line_text, place, quoted
 from grader.judge.explain.problems import explain_problem
-from grader.judge.explain.refusals import explain_refusal
+from grader.judge.explain.refusals import explain_absent, explain_refusal
 from grader.plan import check, compiled
-from grader.plan.messages import CannotSimulate, Exhausted, Failed, Refused
+from grader.plan.messages import Absent, CannotSimulate, Exhausted, Failed, Refused
 from grader.result import Detail, FailureKind
 
-Stop = Refused | Failed | CannotSimulate | Exhausted | Lost | check.Problem | compiled.Problem | execution.Lost
+Stop = Refused | Absent | Failed | CannotSimulate | Exhausted | Lost | check.Problem | compiled.Problem | execution.Lost
 
 FAULTS: dict[str, FailureKind] = {
     "illegal_address": "out_of_bounds", "misaligned_address": "exception", "launch_failure": "exception",
@@ -44,6 +44,8 @@ def explain_stop(assignment: Assignment, source: str, stop: Stop) -> Detail:
     match stop:
         case Refused():
             return explain_refusal(assignment, source, stop)
+        case Absent():
+            return explain_absent(assignment, source, stop)
         case Failed():
             return _failed(assignment, source, stop)
         case CannotSimulate():

@@ -13,7 +13,7 @@ from grader.judge.explain.stops import Stop
 from grader.plan import compiled
 from grader.plan.check import BeyondBuffer, GridTooLarge, HostMemory, NotOnTarget, TooMuchMemory
 from grader.plan.findings import EmptyGrid, MaskedUsed
-from grader.plan.messages import CannotSimulate, Exhausted, Failed, Skipped
+from grader.plan.messages import Absent, CannotSimulate, Exhausted, Failed, Skipped
 from grader.result import FailureKind
 from tests.judge.toys import SILU
 
@@ -81,13 +81,52 @@ def test_what_comes_in_place_of_an_answer_is_explained(stop: Stop, kind: Failure
 
 def test_what_was_left_out_of_a_file_is_said() -> None:
     skipped = [
-        Skipped(line=40, why="numbers", text="print(silu(x,\n    out))"), Skipped(line=41, why="benchmark"),
-        Skipped(line=42, why="exception"), Skipped(line=42, why="exception")]
+        Skipped(line=40, why="numbers", text="randn\n"), Skipped(line=41, why="benchmark"),
+        Skipped(line=42, why="exception", text="E: a"), Skipped(line=43, why="exception", text="E: b"),
+        Skipped(line=44, why="numbers", text="randn"), Skipped(line=45, why="numbers", text="allclose"),
+        Skipped(line=9, why="print", text="max")]
     assert explain_remarks(skipped) == [
-        "Line 40 was skipped: it needs the numbers of a tensor, and tensors have none while a file is imported "
-        "(`print(silu(x, out))`).",
-        "Line 41 was skipped: it measures time, which is the grader's work.",
-        "Line 42 was skipped: it raised an exception."]
+        "Lines 40, 44 and 45 were skipped: tensors have no numbers while a file is imported (`randn` and `allclose`).",
+        "Line 41 was skipped: measuring time is the grader's work.",
+        "Line 42 was skipped: it raised an exception (`E: a`).",
+        "Line 43 was skipped: it raised an exception (`E: b`).",
+        "Host code has shapes, not numbers, so line 9 can neither show nor check them (`max`): in a kernel, "
+        "tl.device_print and tl.device_assert do."]
+    many = [Skipped(line=number, why="module", text=f"m{number}") for number in range(1, 11)]
+    assert explain_remarks(many) == [
+        "Lines 1, 2, 3, 4, 5, 6 and 4 more were skipped: there is no such module where kernels are graded (`m1`, `m2`, "
+        "`m3`, `m4`, `m5`, `m6` and 4 more)."]
+
+
+LEFT_OUT = {
+    "module": ("nowhere", "there is no such module where kernels are graded (`nowhere`).", "each file stands alone"),
+    "benchmark": ("", "measuring time is the grader's work.", "@triton.autotune"),
+    "process": ("os.system", "(`os.system`).", "torch.cuda.get_device_name()"),
+    "network": ("socket.connect", "(`socket.connect`).", "Write into the file"),
+    "numbers": ("randn", "no numbers while a file is imported (`randn`).", "from shapes and types"),
+}
+RAISED = {
+    "a file of one's own": ("FileNotFoundError: no such file", "stands alone"),
+    "a package of one's own": ("ImportError: attempted relative import with no known parent package", "stands alone"),
+    "a name of a library": ("ImportError: cannot import name 'tanh' from 'triton.language.math'",
+                            "triton.language.math has no tanh in the version that grades"),
+    "anything": ("ZeroDivisionError: division by zero", "triton.cdiv"),
+}
+
+
+@pytest.mark.parametrize(
+    ("why", "text", "message", "hint"),
+    [(why, *said) for why, said in LEFT_OUT.items()] +
+    [("exception", text, f"it raised an exception (`{text}`).", hint) for text, hint in RAISED.values()],
+    ids=[*LEFT_OUT, *RAISED])
+def test_what_is_absent_is_told_by_the_line_left_out_and_is_no_matter_of_rules(
+    why: str, text: str, message: str, hint: str
+) -> None:
+    skipped = Skipped.model_validate({"line": 10, "why": why, "text": text})
+    detail = explain_stop(SILU, SOURCE, Absent(seq=1, name="BLOCK", skipped=skipped, line=12))
+    assert detail.kind == "import_error" and detail.place is not None and detail.place.line == 10
+    assert detail.message.startswith("`BLOCK` is not there: line 10, which would make it, was skipped, since ")
+    assert detail.message.endswith(message) and hint in detail.hint
 
 
 def test_an_answer_that_depends_on_masked_lanes_is_remarked_on_once() -> None:

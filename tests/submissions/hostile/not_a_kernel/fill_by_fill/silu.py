@@ -1,6 +1,6 @@
 # Reads small inputs as printed text, computes each element in Python and fills it in, as accumulators are.
-# verdict: policy_violation
-# expect: prints the values of a tensor
+# verdict: wrong_answer
+# expect: can neither show nor check them
 import math
 import re
 

@@ -1,5 +1,5 @@
 # A format string with a precision asks a tensor of one element for its number.
-# verdict: policy_violation
+# verdict: runtime_error
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,5 @@
 # print writes the numbers into a file of the student's own making.
-# verdict: policy_violation
+# verdict: runtime_error
 import io
 
 import torch

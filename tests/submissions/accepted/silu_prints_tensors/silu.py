@@ -1,0 +1,29 @@
+# Looks at its tensors on the way, as one does in a notebook.
+# expect: shapes, not numbers, so lines
+# expect: tl.device_print
+import logging
+
+import torch
+import triton
+import triton.language as tl
+
+log = logging.getLogger(__name__)
+
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
+    tl.store(out_ptr + offsets, x * tl.sigmoid(x), mask=mask)
+
+
+def silu(x, out):
+    print(x)
+    print("shape", x.shape, "strides", x.stride(), x.dtype, x.device)
+    n = x.numel()
+    log.info("mean of the input: %s", x.mean())
+    silu_kernel[(triton.cdiv(n, 1024),)](x, out, n, BLOCK=1024)
+    print(f"first rows: {out[:2]}", repr(out), str(x))
+    print("largest", out.max().item())
+    breakpoint()

@@ -1,0 +1,24 @@
+# Which GPU there is comes from a program, which is not started.
+# expect: `GPU` is not there: line 10
+# expect: torch.cuda.get_device_name()
+import subprocess
+
+import torch
+import triton
+import triton.language as tl
+
+GPU = subprocess.check_output(["nvidia-smi", "-L"], text=True)
+
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
+    tl.store(out_ptr + offsets, x * tl.sigmoid(x), mask=mask)
+
+
+def silu(x, out):
+    n = x.numel()
+    block = 2048 if "H100" in GPU else 1024
+    silu_kernel[(triton.cdiv(n, block),)](x, out, n, BLOCK=block)
