@@ -82,12 +82,12 @@ def test_slots_are_drawn_anew_each_time_and_can_be_had_again(name: str) -> None:
     assignment = ASSIGNMENTS[name]
     case, _ = fitting(assignment, assignment.timed[0], device.memory())
     numbers = scalars(assignment, case)
-    pool = Pool(assignment, case, {"student": numbers, "baseline": numbers}, SLOTS, cuda=True)
+    pool = Pool(assignment, case, SLOTS, cuda=True)
     try:
         seen = []
         for _ in range(2):
-            pool.draw("student", SLOTS - pool.spare)
-            slots = pool.slots("student")
+            pool.draw(SLOTS - pool.spare, numbers)
+            slots = pool.slots()
             assert bool(poisoned(slots[0]["out"].tensor).all())
             drawn = [slot[key].tensor for slot in slots for key in slot if key != "out"]
             assert all(bool(one.isfinite().all()) for one in drawn)

@@ -29,9 +29,9 @@ from grader.plan.plan import Plan
 from grader.result import Interval, Timing
 from grader.statistics import Estimate, estimate, settled, straddles
 
-# Whatever a replay's length, its time wavers by some 10 µs on an H200: 1 % of what 8 GiB of slots take to be read and
+# Whatever a replay's length, its time wavers by some 10 µs on an H200: 1 % of what 6 GiB of slots take to be read and
 # written there.
-POOL_BYTES = 16 << 30
+POOL_BYTES = 12 << 30
 # Host memory takes longer: a page of it is made when it is touched.
 HOST_POOL_BYTES, MOST_HOST_SLOTS = 16 << 30, 12
 FEWEST_SLOTS, MOST_SLOTS = 4, 256
@@ -60,8 +60,7 @@ def fitting(assignment: Assignment, case: TimedCase, free: Memory) -> tuple[Case
     assert free.device is not None
     on_host = {p.name for p in assignment.parameters if isinstance(p, Input)} if assignment.on_host else set()
     for one in case.siblings():
-        # Both sides have outputs of their own.
-        whole = slot_bytes(assignment, one) + slot_bytes(assignment, one, only={assignment.output.name})
+        whole = slot_bytes(assignment, one)
         host = slot_bytes(assignment, one, only=on_host)
         least = max(FEWEST_SLOTS, math.ceil(CACHES * free.cache / whole))
         pool, most = (HOST_POOL_BYTES, MOST_HOST_SLOTS) if on_host else (POOL_BYTES, MOST_SLOTS)
@@ -132,14 +131,15 @@ def _measure(
     program = executor.load(plan, binaries)
     if isinstance(program, Lost):
         return program
-    pool = Pool(
-        assignment, case, {"student": scalars, "baseline": ours.scalars(assignment, case)}, slots, cuda=True)
+    pool = Pool(assignment, case, slots, cuda=True)
     try:
-        student = Replays("student", executor, program, pool, seconds)
+        student = Replays(executor, program, scalars, pool, seconds)
         baseline = Replays(
-            "baseline", other, _program(assignment, case, EAGER, other, baselines), pool, BASELINE_SECONDS,
-            first=slots if other is executor else 0)
-        lost = _bind(pool, student, baseline)
+            other, _program(assignment, case, EAGER, other, baselines), ours.scalars(assignment, case), pool,
+            BASELINE_SECONDS)
+        if other is not executor:
+            _sure(other.bind(pool.slots(), pool.look))
+        lost = executor.bind(pool.slots(), pool.look)
         if lost is not None:
             return lost
         _right(baseline)
@@ -155,14 +155,14 @@ def _measure(
         def one_of_baseline() -> float:
             taken = _sure(baseline.replay(expect=limited))
             if limited:
-                pool.doubtful("baseline", baseline.count)
+                pool.doubtful(baseline.count)
             return taken
 
         def one_of_student() -> float | Lost | Wrong:
             taken = student.replay(expect=True)
             if isinstance(taken, Lost):
                 return taken
-            return pool.check("student", student.count) or taken
+            return pool.check(student.count) or taken
 
         def enough(ratios: Sequence[float]) -> bool:
             """Whether further blocks could change nothing, or nothing that matters."""
@@ -218,19 +218,11 @@ def _program(assignment: Assignment, case: Case, function: str, executor: Execut
     return baselines.program(assignment, case, function)
 
 
-def _bind(pool: Pool, student: Replays, baseline: Replays) -> Lost | None:
-    if student.executor is baseline.executor:
-        both = [*pool.slots("student"), *pool.slots("baseline")]
-        return student.executor.bind(both, *pool.looks.values())
-    _sure(baseline.executor.bind(pool.slots("baseline"), pool.looks["baseline"]))
-    return student.executor.bind(pool.slots("student"), pool.looks["student"])
-
-
 def _right(baseline: Replays) -> None:
     """Looks at one answer of the baseline's. Raises InfrastructureError if it is wrong."""
-    baseline.pool.draw("baseline", 1)
-    _sure(baseline.executor.run(baseline.program, baseline.first, seconds=BASELINE_SECONDS))
-    wrong = baseline.pool.check("baseline", 1, looked=False)
+    baseline.pool.draw(1, baseline.scalars)
+    _sure(baseline.executor.run(baseline.program, 0, seconds=BASELINE_SECONDS))
+    wrong = baseline.pool.check(1, looked=False)
     if wrong is not None:
         raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what}")
 

@@ -1,6 +1,7 @@
-"""The input pool: memory for timed calls, as slots of distinct inputs, and for each side outputs of its own.
+"""The pool: memory for timed calls of either side, as slots of distinct inputs with their outputs.
 
-No contents are seen twice: before each replay inputs are drawn anew, outputs and guard zones rewritten.
+No contents are seen twice: before each replay inputs are drawn anew, outputs and guard zones rewritten. Both sides have
+the same memory in turn, so that their ratio does not depend on where it comes to lie.
 """
 
 from __future__ import annotations
@@ -21,14 +22,12 @@ from grader.judge.arena import Arena, Piece
 from grader.judge.buffers import DTYPES
 from grader.judge.compare import POISON, Comparison, compare, same_bits
 from grader.judge.execution import Look, Slot
-from grader.judge.planning import Wanted, given_of
+from grader.judge.planning import given_tensor
 from grader.judge.timing.checks import Checks, Laid
 from grader.kit.inputs import Spread, Tables, partner_tables, tables
 from grader.plan.messages import GivenTensor
 from grader.result import Worst
 
-Side = Literal["student", "baseline"]
-SIDES: tuple[Side, Side] = ("student", "baseline")
 # Of one output, secret places that are copied within the clock.
 LOOKED_AT = 1024
 # float64 elements of an answer that are compared at a time: comparing takes some ten times its memory.
@@ -54,7 +53,7 @@ class Wrong:
 
 
 def slot_bytes(assignment: Assignment, case: Case, only: Collection[str] | None = None) -> int:
-    """Bytes of a slot with the output of one side, or of those of its tensors that `only` names."""
+    """Bytes of a slot, or of those of its tensors that `only` names."""
     return sum(
         math.prod(shape_of(p, case)) * DTYPES[p.dtype].itemsize
         for p in assignment.parameters if not isinstance(p, Scalar) and (only is None or p.name in only))
@@ -64,20 +63,17 @@ class Pool:
     """`count` slots for a case, on a GPU or, with all of it, on the host. Raises BufferError if there is no memory.
 
     `spare` of them are for calls that do not count, right before those that do.
-
-    `scalars` are the numbers that all calls are given, of each side.
     """
 
-    def __init__(
-        self, assignment: Assignment, case: Case, scalars: Mapping[Side, Mapping[str, float]], count: int, *, cuda: bool
-    ) -> None:
+    def __init__(self, assignment: Assignment, case: Case, count: int, *, cuda: bool) -> None:
         self.count = count
         cache = torch.cuda.get_device_properties(0).L2_cache_size if cuda else 0
         self.spare = min(count // 2, max(1, math.ceil(SPARE_CACHES * cache / slot_bytes(assignment, case))))
-        self._assignment, self._case, self._scalars = assignment, case, scalars
+        self._assignment, self._case = assignment, case
+        # Those of the side whose calls come next.
+        self._scalars: Mapping[str, float] = {}
         self._generator = torch.Generator("cuda" if cuda else "cpu").manual_seed(secrets.randbits(63))
-        given = [one for one in given_of(assignment, Wanted(case, scalars["student"], debug=False))
-                 if isinstance(one, GivenTensor)]
+        given = [given_tensor(p, case) for p in assignment.parameters if not isinstance(p, Scalar)]
         self._names = [one.name for one in given if not one.output]
         read = [one for one in given if not one.output]
         written = next(one for one in given if one.output)
@@ -89,8 +85,8 @@ class Pool:
         try:
             self._inputs = self._arena(
                 read * count, "host" if self._on_host else "device", sparse=assignment.renew is not None)
-            self._outputs = {side: self._arena([written] * count, place, "secret") for side in SIDES}
-            self.looks = {side: self._look(side, self._arena(desk, place)) for side in SIDES}
+            self._outputs = self._arena([written] * count, place, "secret")
+            self.look = Look(self._outputs, *self._arena(desk, place).pieces)
         except BaseException:
             self.close()
             raise
@@ -101,61 +97,62 @@ class Pool:
             self.fused = Fused(assignment, case, self._inputs, self._names, self._generator)
         self._answers: list[tuple[Tensor, Tensor | None]] = []
         self._checks: Checks | None = None
-        self._starts = {
-            side: torch.tensor([Look.position(piece, 0) for piece in arena.pieces], device=self._generator.device)
-            for side, arena in self._outputs.items()}
+        self._starts = torch.tensor(
+            [Look.position(piece, 0) for piece in self._outputs.pieces], device=self._generator.device)
 
-    def slots(self, side: Side) -> list[Slot]:
-        """The tensors of each slot's call, for one side."""
+    def slots(self) -> list[Slot]:
+        """The tensors of each slot's call."""
         step, output = len(self._names), self._assignment.output.name
         return [
             {**dict(zip(self._names, self._inputs.pieces[i * step : (i + 1) * step], strict=True)),
-             output: self._outputs[side].pieces[i]}
+             output: self._outputs.pieces[i]}
             for i in range(self.count)]
 
-    def draw(self, side: Side, count: int, *, expect: bool = True) -> None:
-        """New contents for the first `count` slots, whose calls one side is to make, and the spare ones after them.
+    def draw(self, count: int, scalars: Mapping[str, float], *, expect: bool = True) -> None:
+        """New contents for the first `count` slots, and the spare ones after them. `scalars` are the numbers that the
+        side is given whose calls come next.
 
         With `expect`, `check` can tell afterwards what came of the first.
         """
+        self._scalars = scalars
         drawn = min(self.count, count + self.spare)
         if self.fused is not None:
             self.fused.renew(drawn)
             if expect:
                 self._checks = Checks(
-                    self._assignment, [self._given(side, slot) for slot in range(count)], self.fused.laid,
+                    self._assignment, [self._given(slot) for slot in range(count)], self.fused.laid,
                     shape_of(self._assignment.output, self._case)[0], self._generator)
         else:
-            self._renew(side, drawn)
+            self._renew(drawn)
         self._inputs.guard()
         # Last, so that the device's cache holds the same for either side.
-        outputs = self._outputs[side]
+        outputs = self._outputs
         last = outputs.pieces[drawn - 1]
         as_integer, bits = POISON[last.tensor.dtype]
         end = last.offset + last.tensor.nbytes
         outputs.memory[: end // last.tensor.itemsize * last.tensor.itemsize].view(as_integer).fill_(bits)
         outputs.guard()
-        self._choose(side, count)
+        self._choose(count)
 
-    def doubtful(self, side: Side, count: int) -> list[int]:
+    def doubtful(self, count: int) -> list[int]:
         """The slots whose answers, or inputs, do not look right after a replay on the first `count` slots; all of them
         on the host. The same work whatever is found."""
         if self.fused is None:
             return list(range(count))
         assert self._checks is not None
-        return self._checks.doubtful([piece.tensor for piece in self._outputs[side].pieces[:count]])
+        return self._checks.doubtful([piece.tensor for piece in self._outputs.pieces[:count]])
 
-    def check(self, side: Side, count: int, *, looked: bool = True) -> Wrong | None:
+    def check(self, count: int, *, looked: bool = True) -> Wrong | None:
         """The first thing wrong with what a replay on the first `count` slots has left; `looked`: it ended with a look.
         """
-        late = self._is_late(side)
-        doubtful = self.doubtful(side, count)
+        late = self._is_late()
+        doubtful = self.doubtful(count)
         # Again after the answers: what is written while they are looked at is late as well.
-        if looked and bool(late | self._is_late(side)):
+        if looked and bool(late | self._is_late()):
             return Wrong("late")
-        if self._outputs[side].touched() or (not self._on_host and self._inputs.touched()):
+        if self._outputs.touched() or (not self._on_host and self._inputs.touched()):
             return Wrong("outside")
-        return next((wrong for slot in doubtful if (wrong := self._check(side, slot)) is not None), None)
+        return next((wrong for slot in doubtful if (wrong := self._check(slot)) is not None), None)
 
     def close(self) -> None:
         """Gives the memory back; no executor may have it bound any more."""
@@ -171,35 +168,32 @@ class Pool:
         self._arenas.append(arena)
         return arena
 
-    def _look(self, side: Side, desk: Arena) -> Look:
-        return Look(self._outputs[side], *desk.pieces)
-
-    def _choose(self, side: Side, count: int) -> None:
+    def _choose(self, count: int) -> None:
         """Other secret places of the first `count` outputs."""
-        positions, output = self.looks[side].positions.tensor, self._outputs[side].pieces[0].tensor
+        positions, output = self.look.positions.tensor, self._outputs.pieces[0].tensor
         slots = torch.arange(len(positions), device=positions.device) % count
         places = torch.randint(output.numel(), slots.shape, generator=self._generator, device=positions.device)
-        positions.copy_(self._starts[side][slots] + places)
+        positions.copy_(self._starts[slots] + places)
 
-    def _is_late(self, side: Side) -> Tensor:
-        look = self.looks[side]
+    def _is_late(self) -> Tensor:
+        look = self.look
         as_integer, _ = POISON[look.target.tensor.dtype]
         size = look.target.tensor.itemsize
         memory = look.source.memory
         flat = memory[: len(memory) // size * size].view(as_integer)
         return (flat[look.positions.tensor] != look.target.tensor.view(as_integer)).any()
 
-    def _given(self, side: Side, slot: int) -> Inputs:
+    def _given(self, slot: int) -> Inputs:
         """The inputs as they stand in shared memory."""
         pieces: Sequence[Piece] = self._inputs.pieces[slot * len(self._names) : (slot + 1) * len(self._names)]
-        return {**{name: piece.tensor for name, piece in zip(self._names, pieces, strict=True)}, **self._scalars[side]}
+        return {**{name: piece.tensor for name, piece in zip(self._names, pieces, strict=True)}, **self._scalars}
 
-    def _renew(self, side: Side, count: int) -> None:
+    def _renew(self, count: int) -> None:
         """On the host: other values in place, where an assignment can tell which; the answers to them are kept."""
         self._answers = []
         self._seeds = [secrets.randbits(63) for _ in range(count)]
         for slot, seed in enumerate(self._seeds):
-            given = self._given(side, slot)
+            given = self._given(slot)
             if self._assignment.renew is not None:
                 renewal = self._assignment.renew(given, numpy.random.default_rng(secrets.randbits(128)))
                 renewal.elements.copy_(renewal.values)
@@ -208,14 +202,14 @@ class Pool:
             drawn = self._assignment.make_inputs(self._case, torch.Generator().manual_seed(seed))
             for name in self._names:
                 given[name].copy_(drawn[name])
-            self._answers.append(answer_and_tolerance(self._assignment, {**drawn, **self._scalars[side]}))
+            self._answers.append(answer_and_tolerance(self._assignment, {**drawn, **self._scalars}))
 
-    def _check(self, side: Side, slot: int) -> Wrong | None:
+    def _check(self, slot: int) -> Wrong | None:
         """Compares a whole answer with the right one to the inputs that were drawn."""
-        output = self._outputs[side].pieces[slot].tensor
+        output = self._outputs.pieces[slot].tensor
         if self.fused is None:
             return _wrong(compare(output.cpu(), *self._answers[slot]))
-        given = self._given(side, slot)
+        given = self._given(slot)
         left = {name: given[name].clone() for name in self._names}
         self.fused.again()
         for name, value in left.items():

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 
 from grader.judge.execution import Captured, Executor, Lost, Taken
-from grader.judge.timing.pool import Pool, Side
+from grader.judge.timing.pool import Pool
 
 # A replay should be this long, where there are slots enough: of both sides, so that neither lets the device cool.
 REPLAY_SECONDS = 5e-3
@@ -22,18 +23,17 @@ APART_SHARE, APART_SECONDS = 0.01, 50e-6
 
 @dataclass
 class Replays:
-    """One side's calls: of a program, on the first `count` slots of the pool, which are bound from number `first` on.
+    """One side's calls: of a program, given `scalars`, on the first `count` slots of the pool.
 
     The pool's spare slots, after those, have calls before the clock starts: they leave the device, which turns from the
     judge's context to the executor's, and its cache as such calls do. `limit` is the seconds that a replay may take.
     """
 
-    side: Side
     executor: Executor
     program: int
+    scalars: Mapping[str, float]
     pool: Pool
     limit: float
-    first: int = 0
     count: int = 1
     by_host: bool = False
     _nothing: Taken = field(default_factory=lambda: Taken(0.0, 0.0))
@@ -44,7 +44,7 @@ class Replays:
     def prepare(self, count: int = 1) -> Lost | None:
         """Measures what launch and wait take, and gives a replay as many slots as make it long enough: `count` is a
         guess. For an unknown kernel it is one, since a single call may take seconds."""
-        look = self.pool.looks[self.side]
+        look = self.pool.look
         nothing = self.executor.capture(self.program, [], look, seconds=self.limit)
         if isinstance(nothing, Lost):
             return nothing
@@ -59,13 +59,12 @@ class Replays:
         wanted = min(most, count)
         for _ in range(GUESSES):
             self.count = wanted
-            self.pool.draw(self.side, self.count, expect=False)
-            ends = self.first + self.count
-            calls = self.executor.capture(self.program, range(self.first, ends), look, seconds=self.limit)
+            self.pool.draw(self.count, self.scalars, expect=False)
+            calls = self.executor.capture(self.program, range(self.count), look, seconds=self.limit)
             if isinstance(calls, Lost):
                 return calls
             # Of a slow kernel one call is enough.
-            spare = range(ends, ends + min(self.pool.spare, self.count))
+            spare = range(self.count, self.count + min(self.pool.spare, self.count))
             warm = self.executor.capture(self.program, spare, seconds=self.limit)
             if isinstance(warm, Lost):
                 return warm
@@ -83,7 +82,7 @@ class Replays:
     def replay(self, *, expect: bool) -> float | Lost:
         """Seconds a call, on contents that no call has seen before."""
         assert self._calls is not None and self._warm is not None
-        self.pool.draw(self.side, self.count, expect=expect)
+        self.pool.draw(self.count, self.scalars, expect=expect)
         taken = self.executor.replay(self._calls, before=self._warm, seconds=self.limit)
         if isinstance(taken, Lost):
             return taken

@@ -49,8 +49,8 @@ def _fastest(
     """The number of the fastest plan; how all of them fail, or the first that fails otherwise than by asking for more
     than a GPU has: such a configuration is passed over, as Triton's autotuner does."""
     best, least, lost = -1, math.inf, Lost("out_of_resources", "no configuration of the autotuner can be started")
-    executor, scalars = take(), wanted.scalars
-    pool = Pool(assignment, wanted.case, {"student": scalars, "baseline": scalars}, slots, cuda=True)
+    executor = take()
+    pool = Pool(assignment, wanted.case, slots, cuda=True)
     try:
         for number, plan in enumerate(planned):
             if not isinstance(plan, Plan):
@@ -64,9 +64,9 @@ def _fastest(
             executor = take()
             program = executor.load(plan, sound)
             found: Lost | Wrong | float | None = program if isinstance(program, Lost) else executor.bind(
-                pool.slots("student"), pool.looks["student"])
+                pool.slots(), pool.look)
             if found is None and isinstance(program, int):
-                found = _seconds(Replays("student", executor, program, pool, seconds), pool)
+                found = _seconds(Replays(executor, program, wanted.scalars, pool, seconds), pool)
             if isinstance(found, Wrong):
                 return found
             if isinstance(found, Lost):
@@ -92,7 +92,7 @@ def _seconds(calls: Replays, pool: Pool) -> float | Lost | Wrong:
         one = calls.replay(expect=True)
         if isinstance(one, Lost):
             return one
-        wrong = pool.check("student", calls.count)
+        wrong = pool.check(calls.count)
         if wrong is not None:
             return wrong
         taken.append(one)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.assignment import Assignment, Case, TimedCase
+from grader.assignment import Case, TimedCase
 from grader.catalogue import assignments, right_answer
 from grader.forkserver.handle import InfrastructureError
 from grader.judge.compare import poison_, poisoned
@@ -40,14 +40,17 @@ def case_of(name: str) -> Case:
 
 
 def made(name: str) -> Pool:
-    numbers = scalars(ASSIGNMENTS[name], case_of(name))
-    return Pool(ASSIGNMENTS[name], case_of(name), {"student": numbers, "baseline": numbers}, COUNT, cuda=False)
+    return Pool(ASSIGNMENTS[name], case_of(name), COUNT, cuda=False)
+
+
+def draw(name: str, pool: Pool) -> None:
+    pool.draw(COUNT, scalars(ASSIGNMENTS[name], case_of(name)))
 
 
 def answer(name: str, pool: Pool) -> list[Tensor]:
     """Right answers in all slots, and the look after them. Returns the outputs."""
     outputs = []
-    for slot in pool.slots("student"):
+    for slot in pool.slots():
         inputs = {key: piece.tensor for key, piece in slot.items() if key != "out"}
         slot["out"].tensor.copy_(right_answer(
             ASSIGNMENTS[name], {**inputs, **scalars(ASSIGNMENTS[name], case_of(name))}))
@@ -57,7 +60,7 @@ def answer(name: str, pool: Pool) -> list[Tensor]:
 
 
 def look(pool: Pool) -> None:
-    one = pool.looks["student"]
+    one = pool.look
     target = one.target.tensor
     whole = one.source.memory[: len(one.source.memory) // target.itemsize * target.itemsize].view(target.dtype)
     torch.index_select(whole, 0, one.positions.tensor, out=target)
@@ -67,13 +70,13 @@ def look(pool: Pool) -> None:
 def test_right_answers_pass_and_contents_are_never_the_same(name: str, pool: Pool) -> None:
     seen = []
     for _ in range(2):
-        pool.draw("student", COUNT)
-        slots = pool.slots("student")
+        draw(name, pool)
+        slots = pool.slots()
         assert all(bool(poisoned(slot["out"].tensor).all()) for slot in slots)
-        assert pool.check("student", COUNT, looked=False) is not None
+        assert pool.check(COUNT, looked=False) is not None
         seen.append([slot[key].tensor.clone() for slot in slots for key in slot if key != "out"])
         answer(name, pool)
-        assert pool.check("student", COUNT) is None
+        assert pool.check(COUNT) is None
     step = len(seen[0]) // COUNT
     for one, other in (*zip(*seen, strict=True), (seen[0][0], seen[0][step])):
         # Of the first column's matrix only that is drawn.
@@ -82,11 +85,11 @@ def test_right_answers_pass_and_contents_are_never_the_same(name: str, pool: Poo
 
 @each
 def test_a_wrong_element_is_told_with_its_place(name: str, pool: Pool) -> None:
-    pool.draw("student", COUNT)
+    draw(name, pool)
     outputs = answer(name, pool)
     outputs[1].view(-1)[17] = outputs[1].view(-1)[17] * 2 + 1
     look(pool)
-    wrong = pool.check("student", COUNT)
+    wrong = pool.check(COUNT)
     assert isinstance(wrong, Wrong) and (wrong.what, wrong.count) == ("values", 1)
     assert wrong.total == outputs[1].numel() and wrong.worst is not None
     columns = outputs[1].shape[-1]
@@ -95,26 +98,15 @@ def test_a_wrong_element_is_told_with_its_place(name: str, pool: Pool) -> None:
 
 @pytest.mark.parametrize("name", ["silu"])
 def test_what_is_written_after_the_end_or_beside_a_tensor_is_told(name: str, pool: Pool) -> None:
-    pool.draw("student", COUNT)
+    draw(name, pool)
     outputs = answer(name, pool)
     outputs[2].add_(1)
-    assert pool.check("student", COUNT) == Wrong("late")
-    pool.draw("student", COUNT)
+    assert pool.check(COUNT) == Wrong("late")
+    draw(name, pool)
     answer(name, pool)
-    piece = pool.slots("student")[0]["out"]
+    piece = pool.slots()[0]["out"]
     piece.arena.memory[piece.offset - 8] ^= 1
-    assert pool.check("student", COUNT) == Wrong("outside")
-
-
-@pytest.mark.parametrize("name", ["silu"])
-def test_sides_have_outputs_of_their_own_and_share_inputs(name: str, pool: Pool) -> None:
-    student, baseline = pool.slots("student"), pool.slots("baseline")
-    for one, other in zip(student, baseline, strict=True):
-        assert one["x"] is other["x"] and one["out"].arena is not other["out"].arena
-    arenas = {piece.arena for slot in student for piece in slot.values()}
-    assert not arenas & {slot["out"].arena for slot in baseline}
-    look = pool.looks["student"]
-    assert not {look.source, look.positions.arena, look.target.arena} & {slot["out"].arena for slot in baseline}
+    assert pool.check(COUNT) == Wrong("outside")
 
 
 CHANGES: dict[str, Callable[[Tensor, Tensor], object]] = {
@@ -167,24 +159,19 @@ SMALLER = TimedCase(name="8192x8192", sizes={"M": 8192, "N": 8192}, smaller=({"M
 MEMORY = Memory(host=64 * GIB, device=128 * GIB, cache=50 << 20)
 
 
-def with_outputs(assignment: Assignment, case: Case) -> int:
-    """Bytes of a slot with the outputs of both sides."""
-    return slot_bytes(assignment, case) + slot_bytes(assignment, case, only={"out"})
-
-
 def test_a_pool_is_as_large_as_it_may_be_and_passes_through_the_cache() -> None:
     silu, vector = ASSIGNMENTS["silu"], ASSIGNMENTS["rmsnorm_vector"]
     case, slots = fitting(silu, SMALLER, MEMORY)
-    assert case.name == "8192x8192" and slots == measure.POOL_BYTES // with_outputs(silu, case)
+    assert case.name == "8192x8192" and slots == measure.POOL_BYTES // slot_bytes(silu, case)
     case, slots = fitting(vector, TimedCase(name="1048576", sizes={"N": 1 << 20}), MEMORY)
     assert slots == measure.MOST_SLOTS and slots * slot_bytes(vector, case) >= measure.CACHES * MEMORY.cache
 
 
 def test_a_small_card_gets_a_smaller_case_and_a_smaller_one_none() -> None:
     silu = ASSIGNMENTS["silu"]
-    case, slots = fitting(silu, SMALLER, Memory(host=64 * GIB, device=8 * GIB, cache=50 << 20))
+    case, slots = fitting(silu, SMALLER, Memory(host=64 * GIB, device=6 * GIB, cache=50 << 20))
     assert (case.name, slots) == ("8192x8192", measure.FEWEST_SLOTS)
-    case, slots = fitting(silu, SMALLER, Memory(host=64 * GIB, device=7 * GIB, cache=50 << 20))
+    case, slots = fitting(silu, SMALLER, Memory(host=64 * GIB, device=4 * GIB, cache=50 << 20))
     assert case.name == "2048x2048" and slots > measure.FEWEST_SLOTS
     with pytest.raises(InfrastructureError, match="no size of it fits"):
         fitting(silu, SMALLER, Memory(host=64 * GIB, device=1 << 20, cache=50 << 20))

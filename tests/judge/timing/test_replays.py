@@ -41,13 +41,13 @@ class Clocks:
 @pytest.fixture
 def pool() -> Iterator[Pool]:
     case = Case(name="tiny", sizes={"M": 30, "N": 70})
-    pool = Pool(assignments()["silu"], case, {"student": {}, "baseline": {}}, 8, cuda=False)
+    pool = Pool(assignments()["silu"], case, 8, cuda=False)
     yield pool
     pool.close()
 
 
 def replays(clocks: Any, pool: Pool) -> Replays:
-    found = Replays("student", clocks, 0, pool, 10.0)
+    found = Replays(clocks, 0, {}, pool, 10.0)
     assert found.prepare() is None
     for _ in range(12):
         assert isinstance(found.replay(expect=False), float)
