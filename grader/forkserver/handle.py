@@ -50,7 +50,7 @@ class InfrastructureError(Exception):
 class Zygote:
     """One process that forks workers, for one lane: at most one worker lives at a time.
 
-    `roles` are what its workers are for: with none it starts in a tenth of the time, and they can only be canaries.
+    `roles` are what its workers are for: with none it starts in a tenth of the time, and they can only be probes.
     `layers` are those of the sandbox that they get. It runs inside `cgroup`, and closes that with itself.
     """
 
