@@ -101,7 +101,7 @@ def at(wanted: str) -> Isolation | None:
 @cache
 def _without_cgroup(layers: wire.Layers) -> Isolation | None:
     level = 0
-    # Without seccomp it is 0 anyway; and two canaries of one user that trace each other would wait for each other.
+    # Without seccomp it is 0 anyway; and two probes of one user that trace each other would wait for each other.
     if layers.seccomp:
         try:
             managed, trouble = isolation.probe(layers)
