@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader import catalogue
+from grader import catalogue, desk
 from grader.course import CourseError, read_course
 from grader.submission import SubmissionError, find_submissions
 
@@ -69,6 +69,8 @@ def grade(
     try:
         found = catalogue.files()
         students = find_submissions(submissions, found.values(), leave_out=out)
+        if left := desk.beside(submissions, [student.folder for student in students]):
+            errors.print(f"kernelmark: {', '.join(left)}: in no student's folder, so not graded", markup=False)
         rules = read_course(course, frozenset(found))
     except (SubmissionError, CourseError) as error:
         _usage(str(error))

@@ -1,25 +1,32 @@
-"""What a student has before handing in: files of assignments, what is missing, what has another name or place."""
+"""What a folder holds of the assignments' files, and which others seem to be meant for them: under another name, in
+another place, in a notebook or an archive. A student's check asks before handing in, and a grading asks afterwards."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.submission import printable
+from grader.submission import printable, read_source_file
 
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".7z", ".rar")
 # `silu.py.txt` is what an editor of Windows leaves.
-SUFFIXES = (".py", ".py.txt", ".ipynb", ".zip")
+SUFFIXES = (".py", ".py.txt", ".ipynb", *ARCHIVES)
 # A file of these words is about a kernel, and none.
 ABOUT = frozenset({"test", "tests", "bench", "benchmark", "reference", "baseline"})
 # Folders below the student's that are looked into, one in another, and how many entries in all: a home is no homework.
 DEPTH = 2
 MOST_ENTRIES = 3_000
 MOST_NAMED = 3
+# Files whose text is looked at, and how long it may be.
+MOST_READ = 50
 SOURCE_BYTES = 128 << 10
 
+# In a notebook a line is a string.
+_DEFINED = re.compile(r'^[ \t]*"?def (\w+)\(', re.MULTILINE)
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
@@ -59,17 +66,14 @@ def find(path: Path, known: Mapping[str, str], asked: Sequence[str], *, named: b
     if there:
         raise DeskError(f"{path}: neither a file nor a folder; a file such as {next(iter(known.values()))} expected")
     name = meant(path.name, known)
-    near = _named(strays(path.parent, {name: known[name]})[name], path.parent) if name else ""
-    raise DeskError(f"{path}: no such file{f', but there is {near}' if near else ''}; a file or a folder expected")
+    near = _named(strays(path.parent, {name: known[name]}).of[name], path.parent) if name else []
+    but = f", but there is {_listed(near)}" if near else ""
+    raise DeskError(f"{path}: no such file{but}; a file or a folder expected")
 
 
 def meant(file: str, known: Mapping[str, str]) -> str | None:
     """The assignment whose name stands in a file's name: `SiLU.py`, `gemm_final.py`, `silu (1).py`."""
-    stem = next((file[: -len(suffix)] for suffix in sorted(SUFFIXES, key=len, reverse=True)
-                 if file.casefold().endswith(suffix)), None)
-    if stem is None or file.startswith("."):
-        return None
-    words = [word.casefold() for word in _WORDS.findall(stem)]
+    words = _words(file)
     if ABOUT.intersection(words):
         return None
     runs = {"".join(words[begin:end]) for begin in range(len(words)) for end in range(begin + 1, len(words) + 1)}
@@ -77,35 +81,90 @@ def meant(file: str, known: Mapping[str, str]) -> str | None:
     return max(found, key=len, default=None)
 
 
-def strays(folder: Path, known: Mapping[str, str]) -> dict[str, list[Path]]:
-    """For each assignment, the files in `folder` and below that seem to be meant for it, without the file itself."""
-    found: dict[str, list[Path]] = {name: [] for name in known}
+@dataclass(frozen=True)
+class Strays:
+    """Files that stand where none is looked for. `of` are by assignment those that seem to be meant for it: by their
+    name or what they define, and where there is none of these the notebooks and archives that may hold it. `others` are
+    Python that seems to be meant for none."""
+
+    of: dict[str, list[Path]]
+    others: list[Path]
+
+
+def strays(folder: Path, known: Mapping[str, str]) -> Strays:
+    """The strays in `folder` and below it. Files are read with care, and nothing is run or unpacked."""
+    found, others, whole = Strays({name: [] for name in known}, []), list[Path](), list[Path]()
+    left = MOST_READ
     for path in _below(folder):
+        words = _words(path.name)
+        if not words or path in (folder / file for file in known.values()):
+            continue
         name = meant(path.name, known)
-        if name is not None and path != folder / known[name]:
-            found[name].append(path)
+        names = [name] if name else []
+        archive = path.name.casefold().endswith(ARCHIVES)
+        if not names and not archive and not ABOUT.intersection(words) and left:
+            left -= 1
+            names = _defined(path, known)
+        for one in names:
+            found.of[one].append(path)
+        if not names:
+            (whole if archive or path.suffix.casefold() == ".ipynb" else others).append(path)
+    for paths in found.of.values():
+        paths.extend([] if paths else whole)
+    found.others.extend(others)
     return found
+
+
+def elsewhere(folder: Path, known: Mapping[str, str]) -> tuple[dict[str, list[str]], list[str]]:
+    """The strays as text, by assignment; and the others, where the folder holds no file that is looked for."""
+    found = strays(folder, known)
+    others = [] if any((folder / file).exists() for file in known.values()) else found.others
+    return {name: _named(paths, folder) for name, paths in found.of.items()}, _named(others, folder)
+
+
+def beside(path: Path, folders: Sequence[Path]) -> list[str]:
+    """Python and archives that lie in `path` beside the students' folders, and so in none of them."""
+    if path in folders:
+        return []
+    return _named([path / entry.name for entry in os.scandir(path)
+                   if _words(entry.name) and not entry.is_dir(follow_symlinks=False)], path)
+
+
+def found_instead(names: Sequence[str], *expected: str) -> str:
+    """`Found hw1/SiLU.py; silu.py expected.`"""
+    return f"Found {_listed(names)}; {_listed(expected)} expected."
+
+
+def _words(file: str) -> list[str]:
+    """The words of a file's name; none if it is hidden, or of no kind that holds Python."""
+    stem = next((file[: -len(suffix)] for suffix in sorted(SUFFIXES, key=len, reverse=True)
+                 if file.casefold().endswith(suffix)), "")
+    return [] if file.startswith(".") else [word.casefold() for word in _WORDS.findall(stem)]
 
 
 def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) -> Desk:
     here = {name: folder / file for name, file in asked.items() if (folder / file).exists()}
-    others = {name: paths for name, paths in strays(folder, known).items() if name in asked and name not in here}
+    found = strays(folder, known)
+    others = {name: found.of[name] for name in asked if name not in here}
     instead = {name: paths[0] for name, paths in others.items()
                if len(paths) == 1 and paths[0].suffix.casefold() == ".py"}
     missing = [file for name, file in asked.items() if name not in here and not others[name]]
     if not here and not any(others.values()):
-        raise DeskError(f"{folder}: holds none of {', '.join(asked.values())}; one or more expected"
-                        + (f" (unpack {archives})" if (archives := _archives(folder)) else ""))
+        raise DeskError(f"{folder}: holds none of {', '.join(asked.values())}; one or more expected")
     lines = [f"Would be handed in: {', '.join(path.name for path in here.values())}." if here else
              "Nothing would be handed in."]
     if missing:
         lines.append(f"Missing: {', '.join(missing)}.")
-    lines += [f"Found {_named(paths, folder)}; {asked[name]} expected{'' if name in instead else ', so not checked'}."
-              for name, paths in others.items() if paths]
-    used = {*here.values(), *instead.values(), *(path for paths in others.values() for path in paths)}
-    left = sorted(path.name for path in folder.glob("*.py") if path not in used and path.name not in known.values())
-    if left:
-        lines.append(f"Would not be handed in: {', '.join(left)} (each file stands alone).")
+    # An archive may hold several.
+    groups: dict[tuple[Path, ...], list[str]] = {}
+    for name, paths in others.items():
+        groups.setdefault(tuple(paths), []).append(name)
+    for group, names in groups.items():
+        if group:
+            said = found_instead(_named(group, folder), *(asked[name] for name in names))
+            lines.append(said if names[0] in instead else f"{said[:-1]}, so not checked.")
+    if left := sorted(path.name for path in found.others if path.parent == folder):
+        lines.append(f"Would not be handed in: {_listed(left)} (each file stands alone).")
     files = {name: here.get(name) or instead[name] for name in asked if name in here or name in instead}
     return Desk(folder, files, [folder / file for file in asked.values()], lines, complete=len(here) == len(asked))
 
@@ -114,24 +173,21 @@ def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Desk:
     if len(only) > 1:
         raise DeskError(f"--only: {', '.join(only)}; one assignment expected for one file")
     exact = next((name for name, file in known.items() if file == path.name), None)
-    name = only[0] if only else exact or _by_content(path, known) or meant(path.name, known)
+    defined = _defined(path, known)
+    name = only[0] if only else exact or (defined[0] if len(defined) == 1 else meant(path.name, known))
     if name is None:
         raise DeskError(f"{path}: the file of an assignment expected ({', '.join(known.values())}); --only NAME says "
                         "which it is")
     if path.name == known[name]:
         return Desk(path.parent, {name: path}, [path])
-    return Desk(path.parent, {name: path}, [path], [f"Found {path.name}; {known[name]} expected."], complete=False)
+    return Desk(path.parent, {name: path}, [path], [found_instead([path.name], known[name])], complete=False)
 
 
-def _by_content(path: Path, known: Mapping[str, str]) -> str | None:
-    """The one assignment whose function a file defines."""
-    try:
-        with path.open("rb") as stream:
-            text = stream.read(SOURCE_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return None
-    defined = set(re.findall(r"^def (\w+)\(", text, re.MULTILINE)) & known.keys()
-    return defined.pop() if len(defined) == 1 else None
+def _defined(path: Path, known: Mapping[str, str]) -> list[str]:
+    """The assignments whose functions a file defines, which it may do in the text of a notebook."""
+    content = read_source_file(path.parent, path.name, SOURCE_BYTES).content or b""
+    defined = set(_DEFINED.findall(content.decode("utf-8", "replace")))
+    return [name for name in known if name in defined]
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -140,7 +196,8 @@ def _below(folder: Path) -> Iterator[Path]:
     while waiting:
         at, depth = waiting.pop(0)
         try:
-            entries = sorted(os.scandir(at), key=lambda entry: entry.name)
+            with os.scandir(at) as found:
+                entries = sorted(itertools.islice(found, left), key=lambda entry: entry.name)
         except OSError:
             continue
         if depth and any(entry.name == "pyvenv.cfg" for entry in entries):
@@ -156,11 +213,11 @@ def _below(folder: Path) -> Iterator[Path]:
                 yield Path(entry.path)
 
 
-def _named(paths: Sequence[Path], folder: Path) -> str:
-    names = [str(path.relative_to(folder)) for path in paths]
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
+def _named(paths: Sequence[Path], folder: Path) -> list[str]:
+    """Paths as text, which their names may not be."""
+    names = [printable(str(path.relative_to(folder))) for path in paths]
+    return [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED + 1 else names
 
 
-def _archives(folder: Path) -> str:
-    return ", ".join(sorted(path.name for path in folder.glob("*.zip"))[:MOST_NAMED])
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)

@@ -124,6 +124,7 @@ def _result(job: Job, context: Context, seconds: float) -> Result:
         graded_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         seconds=round(seconds, 3),
         reproduce=job.command,
+        unread=[] if any(a.source_sha256 for a in results.values()) else context.elsewhere[1],
         environment=_environment(job, lane_zygote().versions),
         assignments=results,
     )
@@ -142,7 +143,8 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
     cases = [check.id for check in (*expected, *wrong) if check.stage in ("case", "speed")]
     earned = scoring.correctness_points(verdict, checks, cases, points, job.course)
     summary = explain_assignment(assignment, checks)
-    content = context.source(assignment).content
+    source = context.source(assignment)
+    content = source.content
     digest = hashlib.sha256(content).hexdigest() if content is not None else ""
     performance = performance_of(job, context, assignment, verdict, digest)
     message, flags = summary.message, []
@@ -166,6 +168,7 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
         kernels=context.kernels.get(assignment.name, []), target=context.target,
         remarks=context.remarks.get(assignment.name, []),
         source_sha256=digest,
+        elsewhere=list(source.elsewhere),
         seconds=round(context.seconds.get(assignment.name, 0), 3),
     )
 

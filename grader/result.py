@@ -273,6 +273,8 @@ class AssignmentResult(Record):
     target: str = Field(default="", description="what they were compiled for")
     remarks: list[str] = Field(default=[], description="what costs no points and is worth knowing")
     source_sha256: str = ""
+    elsewhere: list[str] = Field(
+        default=[], description="where its file is missing, those that seem to be meant for it")
     seconds: float = 0
 
     @property
@@ -309,6 +311,8 @@ class Result(Record):
     seconds: float
     reproduce: str = Field(default="", description="the command that grades this again")
     notes: list[str] = []
+    unread: list[str] = Field(
+        default=[], description="Python that no assignment reads, in a folder that holds no file of an assignment")
     environment: Environment
     assignments: dict[str, AssignmentResult]
 

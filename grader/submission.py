@@ -44,10 +44,12 @@ class Unreadable:
 
 @dataclass(frozen=True)
 class Source:
-    """A file of a submission: its bytes, or why they could not be read. Both None: there is no such file."""
+    """A file of a submission: its bytes, or why they could not be read. Both None: there is no such file, and
+    `elsewhere` are those that seem to be meant for it."""
 
     content: bytes | None = None
     problem: Unreadable | None = None
+    elsewhere: tuple[str, ...] = ()
 
 
 def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:
@@ -120,8 +122,10 @@ def find_submissions(path: Path, files: Iterable[str], *, leave_out: Path | None
                 "either one student's files or students' folders expected")
         folders = [path]
     if not folders:
+        found = [entry.name for entry in entries if entry.name.casefold().endswith((".py", ".ipynb", ".zip"))][:3]
+        there = f" (found {', '.join(found)})" if found else ""
         raise SubmissionError(
-            f"{path}: holds no student's folder and none of {', '.join(sorted(known))}; at least one expected")
+            f"{path}: holds no student's folder and none of {', '.join(sorted(known))}; at least one expected{there}")
     return _named(folders)
 
 

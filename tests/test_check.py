@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import os
 import re
 import select
 import signal
@@ -135,6 +137,48 @@ def test_a_file_says_itself_what_it_is_for(tmp_path: Path) -> None:
     with pytest.raises(DeskError, match=r"homework\.py: the file of an assignment expected"):
         desk.find(path, files(), TAUGHT, named=False)
     assert desk.find(path, files(), ["gemm"], named=True).files == {"gemm": path}
+
+
+STRAYS = {
+    "another case": ("SiLU.py", "silu", True), "another place": ("hw1/silu.py", "silu", True),
+    "a copy": ("silu (1).py", "silu", True), "what an editor adds": ("silu.py.txt", "silu", False),
+    "what it defines": ("main.py", "silu", True), "a test": ("test_silu.py", None, False),
+    "a notebook": ("homework.ipynb", "silu", False), "an archive": ("homework.tar.gz", "all", False),
+    "nothing of it": ("notes.md", None, False),
+}
+
+
+@pytest.mark.parametrize(("file", "meant", "checked"), STRAYS.values(), ids=STRAYS)
+def test_what_stands_elsewhere_is_found_for_its_assignment(
+    tmp_path: Path, file: str, meant: str | None, checked: bool
+) -> None:
+    path = tmp_path / file
+    path.parent.mkdir(exist_ok=True)
+    lines = SILU.splitlines(keepends=True)
+    path.write_text(json.dumps({"cells": [{"source": lines}]}, indent=1) if path.suffix == ".ipynb" else SILU)
+    of, others = desk.elsewhere(tmp_path, files())
+    assert {name for name, found in of.items() if found == [file]} == (
+        set(files()) if meant == "all" else {meant} if meant else set())
+    assert others == (["test_silu.py"] if file == "test_silu.py" else [])
+    if meant:
+        found = desk.find(tmp_path, files(), ["silu", "gemm"], named=True)
+        expected = "silu.py, gemm.py" if meant == "all" else "silu.py"
+        assert found.files == ({"silu": path} if checked else {}) and not found.complete
+        assert f"Found {file}; {expected} expected{'' if checked else ', so not checked'}." in found.lines
+
+
+def test_a_hostile_folder_is_looked_at_with_care(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "secret.py").symlink_to("/etc/passwd")
+    (tmp_path / os.fsdecode(b"silu\xff\x1b[2J.py")).touch()
+    of, others = desk.elsewhere(tmp_path, files())
+    assert of["silu"] == ["silu\ufffd\ufffd[2J.py"] and others == ["pipe.py", "secret.py"]
+    for number in range(desk.MOST_ENTRIES + 1):
+        (tmp_path / f"z{number:05}.py").touch()
+    _, others = desk.elsewhere(tmp_path, files())
+    # Not everything is listed, nor looked at.
+    assert len(others) == desk.MOST_NAMED + 1 and re.fullmatch(r"\d+ more", others[-1])
+    assert int(others[-1].split()[0]) <= desk.MOST_ENTRIES - desk.MOST_NAMED
 
 
 def test_other_peoples_code_is_not_looked_at(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from grader import desk
 from grader.submission import Source, SubmissionError, find_submissions, read_source_file
 
 FILES = ("silu.py", "gemm.py")
@@ -73,6 +74,16 @@ def test_ids_that_differ_in_case_get_folders_of_their_own(tmp_path: Path) -> Non
     student(tmp_path, "Alice", "silu.py")
     student(tmp_path, "alice", "silu.py")
     assert len({s.slug.casefold() for s in find_submissions(tmp_path, FILES)}) == 2
+
+
+def test_files_beside_students_folders_and_under_other_names_are_told(tmp_path: Path) -> None:
+    alice = student(tmp_path / "class", "alice", "SiLU.py")
+    for name in ("bob.zip", "carol_silu.py", "notes.txt"):
+        (tmp_path / "class" / name).touch()
+    assert sorted(desk.beside(tmp_path / "class", [alice])) == ["bob.zip", "carol_silu.py"]
+    assert desk.beside(alice, [alice]) == []
+    with pytest.raises(SubmissionError, match=r"none of gemm\.py, silu\.py; at least one expected \(found SiLU\.py\)$"):
+        find_submissions(alice, FILES)
 
 
 def test_a_plain_file_is_read(tmp_path: Path) -> None:

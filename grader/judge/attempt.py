@@ -26,6 +26,7 @@ from grader.judge.explain import (
     explain_assembly,
     explain_case,
     explain_failure,
+    explain_missing,
     explain_remarks,
     explain_stop,
     explain_timed,
@@ -142,8 +143,7 @@ class Attempt:
         if self.source.problem is not None:
             return self._source_failed(explain_unreadable(self.assignment, self.source.problem))
         if self.source.content is None:
-            return self._source_failed(
-                self._failure("missing_file", f"{self.assignment.file} is not in the submission"))
+            return self._source_failed(explain_missing(self.assignment, self.source.elsewhere))
         public, hidden = ([one for one in self._wanted if one.case.hidden == which] for which in (False, True))
         self._planning = self._preparing.plan(public)
         if self._planning.loading is not None:

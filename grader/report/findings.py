@@ -135,10 +135,13 @@ def headline(result: Result) -> str:
         # A stub that was handed in was found.
         absent = all(check.detail.kind == "missing_file" for a in judged for check in a.correctness.checks
                      if check.outcome == "failed" and check.detail)
-        if len(judged) == 1:
-            return "The file was not found." if absent else "The kernel is not written yet."
-        many = _number(len(judged))
-        return f"None of the {many} files was found." if absent else f"None of the {many} kernels is written yet."
+        one, many = len(judged) == 1, _number(len(judged))
+        if not absent:
+            return "The kernel is not written yet." if one else f"None of the {many} kernels is written yet."
+        if result.unread or any(a.elsewhere for a in judged):
+            none = "The file has not" if one else f"None of the {many} files has"
+            return f"{none} the name and place that are expected."
+        return "The file was not found." if one else f"None of the {many} files was found."
     unjudged = f" {_number(len(every) - len(judged)).capitalize()} could not be judged." if judged != every else ""
     # What is not there is nothing to fix.
     broken = [found.assignment.title for found in findings(result) if found.assignment.verdict != "missing"]

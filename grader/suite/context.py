@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import pytest
 
+from grader import catalogue, desk
 from grader.assignment import Assignment
 from grader.course import Course
 from grader.judge import device
@@ -51,7 +53,15 @@ class Context:
         return device.properties().target if self.device == "cuda" else self.course.gpu.target
 
     def source(self, assignment: Assignment) -> Source:
-        return read_source_file(self.folder, assignment.file, self.course.limits.source_kb * 1024)
+        found = read_source_file(self.folder, assignment.file, self.course.limits.source_kb * 1024)
+        if found.content is not None or found.problem is not None:
+            return found
+        return replace(found, elsewhere=tuple(self.elsewhere[0][assignment.name]))
+
+    @cached_property
+    def elsewhere(self) -> tuple[dict[str, list[str]], list[str]]:
+        """Files of the folder that stand where none is looked for; see `desk.elsewhere`."""
+        return desk.elsewhere(self.folder, catalogue.files())
 
     def attempt(self, assignment: Assignment) -> Attempt:
         """The one attempt at an assignment. Raises InfrastructureError."""

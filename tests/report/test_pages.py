@@ -192,6 +192,18 @@ def test_what_only_a_gpu_can_judge_is_neither_won_nor_lost() -> None:
     assert gemm.scores == [] and gemm.count["unmeasured"] == 1
 
 
+def test_files_that_stand_elsewhere_are_an_alarm_for_the_class() -> None:
+    result = samples.result("Ada", {"silu": "missing"})
+    assert "Files where nothing is looked for" not in class_page([Entry("ada", result)])
+    result.assignments["silu"].elsewhere = ["hw1/SiLU.py"]
+    result.assignments["silu"].message = "Found hw1/SiLU.py; silu.py expected."
+    result.unread = ["<b>.py"]
+    assert "No assignment reads &lt;b&gt;.py." in student_page(result)
+    for page in (class_page([Entry("ada", result)]), student_page(result)):
+        assert "Found hw1/SiLU.py; silu.py expected." in page
+    assert "Found &lt;b&gt;.py, which no assignment reads." in class_page([Entry("ada", result)])
+
+
 def test_points_lost_by_the_rules_are_named_where_the_flag_is() -> None:
     result = samples.result("Ada", {"silu": "policy_violation"}, speed=True)
     assert {flag.points for a in result.assignments.values() for flag in a.flags} == {0, 60}

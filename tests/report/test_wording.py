@@ -83,6 +83,17 @@ def test_a_stub_that_was_handed_in_is_not_a_file_that_is_missing(names: list[str
     assert headline(result) == sentence
 
 
+@pytest.mark.parametrize(("names", "sentence"), [
+    (list(samples.KERNELS), "None of the six files has the name and place that are expected."),
+    (["gemm"], "The file has not the name and place that are expected.")])
+def test_a_file_under_another_name_is_not_one_that_was_not_found(names: list[str], sentence: str) -> None:
+    result = samples.result("A", dict.fromkeys(samples.KERNELS, "missing"))
+    result.assignments = {name: result.assignments[name] for name in names}
+    unread = result.model_copy(update={"unread": ["homework.py"]})
+    result.assignments["gemm"].elsewhere = ["gemm (1).py"]
+    assert headline(result) == headline(unread) == sentence
+
+
 def test_findings_are_worst_first_and_show_the_smallest_case() -> None:
     result = samples.every_verdict()
     found = findings(result)

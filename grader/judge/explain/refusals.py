@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.assignment import Assignment
+from grader.desk import ARCHIVES, found_instead
 from grader.judge.explain.failures import explain_failure
 from grader.judge.explain.lines import place, quoted
 from grader.plan.messages import Absent, Refusal, Refused
@@ -145,6 +146,21 @@ WITHOUT = {
 }
 NOT_THERE = "{module} has no {name} in the version that grades: build it from what tl has, such as tl.exp and tl.where."
 STANDS_ALONE = "Each file stands alone: write into it what it needs of your other files."
+
+
+def explain_missing(assignment: Assignment, elsewhere: Sequence[str]) -> Detail:
+    """That the file is not there, and `elsewhere`: which others seem to be meant for it."""
+    file = assignment.file
+    if not elsewhere:
+        return explain_failure(assignment, "missing_file", f"{file} is not in the submission.")
+    first = elsewhere[0].casefold()
+    if first.endswith(".ipynb"):
+        hint = f"A notebook is not looked into: put the kernel and its function into {file}, and hand that in."
+    elif first.endswith(ARCHIVES):
+        hint = f"An archive is not unpacked: hand in {file} itself."
+    else:
+        hint = f"Hand it in as {file}, spelt exactly so, in the submission's folder itself."
+    return Detail(kind="missing_file", message=found_instead(elsewhere, file), hint=hint)
 
 
 def explain_absent(assignment: Assignment, source: str, absent: Absent) -> Detail:

@@ -28,7 +28,7 @@ SIZES_MATTER: dict[FailureKind, frozenset[Kind]] = {
     "out_of_memory": frozenset({"bound"}),
 }
 # What has nothing to do with the sizes of a case.
-SAID_ONCE = frozenset({"policy", "compile_error", "import_error"})
+SAID_ONCE = frozenset({"policy", "compile_error", "import_error", "not_attempted"})
 ANSWERED: frozenset[Kind] = frozenset({"shape", "blocks", "bound", "values"})
 
 
