@@ -273,7 +273,9 @@ def handouts(
 
     try:
         found = catalogue.assignments()
-        texts = handout.texts(found, read_course(course, frozenset(found)))
+        rules = read_course(course, frozenset(found))
+        texts, notebook = handout.texts(found, rules), catalogue.ROOT / handout.NOTEBOOK
+        notebook.write_text(handout.notebook(found, rules), encoding="utf-8")
         for path, drawn in texts.items():
             if handout.draw(path, drawn):
                 console.print(str(path.relative_to(catalogue.ROOT)), markup=False)

@@ -1,10 +1,12 @@
-"""The parts of handouts that an assignment and the course say already, drawn between marks in the author's text.
+"""The parts of handouts that an assignment and the course say already, drawn between marks in the author's text; and
+the notebook, which has a cell for each stub.
 
 A part begins with a line `<!-- NAME: … -->` and ends with a line `<!-- end -->`.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +21,35 @@ from grader.kit.inputs import Bits, Bytes, Distribution, Number, Spread
 PART = re.compile(r"^<!-- (\w+):[^\n]*-->\n(.*?)^<!-- end -->$", re.DOTALL | re.MULTILINE)
 MARK = '<!-- {name}: drawn by "kernelmark handouts" from assignment.py and course.toml, do not edit -->'
 
+NOTEBOOK = "student_template/kernels.ipynb"
+_BEGIN = """# Your kernels
+
+Run the first cell once: it installs torch, triton and the checker, which takes minutes. Then write a kernel into its
+cell and run that: it is checked as a grading would check it, and no GPU is needed.
+
+`%%kernelmark silu --save` also writes the cell to `silu.py`, which is what you hand in. `--report` writes the page that
+a grading would write, too. `README.md` has the rules, and the handout of each kernel says what is asked.
+"""
+_INSTALL = """# In Colab: first put the zip of your course beside this notebook (the folder symbol on the left).
+import shutil
+import sys
+from pathlib import Path
+
+
+def kit():
+    folders = [Path(".."), *Path().iterdir()]
+    return next((str(path.resolve()) for path in folders if (path / "grader/notebook.py").is_file()), None)
+
+
+if kit() is None:
+    for archive in Path().glob("*.zip"):
+        shutil.unpack_archive(archive)
+KIT = kit()
+%pip install --quiet --editable "{KIT}"
+sys.path.insert(0, KIT)
+%load_ext grader.notebook
+"""
+
 
 def parts(assignment: Assignment, course: Course) -> dict[str, str]:
     """What a handout says of an assignment in this course, by the name of the part: whole lines of Markdown."""
@@ -32,6 +63,22 @@ def texts(found: Mapping[str, Assignment], course: Course, root: Path = ROOT) ->
             for name in course.select(found, ())]
     return {**{handout(name, root): parts(one, course) for name, one in found.items()},
             root / "student_template/README.md": {"files": _table(("file", "function", "what it computes"), rows)}}
+
+
+def notebook(found: Mapping[str, Assignment], course: Course, root: Path = ROOT) -> str:
+    """The notebook of a course, as JSON: a cell that installs, and one for each stub."""
+    names = course.select(found, ())
+    cells = [("markdown", _BEGIN.replace("silu", names[0])), ("code", _INSTALL)]
+    for name in names:
+        stub = (root / "student_template" / found[name].file).read_text(encoding="utf-8")
+        cells += [("markdown", f"## {found[name].title}\n\n`assignments/{name}/handout.md`\n"),
+                  ("code", f"%%kernelmark {name}\n{stub}")]
+    made: list[dict[str, object]] = [{"cell_type": kind, "id": f"cell-{number}", "metadata": {},
+             **({"execution_count": None, "outputs": []} if kind == "code" else {}),
+             "source": text.strip().splitlines(keepends=True)} for number, (kind, text) in enumerate(cells)]
+    return json.dumps({
+        "cells": made, "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5,
+    }, ensure_ascii=False, indent=1) + "\n"
 
 
 def handout(name: str, root: Path) -> Path:

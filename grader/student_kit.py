@@ -52,6 +52,8 @@ def write(out: Path, course: Path, root: Path = catalogue.ROOT) -> Path:
     # As this course has it, which may be another than the repository's.
     for path, drawn in handout.texts({name: found[name] for name in names}, rules, out).items():
         handout.draw(path, drawn)
+    (out / handout.NOTEBOOK).write_text(
+        handout.notebook({name: found[name] for name in names}, rules, out), encoding="utf-8")
     return Path(shutil.make_archive(str(out.absolute()), "zip", out.absolute().parent, out.name))
 
 

@@ -31,6 +31,7 @@ def test_no_handout_is_out_of_date() -> None:
     problems = [problem for path, drawn in handout.texts(assignments(), COURSE).items()
                 for problem in handout.problems(path, drawn)]
     assert not problems
+    assert (ROOT / handout.NOTEBOOK).read_text(encoding="utf-8") == handout.notebook(assignments(), COURSE)
 
 
 @pytest.mark.parametrize("name", assignments())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -15,11 +16,19 @@ import pytest
 
 from grader import student_kit
 from grader.catalogue import ROOT
-from grader.result import Result
 from tests.command import SECONDS, kernelmark
 
 SOLVED = ("reference", "examples", "tests", "benchmarks")
 PROGRAM = "import grader, json, sys; print(json.dumps([grader.__file__, *sys.path]))"
+
+
+STUB = "not written yet: it still raises NotImplementedError, as the template does"
+
+
+def unwritten(name: str) -> int:
+    """The line of a stub that says so."""
+    lines = (ROOT / f"student_template/{name}.py").read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if "raise NotImplementedError" in line)
 
 
 def unpacked(archive: Path, folder: Path) -> Path:
@@ -55,14 +64,62 @@ def test_a_right_and_a_wrong_kernel_are_checked_with_nothing_else_at_hand(kit: P
     shutil.copytree(kit / "student_template", kit / "mine")
     shutil.copy(ROOT / "reference/silu.py", kit / "mine")
     shutil.copy(ROOT / "examples/class/carol/transpose.py", kit / "mine")
-    done = alone(kit, "-m", "grader.cli", "grade", "mine", "--only", "silu,transpose,gemm", "--device", "cpu",
-                 "--allow-degraded")
+    done = alone(kit, "-m", "grader.cli", "check", "mine", "--only", "silu,transpose,gemm", "--device", "cpu", "--out",
+                 "results")
+    assert done.returncode == 1 and done.stderr == "", done
+    heads = [line for line in done.stdout.splitlines() if line.startswith(("●", "■"))]
+    assert {re.sub(r"\s+", " ", line) for line in heads} == {
+        "● mine/silu.py passed 60 of 60 points", "■ mine/transpose.py run-time error 0 of 60 points",
+        f"■ mine/gemm.py:{unwritten('gemm')} {STUB}"}
+    assert "Try: This tl.load has no mask" in done.stdout
+    assert "Would be handed in: gemm.py, silu.py, transpose.py." in done.stdout
+    assert "The load in line 10" in (kit / "results/report.html").read_text()
+    assert alone(kit, "-m", "grader.cli", "check", "mine/silu.py", "--device", "cpu").returncode == 0
+
+
+# The cells of a notebook one after another, as Jupyter's kernel runs them: that kernel's shell is this one.
+RUNNER = """
+import json, sys
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+for cell in json.load(open(sys.argv[1]))["cells"]:
+    if cell["cell_type"] == "code":
+        shell.run_cell("".join(cell["source"])).raise_error()
+"""
+
+
+def test_the_notebook_installs_and_checks_its_cells(tmp_path: Path) -> None:
+    course = tmp_path / "course.toml"
+    course.write_text('assignments = ["silu", "transpose"]\n')
+    kit = unpacked(student_kit.write(tmp_path / "made" / "kernels", course), tmp_path / "empty")
+    own = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", own], check=True, timeout=SECONDS)
+    # What the kit depends on is there already, and pip: the notebook installs the kit itself, and fetches nothing.
+    (folder,) = own.glob("lib/python*/site-packages")
+    (folder / "others.pth").write_text(sysconfig.get_path("purelib"))
+    path = kit / "student_template" / "kernels.ipynb"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    install, silu, transpose = (cell for cell in notebook["cells"] if cell["cell_type"] == "code")
+    right = (ROOT / "reference/silu.py").read_text()
+    wrong = (ROOT / "examples/class/carol/transpose.py").read_text()
+    filled = [{"cell_type": "code", "source": f"%%kernelmark {text}"}
+              for text in (f"silu --save\n{right}", f"transpose\n{wrong}", "\nx = 1\n", "slu\nx = 1\n")]
+    path.write_text(json.dumps({**notebook, "cells": [install, silu, transpose, *filled]}))
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {
+        "PIP_NO_BUILD_ISOLATION": "0", "PIP_NO_INDEX": "1", "IPYTHONDIR": str(tmp_path / "ipython")}
+    done = subprocess.run([own / "bin/python", "-c", RUNNER, path.name], cwd=path.parent, capture_output=True,
+                          text=True, check=False, timeout=2 * SECONDS, env=environment)
     assert done.returncode == 0, done
-    (result,) = [Result.model_validate_json(path.read_bytes()) for path in kit.glob("results/*/result.json")]
-    verdicts = {name: found.verdict for name, found in result.assignments.items()}
-    assert verdicts == {"silu": "accepted", "transpose": "runtime_error", "gemm": "missing"}
-    assert "This tl.load has no mask" in result.assignments["transpose"].hint
-    assert "The load in line 10" in (kit / "results/mine/report.html").read_text()
+    assert (own / "bin/kernelmark").exists()
+    said = [re.sub(r"\s+", " ", line) for line in done.stdout.splitlines()
+            if line.startswith(("●", "■", "Saved", "kernelmark"))]
+    # Lines are those of the cell, whose first is the magic.
+    assert said == [
+        *(f"■ {name}.py:{unwritten(name) + 1} {STUB}" for name in ("silu", "transpose")),
+        "Saved as silu.py.", "● silu.py passed 60 of 60 points", "■ transpose.py run-time error 0 of 60 points",
+        "kernelmark: %%kernelmark NAME expected, as in %%kernelmark silu",
+        "kernelmark: --only: 'slu' is no assignment; one of silu, transpose expected"]
+    assert "transpose.py:11" in done.stdout and (path.parent / "silu.py").read_text() == right
 
 
 def test_the_kit_holds_nothing_that_solves_or_is_not_for_students(kit: Path) -> None:

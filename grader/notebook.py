@@ -1,0 +1,51 @@
+"""Checks a notebook's cell as `kernelmark check` checks a file: `%load_ext grader.notebook`, then `%%kernelmark silu`.
+
+The command runs in a process of its own: what a notebook has imported or set does not matter to it.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+COLUMNS = "100"
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext` calls: adds the magic `%%kernelmark NAME [--save] [options of kernelmark check]`."""
+    shell.register_magic_function(_magic, "cell", "kernelmark")
+
+
+def check(name: str, text: str, *options: str) -> bool:
+    """Checks a text as the file of the assignment `name`, prints what the check says, and returns whether it is right.
+
+    `options` are those of `kernelmark check`, such as "--report".
+    """
+    file = f"{name}.py"
+    path = os.pathsep.join(filter(None, (str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH"))))
+    with tempfile.TemporaryDirectory(prefix="kernelmark-cell-") as folder:
+        Path(folder, file).write_text(text, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "grader.cli", "check", file, "--only", name, *options], cwd=folder,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+            env={**os.environ, "PYTHONPATH": path, "COLUMNS": COLUMNS, "NO_COLOR": "1"})
+    print(done.stdout, end="")
+    return done.returncode == 0
+
+
+def _magic(line: str, cell: str) -> None:
+    name, *options = shlex.split(line) or [""]
+    if not name.isidentifier():
+        print("kernelmark: %%kernelmark NAME expected, as in %%kernelmark silu")
+        return
+    if "--save" in options:
+        options.remove("--save")
+        Path(f"{name}.py").write_text(cell, encoding="utf-8")
+        print(f"Saved as {name}.py.")
+    # An empty line in the magic's place: lines are those of the cell.
+    check(name, f"\n{cell}", *options)
