@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -15,8 +16,12 @@ from rich.text import Text
 
 from grader import catalogue, desk
 from grader.course import CourseError, read_course
-from grader.submission import SubmissionError, find_submissions
+from grader.submission import SubmissionError, chosen, find_submissions
 
+if TYPE_CHECKING:
+    from grader.records.choice import Kind
+
+COURSE = catalogue.ROOT / "course.toml"
 USAGE_ERROR = 2
 INFRASTRUCTURE_ERROR = 3
 
@@ -42,35 +47,70 @@ def _look_at_the_system(context: typer.Context) -> None:
                'docker run --rm --volume "$PWD/student_template:/kernels" kernelmark')
 
 
+Submissions = Annotated[Path, typer.Argument(help="A folder of students' folders, or one student's folder.")]
+Out = Annotated[Path, typer.Option(help="Where results go; made if missing.")]
+Only = Annotated[str, typer.Option(help="Assignments to grade, e.g. silu,gemm. Default: the course's.")]
+Student = Annotated[list[str] | None, typer.Option("--student", help="Grade this one alone; may be given again.")]
+Device = Annotated[str, typer.Option(
+    help="cpu, cuda (judged on a GPU, speed included), or auto: cuda where there is one.")]
+Speed = Annotated[bool, typer.Option(help="Measure speed on a GPU; without it answers alone are judged.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Submissions graded side by side; 0: one for each core.")]
+Seed = Annotated[int | None, typer.Option(
+    min=0, max=2**63 - 1, help="Repeat the inputs of a grading. Default: new ones, logged.")]
+CourseFile = Annotated[Path, typer.Option("--course", help="Points, thresholds, limits, policy, isolation.")]
+MinIsolation = Annotated[int | None, typer.Option(
+    min=0, max=4, help="Isolation level below which nothing is graded: 0 none, 1 limited, 2 confined, "
+                       "3 namespaced, 4 sealed. Default: the course's.")]
+AllowDegraded = Annotated[bool, typer.Option(
+    "--allow-degraded", help="Grade below that level all the same: for code that you trust.")]
+Force = Annotated[bool, typer.Option(
+    "--force", help="Grade again what is graded from the same files, tests and environment, too.")]
+
+
 @app.command()
 def grade(
-    submissions: Annotated[Path, typer.Argument(help="A folder of students' folders, or one student's folder.")],
-    out: Annotated[Path, typer.Option(help="Where results go; made if missing.")] = Path("results"),
-    only: Annotated[str, typer.Option(help="Assignments to grade, e.g. silu,gemm. Default: the course's.")] = "",
-    device: Annotated[str, typer.Option(
-        help="cpu, cuda (judged on a GPU, speed included), or auto: cuda where there is one.")] = "auto",
-    speed: Annotated[bool, typer.Option(help="Measure speed on a GPU; without it answers alone are judged.")] = True,
-    jobs: Annotated[int, typer.Option(min=0, help="Submissions graded side by side; 0: one for each core.")] = 0,
-    seed: Annotated[int | None, typer.Option(
-        min=0, max=2**63 - 1, help="Repeat the inputs of a grading. Default: new ones, logged.")] = None,
-    course: Annotated[
-        Path, typer.Option(help="Points, thresholds, limits, policy, isolation.")] = catalogue.ROOT / "course.toml",
-    min_isolation: Annotated[int | None, typer.Option(
-        min=0, max=4, help="Isolation level below which nothing is graded: 0 none, 1 limited, 2 confined, "
-                           "3 namespaced, 4 sealed. Default: the course's.")] = None,
-    allow_degraded: Annotated[bool, typer.Option(
-        "--allow-degraded", help="Grade below that level all the same: for code that you trust.")] = False,
+    submissions: Submissions, out: Out = Path("results"), only: Only = "", student: Student = None,
+    device: Device = "auto", speed: Speed = True, jobs: Jobs = 0, seed: Seed = None, course: CourseFile = COURSE,
+    min_isolation: MinIsolation = None, allow_degraded: AllowDegraded = False, force: Force = False,
+    failed: Annotated[bool, typer.Option("--failed", help="Grade only what a failure of ours left ungraded.")] = False,
 ) -> None:
     """Grade submissions and write a report for each student, a class page and a gradebook.
+
+    What is graded already from the same files, tests and environment is skipped; what is graded again stands beside the
+    earlier grade, until `kernelmark apply`.
 
     Exit status: 0 when grading ran, whatever the scores; 2 for a usage or configuration error; 3 when something of
     ours failed (everyone else is still graded); 130 when it was interrupted (what is graded by then is kept).
     """
+    _grade(submissions, course, allow_degraded, out=out, only=only, student=student or (), device=device, speed=speed,
+           jobs=jobs, seed=seed, minimum=min_isolation, force=force, kind="failed" if failed else "grade")
+
+
+@app.command()
+def regrade(
+    submissions: Submissions, out: Out = Path("results"), only: Only = "", student: Student = None,
+    device: Device = "auto", speed: Speed = True, jobs: Jobs = 0, seed: Seed = None, course: CourseFile = COURSE,
+    min_isolation: MinIsolation = None, allow_degraded: AllowDegraded = False, force: Force = False,
+) -> None:
+    """Grade again what has a grade, with tests and machine as they are now: a fixed case, another GPU.
+
+    The new attempts stand beside the old: `kernelmark diff` shows what would change, `kernelmark apply` changes it.
+    Exit status: as of `grade`.
+    """
+    _grade(submissions, course, allow_degraded, out=out, only=only, student=student or (), device=device, speed=speed,
+           jobs=jobs, seed=seed, minimum=min_isolation, force=force, kind="regrade")
+
+
+def _grade(
+    submissions: Path, course: Path, allow_degraded: bool, *, out: Path, only: str, student: Sequence[str],
+    device: str, speed: bool, jobs: int, seed: int | None, minimum: int | None, force: bool, kind: Kind,
+) -> NoReturn:
     try:
         found = catalogue.files()
         students = find_submissions(submissions, found.values(), leave_out=out)
         if left := desk.beside(submissions, [student.folder for student in students]):
             errors.print(f"kernelmark: {', '.join(left)}: in no student's folder, so not graded", markup=False)
+        students = chosen(students, student)
         rules = read_course(course, frozenset(found))
     except (SubmissionError, CourseError) as error:
         _usage(str(error))
@@ -79,18 +119,19 @@ def grade(
     # Late: a mistyped name is told before torch is imported.
     from grader import run
     from grader.preflight import PlanError
+    from grader.records.store import StoreError
 
     try:
         names = [name for name in only.replace(" ", "").split(",") if name]
-        own = ["--course", str(course.absolute())] if course != catalogue.ROOT / "course.toml" else []
+        own = ["--course", str(course.absolute())] if course != COURSE else []
         own += ["--allow-degraded"] if allow_degraded else []
         own += [] if speed else ["--no-speed"]
         with run.planned(
-            students, rules, out=out, only=names, device=device, jobs=jobs, seed=seed, speed=speed,
-            minimum=min_isolation, allow_degraded=allow_degraded, options=own, console=console,
+            students, rules, out=out, only=names, device=device, jobs=jobs, seed=seed, speed=speed, minimum=minimum,
+            allow_degraded=allow_degraded, options=own, console=console, kind=kind, force=force,
         ) as plan:
             failures = run.grade_class(plan, console, errors)
-    except PlanError as error:
+    except (PlanError, StoreError) as error:
         _usage(str(error))
     raise typer.Exit(INFRASTRUCTURE_ERROR if failures else 0)
 
@@ -106,7 +147,7 @@ def check(
     device: Annotated[str, typer.Option(help="cpu, cuda, or auto: cuda where there is one.")] = "auto",
     seed: Annotated[int | None, typer.Option(
         min=0, max=2**63 - 1, help="Repeat the inputs of a check. Default: new ones.")] = None,
-    course: Annotated[Path, typer.Option(help="Points, thresholds, limits, policy.")] = catalogue.ROOT / "course.toml",
+    course: Annotated[Path, typer.Option(help="Points, thresholds, limits, policy.")] = COURSE,
 ) -> None:
     """Check your own kernels before you hand them in: the judge of a grading, and its words.
 
@@ -126,7 +167,7 @@ def check(
         out = Path(tempfile.mkdtemp(prefix="kernelmark-report-"))
     options = checking.Options(
         rules, only=[name for name in only.replace(" ", "").split(",") if name], device=device, speed=speed, seed=seed,
-        out=out, words=["--course", str(course.absolute())] if course != catalogue.ROOT / "course.toml" else [])
+        out=out, words=["--course", str(course.absolute())] if course != COURSE else [])
     try:
         status = checking.check(target, options, console, errors, watch=watch)
     except (DeskError, PlanError, catalogue.CatalogueError) as error:
@@ -138,7 +179,7 @@ def check(
 def calibrate(
     only: Annotated[str, typer.Option(
         help="Assignments to measure, e.g. silu,gemm, in the course or not. Default: the course's.")] = "",
-    course: Annotated[Path, typer.Option(help="Limits to measure under.")] = catalogue.ROOT / "course.toml",
+    course: Annotated[Path, typer.Option(help="Limits to measure under.")] = COURSE,
     stages: Annotated[bool, typer.Option(help="Measure the stages that the course teaches, too.")] = True,
     out: Annotated[Path | None, typer.Option(
         help="The file to write. Default: calibration/<device>.json, where grading looks for it.")] = None,
@@ -175,7 +216,7 @@ def calibrate(
     except calibration.CalibrationError as error:
         _usage(str(error))
     words = ["kernelmark", "calibrate", *(["--only", ",".join(names)] if names else []),
-             *(["--course", str(course)] if course != catalogue.ROOT / "course.toml" else []),
+             *(["--course", str(course)] if course != COURSE else []),
              *([] if stages else ["--no-stages"])]
     taught = {name: [rung.name for rung in measuring.rungs_of(one)] for name, one in found.items()}
     measured: list[measuring.Found] = []
@@ -227,7 +268,7 @@ def assignments() -> None:
     """List the assignments: signature, cases, points, what they are timed against."""
     try:
         found = catalogue.assignments()
-        course = read_course(catalogue.ROOT / "course.toml", frozenset(found))
+        course = read_course(COURSE, frozenset(found))
     except (CourseError, catalogue.CatalogueError) as error:
         _usage(str(error))
     taught = course.select(found, ())
@@ -263,7 +304,7 @@ def new(name: Annotated[str, typer.Argument(help="The function's name: small let
 
 @app.command()
 def handouts(
-    course: Annotated[Path, typer.Option(help="Points, thresholds, policy.")] = catalogue.ROOT / "course.toml",
+    course: Annotated[Path, typer.Option(help="Points, thresholds, policy.")] = COURSE,
 ) -> None:
     """Write into all handouts what assignments and the course say: arguments, cases, timed cases, points.
 
@@ -293,7 +334,7 @@ def handouts(
 @app.command()
 def kit(
     out: Annotated[Path, typer.Argument(help="The folder to make; a zip of it is made beside it.")],
-    course: Annotated[Path, typer.Option(help="Whose assignments go into it.")] = catalogue.ROOT / "course.toml",
+    course: Annotated[Path, typer.Option(help="Whose assignments go into it.")] = COURSE,
 ) -> None:
     """Make what students get: the grader, stubs, handouts and public cases, and no solution."""
     from grader import student_kit

@@ -21,7 +21,6 @@ from grader.judge.attempt import SPEED_SECONDS, expected_checks, speed_check
 from grader.judge.explain import explain_assignment
 from grader.judge.lane import lane_baselines, lane_executors, lane_isolation, lane_zygote
 from grader.lanes import Graded, Job
-from grader.plan.wire import Ready
 from grader.result import (
     IMPOSSIBLE,
     AssignmentResult,
@@ -125,7 +124,8 @@ def _result(job: Job, context: Context, seconds: float) -> Result:
         seconds=round(seconds, 3),
         reproduce=job.command,
         unread=[] if any(a.source_sha256 for a in results.values()) else context.elsewhere[1],
-        environment=_environment(job, lane_zygote().versions),
+        environment=environment(job.device).model_copy(
+            update={"seed": str(job.seed), "course": job.course.sha256}),
         assignments=results,
     )
 
@@ -139,47 +139,39 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
              and check.outcome == "failed" and check.detail and check.detail.kind not in COSTS_SPEED_ALONE]
     checks += wrong
     verdict = scoring.verdict_of(checks, [check.id for check in expected])
-    points = job.course.points_of(assignment.name)
-    cases = [check.id for check in (*expected, *wrong) if check.stage in ("case", "speed")]
-    earned = scoring.correctness_points(verdict, checks, cases, points, job.course)
     summary = explain_assignment(assignment, checks)
     source = context.source(assignment)
-    content = source.content
-    digest = hashlib.sha256(content).hexdigest() if content is not None else ""
-    performance = performance_of(job, context, assignment, verdict, digest)
-    message, flags = summary.message, []
+    performance = performance_of(job, context, assignment, verdict)
+    flags = []
     if verdict == "policy_violation":
-        lost = points.correctness - earned
-        # One, however many cases and lines there are; the message names the points, and tells more.
+        # One, however many cases and lines there are; the message tells more.
         _, deciding = decisive(checks)
         refused = min(deciding, key=lambda check: check.hidden).detail
         assert refused is not None
-        flags.append(Flag(what="policy", evidence=refused.message, points=lost, place=refused.place))
-        message += f" That is against the rules of the course and costs {lost:g} points." if lost else ""
+        flags.append(Flag(what="policy", evidence=refused.message, place=refused.place))
     flags += [_too_fast(timing) for timing in performance.timings if (timing.roof_fraction or 0) > IMPOSSIBLE]
-    return AssignmentResult(
+    found = AssignmentResult(
         title=assignment.title, signature=assignment.signature, formula=assignment.formula,
-        verdict=verdict, score=round(earned + performance.points, 2), max_score=points.correctness + points.performance,
-        message=message, summary=summary.common, shown=summary.shown.id if summary.shown else "",
+        verdict=verdict, score=0, max_score=0,
+        message=summary.message, summary=summary.common, shown=summary.shown.id if summary.shown else "",
         hint=summary.hint,
-        correctness=Correctness(points=earned, max_points=points.correctness, checks=checks),
+        correctness=Correctness(max_points=0, checks=checks),
         performance=performance,
         flags=flags,
         kernels=context.kernels.get(assignment.name, []), target=context.target,
         remarks=context.remarks.get(assignment.name, []),
-        source_sha256=digest,
+        source_sha256=hashlib.sha256(source.content).hexdigest() if source.content is not None else "",
         elsewhere=list(source.elsewhere),
         seconds=round(context.seconds.get(assignment.name, 0), 3),
     )
+    return scoring.scored(
+        assignment.name, found, job.course, _device_name(job.device), job.earlier.get(assignment.name))
 
 
-def performance_of(
-    job: Job, context: Context, assignment: Assignment, verdict: Verdict, digest: str
-) -> Performance:
-    """What is said of an assignment's speed, and the points it earns. `digest` is the submitted file's."""
-    points, threshold = job.course.points_of(assignment.name), job.course.threshold_of(assignment.name)
+def performance_of(job: Job, context: Context, assignment: Assignment, verdict: Verdict) -> Performance:
+    """What is said of an assignment's speed, without points."""
     found = Performance(
-        reason=NO_GPU if job.device == "cpu" else NOT_ASKED, max_points=points.performance,
+        reason=NO_GPU if job.device == "cpu" else NOT_ASKED, max_points=0,
         baseline=assignment.baseline.name, compiled=assignment.baseline.compiled)
     if not context.speed:
         return found
@@ -197,24 +189,12 @@ def performance_of(
         return found.model_copy(update={
             "status": "measured" if theirs else "not_measured", "timings": timings,
             "reason": f"No points for speed: {said}" if theirs else f"Speed could not be measured: {said}"})
-    fresh = scoring.performance_points(timings, threshold, points)
-    found = found.model_copy(update={
-        "status": "measured", "reason": "", "points": fresh, "speedup": scoring.speedup(timings),
-        "floor": threshold.floor, "target": threshold.target, "timings": timings})
-    previous = scoring.previous_share(
-        job.earlier.get(assignment.name), scoring.contest(digest, _device_name(job), found))
-    if previous is None:
-        return found
-    kept = scoring.performance_points(timings, threshold, points, previous)
-    if kept == fresh:
-        return found
-    note = (f"The same file was measured before and keeps its {kept:g} points: this time it came to {fresh:g}, which "
-            "is no clear difference.")
-    return found.model_copy(update={"points": kept, "notes": [note]})
+    return found.model_copy(update={
+        "status": "measured", "reason": "", "speedup": scoring.speedup(timings), "timings": timings})
 
 
 def _ladder(job: Job, assignment: Assignment) -> list[Rung]:
-    found = calibration.find(_device_name(job), job.calibrations)
+    found = calibration.find(_device_name(job.device), job.calibrations)
     return [] if found is None else found.rungs(assignment.name)
 
 
@@ -225,16 +205,15 @@ def _too_fast(timing: Timing) -> Flag:
         f"{timing.roof_us:.1f} µs for what must be moved and computed: {timing.roof_fraction:.0%} of the roof"))
 
 
-def _device_name(job: Job) -> str:
-    return torch.cuda.get_device_name() if job.device == "cuda" else "cpu"
+def _device_name(device: str) -> str:
+    return torch.cuda.get_device_name() if device == "cuda" else "cpu"
 
 
-def _environment(job: Job, versions: Ready) -> Environment:
-    level = lane_isolation()
+def environment(device: str) -> Environment:
+    """What a grading on `device`, "cpu" or "cuda", runs on, without its seed and course. A lane's to say."""
+    level, versions = lane_isolation(), lane_zygote().versions
     return Environment(
-        device=_device_name(job),
+        device=_device_name(device),
         python=versions.python, torch=versions.torch, triton=versions.triton, numpy=versions.numpy,
         platform=platform.platform(), isolation=str(level), isolation_reasons=list(level.reasons),
-        isolation_missing=list(level.missing),
-        seed=str(job.seed), course=job.course.sha256,
-        kernelmark=metadata.version("kernelmark"))
+        isolation_missing=list(level.missing), seed="", kernelmark=metadata.version("kernelmark"))

@@ -16,17 +16,25 @@ from types import FrameType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from grader import calibration, catalogue, preflight, store
+from grader import calibration, catalogue, preflight
 from grader.calibration import Calibration, CalibrationError
 from grader.course import Course
 from grader.forkserver import isolation
 from grader.forkserver.handle import InfrastructureError
 from grader.forkserver.isolation import Isolation
+from grader.intake.manifest import ManifestError
 from grader.judge.lane import on_interruption
 from grader.lanes import Graded, Job, Lanes, draw_seed
 from grader.preflight import PlanError
+from grader.records.choice import Choice, Kind, choose, deliveries
+from grader.records.draw import beside, refresh
+from grader.records.keep import earlier, keep
+from grader.records.lock import LockedError, locked
+from grader.records.standing import standing
+from grader.records.store import FOLDER, Store
 from grader.report.load import Failure, load_results
 from grader.report.pages import write_class
+from grader.result import Environment
 from grader.submission import Submission
 
 
@@ -41,15 +49,18 @@ class Plan:
     out: Path
     course: Course
     isolation: Isolation
+    store: Store
+    choice: Choice
 
 
 @contextlib.contextmanager
 def planned(
     submissions: list[Submission], course: Course, *, out: Path, only: Sequence[str], device: str, jobs: int,
     seed: int | None, speed: bool = True, minimum: int | None = None, allow_degraded: bool = False,
-    options: Sequence[str] = (), console: Console | None = None,
+    options: Sequence[str] = (), console: Console | None = None, kind: Kind = "grade", force: bool = False,
 ) -> Iterator[Plan]:
-    """Checks everything that can be known before a student's code runs. Raises PlanError. The lanes end with the block.
+    """Checks everything that can be known before a student's code runs, and what is graded already. Raises PlanError
+    and StoreError. The lanes end with the block, and until then no other process grades into `out`.
 
     `minimum` is the isolation level expected, by default the course's; with `allow_degraded` a weaker one will do.
     `options` are words of the command line that grading a student again needs as well. A terminal's `console` shows
@@ -64,56 +75,85 @@ def planned(
     preflight.installed()
     preflight.temporary()
     preflight.results(out, submissions, len(chosen))
+    try:
+        delivered = deliveries(submissions)
+    except ManifestError as error:
+        raise PlanError(str(error)) from None
     measured = _isolation(course.isolation.minimum if minimum is None else minimum, allow_degraded)
     side_by_side = min(jobs or len(os.sched_getaffinity(0)), len(submissions))
     # Lanes that are starting are ended, too.
     on_interruption(signal.default_int_handler)
-    with Lanes(side_by_side, measured) as lanes:
+    with _opened(out, submissions) as store, Lanes(side_by_side, measured) as lanes:
+        recorded = store.attempts()
+        stands = list(standing(recorded, store.decisions()).values())
         with console.status("starting") if console else contextlib.nullcontext():
-            device = choose_device(lanes, device, chosen)
+            device, environment = choose_device(lanes, device, chosen)
+        speed = speed and device == "cuda"
+        choice = choose(
+            delivered, chosen, course, environment, speed, recorded, stands, kind=kind, force=force)
         # On a GPU one after another: a neighbour would be in the way of its memory and its clock.
         side_by_side = 1 if device == "cuda" else side_by_side
-        calibrations = _calibrations() if device == "cuda" and speed else ()
+        calibrations = _calibrations() if speed else ()
         found = []
         for submission in submissions:
+            drafts = choice.drafts.get(submission.slug)
+            if drafts is None:
+                continue
             number = draw_seed() if seed is None else seed
             command = ["kernelmark", "grade", str(submission.folder.absolute()), "--device", device,
-                       "--seed", str(number), *(["--only", ",".join(only)] if only else []), *options]
+                       "--force", "--seed", str(number), *(["--only", ",".join(only)] if only else []), *options]
             found.append(Job(
-                submission, course, tuple(chosen), device, speed, number,
+                submission, course, tuple(drafts), device, speed, number,
                 os.fsencode(shlex.join(command)).decode("utf-8", "replace"), calibrations,
-                store.earlier(out, submission) if speed else {}))
-        yield Plan(started, found, lanes, side_by_side, out, course, measured)
+                earlier(store, stands, drafts) if speed else {}))
+        yield Plan(started, found, lanes, side_by_side, out, course, measured, store, choice)
 
 
-def choose_device(lanes: Lanes, asked: str, names: Sequence[str]) -> str:
-    """The device to grade on, as the first lane finds it, which looks at the assignments `names` as well: importing
-    torch is its work. Raises PlanError."""
+@contextlib.contextmanager
+def _opened(out: Path, submissions: Sequence[Submission]) -> Iterator[Store]:
+    """The attempts in `out`, which are this process's alone."""
+    for one in submissions:
+        if (out / FOLDER).exists() and out.resolve().is_relative_to(one.folder.resolve()):
+            raise PlanError(f"--out {out}: lies within the submission of {one.student}, who could have put attempts "
+                            "there; a folder outside expected")
+    with contextlib.ExitStack() as stack:
+        try:
+            store = stack.enter_context(Store.create(out))
+            stack.enter_context(locked(out / FOLDER))
+        except LockedError as error:
+            raise PlanError(f"--out {error}") from None
+        except OSError as error:
+            raise PlanError(f"--out {error.filename or out}: {error.strerror}; a writable folder expected") from None
+        yield store
+
+
+def choose_device(lanes: Lanes, asked: str, names: Sequence[str]) -> tuple[str, Environment]:
+    """The device to grade on, and all else that results depend on, as the first lane finds it, which looks at the
+    assignments `names` as well: importing torch is its work. Raises PlanError."""
     looking = lanes.ask(look, asked, names)
     # Meanwhile.
     preflight.pages()
     try:
-        no_gpu = looking.result()
+        no_gpu, environment = looking.result()
     except InfrastructureError as error:
         raise PlanError(f"{error}; a process to grade in expected, kernelmark doctor says more") from None
     except BrokenProcessPool:
         raise PlanError("no process to grade in could be started; kernelmark doctor says more") from None
     if asked == "cuda" and no_gpu:
         raise PlanError(f"--device cuda: {no_gpu}")
-    return "cpu" if no_gpu else "cuda"
+    return "cpu" if no_gpu else "cuda", environment
 
 
-def look(asked: str, names: Sequence[str]) -> str:
-    """Why a lane grades without a GPU, "" if it has one. Raises PlanError if an assignment is not as expected, and
-    InfrastructureError if the lane has no fork server."""
-    from grader import grading  # noqa: F401  # which the first grading does not have to wait for
+def look(asked: str, names: Sequence[str]) -> tuple[str, Environment]:
+    """Why a lane grades without a GPU, "" if it has one, and what it grades on. Raises PlanError if an assignment is
+    not as expected, and InfrastructureError if the lane has no fork server."""
+    # The first grading does not have to wait for it, either.
+    from grader.grading import environment
     from grader.judge.device import no_gpu
-    from grader.judge.lane import lane_zygote
 
     preflight.assignments(names)
-    # Asked for, it is waited for.
-    _ = lane_zygote().versions
-    return "not asked for" if asked == "cpu" else no_gpu()
+    without = "not asked for" if asked == "cpu" else no_gpu()
+    return without, environment("cpu" if without else "cuda")
 
 
 def _calibrations() -> tuple[Calibration, ...]:
@@ -154,18 +194,30 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
 
     # What is graded is kept, and the class page is written.
     on_interruption(interrupt)
+    if said := plan.choice.said():
+        console.print(said, markup=False, soft_wrap=True)
     try:
+        if plan.choice.again:
+            plan.store.add([(one, plan.store.result(one)) for one in plan.choice.again])
         with _progress(plan, console) as tell:
             for graded in plan.lanes.grade(plan.jobs, plan.side_by_side, lambda: interrupted):
-                trouble = store.keep(graded, plan.out, plan.course.limits.source_kb * 1024)
+                trouble = keep(plan.store, plan.out, plan.choice.drafts[graded.submission.slug], graded.result,
+                               graded.log, graded.error)
                 done += 1
                 tell(graded)
                 for line in trouble:
                     errors.print(f"kernelmark: {line}", markup=False)
                 failures.extend(Failure(graded.submission.slug, line) for line in trouble)
     finally:
+        # What a run drew that was killed, or other grades than this run's have changed.
+        for line in refresh(plan.store, plan.out):
+            if line not in [failure.message for failure in failures]:
+                errors.print(f"kernelmark: {line}", markup=False)
+                failures.append(Failure("", line))
         count = f"Interrupted: {done} of {len(plan.jobs)} graded" if interrupted else f"{done} graded"
         _write_class(plan, count, failures, console, errors, time.monotonic() - plan.started)
+        for line in beside(plan.store, plan.course):
+            console.print(line, markup=False, soft_wrap=True)
     return len(failures)
 
 

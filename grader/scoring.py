@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 from grader import statistics
 from grader.course import AssignmentPoints, Course, Threshold
-from grader.result import CheckResult, Interval, Performance, Result, Timing, Verdict, decisive
+from grader.result import (
+    AssignmentResult,
+    CheckResult,
+    Correctness,
+    Interval,
+    Performance,
+    Result,
+    Timing,
+    Verdict,
+    decisive,
+)
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,51 @@ class Earlier:
 
     contest: Contest
     share: float
+
+
+def scored(
+    name: str, found: AssignmentResult, course: Course, device: str, earlier: Earlier | None = None
+) -> AssignmentResult:
+    """`found`, of the assignment `name`, with the points that `course` gives for its checks and times, whatever it had.
+
+    `earlier` is the share of the points for speed that the same file was given before, if it was measured before.
+    """
+    points = course.points_of(name)
+    checks = found.correctness.checks
+    cases = [check.id for check in checks if check.stage in ("case", "speed")]
+    earned = correctness_points(found.verdict, checks, cases, points, course)
+    speed = _scored_speed(name, found, course, device, earlier)
+    message, flags = found.message, []
+    for flag in found.flags:
+        if flag.what == "policy":
+            message = message.removesuffix(_cost(flag.points)) + _cost(points.correctness - earned)
+            flag = flag.model_copy(update={"points": points.correctness - earned})
+        flags.append(flag)
+    return found.model_copy(update={
+        "score": round(earned + speed.points, 2), "max_score": points.correctness + points.performance,
+        "message": message, "flags": flags, "performance": speed,
+        "correctness": Correctness(points=earned, max_points=points.correctness, checks=checks)})
+
+
+def _cost(lost: float) -> str:
+    return f" That is against the rules of the course and costs {lost:g} points." if lost else ""
+
+
+def _scored_speed(
+    name: str, found: AssignmentResult, course: Course, device: str, earlier: Earlier | None
+) -> Performance:
+    points, threshold, speed = course.points_of(name), course.threshold_of(name), found.performance
+    if speed.speedup is None:
+        return speed.model_copy(update={"points": 0.0, "max_points": points.performance})
+    speed = speed.model_copy(update={"floor": threshold.floor, "target": threshold.target})
+    fresh = kept = performance_points(speed.timings, threshold, points)
+    previous = previous_share(earlier, contest(found.source_sha256, device, speed))
+    if previous is not None:
+        kept = performance_points(speed.timings, threshold, points, previous)
+    note = (f"The same file was measured before and keeps its {kept:g} points: this time it came to {fresh:g}, which "
+            "is no clear difference.")
+    return speed.model_copy(update={
+        "points": kept, "max_points": points.performance, "notes": [note] if kept != fresh else []})
 
 
 def verdict_of(checks: Sequence[CheckResult], expected: Sequence[str]) -> Verdict:

@@ -7,7 +7,7 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -127,6 +127,15 @@ def find_submissions(path: Path, files: Iterable[str], *, leave_out: Path | None
         raise SubmissionError(
             f"{path}: holds no student's folder and none of {', '.join(sorted(known))}; at least one expected{there}")
     return _named(folders)
+
+
+def chosen(found: list[Submission], names: Collection[str]) -> list[Submission]:
+    """Those of these names or folders of results; all, if no name is given. Raises SubmissionError."""
+    for name in names:
+        if not any(name in (one.student, one.slug) for one in found):
+            raise SubmissionError(f"--student {name!r}: no such student here; one of "
+                                  f"{', '.join(one.student for one in found[:6])}{', …' * (len(found) > 6)} expected")
+    return [one for one in found if not names or {one.student, one.slug} & set(names)]
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -20,6 +20,7 @@ from grader.preflight import PlanError
 from grader.result import Interval, Performance, Rung
 from grader.submission import find_submissions
 from grader.suite.context import Context
+from tests.report import samples
 
 DEVICE = "NVIDIA H200"
 ALL = catalogue.assignments()
@@ -178,10 +179,10 @@ def test_a_result_gets_the_ladder_of_its_assignment_and_device(
     job, context = _job(made(transpose=LADDER, silu=[rung("reference", 1.0)]))
     # A job travels to another process.
     job = pickle.loads(pickle.dumps(job))
-    found = grading.performance_of(job, context, ALL[assignment], "wrong_answer", "")
+    found = grading.performance_of(job, context, ALL[assignment], "wrong_answer")
     assert found.ladder == ladder
     context.asked_for_speed = False
-    assert grading.performance_of(job, context, ALL[assignment], "wrong_answer", "").ladder == []
+    assert grading.performance_of(job, context, ALL[assignment], "wrong_answer").ladder == []
 
 
 def test_a_result_of_before_there_were_ladders_still_loads() -> None:
@@ -191,7 +192,7 @@ def test_a_result_of_before_there_were_ladders_still_loads() -> None:
 
 
 def test_a_grading_on_a_gpu_does_not_begin_with_a_broken_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(run, "choose_device", lambda lanes, asked, names: asked)
+    monkeypatch.setattr(run, "choose_device", lambda *_: ("cuda", samples.environment("NVIDIA H200")))
     monkeypatch.setattr(calibration, "FOLDER", tmp_path / "calibration")
     (tmp_path / "calibration").mkdir()
     (tmp_path / "calibration" / "nvidia-h200.json").write_text("{")

@@ -15,12 +15,14 @@ from grader.catalogue import ROOT, CatalogueError, assignments, read
 from grader.hidden import for_student, staff
 from grader.judge.explain import explain_assignment
 from grader.lanes import Graded
+from grader.records.draw import refresh
+from grader.records.store import Store
 from grader.report.load import load_results
 from grader.report.pages import student_page
 from grader.result import CheckResult, Detail, ErrorMap, FailureKind, Flag, Place, Reach, Result, Worst
-from grader.store import keep
 from grader.submission import Submission
 from tests.command import SILU, hand_in, kernelmark
+from tests.records.made import kept as keep
 from tests.report import samples
 from tests.test_preflight import COPIED, elsewhere
 
@@ -76,7 +78,7 @@ def test_what_is_kept_whole_is_read_for_the_class_and_goes_when_nothing_is_hidde
         if error is not None:
             result.assignments["silu"].correctness.checks.append(CheckResult(
                 id="case-7919x1", stage="case", case="7919x1", hidden=True, outcome="failed", detail=secret_of(error)))
-        return keep(Graded(ada, result, log=SECRET), tmp_path / "out", 1024)
+        return keep(Graded(ada, result, log=SECRET), tmp_path / "out")
 
     assert kept(samples.result("ada"), "wrong_values") == []
     assert stat.S_IMODE(told.parent.stat().st_mode) == 0o700
@@ -85,10 +87,12 @@ def test_what_is_kept_whole_is_read_for_the_class_and_goes_when_nothing_is_hidde
     ours = samples.result("ada", {"silu": "infrastructure_error"})
     (line,) = kept(ours, "infrastructure")
     assert f"M = {SECRET} (the earlier result was kept)" in line
-    assert SECRET in (told / "result.failed.json").read_text()
-    assert sorted(path.name for path in own.iterdir()) == ["report.html", "result.failed.json", "result.json"]
+    assert sorted(path.name for path in own.iterdir()) == ["report.html", "result.json"]
     assert not [path for path in own.iterdir() if SECRET in path.read_text()]
-    assert kept(samples.result("ada")) == []
+    assert kept(samples.result("ada")) == [] and (told / "checks.log").exists()
+    with Store.existing(tmp_path / "out") as store:
+        store.decide(store.attempts("ada")[-len(samples.KERNELS):])
+        assert refresh(store, tmp_path / "out") == []
     assert list(told.iterdir()) == []
     assert sorted(path.name for path in own.iterdir()) == ["checks.log", "report.html", "result.json"]
 

@@ -35,11 +35,11 @@ from grader.lanes import Graded, Job, Lanes
 from grader.report.load import load_results
 from grader.report.pages import write_class
 from grader.result import Verdict
-from grader.store import RESULT, keep
 from grader.submission import Submission, find_submissions
 from tests import hostile_lane
 from tests.graded import FILES, told
 from tests.hostile_lane import STRONGEST, TABLE, Lane
+from tests.records.made import kept
 
 HERE = Path(__file__).parent / "submissions" / "hostile"
 MEMBERS = sorted(path for family in HERE.iterdir() for path in family.iterdir() if path.is_dir())
@@ -116,13 +116,13 @@ def _assert_nothing_left(lane: Lane, before: hostile_lane.Traces) -> None:
 
 def _assert_tame(graded: Graded, out: Path) -> None:
     """What is written of it is small, and holds nothing that acts."""
-    failures = keep(graded, out, SOURCE_BYTES)
+    failures = kept(graded, out)
     assert graded.result is not None
     # A planner may say that it cannot plan this, which is the grader's to mend.
     verdicts = {result.verdict for result in graded.result.assignments.values()}
     assert not failures or "infrastructure_error" in verdicts, failures
-    (folder,) = (path for path in out.iterdir() if path.is_dir())
-    assert (folder / RESULT).stat().st_size <= RESULT_BYTES
+    (folder,) = (path for path in out.iterdir() if path.is_dir() and not path.name.startswith("."))
+    assert (folder / "result.json").stat().st_size <= RESULT_BYTES
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert not [text for text in ACTED_ON if text in page]
 
@@ -235,7 +235,7 @@ def test_neighbours_in_a_class_are_untouched(tmp_path: Path) -> None:
     jobs = [Job(one, course, ("silu",)) for one in find_submissions(tmp_path / "class", FILES)]
     with Lanes(1) as lanes:
         for graded in lanes.grade(jobs, 1):
-            assert keep(graded, out, SOURCE_BYTES) == []
+            assert kept(graded, out) == []
     loaded = load_results(out)
     assert not loaded.failures
     results = {entry.folder: entry.result.assignments["silu"] for entry in loaded.entries}
@@ -344,7 +344,7 @@ def test_odd_names_are_harmless(lane: Lane, tmp_path: Path) -> None:
     assert len(submissions) == sum(1 for _ in (tmp_path / "class").iterdir()) > 3
     for one in submissions:
         graded = lane.graded(one, only=("silu",))
-        assert keep(graded, out, SOURCE_BYTES) == []
+        assert kept(graded, out) == []
     loaded = load_results(out)
     assert len(loaded.entries) == len(submissions) and not loaded.failures
     write_class(loaded.entries, out)

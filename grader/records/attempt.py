@@ -1,0 +1,117 @@
+"""An attempt: one assignment of one student, graded once; and the hashes that say what it was graded from."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from grader.catalogue import HIDDEN, ROOT
+from grader.course import Course
+from grader.result import UNJUDGED, Environment, Verdict
+from grader.submission import Source
+
+
+class HandIn(NamedTuple):
+    """A file as a student handed it in at a time: whatever attempts there are of it, one of them stands."""
+
+    slug: str
+    assignment: str
+    submission: str
+    submitted_at: str | None
+
+
+class Attempt(BaseModel):
+    """The head of a record: all that policy and comparison need without the checks.
+
+    `submission`, `tests` and `environment` are the hashes of what was graded, by what and where; `rules` is that of
+    what turns checks into points. `submitted_at` is ISO 8601 with a zone, and `late` a mark of the system it came
+    from; None where the source does not say. `of` is the attempt whose checks these are, if no code was run for this
+    one. `run` numbers the grading that gave it, whose log it shares.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: int = 0
+    run: int = 0
+    student: str
+    slug: str
+    members: tuple[str, ...] = ()
+    assignment: str
+    submission: str
+    tests: str
+    environment: str
+    rules: str
+    submitted_at: str | None = None
+    late: bool | None = None
+    of: int | None = None
+    verdict: Verdict = "infrastructure_error"
+    score: float = 0
+    max_score: float = 0
+    error: str = ""
+
+    @property
+    def hand_in(self) -> HandIn:
+        return HandIn(self.slug, self.assignment, self.submission, self.submitted_at)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.submission, self.tests, self.environment
+
+    @property
+    def book(self) -> tuple[str, str]:
+        """What of the course's files the points follow from."""
+        return self.tests, self.rules
+
+    @property
+    def failed(self) -> bool:
+        """Whether it failed through no fault of the student's."""
+        return self.verdict == "infrastructure_error"
+
+    @property
+    def judged(self) -> bool:
+        return self.verdict not in UNJUDGED
+
+    @property
+    def instant(self) -> datetime.datetime | None:
+        return None if self.submitted_at is None else datetime.datetime.fromisoformat(self.submitted_at)
+
+
+def submission_hash(source: Source) -> str:
+    """The sha256 of a file; a word for one that is not there or cannot be read."""
+    if source.content is not None:
+        return hashlib.sha256(source.content).hexdigest()
+    return source.problem.cause if source.problem else "missing"
+
+
+def tests_hash(name: str, course: Course, root: Path = ROOT) -> str:
+    """The sha256 of what an assignment's answers are checked with: its files but the handout, hidden cases included,
+    the kit that draws inputs and sets tolerances, and the limits of the course."""
+    folder = root / "assignments" / name
+    files = [*sorted(folder.glob("*.py")), folder / HIDDEN, *sorted((root / "grader" / "kit").glob("*.py"))]
+    digests = [f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+               for path in files if path.is_file()]
+    return _hash([digests, course.limits.model_dump(), course.gpu.model_dump(), course.policy.assembly])
+
+
+def rules_hash(name: str, course: Course) -> str:
+    """The sha256 of what turns an assignment's checks and times into points."""
+    threshold = course.threshold_of(name)
+    return _hash([course.points_of(name).model_dump(), course.points.credit, course.policy.violation,
+                  threshold.floor, threshold.target])
+
+
+def environment_hash(environment: Environment, speed: bool) -> str:
+    """The sha256 of device, versions and isolation, and of whether `speed` is measured."""
+    told = environment.model_dump(
+        include={"device", "python", "torch", "triton", "numpy", "isolation", "kernelmark"})
+    return _hash([told, speed])
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+

