@@ -27,6 +27,7 @@ SOURCE_BYTES = 128 << 10
 
 # In a notebook a line is a string.
 _DEFINED = re.compile(r'^[ \t]*"?def (\w+)\(', re.MULTILINE)
+_STUB = re.compile(r'^[ \t]*"?[ \t]*raise NotImplementedError\(\\?["\'](\w+): not written yet', re.MULTILINE)
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
@@ -100,15 +101,17 @@ def strays(folder: Path, known: Mapping[str, str]) -> Strays:
         if not words or path in (folder / file for file in known.values()):
             continue
         name = meant(path.name, known)
-        names = [name] if name else []
+        names, stubs = [name] if name else [], list[str]()
         archive = path.name.casefold().endswith(ARCHIVES)
         if not names and not archive and not ABOUT.intersection(words) and left:
             left -= 1
-            names = _defined(path, known)
+            names, stubs = _defined(path, known)
         for one in names:
             found.of[one].append(path)
         if not names:
-            (whole if archive or path.suffix.casefold() == ".ipynb" else others).append(path)
+            # A notebook with stubs alone is the one that was handed out.
+            may_hold = archive or (path.suffix.casefold() == ".ipynb" and not stubs)
+            (whole if may_hold else others).append(path)
     for paths in found.of.values():
         paths.extend([] if paths else whole)
     found.others.extend(others)
@@ -173,7 +176,7 @@ def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Desk:
     if len(only) > 1:
         raise DeskError(f"--only: {', '.join(only)}; one assignment expected for one file")
     exact = next((name for name, file in known.items() if file == path.name), None)
-    defined = _defined(path, known)
+    defined = [*itertools.chain(*_defined(path, known))]
     name = only[0] if only else exact or (defined[0] if len(defined) == 1 else meant(path.name, known))
     if name is None:
         raise DeskError(f"{path}: the file of an assignment expected ({', '.join(known.values())}); --only NAME says "
@@ -183,11 +186,13 @@ def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Desk:
     return Desk(path.parent, {name: path}, [path], [found_instead([path.name], known[name])], complete=False)
 
 
-def _defined(path: Path, known: Mapping[str, str]) -> list[str]:
-    """The assignments whose functions a file defines, which it may do in the text of a notebook."""
-    content = read_source_file(path.parent, path.name, SOURCE_BYTES).content or b""
-    defined = set(_DEFINED.findall(content.decode("utf-8", "replace")))
-    return [name for name in known if name in defined]
+def _defined(path: Path, known: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """The assignments whose functions a file defines, which it may do in the text of a notebook; and those of which it
+    has the stub that was handed out."""
+    text = (read_source_file(path.parent, path.name, SOURCE_BYTES).content or b"").decode("utf-8", "replace")
+    defined = set(_DEFINED.findall(text))
+    stubs = [name for name in known if name in defined.intersection(_STUB.findall(text))]
+    return [name for name in known if name in defined and name not in stubs], stubs
 
 
 def _below(folder: Path) -> Iterator[Path]:

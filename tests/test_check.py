@@ -167,6 +167,17 @@ def test_what_stands_elsewhere_is_found_for_its_assignment(
         assert f"Found {file}; {expected} expected{'' if checked else ', so not checked'}." in found.lines
 
 
+def test_the_notebook_that_was_handed_out_stands_for_what_is_written_in_it_alone(tmp_path: Path) -> None:
+    handed_out = (ROOT / "student_template/kernels.ipynb").read_text(encoding="utf-8")
+    path = tmp_path / "kernels.ipynb"
+    path.write_text(handed_out, encoding="utf-8")
+    of, others = desk.elsewhere(tmp_path, files())
+    assert not any(of.values()) and others == ["kernels.ipynb"]
+    path.write_text(handed_out.replace("silu: not written yet", ""), encoding="utf-8")
+    of, _ = desk.elsewhere(tmp_path, files())
+    assert {name: found for name, found in of.items() if found} == {"silu": ["kernels.ipynb"]}
+
+
 def test_a_hostile_folder_is_looked_at_with_care(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.py")
     (tmp_path / "secret.py").symlink_to("/etc/passwd")

@@ -1,5 +1,5 @@
 # Looks at its tensors on the way, as one does in a notebook.
-# expect: shapes, not numbers, so lines
+# expect: shapes and no numbers to print or check, as lines
 # expect: tl.device_print
 import logging
 
