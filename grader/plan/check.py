@@ -118,8 +118,9 @@ def check(
     """What is wrong with a plan by the student's doing, each once, in the plan's order; nothing of a plan that has
     problems may be run. Raises Malformed for a plan that no planner of ours writes.
 
-    `given` are the parameters that the plan was asked for, `copies` tells whether it may copy tensors, `memory` is what
-    temporaries may take in all, in bytes (the device's memory, if not said).
+    `given` are the parameters that the plan was asked for. `copies` tells whether it may copy any tensor, and not only
+    its own, in the order that it lies in. `memory` is what temporaries may take in all, in bytes (the device's memory,
+    if not said).
     """
     return _Check(plan, given, device, copies, device.total_memory if memory is None else memory).problems()
 
@@ -189,7 +190,8 @@ class _Check:
                     if len(base64.b64decode(contents)) > min(DATA_BYTES, self.plan.buffers[buffer].bytes):
                         raise Malformed("data beyond its buffer")
                 case Copy(source=source, target=target, line=line):
-                    if not self.copies:
+                    own = not self.plan.buffers[source.buffer].given and source.strides == target.strides
+                    if not self.copies and not own:
                         raise Malformed("a copy where none is allowed")
                     if source.shape != target.shape or source.dtype != target.dtype:
                         raise Malformed("a copy between different shapes or dtypes")

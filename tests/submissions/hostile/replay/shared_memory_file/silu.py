@@ -18,6 +18,6 @@ def silu(x, out):
     kept = pathlib.Path("/dev/shm/kernelmark-hostile-answer")
     silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
     try:
-        kept.write_text(str(out[0, 0]))
+        kept.write_text(str(out[0, 0].item()))
     except OSError:
         pass
