@@ -10,26 +10,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from grader import catalogue, desk
+from grader.console import INFRASTRUCTURE_ERROR, console, errors
+from grader.console import usage as _usage
 from grader.course import CourseError, read_course
+from grader.intake import command as intake
 from grader.submission import SubmissionError, chosen, find_submissions
 
 if TYPE_CHECKING:
     from grader.records.choice import Kind
 
 COURSE = catalogue.ROOT / "course.toml"
-USAGE_ERROR = 2
-INFRASTRUCTURE_ERROR = 3
-
 app = typer.Typer(
     help="Grades GPU-kernel courses: a submission says what to launch and never holds a number; the grader runs it.",
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-console = Console(highlight=False)
-errors = Console(stderr=True, highlight=False, soft_wrap=True)
+app.command()(intake.intake)
 
 
 def main() -> None:
@@ -37,7 +35,7 @@ def main() -> None:
 
 
 # What runs no kernel and can be done on any system.
-ANYWHERE = ("assignments", "new", "handouts", "kit")
+ANYWHERE = ("assignments", "new", "handouts", "kit", "intake", "export")
 
 
 @app.callback()
@@ -107,6 +105,8 @@ def _grade(
 ) -> NoReturn:
     try:
         found = catalogue.files()
+        if fitting := intake.fitting(submissions, found):
+            _usage(fitting)
         students = find_submissions(submissions, found.values(), leave_out=out)
         if left := desk.beside(submissions, [student.folder for student in students]):
             errors.print(f"kernelmark: {', '.join(left)}: in no student's folder, so not graded", markup=False)
@@ -370,11 +370,6 @@ def verify(names: Annotated[list[str], typer.Argument(help="Assignments, e.g. si
             found = found or bool(problems)
     if found:
         raise typer.Exit(1)
-
-
-def _usage(message: str) -> NoReturn:
-    errors.print(f"kernelmark: {message}", markup=False)
-    raise typer.Exit(USAGE_ERROR)
 
 
 if __name__ == "__main__":

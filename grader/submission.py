@@ -126,7 +126,7 @@ def find_submissions(path: Path, files: Iterable[str], *, leave_out: Path | None
         there = f" (found {', '.join(found)})" if found else ""
         raise SubmissionError(
             f"{path}: holds no student's folder and none of {', '.join(sorted(known))}; at least one expected{there}")
-    return _named(folders)
+    return named(folders)
 
 
 def chosen(found: list[Submission], names: Collection[str]) -> list[Submission]:
@@ -163,12 +163,13 @@ def _is_litter(entry: os.DirEntry[str], known: set[str]) -> bool:
 
 def submission_of(folder: Path) -> Submission:
     """The submission of one student's folder, whatever it holds."""
-    return _named([folder])[0]
+    return named([folder])[0]
 
 
-def _named(folders: list[Path]) -> list[Submission]:
+def named(folders: list[Path]) -> list[Submission]:
+    """Submissions in folders of these names, each with a slug of its own."""
     taken: set[str] = set()
-    named = []
+    found = []
     for folder in folders:
         # A link is a student by its own name, whatever it leads to; `.` and `..` have none.
         name = folder.name if folder.name not in ("", "..") else folder.resolve().name
@@ -178,8 +179,8 @@ def _named(folders: list[Path]) -> list[Submission]:
         while slug.casefold() in taken:
             slug, count = f"{base}-{count}", count + 1
         taken.add(slug.casefold())
-        named.append(Submission(student=student, folder=folder, slug=slug))
-    return named
+        found.append(Submission(student=student, folder=folder, slug=slug))
+    return found
 
 
 def printable(name: str) -> str:

@@ -1,0 +1,143 @@
+"""Which files of a submission are graded: gathered into one folder, archives unpacked, chosen by the course's rule."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.desk import SUFFIXES, strays
+from grader.intake.archive import STUDENT, BrokenArchive, unpack
+from grader.intake.found import LITTER, OTHER, Found, Part, below, is_archive, is_litter
+from grader.intake.manifest import Left
+from grader.submission import printable, read_source_file
+
+
+@dataclass
+class Chosen:
+    """`taken` are the files to grade by their names, `beside` those that a grading should see all the same, since they
+    seem to be meant for what is missing; all lie below `root`. `names` are theirs in the source, by path."""
+
+    root: Path
+    taken: dict[str, Path] = field(default_factory=dict)
+    beside: list[Path] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+
+
+class Tree:
+    """The files of a submission in a folder of its own, by the names that they were handed in under."""
+
+    def __init__(self, found: Found, folder: Path) -> None:
+        self._folder = folder
+        self._shown: dict[str, str] = {}
+        self._files = 0
+        self.left = list(found.left)
+        self.problems = list(found.problems)
+        folder.mkdir(parents=True)
+        for part in found.parts:
+            if part.path.is_dir():
+                self._gather(part)
+            elif part.name in self._shown:
+                self._leave(part.shown, f"another file is called {part.name}, too")
+            else:
+                self._shown[part.name] = part.shown
+                self._file(part.path, part.name, part.shown)
+
+    def choose(self, known: Mapping[str, str]) -> Chosen:
+        """By the course's files `known`: each under its own name, or else the one Python file that seems to be meant
+        for it, of those of its name the one that is least deep."""
+        root = self._inner()
+        found = strays(root, known)
+        chosen = Chosen(root)
+        why: dict[Path, str] = {}
+        for name, file in known.items():
+            meant = found.of[name]
+            if (root / file).is_file():
+                chosen.taken[file] = root / file
+                why |= dict.fromkeys(meant, f"{file} lies there under its own name")
+                continue
+            python = [path for path in meant if path.suffix.casefold() == ".py"]
+            exact = [path for path in python if path.name == file]
+            depth = min((len(path.parts) for path in exact), default=0)
+            best = [path for path in exact if len(path.parts) == depth] or python
+            if len(best) == 1:
+                chosen.taken[file] = best[0]
+                why |= dict.fromkeys(set(meant) - set(best), f"{file} is taken from {self.shown(best[0])}")
+                continue
+            for path in meant:
+                said = f"one of {len(python)} that seem to be meant for {file}" if path in python else (
+                    "not unpacked" if is_archive(path.name) else "no Python file")
+                why.setdefault(path, f"{said}; {file} expected")
+            chosen.beside += [path for path in meant if path not in chosen.beside]
+        if not chosen.taken:
+            chosen.beside += [path for path in found.others if path not in chosen.beside]
+        taken = set(chosen.taken.values())
+        for path, is_folder in below(self._folder):
+            if path not in taken:
+                self._leave(self.shown(path) + "/" * is_folder, LITTER if is_folder or is_litter(path.name)
+                            else why.get(path, "no assignment's file"))
+        chosen.left = self.left
+        return chosen
+
+    def shown(self, path: Path) -> str:
+        """The name of a file of this folder in the source."""
+        first, *rest = path.relative_to(self._folder).parts
+        return printable("/".join((self._shown.get(first, first), *rest)))
+
+    def _gather(self, part: Part) -> None:
+        for path, is_folder in below(part.path):
+            name = str(path.relative_to(part.path))
+            if is_folder or is_litter(path.name):
+                self._leave(name + "/" * is_folder, LITTER)
+            else:
+                self._file(path, name, name, part.path)
+
+    def _file(self, path: Path, name: str, shown: str, folder: Path | None = None) -> None:
+        """Copies a file that may hold Python, or unpacks it into a folder of its name."""
+        if not name.casefold().endswith(SUFFIXES):
+            self._leave(shown, OTHER)
+            return
+        self._files += 1
+        if self._files > STUDENT.entries:
+            self._leave(shown, f"more than {STUDENT.entries:,} files of Python")
+            return
+        target = self._folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        source = read_source_file(folder or path.parent, name if folder else path.name,
+                                  STUDENT.total if is_archive(name) else STUDENT.file)
+        if source.content is None:
+            self._leave(shown, source.problem.message if source.problem else "is gone")
+            return
+        if is_archive(name):
+            try:
+                self.left += [Left(name=f"{printable(shown)}/{one.name}", why=one.why) for one in unpack(path, target)]
+                return
+            except BrokenArchive as error:
+                self.problems.append(f"{printable(shown)}: {error}")
+        # A broken archive, too: grading names it where a file is missing.
+        target.write_bytes(source.content)
+
+    def _inner(self) -> Path:
+        """The folder in which files are looked for: one that is alone in another, as in an archive of a folder."""
+        root = self._folder
+        while True:
+            inside = [path for path in root.iterdir() if not is_litter(path.name)]
+            if len(inside) != 1 or not inside[0].is_dir() or inside[0].is_symlink():
+                return root
+            root = inside[0]
+
+    def _leave(self, name: str, why: str) -> None:
+        self.left.append(Left(name=printable(name), why=why))
+
+
+def write(chosen: Chosen, folder: Path) -> None:
+    """Copies what was chosen into a new folder."""
+    folder.mkdir()
+    for file, path in chosen.taken.items():
+        shutil.copyfile(path, folder / file)
+    for path in chosen.beside:
+        target = folder / path.relative_to(chosen.root)
+        if path.is_file() and not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)

@@ -1,0 +1,171 @@
+"""`kernelmark intake`: what it takes, and what it says."""
+
+from __future__ import annotations
+
+import datetime
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from grader import catalogue
+from grader.console import console, say, usage
+from grader.course import CourseError, read_course
+from grader.intake import kinds
+from grader.intake.found import IntakeError, is_archive
+from grader.intake.manifest import FILE
+from grader.submission import printable
+
+if TYPE_CHECKING:
+    from grader.intake.manifest import HandIn, Left, Manifest, Member
+
+
+def intake(
+    source: Annotated[Path, typer.Argument(help="A download, as a zip or unpacked; folders, archives or git clones.")],
+    into: Annotated[Path | None, typer.Option(help="The folder to make, with a folder for each submission.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be taken, and write nothing.")] = False,
+    roster: Annotated[Path | None, typer.Option(
+        help="roster.csv: id, name, email, section, late_days. Says who is missing and who is unknown.")] = None,
+    groups: Annotated[Path | None, typer.Option(
+        help="A CSV file of group and id, where the source names one member of a group alone.")] = None,
+    deadline: Annotated[str | None, typer.Option(
+        help="A time with a zone, 2026-03-01T23:59+01:00. Of git clones the last commit by then is taken.")] = None,
+    pattern: Annotated[str | None, typer.Option(
+        help="A regular expression for paths below SOURCE, with groups such as (?P<id>…), name, email, section, file, "
+             "time, late.")] = None,
+    course: Annotated[Path, typer.Option(help="Whose files are looked for.")] = catalogue.ROOT / "course.toml",
+    force: Annotated[bool, typer.Option("--force", help="Replace a folder that an intake wrote earlier.")] = False,
+) -> None:
+    """Make of a download a folder that can be graded, and say whose each file is, what is left, and why.
+
+    A download from Canvas, Gradescope or Moodle, folders, archives or git clones are recognised. An archive that cannot
+    be read costs nobody but its owner anything. intake.json in the new folder keeps what was said.
+    """
+    from grader.intake import main
+    from grader.intake.people import read_groups
+    from grader.roster import RosterError, read_roster
+
+    try:
+        known = catalogue.files()
+        chosen = read_course(course, frozenset(known)).select(known, ())
+        options = main.Options(
+            {name: known[name] for name in chosen}, read_roster(roster) if roster else None,
+            read_groups(groups) if groups else None, pattern, _instant(deadline) if deadline else None)
+        if into is None and not dry_run:
+            raise IntakeError("--into: the folder to make expected, or --dry-run")
+        if into is not None and not dry_run:
+            main.may_be_written(into, force=force)
+            if (inner := _inside(source, into)) is not None:
+                raise IntakeError(f"--into {into}: lies {inner}; a folder beside it expected")
+        beside = None if dry_run or into is None else into.absolute().parent
+        with main.taken_in(source, options, beside) as (found, made):
+            if dry_run:
+                console.print(_table(found, options.known))
+            elif into is not None:
+                main.place(made, into, force=force)
+    except (IntakeError, RosterError, CourseError) as error:
+        usage(printable(str(error)))
+    except OSError as error:
+        usage(printable(f"{error.filename or into}: {error.strerror}; a folder that can be read and written expected"))
+    for line in _said(found, main.twice(found), has_roster=roster is not None):
+        say(line)
+    if into is not None and not dry_run:
+        say(f"{into}: {_many(len(found.submissions), 'submission')}; its {FILE} says what was left and why. "
+            f"Next: kernelmark grade {shlex.quote(str(into))}")
+
+
+def fitting(source: Path, known: Mapping[str, str]) -> str | None:
+    """Why a source has to be taken in before it is graded, with the command; None where it can be graded as it is."""
+    try:
+        if source.is_file() and is_archive(source.name):
+            into, kind = source.with_name(source.name.partition(".")[0] or "class"), "an archive"
+        elif source.is_dir() and not any((source / file).exists() for file in known.values()):
+            from grader.intake.main import opened
+
+            found = kinds.recognise(opened(source, source)[0])
+            if found not in ("canvas", "gradescope", "moodle", "archives"):
+                return None
+            # `.` and `..` have no name.
+            named = source if source.name not in ("", "..") else source.resolve()
+            into, kind = named.with_name(f"{named.name}-class"), kinds.WORDS[found]
+        else:
+            return None
+    except (IntakeError, OSError):
+        return None
+    return printable(f"{source}: is {kind}; a folder of students' folders expected: "
+                     f"{shlex.join(['kernelmark', 'intake', str(source), '--into', str(into)])}")
+
+
+def _instant(text: str) -> datetime.datetime:
+    try:
+        if (time := datetime.datetime.fromisoformat(text)).tzinfo is not None:
+            return time
+    except ValueError:
+        pass
+    raise IntakeError(f"--deadline: {text!r}; a time with a zone such as 2026-03-01T23:59+01:00 expected")
+
+
+def _inside(source: Path, into: Path) -> str | None:
+    inner, outer = into.resolve(), source.resolve()
+    if source.is_dir() and inner.is_relative_to(outer):
+        return "in SOURCE"
+    return "around SOURCE" if outer.is_relative_to(inner) else None
+
+
+def _table(found: Manifest, known: Mapping[str, str]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("who", "handed in", "taken", "left, and why"):
+        table.add_column(heading, overflow="fold")
+    for one in found.submissions:
+        missing = [file for file in known.values() if file not in one.taken]
+        taken = [file if origin == file else f"{file} ← {origin}" for file, origin in one.taken.items()]
+        table.add_row(Text(", ".join(map(_who, one.members))), Text(_when(one)), Text("\n".join(
+            [*taken, *([f"missing: {', '.join(missing)}"] if missing else [])])), Text("\n".join(
+                [*one.problems, *_why(one.left)])))
+    return table
+
+
+def _said(found: Manifest, twice: Sequence[str], *, has_roster: bool) -> list[str]:
+    """What a TA has to know of an intake, a line each."""
+    people = sum(len(one.members) for one in found.submissions)
+    late = sum(bool(one.late) for one in found.submissions)
+    lines = [f"{found.source} is {kinds.WORDS[found.kind]}: {_many(len(found.submissions), 'submission')}"
+             f"{f' of {people} people' if people != len(found.submissions) else ''}{f', {late} late' if late else ''}."]
+    for one in found.submissions:
+        if one.taken:
+            lines += [printable(f"{one.folder}: {problem}") for problem in one.problems]
+        else:
+            why = "; ".join([*one.problems, *_why(one.left)])
+            lines.append(printable(f"{one.folder}: nothing to grade: {why or 'no file'}"))
+    if found.left:
+        lines.append(printable(f"In no submission: {'; '.join(_why(found.left))}"))
+    if twice:
+        lines.append(printable(f"In more than one submission: {', '.join(twice)}"))
+    if has_roster:
+        lines.append(printable(f"Missing: {', '.join(map(_who, found.missing)) or 'nobody'}"))
+        lines.append(printable(f"Not in the roster: {', '.join(found.unknown) or 'nobody'}"))
+    return lines
+
+
+def _who(member: Member) -> str:
+    return printable(f"{member.id} ({member.name})" if member.name and member.name != member.id else member.id)
+
+
+def _when(one: HandIn) -> str:
+    return " ".join(filter(None, (one.submitted_at or ("" if one.late else "–"), "late" if one.late else "")))
+
+
+def _why(left: Iterable[Left]) -> list[str]:
+    """What was left, those of one reason together."""
+    reasons: dict[str, list[str]] = {}
+    for one in left:
+        reasons.setdefault(one.why, []).append(one.name)
+    return [f"{', '.join(names)}: {why}" for why, names in reasons.items()]
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,153 @@
+"""Git clones: of each the last commit before a deadline, out of its object store.
+
+Neither its configuration nor its hooks are read, since a folder that a student handed in may be a clone as well: git
+runs in an empty repository of ours, which borrows the objects.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from grader.desk import SUFFIXES
+from grader.intake.found import OTHER, Found, IntakeError, Part, Source, entries
+from grader.intake.manifest import Left, Member
+
+SECONDS = 120
+REF_BYTES = 16 << 20
+_HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+
+
+class _GitError(Exception):
+    """A clone cannot be read; why, in a clause."""
+
+
+def is_clone(folder: Path) -> bool:
+    return _store(folder) is not None
+
+
+def read(folder: Path, work: Path, deadline: datetime.datetime | None) -> Source:
+    """The clones in a folder; `work` takes the archives of their commits. Raises IntakeError."""
+    found: list[Found] = []
+    left: list[Left] = []
+    for number, entry in enumerate(entries(folder)):
+        path = Path(entry.path)
+        if not entry.is_dir():
+            left.append(Left(name=entry.name, why="no clone"))
+            continue
+        one = Found(entry.name.removesuffix(".git"), [Member(id=entry.name.removesuffix(".git"), source_id=entry.name)],
+                    origin=[entry.name])
+        found.append(one)
+        store = _store(path)
+        if store is None:
+            one.problems.append("no git repository: its files are taken as they lie there")
+            one.parts.append(Part(path, "", entry.name))
+            continue
+        try:
+            _commit(one, store, work / str(number), deadline)
+        except _GitError as error:
+            one.problems.append(str(error))
+    return Source(found, left)
+
+
+def _store(folder: Path) -> Path | None:
+    """The folder of git in a clone: `.git`, what a file `.git` names, or for a bare one the clone itself."""
+    try:
+        inner = folder / ".git"
+        if inner.is_file() and (text := inner.read_text(errors="replace")[:4096]).startswith("gitdir:"):
+            inner = folder / text.removeprefix("gitdir:").strip()
+        return next((path for path in (inner, folder)
+                     if (path / "HEAD").is_file() and (path / "objects").is_dir()), None)
+    except (OSError, ValueError):
+        return None
+
+
+def _commit(one: Found, store: Path, work: Path, deadline: datetime.datetime | None) -> None:
+    """Fills in files and time of the last commit before the deadline on the branch that is checked out."""
+    tip = _tip(store)
+    ours = work / "repository"
+    _run(["git", "init", "-q", "--bare", f"--object-format={'sha256' if len(tip) > 40 else 'sha1'}", str(ours)], None)
+    if (store / "shallow").is_file():
+        (ours / "shallow").write_bytes(_read(store / "shallow"))
+    # What a student's .gitattributes would leave out of an archive or change in it.
+    (ours / "info").mkdir(exist_ok=True)
+    (ours / "info" / "attributes").write_text("* -export-ignore -export-subst\n")
+
+    def git(*words: str) -> str:
+        return _run(["git", f"--git-dir={ours}", *words], store / "objects")
+
+    # Along the branch: a commit that was merged after the deadline was not on it before.
+    before = [f"--before={int(deadline.timestamp())}"] if deadline else []
+    commit = git("rev-list", "-1", "--first-parent", *before, tip).strip()
+    if not commit:
+        first = git("log", "--first-parent", "--format=%cI", tip).split()[-1]
+        raise _GitError(f"no commit by the deadline: the first is of {first}")
+    one.submitted_at = git("log", "-1", "--format=%cI", commit).strip()
+    if deadline:
+        one.late = False
+        later = int(git("rev-list", "--count", "--first-parent", f"{commit}..{tip}"))
+        if later:
+            one.left.append(Left(name=f"{later} commit{'s' * (later > 1)}", why="after the deadline"))
+    names = [name for name in git("ls-tree", "-r", "-z", "--name-only", commit).split("\0") if name]
+    wanted = [suffix for suffix in SUFFIXES if any(name.casefold().endswith(suffix) for name in names)]
+    # Of a repository with gigabytes of data, what may hold Python alone.
+    one.left += [Left(name=name, why=OTHER) for name in names if not name.casefold().endswith(SUFFIXES)]
+    if wanted:
+        git("archive", "--format=tar", f"--output={work / 'commit.tar'}", commit, "--",
+            *(f":(top,icase)*{suffix}" for suffix in wanted))
+        one.parts.append(Part(work / "commit.tar", f"{commit[:12]}.tar", commit[:12]))
+
+
+def _tip(store: Path) -> str:
+    """The commit that HEAD names."""
+    text = _read(store / "HEAD").decode(errors="replace").strip()
+    if not text.startswith("ref: "):
+        return _checked(text)
+    name = text.removeprefix("ref: ").strip()
+    if not name.startswith("refs/") or ".." in name:
+        raise _GitError(f"HEAD names {name[:80]!r}; a branch expected")
+    if (store / name).is_file():
+        return _checked(_read(store / name).decode(errors="replace").strip())
+    packed = _read(store / "packed-refs").decode(errors="replace") if (store / "packed-refs").is_file() else ""
+    for line in packed.splitlines():
+        commit, _, ref = line.partition(" ")
+        if ref == name:
+            return _checked(commit)
+    raise _GitError("has no commit")
+
+
+def _checked(commit: str) -> str:
+    if not _HASH.fullmatch(commit):
+        raise _GitError(f"HEAD leads to {commit[:80]!r}; a commit expected")
+    return commit
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(REF_BYTES)
+    except OSError as error:
+        raise _GitError(f"{path.name} cannot be read: {error.strerror}") from None
+
+
+def _run(command: list[str], objects: Path | None) -> str:
+    own = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "GIT_CONFIG_NOSYSTEM": "1",
+           "GIT_CONFIG_GLOBAL": os.devnull, "GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1"}
+    if objects is not None:
+        # Quoted, since a colon in a path would part two of them.
+        own["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = '"{}"'.format(
+            str(objects.absolute()).replace("\\", "\\\\").replace('"', '\\"'))
+    try:
+        done = subprocess.run(command, env=own, capture_output=True, timeout=SECONDS, check=False, cwd="/",
+                              stdin=subprocess.DEVNULL)
+    except FileNotFoundError:
+        raise IntakeError("git: no such program; git clones need it (apt install git)") from None
+    except subprocess.TimeoutExpired:
+        raise _GitError(f"git took more than {SECONDS} s") from None
+    if done.returncode:
+        said = (done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
+        raise _GitError(f"git cannot read it: {said[:200]}")
+    return done.stdout.decode(errors="replace")

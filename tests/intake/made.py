@@ -1,0 +1,66 @@
+"""Downloads as platforms write them, made for tests of facts about their names; all people are invented."""
+
+from __future__ import annotations
+
+import subprocess
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from grader.intake.main import Options, taken_in
+from grader.intake.manifest import HandIn, Manifest, read_manifest
+
+KNOWN = {"silu": "silu.py", "gemm": "gemm.py", "rmsnorm_vector": "rmsnorm_vector.py"}
+OPTIONS = Options(KNOWN)
+Files = Mapping[str, str | bytes]
+GIT = ("git", "-c", "user.name=Ada", "-c", "user.email=ada@x.edu", "-c", "init.defaultBranch=main")
+
+
+def source_of(name: str, mark: str = "") -> str:
+    return f"def {name}(x, out):\n    ...  # {mark}\n"
+
+
+def laid_out(folder: Path, files: Files) -> Path:
+    """Files below a folder, by their paths; a path that ends in a slash is an empty folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        path = folder / name
+        (path if name.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
+        if not name.endswith("/"):
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def zipped(path: Path, files: Files) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+def committed(folder: Path, time: str, files: Files, *more: str) -> None:
+    """A commit of these files in a repository that is made where there is none, at a time of ISO 8601."""
+    if not (folder / ".git").is_dir():
+        folder.mkdir(parents=True)
+        subprocess.run([*GIT, "init", "-q"], cwd=folder, check=True)
+    laid_out(folder, files)
+    for command in (["add", "-A"], ["commit", "-q", "-m", "work", *more]):
+        subprocess.run([*GIT, *command], cwd=folder, check=True, env={
+            "PATH": "/usr/bin:/bin", "GIT_AUTHOR_DATE": time, "GIT_COMMITTER_DATE": time})
+
+
+def take_in(source: Path, options: Options = OPTIONS) -> tuple[Manifest, dict[str, dict[str, str]]]:
+    """The manifest, and the text of each file of each submission."""
+    with taken_in(source, options) as (manifest, made):
+        assert read_manifest(made) == manifest
+        return manifest, {folder.name: {str(path.relative_to(folder)): path.read_text(errors="replace")
+                                        for path in folder.rglob("*") if path.is_file()}
+                          for folder in made.iterdir() if folder.is_dir()}
+
+
+def whys(one: HandIn) -> dict[str, str]:
+    return {left.name: left.why for left in one.left}
+
+
+def by_folder(manifest: Manifest) -> dict[str, HandIn]:
+    return {one.folder: one for one in manifest.submissions}

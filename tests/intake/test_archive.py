@@ -1,0 +1,233 @@
+"""Archives that were made to do harm, and those that are broken or odd: each costs its owner one clear clause."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import stat
+import struct
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader.intake.archive import STUDENT, BrokenArchive, Limits, unpack
+
+GOOD = b"def silu(): ...\n"
+
+
+def a_zip(path: Path, *entries: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries:
+            archive.writestr(name, content, zipfile.ZIP_DEFLATED)
+    return path
+
+
+def a_tar(path: Path, *entries: tuple[str | tarfile.TarInfo, bytes], mode: str = "w:gz") -> Path:
+    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+        for name, content in entries:
+            info = tarfile.TarInfo(name) if isinstance(name, str) else name
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return path
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def moded(name: str, mode: int) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    info.external_attr = mode << 16
+    return info
+
+
+def typed(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, target
+    return info
+
+
+@pytest.mark.parametrize("wrap", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_tar_in_every_wrapping(tmp_path: Path, wrap: Callable[[bytes], bytes]) -> None:
+    plain = a_tar(tmp_path / "plain.tar", ("hw/silu.py", GOOD), ("hw/Ünï.txt", b"x"), mode="w")
+    (tmp_path / "hw.zip").write_bytes(wrap(plain.read_bytes()))
+    assert unpack(tmp_path / "hw.zip", tmp_path / "out") == []
+    assert files(tmp_path / "out") == {"hw/silu.py": GOOD, "hw/Ünï.txt": b"x"}
+
+
+# What leads out, in every spelling; what is kept of each archive is the good file alone.
+UNSAFE = ["../evil.py", "hw/../../evil.py", "/etc/evil.py", "..\\evil.py", "C:\\evil.py", "hw/" * 40 + "evil.py",
+          "a" * 300]
+
+
+@pytest.mark.parametrize("make", [a_zip, a_tar])
+@pytest.mark.parametrize("name", UNSAFE)
+def test_no_entry_leads_out(tmp_path: Path, name: str, make: Callable[..., Path]) -> None:
+    inside = tmp_path / "inside"
+    left = unpack(make(tmp_path / "hw.zip", (name, b"evil"), ("silu.py", GOOD)), inside / "out")
+    assert files(tmp_path / "inside") == {"out/silu.py": GOOD} and not Path("/etc/evil.py").exists()
+    assert [one.name for one in left] == [name] and ("leads out" in left[0].why or "too long" in left[0].why)
+
+
+def test_links_and_devices_are_left_and_named(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("solution")
+    secret = str(tmp_path / "secret")
+    made = a_tar(
+        tmp_path / "hw.tar", (typed("silu.py", tarfile.SYMTYPE, secret), b""),
+        (typed("folder", tarfile.SYMTYPE, "/tmp"), b""),
+        (typed("hard.py", tarfile.LNKTYPE, secret), b""), (typed("null", tarfile.CHRTYPE), b""),
+        (typed("fifo", tarfile.FIFOTYPE), b""), ("folder/gemm.py", GOOD))
+    left = unpack(made, tmp_path / "tar")
+    assert files(tmp_path / "tar") == {"folder/gemm.py": GOOD}
+    assert {one.name: one.why for one in left} == {
+        **dict.fromkeys(["silu.py", "folder", "hard.py"], "is a link; a file expected"),
+        **dict.fromkeys(["null", "fifo"], "is a device; a file expected")}
+    made = a_zip(tmp_path / "hw.zip", (moded("silu.py", stat.S_IFLNK | 0o777), secret.encode()),
+                 (moded("fifo", stat.S_IFIFO), b""), (moded("gemm.py", stat.S_IFREG | 0o4777), GOOD))
+    left = unpack(made, tmp_path / "zip")
+    assert files(tmp_path / "zip") == {"gemm.py": GOOD} and [one.name for one in left] == ["silu.py", "fifo"]
+    assert not (tmp_path / "zip" / "gemm.py").stat().st_mode & (stat.S_ISUID | 0o111)
+
+
+def _overlapping(path: Path) -> Path:
+    """A directory of 400 entries that all point at one compressed file of 1 MiB."""
+    a_zip(path, ("x", bytes(1 << 20)))
+    data = path.read_bytes()
+    at = data.rindex(b"PK\x05\x06")
+    start = struct.unpack("<I", data[at + 16:at + 20])[0]
+    entry, end = data[start:at], data[at:]
+    end = end[:8] + struct.pack("<HHI", 400, 400, 400 * len(entry)) + end[16:]
+    path.write_bytes(data[:start] + entry * 400 + end)
+    return path
+
+
+def _claims_gigabytes(path: Path) -> Path:
+    """A tar with an extended header of 64 GiB by its own word, and of 256 MiB in fact."""
+    header = tarfile.TarInfo("x")
+    header.type, header.size = tarfile.XHDTYPE, 64 << 30
+    with gzip.open(path, "wb", compresslevel=1) as out:
+        out.write(header.tobuf(tarfile.GNU_FORMAT))
+        for _ in range(1 << 8):
+            out.write(bytes(1 << 20))
+    return path
+
+
+BOMBS: dict[str, Callable[[Path], Path]] = {
+    "ratio": lambda path: a_zip(path, ("zeros.py", bytes(15 << 20)), ("ones.py", b"1" * (15 << 20))),
+    "tar": lambda path: a_tar(path, *((f"{number}.py", bytes(8 << 20)) for number in range(9))),
+    "count": lambda path: a_zip(path, *((f"{number}.py", b"") for number in range(3_001))),
+    "size": lambda path: a_zip(path, *((f"{number}.bin", os.urandom(13 << 20)) for number in range(5))),
+    "overlap": _overlapping,
+    "header": _claims_gigabytes,
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_bomb_is_refused_and_leaves_nothing(tmp_path: Path, bomb: str) -> None:
+    with pytest.raises(BrokenArchive, match=r"more than|at most|damaged"):
+        unpack(BOMBS[bomb](tmp_path / "hw.zip"), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_just_below_the_limits_is_taken(tmp_path: Path) -> None:
+    limits = Limits(entries=3, file=1 << 20, total=2 << 20)
+    entries = [("a.py", bytes(1 << 20)), ("b.py", bytes(1 << 20)), ("c.py", b"")]
+    assert unpack(a_zip(tmp_path / "hw.zip", *entries), tmp_path / "out", limits) == []
+    with pytest.raises(BrokenArchive):
+        unpack(a_zip(tmp_path / "hw.zip", *entries[:2], ("c.py", b"1")), tmp_path / "more", limits)
+
+
+def test_one_file_that_is_too_large_is_left_alone(tmp_path: Path) -> None:
+    made = a_zip(tmp_path / "hw.zip", ("video.mp4", os.urandom(STUDENT.file + 1)), ("silu.py", GOOD))
+    (left,) = unpack(made, tmp_path / "out")
+    assert (left.name, left.why) == ("video.mp4", "has more than 16 MiB")
+    assert files(tmp_path / "out") == {"silu.py": GOOD}
+
+
+def _encrypted(path: Path) -> Path:
+    data = bytearray(a_zip(path, ("silu.py", GOOD)).read_bytes())
+    for magic, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(magic) + offset] |= 1
+    path.write_bytes(data)
+    return path
+
+
+def _damaged(path: Path) -> Path:
+    data = bytearray(a_zip(path, ("silu.py", os.urandom(1000))).read_bytes())
+    data[300] ^= 255
+    path.write_bytes(data)
+    return path
+
+
+def _written(content: bytes) -> Callable[[Path], Path]:
+    def write(path: Path) -> Path:
+        path.write_bytes(content)
+        return path
+    return write
+
+
+def _cut(path: Path) -> Path:
+    path.write_bytes(a_tar(path, ("silu.py", os.urandom(5000))).read_bytes()[:3000])
+    return path
+
+
+BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "encrypted": (_encrypted, "is encrypted; an archive without a password expected"),
+    "damaged": (_damaged, "is damaged (Bad CRC-32"),
+    "cut": (_cut, "damaged"),
+    "empty": (_written(b""), "is neither zip nor tar, or damaged"),
+    "rar": (_written(b"Rar!\x1a\x07\x01\x00" + bytes(100)), "is neither zip nor tar, or damaged"),
+    "a web page": (_written(b"<!DOCTYPE html><html>sign in</html>"), "is neither zip nor tar, or damaged"),
+    "half a zip": (_written(b"PK\x03\x04" + bytes(100)), "is damaged (File is not a zip file"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_archive_is_told_in_a_clause(tmp_path: Path, kind: str) -> None:
+    make, says = BROKEN[kind]
+    with pytest.raises(BrokenArchive) as caught:
+        unpack(make(tmp_path / "hw.zip"), tmp_path / "out")
+    assert says in str(caught.value) and "\n" not in str(caught.value) and not (tmp_path / "out").exists()
+
+
+def test_names_in_odd_encodings(tmp_path: Path) -> None:
+    # As macOS writes UTF-8, without a word about it; and as an old Windows does.
+    made = a_zip(tmp_path / "hw.zip", ("ZoXX.py", b"1"))
+    for raw, name in (("ë".encode(), "Zoë.py"), (b"\x89\x89", "Zo\u00eb\u00eb.py")):
+        path = tmp_path / "one.zip"
+        path.write_bytes(made.read_bytes().replace(b"XX", raw))
+        out = tmp_path / raw.hex()
+        assert unpack(path, out) == [] and list(files(out)) == [name]
+    made = a_tar(tmp_path / "hw.tar", (os.fsdecode(b"\xff.py"), b"1"), ("a\nb.py", b"2"))
+    assert unpack(made, tmp_path / "tar") == []
+    assert files(tmp_path / "tar") == {"\ufffd.py": b"1", "a\ufffdb.py": b"2"}
+
+
+@pytest.mark.parametrize("make", [a_zip, a_tar])
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_names_that_collide(tmp_path: Path, make: Callable[..., Path]) -> None:
+    made = make(tmp_path / "hw.zip", ("silu.py", b"old"), ("SILU.py", b"other"), ("silu.py", b"new"), ("gemm.py", b"1"),
+                ("gemm.py/inner.py", b"2"))
+    left = unpack(made, tmp_path / "out")
+    assert files(tmp_path / "out") == {"silu.py": b"new", "SILU.py": b"other", "gemm.py": b"1"}
+    assert [one.name for one in left] == ["silu.py", "gemm.py/inner.py"]
+
+
+def test_folders_stay_and_a_zip_of_windows_is_read(tmp_path: Path) -> None:
+    # A student who handed in nothing has an empty folder.
+    made = a_zip(tmp_path / "hw.zip", ("empty/", b""), ("hw\\silu.py", GOOD))
+    assert unpack(made, tmp_path / "out") == []
+    assert (tmp_path / "out" / "empty").is_dir() and files(tmp_path / "out") == {"hw/silu.py": GOOD}
+
+
+def test_a_full_disk_is_no_fault_of_the_archive(tmp_path: Path) -> None:
+    made = a_zip(tmp_path / "hw.zip", ("silu.py", GOOD))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="Not a directory"):
+        unpack(made, tmp_path / "file" / "out")

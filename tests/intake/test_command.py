@@ -1,0 +1,124 @@
+"""`kernelmark intake` as a TA types it: what it says, what it writes, and what it leaves alone."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from grader.intake.manifest import FILE, read_manifest
+from grader.submission import find_submissions
+from tests.command import SILU, kernelmark
+from tests.intake.made import laid_out, zipped
+from tests.intake.test_kinds import CANVAS, METADATA
+
+
+def a_class(root: Path) -> Path:
+    return laid_out(root, {
+        "doejane_LATE_11_1_SiLU.py": SILU, "doejane_11_2_report.pdf": "", "poe_12_3_hw.zip": b"PK\3\4 no",
+        "roe_13_4_silu.py": SILU, "roe_13_5_test_silu.py": "", "roe_13_6_gemm.ipynb": "{}",
+        "x[bold]_14_7_silu.py": SILU})
+
+
+def test_a_dry_run_shows_everything_and_writes_nothing(tmp_path: Path) -> None:
+    source = a_class(tmp_path / "all")
+    (tmp_path / "roster.csv").write_text("id,name\nj,Jane Doe\nr,Roe\nm,Max Moe\n")
+    done = kernelmark("intake", source, "--roster", tmp_path / "roster.csv", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 0 and sorted(os.listdir(tmp_path)) == ["all", "roster.csv"], done
+    for said in ("j (Jane Doe)", "late", "silu.py ← doejane_LATE_11_1_SiLU.py",
+                 "doejane_11_2_report.pdf: no assignment's file",
+                 "roe_13_6_gemm.ipynb: no Python file; gemm.py expected", "14 (x[bold])"):
+        assert said in done.stdout, done.stdout
+    for line in ("all is a download from Canvas: 4 submissions, 1 late.", "Missing: m (Max Moe)",
+                 "Not in the roster: poe_12, x_bold__14"):
+        assert line in done.stdout.splitlines()
+    assert "poe_12: nothing to grade: poe_12_3_hw.zip: is damaged" in done.stdout
+
+
+def test_a_folder_that_can_be_graded(tmp_path: Path) -> None:
+    done = kernelmark("intake", a_class(tmp_path / "all"), "--into", "class", cwd=tmp_path)
+    assert done.returncode == 0, done
+    assert done.stdout.splitlines()[-1].endswith("Next: kernelmark grade class")
+    made = tmp_path / "class"
+    held = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
+    # What seems to be meant for something is there for the report to name.
+    assert held == {"doejane_11/silu.py", "poe_12/hw.zip", "roe_13/silu.py", "roe_13/gemm.ipynb",
+                    "x_bold__14/silu.py", FILE}
+    assert [one.slug for one in find_submissions(made, ["silu.py"])] == [
+        one.folder for one in sorted(read_manifest(made).submissions, key=lambda one: one.folder)]
+    assert not any(path.name.startswith(".") for path in tmp_path.iterdir())
+
+
+def test_an_existing_folder_is_left_alone(tmp_path: Path) -> None:
+    source = a_class(tmp_path / "all")
+    assert kernelmark("intake", source, "--into", "class", cwd=tmp_path).returncode == 0
+    (source / "new_15_8_silu.py").write_text(SILU)
+    done = kernelmark("intake", source, "--into", "class", cwd=tmp_path)
+    assert done.returncode == 2 and "class: is there already; another name, or --force" in done.stderr
+    assert not (tmp_path / "class" / "new_15").exists()
+    done = kernelmark("intake", source, "--into", "class", "--force", cwd=tmp_path)
+    assert done.returncode == 0 and (tmp_path / "class" / "new_15").exists() and not list(tmp_path.glob(".*"))
+    # A folder that no intake wrote is nothing to replace.
+    mine = laid_out(tmp_path / "mine", {"thesis.tex": "years"})
+    done = kernelmark("intake", source, "--into", "mine", "--force", cwd=tmp_path)
+    assert done.returncode == 2 and "no intake wrote it" in done.stderr and (mine / "thesis.tex").exists()
+    (tmp_path / "empty").mkdir()
+    assert kernelmark("intake", source, "--into", "empty", cwd=tmp_path).returncode == 0
+
+
+USAGE = {
+    "no into": ((), "--into: the folder to make expected, or --dry-run"),
+    "in the source": (("--into", "all/class"), "--into all/class: lies in SOURCE"),
+    "around it": (("--into", "."), "is there already"),
+    "deadline": (("--into", "class", "--deadline", "2026-03-01"), "--deadline: '2026-03-01'; a time with a zone"),
+    "roster": (("--into", "class", "--roster", "none.csv"), "none.csv: No such file or directory; a CSV file expected"),
+    "no room": (("--into", "/proc/class"), "expected"),
+}
+
+
+@pytest.mark.parametrize(("words", "says"), USAGE.values(), ids=USAGE)
+def test_a_usage_error_is_one_line_and_nothing_is_written(tmp_path: Path, words: tuple[str, ...], says: str) -> None:
+    a_class(tmp_path / "all")
+    done = kernelmark("intake", "all", *words, cwd=tmp_path)
+    assert done.returncode == 2 and says in done.stderr and len(done.stderr.strip().splitlines()) == 1, done
+    assert os.listdir(tmp_path) == ["all"] and "class" not in os.listdir(tmp_path / "all")
+
+
+def test_a_pipe_hangs_nothing(tmp_path: Path) -> None:
+    os.mkfifo(a_class(tmp_path / "all") / "zoe_15_8_silu.py")
+    done = kernelmark("intake", "all", "--into", "class", cwd=tmp_path)
+    assert done.returncode == 0, done
+    assert "zoe_15: nothing to grade: zoe_15_8_silu.py: zoe_15_8_silu.py is not a regular file" in done.stdout
+
+
+@pytest.mark.parametrize("kind", ["canvas", "zip", "moodle", "gradescope", "archives"])
+def test_grade_names_the_one_command_that_fits(tmp_path: Path, kind: str) -> None:
+    source = tmp_path / "all"
+    if kind == "canvas":
+        laid_out(source, CANVAS)
+    elif kind == "zip":
+        source = zipped(tmp_path / "all.zip", CANVAS)
+    elif kind == "moodle":
+        laid_out(source, {"Ann Lee_1_assignsubmission_file_/silu.py": SILU})
+    elif kind == "gradescope":
+        laid_out(source / "assignment_9_export", {
+            "submission_metadata.yml": METADATA, "submission_11/silu.py": SILU})
+    else:
+        laid_out(source, {"ann.zip": zipped(tmp_path / "hw.zip", {"silu.py": SILU}).read_bytes()})
+    done = kernelmark("grade", source.name, cwd=tmp_path)
+    assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1, done
+    said, _, command = done.stderr.strip().rpartition(" expected: kernelmark ")
+    assert said.startswith(f"kernelmark: {source.name}: is a") and not (tmp_path / "results").exists()
+    done = kernelmark(*command.split(), cwd=tmp_path)
+    assert done.returncode == 0 and find_submissions(tmp_path / command.split()[-1], ["silu.py"]), done
+
+
+def test_a_folder_that_can_be_graded_is_graded(tmp_path: Path) -> None:
+    from grader.intake.command import fitting
+
+    known = {"silu": "silu.py"}
+    for files in ({"ann/silu.py": SILU}, {"silu.py": SILU, "old.zip": ""}, {"ann/hw.zip": "", "bo/hw.zip": ""}):
+        folder = laid_out(tmp_path / str(len(os.listdir(tmp_path))), files)
+        assert fitting(folder, known) is None
+    assert fitting(tmp_path / "none", known) is None
