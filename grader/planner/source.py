@@ -8,6 +8,7 @@ import ast
 import importlib.util
 import io
 import linecache
+import re
 import sys
 import types
 import warnings
@@ -21,6 +22,7 @@ from grader.planner.record import MOST_SKIPPED, RefusedError, Session, SkippedEr
 # What a file calls to show something: nothing that it launches depends on it.
 _SHOWING = frozenset({"print", "pprint", "debug", "info", "warning", "error"})
 _SPARED = "__spared__"
+_QUOTED = re.compile(r"'(\w+)'")
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,9 @@ def run(session: Session, source: bytes, function: str, seq: int) -> Loaded | Fa
     module = types.ModuleType(session.file.removesuffix(".py"), ast.get_docstring(tree))
     module.__file__ = session.file
     sys.modules[module.__name__] = module
-    module.__dict__[_SPARED] = Spared(session)
-    tree = _Sparing().visit(tree)
+    sparing = _Sparing()
+    sparing.visit(tree)
+    module.__dict__[_SPARED] = Spared(session, sparing.names)
     loaded = Loaded(module, [], Missing())
     flags = 0
     for statement in tree.body:
@@ -102,10 +105,12 @@ def run(session: Session, source: bytes, function: str, seq: int) -> Loaded | Fa
 
 
 class Spared:
-    """While open, a refusal costs nothing: the statement shows numbers or checks them, and is left out."""
+    """While open, a refusal costs nothing: the statement shows numbers or checks them, and is left out. `names` are those
+    that only such statements use, which may not be there for that."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, names: set[str]) -> None:
         self._session = session
+        self._names = names
         self._before: list[Stopped | None] = []
 
     def __enter__(self) -> None:
@@ -113,6 +118,9 @@ class Spared:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
         before, stopped = self._before.pop(), self._session.stopped
+        # Of a local variable the exception has no name but in its text.
+        if isinstance(error, NameError) and (named := _QUOTED.search(str(error))) and named[1] in self._names:
+            return True
         if not isinstance(error, RefusedError) or stopped is None:
             return False
         self._session.leave_out("print", stopped.line, stopped.operator)
@@ -121,30 +129,60 @@ class Spared:
 
 
 class _Sparing(ast.NodeTransformer):
-    """Puts what shows or checks something in a function under `Spared`. Lines stay as they are."""
+    """Puts what shows or checks something in a function under `Spared`, and what makes a name for that alone, such as
+    an answer of PyTorch's to compare with. Lines stay as they are."""
 
     def __init__(self) -> None:
-        self._inside = False
+        self.names: set[str] = set()
+        self._spared: set[int] = set()
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        outside, self._inside = self._inside, True
-        found = self.generic_visit(node)
-        self._inside = outside
-        return found
+        uses: dict[str, list[ast.stmt]] = {}
+        made: dict[str, list[ast.stmt]] = {}
+        _look(node, node, uses, made)
+        self._spared |= {id(one) for one in ast.walk(node) if isinstance(one, ast.stmt) and _shows(one)}
+        names: set[str] = set()
+        while found := [name for name, statements in made.items() if name not in names and name in uses
+                        and all(_makes(one) for one in statements)
+                        and all(id(one) in self._spared for one in uses[name])]:
+            names.update(found)
+            self._spared |= {id(one) for name in found for one in made[name]}
+        self.names |= names
+        return self.generic_visit(node)
 
-    def visit_Assert(self, node: ast.Assert) -> ast.AST:
-        return self._spared(node)
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        called = node.value.func if isinstance(node.value, ast.Call) else None
-        name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
-        return self._spared(node) if name in _SHOWING else node
-
-    def _spared(self, node: ast.stmt) -> ast.stmt:
-        if not self._inside:
-            return node
+    def visit(self, node: ast.AST) -> ast.AST:
+        if id(node) not in self._spared or not isinstance(node, ast.stmt):
+            found: ast.AST = super().visit(node)
+            return found
         made = ast.With([ast.withitem(ast.Name(_SPARED, ast.Load()))], [node])
         return ast.fix_missing_locations(ast.copy_location(made, node))
+
+
+def _look(
+    node: ast.AST, statement: ast.stmt, uses: dict[str, list[ast.stmt]], made: dict[str, list[ast.stmt]]
+) -> None:
+    """Which statements use a name, and which make it or give it to others."""
+    for child in ast.iter_child_nodes(node):
+        within = child if isinstance(child, ast.stmt) else statement
+        if isinstance(child, ast.Name):
+            (uses if isinstance(child.ctx, ast.Load) else made).setdefault(child.id, []).append(within)
+        elif isinstance(child, (ast.Global, ast.Nonlocal)):
+            for name in child.names:
+                made.setdefault(name, []).append(child)
+        _look(child, within, uses, made)
+
+
+def _makes(statement: ast.stmt) -> bool:
+    """Whether it gives something one name and does nothing else."""
+    return isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(
+        statement.targets[0], ast.Name)
+
+
+def _shows(statement: ast.stmt) -> bool:
+    """Whether it shows or checks something and does nothing else."""
+    called = statement.value.func if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
+    name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
+    return isinstance(statement, ast.Assert) or name in _SHOWING
 
 
 def _leave_out(

@@ -132,8 +132,25 @@ def test_a_line_that_shows_or_checks_numbers_is_left_out_and_told(line: str) -> 
     assert [(one.why, one.line) for one in reply.skipped] == [("print", FIRST + 4)]
 
 
+@pytest.mark.parametrize(("lines", "left"), [
+    ("y = torch.nn.functional.silu(x)\n    print((out - y).abs().max())", [4]),
+    ("y = x * 2\n    z = (out - y).abs()\n    worst = z.max().item()\n    assert worst < 1\n    print(worst)", [4]),
+    ("a = x.numel()\n    y = x.sum()\n    print(a)\n    print(a, y)", [5]),
+])
+def test_what_is_worked_out_only_to_be_shown_is_left_out_and_told(lines: str, left: list[int]) -> None:
+    source = f"{KERNEL}def silu(x, out):\n    launch(x, out)\n    {lines}\n"
+    with Planner() as planner:
+        assert isinstance(planner.load(source.encode(), "silu.py", "silu", given_of(SILU, CASE)), Loaded)
+        reply, plan = planner.planned(given_of(SILU, CASE))
+    assert isinstance(reply, Planned) and plan is not None and len(plan.first) == 1
+    assert [(one.why, one.line - FIRST + 2) for one in reply.skipped] == [("print", line) for line in left]
+
+
 @pytest.mark.parametrize("line", [
-    "print(out.copy_(x)); out.copy_(x)", "print((lambda: suppressed(x))())", "y = x * 2; print(y)",
+    "print(out.copy_(x)); out.copy_(x)", "print((lambda: suppressed(x))())", "y = x * 2; print(y); launch(y, out)",
+    "y = x * 2", "y, z = x * 2, 1; print(y, z)", "y = z = x * 2; print(y)", "y = 1\n    y += x * 2; print(y)",
+    "global y; y = x * 2; print(y)", "y = x * 2\n    if y is not None: print(y)", "y = x * 2; print(y); return y",
+    "y = x * 2; f = lambda: y; print(f()); launch(f(), out)", "try: y = x * 2\n    except Exception: y = 1\n    y + 1",
     "assert x.sum().item() == 3\n    x.exp_()"])
 def test_what_is_not_shown_or_checked_alone_is_refused_all_the_same(line: str) -> None:
     source = (f"{KERNEL}def suppressed(x):\n    try: return x * 2\n    except Exception: return 0\n"
