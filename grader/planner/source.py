@@ -105,8 +105,8 @@ def run(session: Session, source: bytes, function: str, seq: int) -> Loaded | Fa
 
 
 class Spared:
-    """While open, a refusal costs nothing: the statement shows numbers or checks them, and is left out. `names` are those
-    that only such statements use, which may not be there for that."""
+    """While open, a refusal costs nothing: the statement shows numbers or checks them, and is left out. `names` are
+    those that only such statements use, which may not be there for that."""
 
     def __init__(self, session: Session, names: set[str]) -> None:
         self._session = session
