@@ -17,6 +17,7 @@ from grader import catalogue, desk
 from grader.console import INFRASTRUCTURE_ERROR, console, errors
 from grader.console import usage as _usage
 from grader.course import CourseError, read_course
+from grader.exports import command as exports
 from grader.intake import command as intake
 from grader.submission import SubmissionError, chosen, find_submissions
 
@@ -28,6 +29,7 @@ app = typer.Typer(
     help="Grades GPU-kernel courses: a submission says what to launch and never holds a number; the grader runs it.",
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.command()(intake.intake)
+app.add_typer(exports.app, name="export")
 
 
 def main() -> None:
@@ -35,7 +37,7 @@ def main() -> None:
 
 
 # What runs no kernel and can be done on any system.
-ANYWHERE = ("assignments", "new", "handouts", "kit", "intake", "export")
+ANYWHERE = ("assignments", "new", "handouts", "kit")
 
 
 @app.callback()

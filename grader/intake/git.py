@@ -98,7 +98,7 @@ def _commit(one: Found, store: Path, work: Path, deadline: datetime.datetime | N
     if wanted:
         git("archive", "--format=tar", f"--output={work / 'commit.tar'}", commit, "--",
             *(f":(top,icase)*{suffix}" for suffix in wanted))
-        one.parts.append(Part(work / "commit.tar", f"{commit[:12]}.tar", commit[:12]))
+        one.parts.append(Part(work / "commit.tar", f"{commit}.tar", commit))
 
 
 def _tip(store: Path) -> str:

@@ -88,20 +88,24 @@ def opened(source: Path, work: Path) -> tuple[Path, list[Left]]:
             raise IntakeError(f"{source}: {error}") from None
     elif not source.is_dir():
         raise IntakeError(f"{source}: no such file or folder; a download or a folder of submissions expected")
-    while kinds.recognise(folder) == "folders" and (inner := _wrapped(folder)) is not None:
+    while kinds.recognise(folder) == "folders" and (inner := _wrapped(folder, packed=source.is_file())) is not None:
         folder = inner
     return folder, left
 
 
-def _wrapped(folder: Path) -> Path | None:
-    """The one folder in a folder, if it holds a class: what a download is wrapped in, and not the only student."""
+def _wrapped(folder: Path, *, packed: bool) -> Path | None:
+    """The one folder in a folder, if it holds a class: what a download is wrapped in, and not the only student.
+
+    Folders and archives may be a student's own: those are a class's where they come out of an archive alone.
+    """
     around = entries(folder)
     if len(around) != 1 or not around[0].is_dir():
         return None
     inner = Path(around[0].path)
     kind, inside = kinds.recognise(inner), entries(inner)
     if kind in ("folders", "archives"):
-        return inner if len(inside) > 1 and all(one.is_dir() or is_archive(one.name) for one in inside) else None
+        several = len(inside) > 1 and all(one.is_dir() or is_archive(one.name) for one in inside)
+        return inner if packed and several else None
     return inner if kind else None
 
 

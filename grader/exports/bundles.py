@@ -1,0 +1,122 @@
+"""Folders and archives for others: reports for Moodle, an autograder for Gradescope, a layout for plagiarism tools."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from grader import catalogue, student_kit
+from grader.exports.graded import Class, ExportError
+from grader.submission import find_submissions, printable, read_source_file
+
+# The first that a zip can say: the same results make the same bytes.
+LONG_AGO = (1980, 1, 1, 0, 0, 0)
+SUBMITTED = re.compile(r"(?s).+?_\d+_assignsubmission_file_?")
+SOURCE_BYTES = 128 << 10
+
+SETUP = """#!/usr/bin/env bash
+# Installs the grader, for a CPU.
+set -e
+export DEBIAN_FRONTEND=noninteractive
+apt-get update
+apt-get install --yes --no-install-recommends gcc libc6-dev bubblewrap
+for python in python3.12 python3.11; do
+    apt-get install --yes --no-install-recommends $python-venv $python-dev && break
+done
+cd /autograder/source/kernelmark
+$python -m venv .venv
+.venv/bin/pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu \\
+    --constraint constraints.txt --editable .
+"""
+
+RUN = """#!/usr/bin/env bash
+# Grades one submission without a GPU: answers, not speed. Where this fails, there is no result, and no points are lost.
+set -e
+cd /autograder
+rm -rf class taken graded
+mkdir class
+cp -r submission class/submission
+kernelmark=/autograder/source/kernelmark/.venv/bin/kernelmark
+$kernelmark intake class --into taken
+$kernelmark grade taken --out graded --device cpu --jobs 1
+$kernelmark export gradescope graded --intake taken --student submission --visibility VISIBILITY --force \\
+    --out results/results.json
+"""
+
+
+def moodle_feedback(out: Path, found: Class) -> tuple[bytes, list[str]]:
+    """A zip of each student's report under the name of the folder that Moodle gave out, and whose could not go in."""
+    if found.kind != "moodle":
+        raise ExportError("--intake: a download from Moodle expected, whose names of folders lead back to students")
+    lines = []
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for one in found.graded:
+            origins = one.hand_in.origin if one.hand_in else []
+            # Before Moodle 3.1 a file had it before its own name, with a line between.
+            folders = [match[0] for name in origins if (match := SUBMITTED.match(name))] or origins
+            try:
+                page = (out / one.folder / "report.html").read_bytes()
+            except OSError as error:
+                lines.append(f"{one.folder}: report.html: {error.strerror}")
+                continue
+            for folder in dict.fromkeys(folders):
+                flat = folder.endswith("_") and folder not in origins
+                _add(archive, f"{folder}{'' if flat else '/'}report.html", page)
+            if not folders:
+                lines.append(f"{one.folder}: not of this download")
+    return content.getvalue(), lines
+
+
+def gradescope_autograder(course: Path, visibility: str) -> bytes:
+    """The zip of an autograder: what students get, hidden cases, and the two scripts that Gradescope runs.
+
+    Raises KitError, CourseError, CatalogueError, OSError.
+    """
+    content = io.BytesIO()
+    with tempfile.TemporaryDirectory(prefix="kernelmark-autograder-") as work, \
+            zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        kit = Path(work) / "kernelmark"
+        student_kit.write(kit, course)
+        for folder in (kit / "assignments").iterdir():
+            hidden = catalogue.ROOT / "assignments" / folder.name / catalogue.HIDDEN
+            if hidden.is_file():
+                shutil.copy(hidden, folder / catalogue.HIDDEN)
+        _add(archive, "setup.sh", SETUP.encode(), mode=0o755)
+        _add(archive, "run_autograder", RUN.replace("VISIBILITY", visibility).encode(), mode=0o755)
+        for path in sorted(path for path in kit.rglob("*") if path.is_file()):
+            _add(archive, str(path.relative_to(work)), path.read_bytes())
+    return content.getvalue()
+
+
+def jplag(submissions: Path, known: Mapping[str, str], into: Path) -> tuple[int, list[str]]:
+    """Makes `into`: `submissions/<student>/`, and the stubs as `base/`. Returns how many submissions have a file, and
+    a line for each that has none. Raises SubmissionError, OSError."""
+    lines = []
+    count = 0
+    (into / "base").mkdir(parents=True)
+    for file in known.values():
+        shutil.copyfile(catalogue.ROOT / "student_template" / file, into / "base" / file)
+    for one in find_submissions(submissions, known.values()):
+        found = {file: content for file in known.values()
+                 if (content := read_source_file(one.folder, file, SOURCE_BYTES).content) is not None}
+        if not found:
+            lines.append(printable(f"{one.student}: no file of an assignment that can be read"))
+            continue
+        count += 1
+        folder = into / "submissions" / one.slug
+        folder.mkdir(parents=True)
+        for file, content in found.items():
+            (folder / file).write_bytes(content)
+    return count, lines
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes, mode: int = 0o644) -> None:
+    info = zipfile.ZipInfo(name, LONG_AGO)
+    info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, mode << 16
+    archive.writestr(info, content)

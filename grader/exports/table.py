@@ -1,0 +1,34 @@
+"""The class as one CSV file, a row a person: the gradebook's columns behind who and when."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from grader.exports.graded import Class
+from grader.intake.manifest import Member
+from grader.report.gradebook import cell, gradebook
+from grader.report.load import Entry
+
+PERSON = ("id", "name", "email", "section", "folder", "submitted_at", "late")
+
+
+def table(found: Class) -> str:
+    """CSV text. Whoever handed nothing in has a row, and no grade in it."""
+    rows = list(csv.reader(io.StringIO(gradebook([Entry(one.folder, one.result) for one in found.graded]))))
+    sheet = io.StringIO()
+    writer = csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    # The first column is the student, of whom there may be several here.
+    writer.writerow([*PERSON, *rows[0][1:]])
+    for one, row in zip(found.graded, rows[1:], strict=True):
+        at, late = (one.hand_in.submitted_at, one.hand_in.late) if one.hand_in else (None, None)
+        for member in one.members:
+            writer.writerow([*_person(member), cell(one.folder), at or "",
+                             "" if late is None else "yes" if late else "no", *row[1:]])
+    for member in found.missing:
+        writer.writerow([*_person(member), *[""] * (len(PERSON) - 4 + len(rows[0]) - 1)])
+    return sheet.getvalue()
+
+
+def _person(member: Member) -> list[str]:
+    return [cell(text) for text in (member.id, member.name, member.email, member.section)]

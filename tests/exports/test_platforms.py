@@ -1,0 +1,204 @@
+"""Results as other programs read them: what they may show, what they must not say, and whose they are."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from grader.catalogue import ROOT
+from grader.exports.graded import read_class
+from tests.command import SECONDS, SILU, kernelmark
+from tests.exports.made import graded, hand_in, person, taken
+from tests.exports.test_sheets import export
+from tests.report.samples import FORMULA, every_verdict, hostile, result
+
+
+def with_hidden() -> object:
+    made = result("ada", {"transpose": "wrong_answer"})
+    check = next(one for one in made.assignments["transpose"].correctness.checks if one.outcome == "failed")
+    check.hidden, check.id, check.case = True, "977x3-secret", "977x3-secret"
+    assert check.detail is not None
+    check.detail.message = "977 elements"
+    return made
+
+
+def test_gradescope(tmp_path: Path) -> None:
+    graded(tmp_path / "out", {"ada": with_hidden(), "lin": {"gemm": "needs_gpu"}})  # type: ignore[dict-item]
+    export("gradescope", "out", "--student", "ada", "--visibility", "after_published", "--out", "r/results.json",
+           cwd=tmp_path)
+    text = (tmp_path / "r" / "results.json").read_text()
+    found = json.loads(text)
+    assert (found["score"], found["stdout_visibility"], found["output_format"]) == (300, "hidden", "text")
+    # One hidden test would hide the total, so that none is: a hidden case is told by its kind.
+    assert {test["visibility"] for test in found["tests"]} == {"after_published"} == {found["visibility"]}
+    assert "977" not in text and "In a hidden case the answer is wrong." in text
+    scored = [test for test in found["tests"] if "score" in test]
+    # Of the points that a CPU can give.
+    assert sum(test["score"] for test in scored) == 300 and sum(test["max_score"] for test in scored) == 360
+    assert [test["number"] for test in scored] == list("123456")
+    assert {test["status"] for test in found["tests"]} == {"passed", "failed"}
+    export("gradescope", "out", "--student", "lin", "--out", "lin.json", cwd=tmp_path)
+    scored = [test for test in json.loads((tmp_path / "lin.json").read_text())["tests"] if "score" in test]
+    assert len(scored) == 5
+
+
+def test_gradescope_gets_no_result_where_the_grader_failed(tmp_path: Path) -> None:
+    graded(tmp_path / "out", {"grace": every_verdict()})
+    done = kernelmark("export", "gradescope", "out", "--out", "results.json", cwd=tmp_path)
+    assert done.returncode == 3 and "gemm: the grader failed" in done.stderr
+    assert not (tmp_path / "results.json").exists()
+    graded(tmp_path / "out", {"lin": {}})
+    for words, says in ((("--student", "x"), "--student x: no such result"), ((), "--student: 2 results"),
+                        (("--visibility", "some"), "Invalid value")):
+        done = kernelmark("export", "gradescope", "out", *words, "--out", "results.json", cwd=tmp_path)
+        assert done.returncode == 2 and says in done.stderr, done
+
+
+def test_classroom_50(tmp_path: Path) -> None:
+    graded(tmp_path / "out", {"kernels-ada": {"gemm": "wrong_answer"}, "pair": {}, "kernels-lin": {"gemm": "needs_gpu"},
+                              "kernels-bo": {}})
+    at = "2026-03-01T22:58:00+00:00"
+    taken(tmp_path / "class", "git", hand_in("kernels-ada", person("adab"), at=at),
+          hand_in("pair", person("x"), person("y"), at=at), hand_in("kernels-lin", person("lin"), at=at),
+          hand_in("kernels-bo", person("bo")))
+    said, _ = export("classroom50", "out", "--intake", "class", "--out", "results", "--classroom", "gpu-2026",
+                     cwd=tmp_path)
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["kernels-ada.json", "pair.json"]
+    assert "kernelmark: kernels-lin: gemm: not judged; a grading of all points expected" in said
+    assert any("kernels-bo: no time of submission" in line for line in said)
+    ada = json.loads((tmp_path / "results" / "kernels-ada.json").read_text())
+    assert {key: ada[key] for key in ("schema", "classroom", "owner", "datetime", "score", "max-score", "commit")} == {
+        "schema": "classroom50/result/v1", "classroom": "gpu-2026", "owner": "adab", "datetime": at, "score": 300,
+        "max-score": 360, "commit": "0a" * 20}
+    assert all(type(ada[key]) is int for key in ("score", "max-score"))
+    assert [test["passed"] for test in ada["tests"]].count(False) == 1 and set(ada["tests"][0]) >= {
+        "test-name", "passed", "score", "max-score"}
+    assert json.loads((tmp_path / "results" / "pair.json").read_text())["assignment_type"] == "group"
+
+
+def test_junit_is_xml_whatever_students_wrote(tmp_path: Path) -> None:
+    bad = hostile()
+    bad.assignments["silu"].correctness.checks[1].id = "\ufffe]]>\x00"
+    graded(tmp_path / "out", {"bad": bad, "grace": every_verdict(), "ada": with_hidden()})  # type: ignore[dict-item]
+    export("junit", "out", "--out", "checks.xml", cwd=tmp_path)
+    text = (tmp_path / "checks.xml").read_text()
+    suites = {suite.get("name"): suite for suite in ElementTree.fromstring(text)}
+    assert set(suites) == {"bad", "grace", "ada"} and "977" not in text
+    grace = suites["grace"]
+    for key, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        assert int(grace.get(key, "")) == len(grace.findall(f"testcase/{tag}")) > 0
+    assert int(grace.get("tests", "")) == len(grace.findall("testcase"))
+
+
+def test_csv_has_a_row_for_everybody(tmp_path: Path) -> None:
+    graded(tmp_path / "out", {"pair": {"gemm": "wrong_answer"}, "lin": {"gemm": "infrastructure_error"}})
+    taken(tmp_path / "class", "gradescope", hand_in("pair", person("ada"), person("bo", FORMULA),
+                                                    at="2026-03-01T22:58:00+00:00", late=True),
+          hand_in("lin", person("lin")))
+    (tmp_path / "roster.csv").write_text("id,name,email,section\nada,Ada,ada@x.edu,A\nlin,Lin,,B\nmax,-Max,,B\n")
+    said, _ = export("csv", "out", "--intake", "class", "--roster", "roster.csv", "--excel", "--out", "all.csv",
+                     cwd=tmp_path)
+    text = (tmp_path / "all.csv").read_bytes().decode()
+    assert text.startswith("\ufeff")
+    rows = {row["id"]: row for row in csv.DictReader(text.removeprefix("\ufeff").splitlines())}
+    assert rows["ada"]["score"] == rows["bo"]["score"] == "300" and rows["ada"]["gemm_verdict"] == "wrong_answer"
+    assert (rows["ada"]["email"], rows["ada"]["late"], rows["ada"]["submitted_at"]) == (
+        "ada@x.edu", "yes", "2026-03-01T22:58:00+00:00")
+    # Text is no formula; what is open is blank, and so is who handed nothing in.
+    assert rows["bo"]["name"] == "'" + FORMULA and rows["max"]["name"] == "'-Max"
+    assert rows["lin"]["score"] == rows["max"]["score"] == "" and rows["max"]["folder"] == ""
+    assert "kernelmark: pair: not in the roster: ada, bo" in said
+
+
+def test_moodle_feedback_goes_back_under_the_names_it_came_by(tmp_path: Path) -> None:
+    graded(tmp_path / "out", {"Ann_Lee_1": {}, "Ann_Lee_2": {}, "李_雷_3": {}, "Eve_4": {}, "Max_5": {}})
+    taken(tmp_path / "class", "moodle",
+          hand_in("Ann_Lee_1", person("1"), origin="Ann Lee_1_assignsubmission_file"),
+          hand_in("Ann_Lee_2", person("2"), origin="Ann Lee_2_assignsubmission_file_"),
+          hand_in("李_雷_3", person("3"), origin="李 雷_3_assignsubmission_file_silu.py"),
+          hand_in("Eve_4", person("4"), origin="Eve_4_assignsubmission_onlinetext"))
+    said, output = export("moodle-feedback", "out", "--intake", "class", "--out", "feedback.zip", cwd=tmp_path)
+    with zipfile.ZipFile(tmp_path / "feedback.zip") as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+    assert held == {
+        "Ann Lee_1_assignsubmission_file/report.html": (tmp_path / "out/Ann_Lee_1/report.html").read_bytes(),
+        "Ann Lee_2_assignsubmission_file_/report.html": (tmp_path / "out/Ann_Lee_2/report.html").read_bytes(),
+        "李 雷_3_assignsubmission_file_report.html": (tmp_path / "out/李_雷_3/report.html").read_bytes(),
+        "Eve_4_assignsubmission_onlinetext/report.html": (tmp_path / "out/Eve_4/report.html").read_bytes()}
+    assert "kernelmark: Max_5: not of this download" in said and "4 reports" in output
+    taken(tmp_path / "other", "canvas", hand_in("Ann_Lee_1", person("1")))
+    done = kernelmark("export", "moodle-feedback", "out", "--intake", "other", "--out", "x.zip", cwd=tmp_path)
+    assert done.returncode == 2 and "a download from Moodle expected" in done.stderr
+
+
+def test_jplag_has_a_folder_for_each_and_the_stubs(tmp_path: Path) -> None:
+    for name, content in (("ada", SILU), ("lin", SILU + "# mine\n")):
+        (tmp_path / "class" / name).mkdir(parents=True)
+        (tmp_path / "class" / name / "silu.py").write_text(content)
+    (tmp_path / "class" / "eve").mkdir()
+    (tmp_path / "class" / "eve" / "silu.py").symlink_to(tmp_path / "class" / "ada" / "silu.py")
+    said, output = export("jplag", "class", "--out", "plagiarism", cwd=tmp_path)
+    made = tmp_path / "plagiarism"
+    held = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
+    assert {name for name in held if not name.startswith("base/")} == {
+        "submissions/ada/silu.py", "submissions/lin/silu.py"}
+    assert (tmp_path / "plagiarism/base/silu.py").read_text() == (ROOT / "student_template/silu.py").read_text()
+    assert "kernelmark: eve: no file of an assignment that can be read" in said and "2 submissions" in output
+
+
+def test_a_broken_result_is_told_and_hides_nobody(tmp_path: Path) -> None:
+    out = graded(tmp_path / "out", {"ada": {}, "bo": {}})
+    (out / ".staff" / "bo" / "result.json").write_text("{")
+    found = read_class(out, None, None)
+    assert [one.folder for one in found.graded] == ["ada"] and found.lines[0].startswith("bo: ")
+
+
+@pytest.mark.parametrize("name", ["canvas", "gradescope", "junit"])
+def test_no_export_waits_for_torch(name: str, tmp_path: Path) -> None:
+    graded(tmp_path / "out", {"ada": {}})
+    (tmp_path / "s.csv").write_text("Student,ID,Kernels (12)\nada,ada,\n")
+    blocked = tmp_path / "blocked" / "torch"
+    blocked.mkdir(parents=True)
+    (blocked / "__init__.py").write_text("raise SystemExit('torch was imported')")
+    words = ["--sheet", "s.csv"] if name == "canvas" else []
+    done = kernelmark("export", name, "out", *words, "--out", "made", cwd=tmp_path, environment={
+        "PYTHONPATH": ":".join([str(tmp_path / "blocked"), str(ROOT), *filter(None, sys.path)])})
+    assert done.returncode == 0 and (tmp_path / "made").is_file(), done
+
+
+def test_an_autograder_for_gradescope_grades(tmp_path: Path) -> None:
+    (tmp_path / "course.toml").write_text('assignments = ["silu"]\n')
+    _, output = export("gradescope-zip", "--course", "course.toml", "--visibility", "after_due_date", "--out", "a.zip",
+                       cwd=tmp_path)
+    assert "no GPU" in output
+    root = tmp_path / "autograder"
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        names = archive.namelist()
+        assert {"setup.sh", "run_autograder"} < set(names) and not any("reference/" in name for name in names)
+        assert all(archive.getinfo(name).external_attr >> 16 & 0o111 for name in ("setup.sh", "run_autograder"))
+        archive.extractall(root / "source")
+    hidden = ROOT / "assignments/silu/hidden.toml"
+    assert hidden.is_file() == (root / "source/kernelmark/assignments/silu/hidden.toml").is_file()
+    # What setup.sh installs is here already; two archives are no class of two.
+    made = root / "source/kernelmark/.venv/bin/kernelmark"
+    made.parent.mkdir(parents=True)
+    made.write_text(f'#!/bin/sh\nPYTHONPATH="{root}/source/kernelmark" exec {sys.executable} -P -m grader.cli "$@"\n')
+    made.chmod(0o755)
+    (root / "results").mkdir()
+    (root / "submission").mkdir()
+    for name, content in (("hw.zip", SILU), ("old.zip", "")):
+        with zipfile.ZipFile(root / "submission" / name, "w") as archive:
+            archive.writestr("silu.py" if content else "notes.txt", content)
+    script = (root / "source/run_autograder").read_text().replace("/autograder", str(root))
+    assert subprocess.run(["bash", "-n", root / "source/setup.sh"], check=False).returncode == 0
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode == 0, done
+    found = json.loads((root / "results/results.json").read_text())
+    assert found["score"] == 60 and found["visibility"] == "after_due_date" and found["tests"][0]["status"] == "passed"

@@ -1,0 +1,155 @@
+"""The instructor's own sheets: the rows and the column that are meant are filled, and nothing else is touched."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from grader.sheet import read_sheet
+from tests.command import kernelmark
+from tests.exports.made import graded, hand_in, person, taken
+
+HEAD = "Student,ID,SIS User ID,SIS Login ID,Integration ID,Section,Quiz (7),Kernels (12),Current Score"
+CANVAS = f"""{HEAD}
+,,,,,,Manual Posting,,
+    Points Possible,,,,,,10,600,(read only)
+"Byron, Ada",101,s1,ada@x.edu,,A,9,,90
+"Lei, Li",102,s2,lin@x.edu,,A,8,300,80
+"Doe, Jane",103,s3,jane1@x.edu,,B,7,,70
+"Doe, Jane",104,s4,jane2@x.edu,,B,6,,60
+"Moe, Max",105,s5,max@x.edu,,B,5,EX,50
+"Poe, Pam",106,s6,pam@x.edu,,B,4,N/A,40
+"Roe, Rob",107,s7,rob@x.edu,,B,3,17,30
+"Student, Test",108,,test,,B,,,
+"""
+CLASS = {"byronada_101": {}, "group": {"gemm": "wrong_answer"}, "moemax_105": {}, "poepam_106": {},
+         "roerob_107": {"gemm": "infrastructure_error"}, "zoe_999": {}}
+
+
+def export(*words: str | Path, cwd: Path) -> tuple[list[str], str]:
+    """What was said on the side, and the output."""
+    done = kernelmark("export", *words, cwd=cwd)
+    assert done.returncode == 0, done
+    return done.stderr.splitlines(), done.stdout
+
+
+def canvas_class(root: Path) -> None:
+    graded(root / "out", CLASS)  # type: ignore[arg-type]
+    taken(root / "class", "canvas", hand_in("byronada_101", person("101", "byronada")),
+          hand_in("group", person("lin", "Li Lei", "102"), person("s3", "Jane Doe", "-", "jane1@x.edu")),
+          hand_in("moemax_105", person("105")), hand_in("poepam_106", person("106")),
+          hand_in("roerob_107", person("107")), hand_in("zoe_999", person("999", "zoe")),
+          hand_in("late_1", person("1")))
+
+
+def test_canvas_rows_and_column_that_are_meant(tmp_path: Path) -> None:
+    canvas_class(tmp_path)
+    (tmp_path / "sheet.csv").write_text(CANVAS)
+    said, output = export("canvas", "out", "--sheet", "sheet.csv", "--column", "Kernels", "--intake", "class", "--out",
+                          "filled.csv", cwd=tmp_path)
+    rows = list(csv.reader((tmp_path / "filled.csv").read_text().splitlines()))
+    # No other assignment, no total, no row without a grade; the points possible as they were.
+    assert rows == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Integration ID", "Section", "Kernels (12)"],
+        ["", "", "", "", "", "", ""], ["    Points Possible", "", "", "", "", "", "600"],
+        ["Byron, Ada", "101", "s1", "ada@x.edu", "", "A", "360"], ["Lei, Li", "102", "s2", "lin@x.edu", "", "A", "300"],
+        ["Doe, Jane", "103", "s3", "jane1@x.edu", "", "B", "300"]]
+    assert (tmp_path / "sheet.csv").read_text() == CANVAS and output.startswith("filled.csv: 3 grades")
+    for line in ("moemax_105: 105: is excused (EX); left out", "poepam_106: 106: is not assigned (N/A); left out",
+                 "roerob_107: no total, since it is open how many points these are: gemm",
+                 "zoe_999: 999: in no row of the sheet", "late_1: handed in, and not graded"):
+        assert f"kernelmark: {line}" in said, said
+
+
+def test_canvas_with_semicolons_decimal_commas_and_another_maximum(tmp_path: Path) -> None:
+    from tests.report.samples import assignment, result
+
+    ada = result("Byron, Ada")
+    ada.assignments["silu"] = assignment("silu", score=52.5)
+    ada.score = 352.5
+    graded(tmp_path / "out", {"ada": ada})
+    head = "\ufeffStudent;ID;SIS Login ID;Section;Kernels (12)\r\n    Points Possible;;;;100,5\r\n"
+    (tmp_path / "sheet.csv").write_text(f"{head}Byron, Ada;101;ada;A;17,5\r\n")
+    said, _ = export("canvas", "out", "--sheet", "sheet.csv", "--out", "filled.csv", cwd=tmp_path)
+    assert (tmp_path / "filled.csv").read_bytes().decode() == f"{head}Byron, Ada;101;ada;A;352,5\r\n"
+    assert "kernelmark: Kernels (12) has 100.5 points there, and 600 here: nothing is scaled" in said
+    assert "kernelmark: 1 of these had another grade in the sheet" in said
+
+
+def test_a_name_that_two_have_is_nobodys(tmp_path: Path) -> None:
+    graded(tmp_path / "out", {"Jane Doe": {}, "s7": {}})
+    (tmp_path / "sheet.csv").write_text(CANVAS)
+    said, _ = export("canvas", "out", "--sheet", "sheet.csv", "--column", "Kernels (12)", "--out", "filled.csv",
+                     cwd=tmp_path)
+    assert "kernelmark: Jane Doe: Jane Doe: 2 rows of the sheet may be meant; left out" in said
+    # By what the course calls a student.
+    assert [row[1] for row in read_sheet(tmp_path / "filled.csv").rows[3:]] == ["107"]
+
+
+def test_a_canvas_number_is_no_number_of_the_courses_own(tmp_path: Path) -> None:
+    # The student whom the roster calls 102 is not Canvas's user 102.
+    graded(tmp_path / "out", {"ada": {}})
+    taken(tmp_path / "class", "gradescope", hand_in("ada", person("102", "Ada Byron")))
+    (tmp_path / "sheet.csv").write_text(CANVAS)
+    export("canvas", "out", "--sheet", "sheet.csv", "--column", "Kernels", "--intake", "class", "--out", "filled.csv",
+           cwd=tmp_path)
+    assert [row[1] for row in read_sheet(tmp_path / "filled.csv").rows[3:]] == ["101"]
+
+
+MOODLE = """Kennung,Vollständiger Name,ID-Nummer,E-Mail-Adresse,Status,Bewertung,Maximum grade,Zuletzt geändert,Feedback
+Teilnehmer/in101,Ada Byron,s1,ada@x.edu,Submitted,,600.00,"Wednesday, September 2, 2020, 9:00 PM","<p>Well ""done""</p>"
+Teilnehmer/in102,Li Lei,s2,lin@x.edu,No submission,5.00,600.00,-,
+Teilnehmer/in103,Jane Doe,,,Submitted,,600.00,-,"two
+lines"
+"""
+
+
+def test_moodle_everything_else_survives(tmp_path: Path) -> None:
+    graded(tmp_path / "out", {"Ada_Byron_101": {}, "Jane_Doe_103": {"gemm": "wrong_answer"}})
+    taken(tmp_path / "class", "moodle", hand_in("Ada_Byron_101", person("101", "Ada Byron")),
+          hand_in("Jane_Doe_103", person("103", "Jane Doe")))
+    (tmp_path / "sheet.csv").write_text(MOODLE)
+    said, output = export("moodle", "out", "--sheet", "sheet.csv", "--column", "Bewertung", "--intake", "class",
+                          "--out", "filled.csv", cwd=tmp_path)
+    before, after = read_sheet(tmp_path / "sheet.csv").rows, read_sheet(tmp_path / "filled.csv").rows
+    before[1][5], before[3][5] = "360", "300"
+    assert after == before and output.startswith("filled.csv: 2 grades")
+    assert not any("scaled" in line for line in said)
+
+
+def test_moodle_by_mail_where_the_source_was_another(tmp_path: Path) -> None:
+    graded(tmp_path / "out", {"kernels-lin": {}})
+    taken(tmp_path / "class", "git", hand_in("kernels-lin", person("101", email="lin@x.edu")))
+    (tmp_path / "sheet.csv").write_text(MOODLE)
+    export("moodle", "out", "--sheet", "sheet.csv", "--column", "Bewertung", "--intake", "class", "--out", "filled.csv",
+           cwd=tmp_path)
+    assert [row[5] for row in read_sheet(tmp_path / "filled.csv").rows[1:]] == ["", "360", ""]
+
+
+USAGE = {
+    "no results": (("canvas", "none", "--sheet", "s.csv"), "none: No such file or directory; a folder of results"),
+    "empty": (("canvas", "empty", "--sheet", "s.csv"), "empty: holds no result"),
+    "no sheet": (("canvas", "out", "--sheet", "none.csv"), "none.csv: No such file or directory; a CSV file expected"),
+    "not Canvas's": (("canvas", "out", "--sheet", "m.csv"), "no columns Student and ID"),
+    "not Moodle's": (("moodle", "out", "--sheet", "s.csv", "--column", "Kernels (12)"), "names no participants"),
+    "column": (("canvas", "out", "--sheet", "s.csv", "--column", "Kernel"),
+               "--column 'Kernel': one of 'Quiz (7)', 'Kernels (12)' in s.csv expected"),
+    "which column": (("canvas", "out", "--sheet", "s.csv"), "--column '': one of 'Quiz (7)', 'Kernels (12)'"),
+    "intake": (("canvas", "out", "--sheet", "s.csv", "--intake", "out"), "the folder that kernelmark intake wrote"),
+    "the sheet itself": (("canvas", "out", "--sheet", "s.csv", "--column", "Kernels", "--out", "s.csv"),
+                         "is there already"),
+}
+
+
+@pytest.mark.parametrize(("words", "says"), USAGE.values(), ids=USAGE)
+def test_a_usage_error_is_told_and_nothing_is_written(tmp_path: Path, words: tuple[str, ...], says: str) -> None:
+    graded(tmp_path / "out", {"s7": {}})
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "s.csv").write_text(CANVAS)
+    (tmp_path / "m.csv").write_text(MOODLE)
+    done = kernelmark("export", *words, *([] if "--out" in words else ["--out", "new.csv"]), cwd=tmp_path)
+    assert done.returncode == 2 and says in done.stderr, done
+    assert "expected" in done.stderr.splitlines()[-1] and not (tmp_path / "new.csv").exists()
+    assert (tmp_path / "s.csv").read_text() == CANVAS
