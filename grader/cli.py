@@ -19,6 +19,7 @@ from grader.console import usage as _usage
 from grader.course import CourseError, read_course
 from grader.exports import command as exports
 from grader.intake import command as intake
+from grader.records import verbs
 from grader.submission import SubmissionError, chosen, find_submissions
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.command()(intake.intake)
 app.add_typer(exports.app, name="export")
+verbs.add_to(app)
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from grader import catalogue
+from grader.late import Late
 from grader.plan.device import TARGETS
 
 Points = Annotated[float, Field(ge=0, le=1_000_000, strict=True)]
@@ -109,6 +110,7 @@ class Course(_Table):
     gpu: GpuTable = GpuTable()
     policy: Policy = Policy()
     isolation: IsolationTable = IsolationTable()
+    late: Late = Late()
     sha256: str = ""
 
     @field_validator("assignments", mode="before")
@@ -158,6 +160,9 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
         for name in names:
             if name not in known:
                 raise CourseError(f"{path}: {section}.assignments.{name}: {there}")
+    for name in course.late.assignments:
+        if name not in known:
+            raise CourseError(f"{path}: late: {name!r}: {there}")
     return course
 
 

@@ -81,14 +81,14 @@ class Attempt(BaseModel):
         return None if self.submitted_at is None else datetime.datetime.fromisoformat(self.submitted_at)
 
 
-def submission_hash(source: Source) -> str:
+def hash_of_submission(source: Source) -> str:
     """The sha256 of a file; a word for one that is not there or cannot be read."""
     if source.content is not None:
         return hashlib.sha256(source.content).hexdigest()
     return source.problem.cause if source.problem else "missing"
 
 
-def tests_hash(name: str, course: Course, root: Path = ROOT) -> str:
+def hash_of_tests(name: str, course: Course, root: Path = ROOT) -> str:
     """The sha256 of what an assignment's answers are checked with: its files but the handout, hidden cases included,
     the kit that draws inputs and sets tolerances, and the limits of the course."""
     folder = root / "assignments" / name
@@ -98,14 +98,14 @@ def tests_hash(name: str, course: Course, root: Path = ROOT) -> str:
     return _hash([digests, course.limits.model_dump(), course.gpu.model_dump(), course.policy.assembly])
 
 
-def rules_hash(name: str, course: Course) -> str:
+def hash_of_rules(name: str, course: Course) -> str:
     """The sha256 of what turns an assignment's checks and times into points."""
     threshold = course.threshold_of(name)
     return _hash([course.points_of(name).model_dump(), course.points.credit, course.policy.violation,
                   threshold.floor, threshold.target])
 
 
-def environment_hash(environment: Environment, speed: bool) -> str:
+def hash_of_environment(environment: Environment, speed: bool) -> str:
     """The sha256 of device, versions and isolation, and of whether `speed` is measured."""
     told = environment.model_dump(
         include={"device", "python", "torch", "triton", "numpy", "isolation", "kernelmark"})

@@ -11,7 +11,7 @@ from typing import Literal
 from grader.assignment import file_of
 from grader.course import Course
 from grader.intake.manifest import FILE, HandIn, read_manifest
-from grader.records.attempt import Attempt, environment_hash, rules_hash, submission_hash, tests_hash
+from grader.records.attempt import Attempt, hash_of_environment, hash_of_rules, hash_of_submission, hash_of_tests
 from grader.records.standing import Standing
 from grader.result import Environment
 from grader.submission import Submission, read_source_file
@@ -74,9 +74,9 @@ def choose(
     """Which assignments (`names`) of which submissions to grade. `recorded` are all attempts in the order of recording,
     and `standing` those that stand."""
     found = Choice()
-    tests = {name: tests_hash(name, course) for name in names}
-    rules = {name: rules_hash(name, course) for name in names}
-    where = environment_hash(environment, speed)
+    tests = {name: hash_of_tests(name, course) for name in names}
+    rules = {name: hash_of_rules(name, course) for name in names}
+    where = hash_of_environment(environment, speed)
     before: dict[tuple[str, str, str], list[Attempt]] = {}
     for one in recorded:
         before.setdefault((one.slug, one.assignment, one.submission), []).append(one)
@@ -86,7 +86,7 @@ def choose(
             source = read_source_file(submission.folder, file_of(name), course.limits.source_kb * 1024)
             draft = Attempt(
                 student=submission.student, slug=submission.slug, members=delivery.members or (submission.student,),
-                assignment=name, submission=submission_hash(source), tests=tests[name], environment=where,
+                assignment=name, submission=hash_of_submission(source), tests=tests[name], environment=where,
                 rules=rules[name], submitted_at=delivery.submitted_at, late=delivery.late)
             mine = before.get((submission.slug, name, draft.submission), [])
             if draft.submitted_at is None and mine:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.course import Course
 from grader.hidden import any_hidden, for_student, staff
-from grader.records.attempt import Attempt, rules_hash
+from grader.records.attempt import Attempt, hash_of_rules
 from grader.records.standing import by_assignment, latest, newest_books, pending, standing
 from grader.records.store import Store
 from grader.result import Result, with_assignments
@@ -49,16 +49,18 @@ def refresh(store: Store, out: Path, slug: str | None = None) -> list[str]:
 def beside(store: Store, course: Course) -> list[str]:
     """What a person has to decide: newer attempts beside those that stand, and points of another course file."""
     attempts, decisions = store.attempts(), store.decisions()
-    stands = [one.attempt for one in standing(attempts, decisions).values() if one.attempt.judged]
-    rules = {name: rules_hash(name, course) for name in {one.assignment for one in stands}}
-    newer, other = len(pending(attempts, decisions)), sum(one.rules != rules[one.assignment] for one in stands)
+    waiting = pending(attempts, decisions)
+    newest = {hand_in: one.attempt for hand_in, one in standing(attempts, decisions).items() if one.attempt.judged}
+    newest |= {after.hand_in: after for _, after in waiting}
+    rules = {name: hash_of_rules(name, course) for name in {one.assignment for one in newest.values()}}
+    newer, other = len(waiting), sum(one.rules != rules[one.assignment] for one in newest.values())
     lines = []
     if newer:
         have = "1 standing grade has a newer attempt beside it" if newer == 1 else (
             f"{newer:,} standing grades have a newer attempt beside them")
         lines.append(f"{have}: kernelmark diff shows what would change, kernelmark apply changes it")
     if other:
-        lines.append(f"{other:,} of the standing grades are by other points or thresholds than the course file: "
+        lines.append(f"{other:,} grades are by other points or thresholds than the course file: "
                      "kernelmark rescore gives those of now")
     return lines
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import fcntl
 import os
 import socket
 from collections.abc import Iterator
@@ -18,6 +17,9 @@ class LockedError(Exception):
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Holds `folder/lock` while open. Raises LockedError at once if another process does, and OSError."""
+    # Not on every system on which this file is imported.
+    import fcntl
+
     # Not truncated before it is ours, and not inherited by what this process starts.
     descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -148,8 +148,8 @@ class Store:
                 yield connection
                 connection.execute("commit")
             except BaseException:
-                if connection.in_transaction:
-                    connection.execute("rollback")
+                # Closed, it is rolled back, also where a full disk leaves no other way.
+                self.__exit__()
                 raise
         except sqlite3.Error as error:
             raise StoreError(f"attempts not recorded: {_said(error)} ({self.path})") from None

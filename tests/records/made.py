@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from grader.lanes import Graded
 from grader.records.attempt import Attempt
@@ -16,13 +17,13 @@ from tests.report import samples
 KERNELS = list(samples.KERNELS)
 
 
-def draft(assignment: str = "silu", student: str = "ada", **fields: object) -> Attempt:
+def draft(assignment: str = "silu", student: str = "ada", **fields: Any) -> Attempt:
     return Attempt.model_validate({
         "student": student, "slug": student, "members": (student,), "assignment": assignment, "submission": "ab" * 32,
         "tests": "tests", "environment": "cpu", "rules": "rules", **fields})
 
 
-def kept(graded: Graded, out: Path, **fields: object) -> list[str]:
+def kept(graded: Graded, out: Path, **fields: Any) -> list[str]:
     """Keeps what a submission's grading gave, as a class's grading does."""
     names = graded.result.assignments if graded.result else ["silu"]
     drafts = {name: draft(name, graded.submission.student, slug=graded.submission.slug, **fields) for name in names}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from grader.course import Course, Threshold, Thresholds
 from grader.grading import grade
 from grader.lanes import Graded, Job
 from grader.preflight import PlanError
-from grader.records.attempt import submission_hash
+from grader.records.attempt import hash_of_submission
 from grader.records.keep import earlier, keep
 from grader.records.store import Store
 from grader.report.pages import student_page
@@ -38,7 +39,7 @@ def measured(student: str = ADA) -> Result:
     return samples.result(student, speed=True)
 
 
-def shares(out: Path, **fields: object) -> dict[str, Earlier]:
+def shares(out: Path, **fields: Any) -> dict[str, Earlier]:
     with Store.create(out) as store:
         return earlier(store, stands(store), {name: draft(name, ADA, **fields) for name in samples.KERNELS})
 
@@ -127,7 +128,7 @@ def test_the_same_file_gets_its_points_again_and_a_changed_one_its_own(
 
     def graded() -> Performance:
         source = read_source_file(ada.folder, "silu.py", 1 << 17)
-        drafts = {"silu": draft("silu", ADA, submission=submission_hash(source))}
+        drafts = {"silu": draft("silu", ADA, submission=hash_of_submission(source))}
         with Store.create(out) as store:
             done = grade(Job(ada, REACHED, ("silu",), "cuda", earlier=earlier(store, stands(store), drafts)))
             assert done.result is not None, done.error

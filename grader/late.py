@@ -1,0 +1,103 @@
+"""`[late]` of course.toml: which hand-in counts, deadlines, what being late costs, and what a person has decided."""
+
+from __future__ import annotations
+
+import datetime
+import zoneinfo
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+
+def _with_a_time(value: Any) -> Any:
+    # A date alone would mean the first moment of its day, and nobody means that.
+    if not isinstance(value, datetime.datetime):
+        raise ValueError("a date with a time, as 2026-10-01T23:59:00, expected")
+    return value
+
+
+Moment = Annotated[datetime.datetime, BeforeValidator(_with_a_time)]
+Percent = Annotated[float, Field(ge=0, le=100, strict=True)]
+Name = Annotated[str, Field(min_length=1, strict=True)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Extension(_Table):
+    """Another deadline for a student: of one assignment, or of every one that ends earlier."""
+
+    student: Name
+    assignment: str | None = None
+    until: Moment
+
+
+class Excused(_Table):
+    """An assignment that does not count for a student, and who says why."""
+
+    student: Name
+    assignment: str
+    reason: Name
+    by: Name
+
+
+class Override(Excused):
+    """Points that a person gives, whatever the rest says."""
+
+    points: Annotated[float, Field(ge=0, le=1_000_000, strict=True)]
+
+
+class Late(_Table):
+    """Moments without a zone of their own are of `zone`. A day is 24 hours."""
+
+    count: Literal["latest", "best"] = "latest"
+    zone: str = "UTC"
+    percent: Percent = 0
+    by: Literal["day", "linear"] = "day"
+    most: Percent = 100
+    cap: Percent = 100
+    grace_days: Annotated[int, Field(ge=0, le=999, strict=True)] = 0
+    deadlines: dict[str, Moment] = {}
+    extensions: tuple[Extension, ...] = ()
+    excused: tuple[Excused, ...] = ()
+    overrides: tuple[Override, ...] = ()
+
+    @field_validator("zone")
+    @classmethod
+    def _known(cls, zone: str) -> str:
+        try:
+            zoneinfo.ZoneInfo(zone)
+        except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError("a time zone of this machine, as Europe/Berlin, expected") from None
+        return zone
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        for what in ("excused", "overrides"):
+            named = [(one.student.casefold(), one.assignment) for one in getattr(self, what)]
+            if twice := next((one for one in named if named.count(one) > 1), None):
+                raise ValueError(f"{what}: each student and assignment once expected, got {' '.join(twice)!r} twice")
+        return self
+
+    @property
+    def assignments(self) -> list[str]:
+        """Every assignment that is named."""
+        extended = [one.assignment for one in self.extensions if one.assignment is not None]
+        return [*self.deadlines, *extended, *(one.assignment for one in (*self.excused, *self.overrides))]
+
+    def instant(self, moment: datetime.datetime) -> datetime.datetime:
+        """A moment in UTC. Where clocks go back an hour that they show twice means the later one, and where they go
+        forward one that they never show means the later, too."""
+        if moment.tzinfo is not None:
+            return moment.astimezone(datetime.UTC)
+        zone = zoneinfo.ZoneInfo(self.zone)
+        return max(moment.replace(tzinfo=zone, fold=fold).astimezone(datetime.UTC) for fold in (0, 1))
+
+    def deadline(self, student: str, assignment: str) -> datetime.datetime | None:
+        """Until when, in UTC, a student's work is in time; None: there is no deadline."""
+        if assignment not in self.deadlines:
+            return None
+        extended = [one.until for one in self.extensions if one.student.casefold() == student.casefold()
+                    and one.assignment in (None, assignment)]
+        return max(map(self.instant, (self.deadlines[assignment], *extended)))

@@ -1,0 +1,107 @@
+"""Who would move if the newest attempts stood, by how much, in which checks and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.records.attempt import Attempt
+from grader.records.standing import pending, standing
+from grader.records.store import Store
+from grader.result import AssignmentResult, Environment, Result
+
+CHECKS = 4
+# Of an environment, what attempts are told apart by.
+FACTS = ("device", "python", "torch", "triton", "numpy", "isolation", "kernelmark")
+
+
+@dataclass(frozen=True)
+class Move:
+    """A standing attempt, the newest beside it, what differs between their checks, and why, each in words."""
+
+    before: Attempt
+    after: Attempt
+    checks: tuple[str, ...]
+    why: tuple[str, ...]
+
+    @property
+    def moved(self) -> bool:
+        return (self.before.score, self.before.verdict) != (self.after.score, self.after.verdict)
+
+    @property
+    def points(self) -> float:
+        return round(self.after.score - self.before.score, 2)
+
+
+def moves(store: Store) -> list[Move]:
+    """Every standing attempt that has a newer one beside it; those that would move by most first. Raises StoreError."""
+    found = [_move(before, after, store.result(before), store.result(after))
+             for before, after in pending(store.attempts(), store.decisions())]
+    return sorted(found, key=lambda move: (-abs(move.points), move.before.slug, move.before.assignment))
+
+
+def _move(before: Attempt, after: Attempt, then: Result | None, now: Result | None) -> Move:
+    if then is None or now is None:
+        return Move(before, after, (), _why(before, after, None, None, False))
+    name = before.assignment
+    old, new = then.assignments[name], now.assignments[name]
+    checks = _checks(old, new)
+    alike = not checks and old.correctness.points == new.correctness.points
+    timing = alike and old.performance.points != new.performance.points and before.rules == after.rules
+    return Move(before, after, checks, _why(before, after, then.environment, now.environment, timing))
+
+
+def _checks(old: AssignmentResult, new: AssignmentResult) -> tuple[str, ...]:
+    """The checks that ended otherwise, in words."""
+    then = {check.id: check.outcome for check in old.correctness.checks}
+    now = {check.id: check.outcome for check in new.correctness.checks}
+    return tuple(f"{id_}: {then.get(id_, 'not there')} → {now.get(id_, 'not there')}".replace("_", " ")
+                 for id_ in dict.fromkeys((*then, *now)) if then.get(id_) != now.get(id_))
+
+
+def _why(
+    before: Attempt, after: Attempt, then: Environment | None, now: Environment | None, timing: bool
+) -> tuple[str, ...]:
+    found = []
+    if before.failed:
+        found.append("infrastructure: a failure of ours before")
+    changed = [words for words, differs in (
+        ("files of the assignment or limits", before.tests != after.tests),
+        ("points or thresholds", before.rules != after.rules)) if differs]
+    if changed:
+        found.append(f"specification: other {' and '.join(changed)}")
+    if before.environment != after.environment:
+        facts = [f"{name} {getattr(then, name)} → {getattr(now, name)}" for name in FACTS
+                 if then is not None and now is not None and getattr(then, name) != getattr(now, name)]
+        found.append(f"environment: {', '.join(facts) or 'speed measured or not'}")
+    if timing:
+        found.append("timing only: every check ended as before")
+    return tuple(found or ["inputs: all is as it was, and other inputs were drawn"])
+
+
+def failures(store: Store) -> list[Attempt]:
+    """Of standing grades, the newest attempts that failed through no fault of the student's: those displace nothing."""
+    attempts = store.attempts()
+    newest = {one.hand_in: one for one in attempts}
+    return [newest[hand_in] for hand_in, one in standing(attempts, store.decisions()).items()
+            if newest[hand_in].failed and newest[hand_in].id > one.attempt.id]
+
+
+def lines(found: Sequence[Move], failed: Sequence[Attempt]) -> list[str]:
+    """As a terminal shows them."""
+    said = []
+    moved = [move for move in found if move.moved]
+    for move in moved:
+        before, after = move.before, move.after
+        verdicts = f", {before.verdict} → {after.verdict}" if before.verdict != after.verdict else ""
+        said.append(f"{before.student} {before.assignment}: {before.score:g} of {before.max_score:g} → {after.score:g} "
+                    f"of {after.max_score:g} ({move.points:+g}){verdicts}; {'; '.join(move.why)}")
+        said += [f"    {text}" for text in move.checks[:CHECKS]]
+        if len(move.checks) > CHECKS:
+            said.append(f"    and {len(move.checks) - CHECKS:,} more checks")
+    said += [f"{one.student} {one.assignment}: infrastructure: graded again and failed through no fault of the "
+             f"student's; the grade stays{f' ({one.error})' if one.error else ''}" for one in failed]
+    up, down = sum(move.points > 0 for move in moved), sum(move.points < 0 for move in moved)
+    said.append(f"{len(found):,} newer attempt{'s' * (len(found) != 1)}: {len(moved):,} would move a grade, {up:,} up, "
+                f"{down:,} down")
+    return said

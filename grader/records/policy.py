@@ -1,0 +1,200 @@
+"""From attempts to grades: a pure function of what stands, of roster and course. No clock, no file.
+
+Grace days are spent where they save most, over all of a student's assignments. Whatever is chosen is then the best of
+what is allowed, and so an extension, which allows more, can cost nobody a point.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.late import Late
+from grader.records.attempt import Attempt
+from grader.records.standing import Standing, latest, timed
+from grader.roster import Student
+
+DAY = 86_400
+
+
+@dataclass(frozen=True)
+class Step:
+    """What was done, and the points after it; None where there are none."""
+
+    text: str
+    points: float | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A student's grade in an assignment. `points` is None for what is not handed in, not judged, or excused, whose
+    `maximum` is 0. `other_course`: it was graded under another course file than the newest grades of the class, with
+    which it is not to be averaged."""
+
+    assignment: str
+    points: float | None
+    maximum: float
+    steps: tuple[Step, ...]
+    grace_days: int = 0
+    other_course: bool = False
+
+
+@dataclass(frozen=True)
+class Grade:
+    """All of a student's lines. `late_days` are the grace days that there were."""
+
+    student: str
+    lines: tuple[Line, ...]
+    late_days: int
+
+    @property
+    def points(self) -> float:
+        return round(sum(line.points or 0 for line in self.lines), 2)
+
+    @property
+    def maximum(self) -> float:
+        return sum(line.maximum for line in self.lines)
+
+    @property
+    def grace_days(self) -> int:
+        return sum(line.grace_days for line in self.lines)
+
+
+@dataclass(frozen=True)
+class _Option:
+    """A hand-in that may count, with so many grace days. Points are hundredths, so that sums are exact."""
+
+    attempt: Attempt
+    days: int
+    hundredths: int
+    steps: tuple[Step, ...]
+
+
+def class_grades(
+    standing: Iterable[Standing], roster: Sequence[Student], late: Late, assignments: Sequence[str],
+    books: Mapping[str, tuple[str, str]],
+) -> list[Grade]:
+    """The grades of everyone in the roster, then of whoever else handed in. A group's work counts for each member.
+
+    `books` are tests and rules of each assignment's newest grades.
+    """
+    work: dict[str, dict[str, list[Standing]]] = {}
+    names = {student.id.casefold(): student.id for student in roster}
+    for one in standing:
+        for member in one.attempt.members:
+            key = names.setdefault(member.casefold(), member)
+            work.setdefault(key, {}).setdefault(one.attempt.assignment, []).append(one)
+    days = {student.id: student.late_days for student in roster}
+    return [grade(student, work.get(student, {}), days.get(student), late, assignments, books)
+            for student in names.values()]
+
+
+def grade(
+    student: str, work: Mapping[str, Sequence[Standing]], late_days: int | None, late: Late,
+    assignments: Sequence[str], books: Mapping[str, tuple[str, str]],
+) -> Grade:
+    """A student's grade. `work` are the standing hand-ins by assignment, `late_days` the roster's grace days."""
+    budget = late.grace_days if late_days is None else late_days
+    names = [*assignments, *(name for name in work if name not in assignments)]
+    decided = {name: line for name in names if (line := _decided(student, name, work.get(name, ()), late))}
+    options = {name: _options(student, name, work[name], late, budget) for name in names
+               if name not in decided and name in work}
+    chosen = _spend(options, budget)
+    lines = []
+    for name in names:
+        if name in decided:
+            lines.append(decided[name])
+        elif (one := chosen.get(name)) is not None:
+            lines.append(Line(name, one.hundredths / 100, one.attempt.max_score, one.steps, one.days,
+                              one.attempt.book != books.get(name, one.attempt.book)))
+        else:
+            said = "handed in, and not judged yet" if name in work else "nothing handed in"
+            maximum = max((one.attempt.max_score for one in work.get(name, ())), default=0)
+            lines.append(Line(name, None, maximum, (Step(said, None),)))
+    return Grade(student, tuple(lines), budget)
+
+
+def _decided(student: str, name: str, work: Sequence[Standing], late: Late) -> Line | None:
+    """What a person has decided, if so."""
+    maximum = max((one.attempt.max_score for one in work), default=0)
+    for excused in late.excused:
+        if (excused.student.casefold(), excused.assignment) == (student.casefold(), name):
+            return Line(name, None, 0, (Step(f"excused by {excused.by}: {excused.reason}", None),))
+    for given in late.overrides:
+        if (given.student.casefold(), given.assignment) == (student.casefold(), name):
+            return Line(name, given.points, maximum, (Step(f"given by {given.by}: {given.reason}", given.points),))
+    return None
+
+
+def _options(student: str, name: str, work: Sequence[Standing], late: Late, budget: int) -> list[_Option]:
+    """The best that can be had with each number of grace days; where that is the same, of the hand-in made last."""
+    judged = [one for one in (timed(work) if late.count == "best" else [latest(work)]) if one.attempt.judged]
+    deadline = late.deadline(student, name)
+    found: dict[int, _Option] = {}
+    for one in sorted(judged, key=lambda one: one.first):
+        seconds = _seconds_late(one.attempt, deadline)
+        for days in range(min(budget, math.ceil(seconds / DAY)) + 1):
+            option = _counted(one.attempt, len(work), deadline, seconds, days, late)
+            if days not in found or option.hundredths >= found[days].hundredths:
+                found[days] = option
+    return list(found.values())
+
+
+def _seconds_late(attempt: Attempt, deadline: datetime.datetime | None) -> float:
+    instant = attempt.instant
+    return 0 if deadline is None or instant is None else max(0.0, (instant - deadline).total_seconds())
+
+
+def _counted(
+    attempt: Attempt, many: int, deadline: datetime.datetime | None, seconds: float, days: int, late: Late
+) -> _Option:
+    points, maximum = attempt.score, attempt.max_score
+    which = f", the {'last' if late.count == 'latest' else 'best'} of {many} hand-ins" if many > 1 else ""
+    steps = [Step(f"{points:g} of {maximum:g} points, {attempt.verdict.replace('_', ' ')}{which}"
+                  f" ({attempt.submitted_at or 'time of submission unknown'})", points)]
+    if deadline is not None and attempt.submitted_at is None:
+        steps.append(Step("in time as far as is known" + (
+            "; its source marks it late and does not say since when" if attempt.late else ""), points))
+    if seconds:
+        steps.append(Step(f"{_span(seconds)} after {deadline:%Y-%m-%d %H:%M:%S} UTC", points))
+    left = max(0.0, seconds - days * DAY)
+    if days:
+        steps.append(Step(f"{days} grace {'day' if days == 1 else 'days'}: {_span(left)} late", points))
+    if left:
+        count = math.ceil(left / DAY) if late.by == "day" else left / DAY
+        percent = min(late.most, late.percent * count)
+        points *= 1 - percent / 100
+        steps.append(Step(f"{percent:g} % off: {count:.4g} days at {late.percent:g} % each"
+                          + (f", at most {late.most:g} %" if percent < late.percent * count else ""), points))
+        if points > (most := maximum * late.cap / 100):
+            points = most
+            steps.append(Step(f"late work gets at most {late.cap:g} % of {maximum:g}", points))
+    return _Option(attempt, days, round(points * 100), tuple(steps))
+
+
+def _spend(options: Mapping[str, Sequence[_Option]], budget: int) -> dict[str, _Option]:
+    """Of each assignment the option that makes the sum of points largest, with at most `budget` grace days in all;
+    fewer days where that is the same."""
+    best: dict[int, tuple[int, tuple[tuple[str, _Option], ...]]] = {0: (0, ())}
+    for name, given in options.items():
+        if not given:
+            continue
+        after: dict[int, tuple[int, tuple[tuple[str, _Option], ...]]] = {}
+        for spent, (total, chosen) in best.items():
+            for option in given:
+                days, sum_ = spent + option.days, total + option.hundredths
+                if days <= budget and (days not in after or sum_ > after[days][0]):
+                    after[days] = (sum_, (*chosen, (name, option)))
+        best = after
+    _, chosen = best[max(best, key=lambda days: (best[days][0], -days))]
+    return dict(chosen)
+
+
+def _span(seconds: float) -> str:
+    """`1 day 2 h 3 min 4 s`, without what is nought."""
+    whole = math.ceil(seconds)
+    parts = ((whole // DAY, "day" if whole // DAY == 1 else "days"), (whole // 3600 % 24, "h"),
+             (whole // 60 % 60, "min"), (whole % 60, "s"))
+    return " ".join(f"{count} {unit}" for count, unit in parts if count) or "0 s"

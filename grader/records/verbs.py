@@ -1,0 +1,172 @@
+"""What a TA does with attempts from the command line: rescore, diff, apply, explain-grade. None runs anyone's code."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader import catalogue
+from grader.console import INFRASTRUCTURE_ERROR, errors, say
+from grader.console import usage as _usage
+from grader.course import Course, CourseError, read_course
+from grader.records import compare
+from grader.records.attempt import Attempt
+from grader.records.draw import beside, refresh
+from grader.records.lock import LockedError, locked
+from grader.records.policy import Grade, class_grades
+from grader.records.standing import newest_books, pending, standing, to_undo
+from grader.records.store import FOLDER, Store, StoreError
+from grader.roster import RosterError, read_roster
+from grader.text import clean
+
+Out = Annotated[Path, typer.Option(help="The folder of results.")]
+CourseFile = Annotated[Path, typer.Option("--course", help="Points, thresholds, [late].")]
+COURSE = catalogue.ROOT / "course.toml"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Adds these commands to the command line's."""
+    for name, command in (("rescore", rescore), ("diff", diff), ("apply", apply), ("explain-grade", explain_grade)):
+        app.command(name)(command)
+
+
+def rescore(out: Out = Path("results"), course: CourseFile = COURSE) -> None:
+    """Give the points and thresholds of now for the checks and times on record. Runs nobody's code.
+
+    The new attempts stand beside the old: `kernelmark diff` shows what would change, `kernelmark apply` changes it.
+    """
+    # Late: numpy is slow to import.
+    from grader.records.rescore import rescore as rescored
+
+    rules = _course(course)
+    with _held(out) as store:
+        say(f"{rescored(store, rules):,} attempts scored anew")
+        for line in beside(store, rules):
+            say(line)
+
+
+def diff(
+    out: Out = Path("results"),
+    student: Annotated[list[str] | None, typer.Option("--student", help="Of this one alone.")] = None,
+) -> None:
+    """Show who would move if the newest attempts stood: by how much, in which checks, and why."""
+    with _told(), Store.existing(out) as store:
+        found = [move for move in compare.moves(store) if _named(move.before, student)]
+        failed = [one for one in compare.failures(store) if _named(one, student)]
+        for line in compare.lines(found, failed):
+            say(clean(line, 1000))
+
+
+def apply(
+    out: Out = Path("results"),
+    student: Annotated[list[str] | None, typer.Option("--student", help="Of this one alone.")] = None,
+    only: Annotated[str, typer.Option(help="Assignments, e.g. silu,gemm. Default: all.")] = "",
+    undo: Annotated[bool, typer.Option("--undo", help="Take back what was applied last.")] = False,
+) -> None:
+    """Let the newest attempts stand, as `kernelmark diff` shows them."""
+    names = [name for name in only.replace(" ", "").split(",") if name]
+    with _held(out) as store:
+        if undo:
+            batch = to_undo(store.decisions())
+            if batch is None:
+                _usage(f"{out}: nothing was applied that is not undone; kernelmark apply first expected")
+            count = sum(decision.batch == batch for decision in store.decisions())
+            store.decide(undoes=batch)
+            said = "1 grade is taken back" if count == 1 else f"{count:,} grades are taken back"
+        else:
+            wanted = [after for _, after in pending(store.attempts(), store.decisions())
+                      if _named(after, student) and (not names or after.assignment in names)]
+            store.decide(wanted)
+            have = "1 newer attempt stands" if len(wanted) == 1 else f"{len(wanted):,} newer attempts stand"
+            said = f"{have} now" + "; kernelmark apply --undo takes that back" * bool(wanted)
+        trouble = refresh(store, out)
+        # Pages are slow to import.
+        from grader.report.load import load_results
+        from grader.report.pages import write_class
+
+        loaded = load_results(out)
+        write_class(loaded.entries, out, failures=loaded.failures)
+    say(said)
+    for line in trouble:
+        errors.print(f"kernelmark: {line}", markup=False)
+    if trouble:
+        raise typer.Exit(INFRASTRUCTURE_ERROR)
+
+
+def explain_grade(
+    student: Annotated[str, typer.Argument(help="Whose; without it a line for each student.")] = "",
+    out: Out = Path("results"),
+    course: CourseFile = COURSE,
+    roster: Annotated[Path | None, typer.Option(help="roster.csv, with late_days.")] = None,
+) -> None:
+    """Print every step from raw points to a student's grade, by [late] of the course file."""
+    rules = _course(course)
+    with _told():
+        found = grades(out, rules, roster)
+    if student:
+        found = [grade for grade in found if grade.student.casefold() == student.casefold()]
+        if not found:
+            _usage(f"{student!r}: no such student in {out}; an id of the roster or of intake.json expected")
+    for grade in found:
+        for line in _explained(grade) if student else [_total(grade)]:
+            say(clean(line, 1000))
+
+
+def grades(out: Path, course: Course, roster: Path | None = None) -> list[Grade]:
+    """Everyone's grades by the course's policy, from the attempts below `out`. Raises StoreError and RosterError."""
+    with Store.existing(out) as store:
+        stands = standing(store.attempts(), store.decisions()).values()
+    books = newest_books(one.attempt for one in stands if one.attempt.judged)
+    known = list(dict.fromkeys((*(course.assignments or ()), *books)))
+    return class_grades(stands, [] if roster is None else read_roster(roster), course.late, known, books)
+
+
+def _explained(grade: Grade) -> Iterator[str]:
+    for line in grade.lines:
+        yield f"{line.assignment}"
+        for step in line.steps:
+            yield f"    {'–' if step.points is None else format(step.points, '.6g'):>7}  {step.text}"
+        if line.other_course:
+            yield "             graded under another course file than the newest grades of the class"
+    yield _total(grade)
+
+
+def _total(grade: Grade) -> str:
+    of = f", {grade.grace_days} of {grade.late_days} grace days used" if grade.late_days else ""
+    blank = [line.assignment for line in grade.lines if line.points is None and line.maximum]
+    other = [line.assignment for line in grade.lines if line.other_course]
+    return (f"{grade.student}: {grade.points:g} of {grade.maximum:g}{of}"
+            + (f"; not judged yet: {', '.join(blank)}" if blank else "")
+            + (f"; under another course file: {', '.join(other)}" if other else ""))
+
+
+def _named(attempt: Attempt, names: list[str] | None) -> bool:
+    return not names or attempt.slug in names or attempt.student in names
+
+
+def _course(path: Path) -> Course:
+    try:
+        return read_course(path, frozenset(catalogue.files()))
+    except CourseError as error:
+        _usage(str(error))
+
+
+@contextlib.contextmanager
+def _held(out: Path) -> Iterator[Store]:
+    """The attempts in `out`, which nobody else adds to meanwhile."""
+    with _told(), Store.existing(out) as store, locked(out / FOLDER):
+        yield store
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except (StoreError, LockedError, RosterError) as error:
+        _usage(str(error))
+    except OSError as error:
+        _usage(f"{error.filename}: {error.strerror}; a folder of results that can be written expected")

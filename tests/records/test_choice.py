@@ -1,0 +1,128 @@
+"""What is graded again and what is not; times and members come from intake.json alone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from grader.course import Course, LimitsTable, PointsTable, Policy
+from grader.intake.manifest import HandIn, Manifest, ManifestError, Member
+from grader.records.attempt import Attempt, hash_of_environment, hash_of_rules, hash_of_tests
+from grader.records.choice import Choice, Delivery, Kind, choose, deliveries
+from grader.records.standing import standing
+from grader.submission import Submission
+from tests.report import samples
+
+ONCE, TWICE = "2026-10-01T12:00:00+02:00", "2026-10-04T12:00:00+02:00"
+HERE = samples.environment()
+
+
+@pytest.fixture
+def ada(tmp_path: Path) -> Submission:
+    (tmp_path / "ada").mkdir()
+    (tmp_path / "ada" / "silu.py").write_text("1")
+    return Submission("ada", tmp_path / "ada", "ada")
+
+
+def chosen(
+    ada: Submission, recorded: list[Attempt], kind: Kind = "grade", *, force: bool = False, time: str | None = None,
+    course: Course | None = None, device: str = "cpu",
+) -> Choice:
+    return choose({ada: Delivery(submitted_at=time)}, ["silu"], course or Course(), samples.environment(device), False,
+                  recorded, list(standing(recorded).values()), kind=kind, force=force)
+
+
+def graded(found: Choice, verdict: str = "accepted", number: int = 1) -> Attempt:
+    return Attempt.model_validate({**found.drafts["ada"]["silu"].model_dump(), "id": number, "verdict": verdict})
+
+
+def test_a_draft_says_what_is_graded_by_what_and_where(ada: Submission) -> None:
+    draft = chosen(ada, [], time=ONCE).drafts["ada"]["silu"]
+    assert draft.submission == hashlib.sha256(b"1").hexdigest() and draft.members == ("ada",)
+    assert draft.submitted_at == ONCE
+    (ada.folder / "silu.py").unlink()
+    assert chosen(ada, []).drafts["ada"]["silu"].submission == "missing"
+
+
+@pytest.mark.parametrize(("verdict", "kind", "force", "is_graded"), [
+    ("accepted", "grade", False, False), ("accepted", "grade", True, True), ("accepted", "failed", False, False),
+    ("accepted", "regrade", False, False), ("accepted", "regrade", True, True), ("needs_gpu", "grade", False, False),
+    ("infrastructure_error", "grade", False, True), ("infrastructure_error", "failed", False, True),
+    ("infrastructure_error", "regrade", False, False), ("infrastructure_error", "failed", True, True),
+    ("accepted", "failed", True, False),
+])
+def test_what_was_graded_from_the_same_is_skipped(
+    ada: Submission, verdict: str, kind: Kind, force: bool, is_graded: bool
+) -> None:
+    before = [graded(chosen(ada, []), verdict)]
+    found = chosen(ada, before, kind, force=force)
+    assert bool(found.drafts) == is_graded and found.skipped.total() == 1 - is_graded
+    assert found.said().startswith("" if is_graded else "Skipped 1 of 1: ") and not found.again
+
+
+def test_other_files_tests_or_environments_are_graded_and_points_are_not(ada: Submission) -> None:
+    before = [graded(chosen(ada, []))]
+    assert chosen(ada, before, device="NVIDIA H200").drafts
+    assert chosen(ada, before, course=Course(limits=LimitsTable(call_seconds=5))).drafts
+    assert chosen(ada, before, "regrade", course=Course(policy=Policy(assembly="refuse"))).drafts
+    assert not chosen(ada, before, course=Course(points=PointsTable(correctness=1, credit="per_case"))).drafts
+    (ada.folder / "silu.py").write_text("2")
+    assert chosen(ada, before).drafts and not chosen(ada, before, "regrade").drafts
+    assert not chosen(ada, before, "failed").drafts
+
+
+def test_neither_clock_nor_a_files_time_changes_what_is_graded(ada: Submission) -> None:
+    before = [graded(chosen(ada, [], time=ONCE))]
+    os.utime(ada.folder / "silu.py", (0, 0))
+    found = chosen(ada, before, time=ONCE)
+    assert not found.drafts and not found.again
+
+
+def test_a_file_handed_in_again_gets_its_new_time_and_is_not_run_again(ada: Submission) -> None:
+    before = [graded(chosen(ada, [], time=ONCE))]
+    found = chosen(ada, before, time=TWICE)
+    (again,) = found.again
+    assert not found.drafts and (again.of, again.submitted_at, again.verdict) == (1, TWICE, "accepted")
+    after = [*before, again.model_copy(update={"id": 2})]
+    # Nor does it get one after another; and that nothing is said of a time takes none away.
+    assert not chosen(ada, after, time=TWICE).again and not chosen(ada, after, time=ONCE).again
+    assert not chosen(ada, after).again
+    assert chosen(ada, after, force=True).drafts["ada"]["silu"].submitted_at == TWICE
+
+
+def test_hashes_follow_what_they_are_of(tmp_path: Path) -> None:
+    folder = tmp_path / "assignments" / "silu"
+    folder.mkdir(parents=True)
+    (folder / "assignment.py").write_text("1")
+    course, seen = Course(), {hash_of_tests("silu", Course(), tmp_path)}
+    (folder / "handout.md").write_text("words")
+    assert hash_of_tests("silu", course, tmp_path) in seen
+    for path in (folder / "assignment.py", folder / "hidden.toml", tmp_path / "grader" / "kit" / "inputs.py"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{path} changed")
+        found = hash_of_tests("silu", course, tmp_path)
+        assert found not in seen
+        seen.add(found)
+    assert hash_of_rules("silu", course) == hash_of_rules("silu", Course(limits=LimitsTable(call_seconds=5)))
+    assert hash_of_rules("silu", course) != hash_of_rules("silu", Course(points=PointsTable(performance=1)))
+    assert hash_of_rules("silu", course) != hash_of_rules("silu", Course(policy=Policy(violation="flag")))
+    assert hash_of_environment(HERE, False) != hash_of_environment(HERE, True)
+    other = HERE.model_copy(update={"seed": "1", "platform": "Linux 7", "course": "2"})
+    assert hash_of_environment(other, False) == hash_of_environment(HERE, False)
+    weaker = HERE.model_copy(update={"isolation": "0 none"})
+    assert hash_of_environment(weaker, False) != hash_of_environment(HERE, False)
+
+
+def test_whose_a_folder_is_and_when_it_came_is_what_the_intake_says(tmp_path: Path, ada: Submission) -> None:
+    bob = Submission("bob", tmp_path / "bob", "bob")
+    assert deliveries([ada, bob]) == {ada: Delivery(), bob: Delivery()}
+    manifest = Manifest(kind="canvas", source="download.zip", submissions=[HandIn(
+        folder="ada", members=[Member(id="17"), Member(id="18")], submitted_at=ONCE, late=True, origin=["x"])])
+    (tmp_path / "intake.json").write_text(manifest.model_dump_json(by_alias=True))
+    assert deliveries([ada, bob]) == {ada: Delivery(("17", "18"), ONCE, True), bob: Delivery()}
+    (tmp_path / "intake.json").write_text("{")
+    with pytest.raises(ManifestError, match=r"intake\.json"):
+        deliveries([ada])
