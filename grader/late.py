@@ -86,6 +86,11 @@ class Late(_Table):
         extended = [one.assignment for one in self.extensions if one.assignment is not None]
         return [*self.deadlines, *extended, *(one.assignment for one in (*self.excused, *self.overrides))]
 
+    @property
+    def names_students(self) -> bool:
+        """Whether it says something of single students, which is nobody else's business."""
+        return bool(self.extensions or self.excused or self.overrides)
+
     def instant(self, moment: datetime.datetime) -> datetime.datetime:
         """A moment in UTC. Where clocks go back an hour that they show twice means the later one, and where they go
         forward one that they never show means the later, too."""

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 import shutil
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from grader import catalogue, handout
 from grader.assignment import Assignment, file_of
-from grader.course import Course, read_course
+from grader.course import Course, CourseError, read_course
 
 # Copied whole from the repository's root, beside what lies in the folder OWN; the course's own assignments come to it.
 WHOLE = ("grader", "calibration", "pyproject.toml", "constraints.txt", "LICENSE")
@@ -38,13 +39,14 @@ def write(out: Path, course: Path, root: Path = catalogue.ROOT) -> Path:
         raise KitError(f"{packed}: is there already; another name, or none of that name, expected")
     found = catalogue.assignments(root)
     rules = read_course(course, frozenset(found))
+    told = _without_names(course, rules, frozenset(found))
     names = _named(rules, found)
     for name in names:
         _nothing_told(found[name], root)
     shutil.copytree(root / OWN, out, dirs_exist_ok=True)
     for name in WHOLE:
         _copy(root / name, out / name)
-    _copy(course, out / "course.toml")
+    (out / "course.toml").write_text(told, encoding="utf-8")
     for name in names:
         _copy(root / "assignments" / name, out / "assignments" / name)
         _copy(root / "student_template" / file_of(name), out / "student_template" / file_of(name))
@@ -55,6 +57,24 @@ def write(out: Path, course: Path, root: Path = catalogue.ROOT) -> Path:
     (out / handout.NOTEBOOK).write_text(
         handout.notebook({name: found[name] for name in names}, rules, out), encoding="utf-8")
     return Path(shutil.make_archive(str(out.absolute()), "zip", out.absolute().parent, out.name))
+
+
+def _without_names(course: Path, rules: Course, known: frozenset[str]) -> str:
+    """The text of a course.toml without what it says of single students. Raises KitError if it cannot be left out."""
+    text = course.read_text(encoding="utf-8")
+    if not rules.late.names_students:
+        return text
+    text = re.sub(r"(?ms)^\[\[late\.(?:extensions|excused|overrides)\]\].*?(?=^\[|\Z)", "", text)
+    with tempfile.TemporaryDirectory() as folder:
+        left = Path(folder, "course.toml")
+        left.write_text(text, encoding="utf-8")
+        try:
+            if not read_course(left, known).late.names_students:
+                return text
+        except CourseError:
+            pass
+    raise KitError(f"{course}: names students where it cannot be left out; tables [[late.extensions]], "
+                   "[[late.excused]] and [[late.overrides]] expected, each with its name in a line")
 
 
 def _named(course: Course, found: Iterable[str]) -> list[str]:

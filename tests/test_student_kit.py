@@ -178,3 +178,32 @@ def test_on_another_system_one_line_names_the_container(system: str, words: tupl
                           check=False, timeout=SECONDS)
     assert done.returncode == 2 and done.stdout == "" and len(done.stderr.splitlines()) == 1, done
     assert f"kernelmark: {system}: Linux expected, or WSL; elsewhere the container: docker build" in done.stderr
+
+
+LATE = """
+[late]
+percent = 10
+[late.deadlines]
+silu = 2026-10-01T23:59:00
+[[late.excused]]
+student = "ada"
+assignment = "silu"
+reason = "ill [since May]"
+by = "T. Assistant"
+[[late.extensions]]
+student = "bob"
+until = 2026-10-08T23:59:00
+"""
+
+
+def test_what_a_course_says_of_single_students_is_not_handed_out(tmp_path: Path) -> None:
+    text = (ROOT / "course.toml").read_text()
+    (tmp_path / "course.toml").write_text(text + LATE)
+    student_kit.write(tmp_path / "kit", tmp_path / "course.toml")
+    told = (tmp_path / "kit" / "course.toml").read_text()
+    assert told.startswith(text) and "percent = 10\n" in told[len(text):] and "silu = 2026" in told[len(text):]
+    assert not [word for word in ("ada", "ill", "bob", "10-08") if word in told[len(text):]]
+    inline = 'late = {excused = [{student = "ada", assignment = "silu", reason = "ill", by = "b"}]}\n'
+    (tmp_path / "course.toml").write_text(inline + text)
+    with pytest.raises(student_kit.KitError, match="names students"):
+        student_kit.write(tmp_path / "other", tmp_path / "course.toml")

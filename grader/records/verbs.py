@@ -24,7 +24,7 @@ from grader.roster import RosterError, read_roster
 from grader.text import clean
 
 Out = Annotated[Path, typer.Option(help="The folder of results.")]
-CourseFile = Annotated[Path, typer.Option("--course", help="Points, thresholds, [late].")]
+CourseFile = Annotated[Path, typer.Option("--course", help="Points, thresholds, policy for late work.")]
 COURSE = catalogue.ROOT / "course.toml"
 
 
@@ -103,7 +103,7 @@ def explain_grade(
     course: CourseFile = COURSE,
     roster: Annotated[Path | None, typer.Option(help="roster.csv, with late_days.")] = None,
 ) -> None:
-    """Print every step from raw points to a student's grade, by [late] of the course file."""
+    """Print every step from raw points to a student's grade, by the course file's policy for late work."""
     rules = _course(course)
     with _told():
         found = grades(out, rules, roster)
