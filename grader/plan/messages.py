@@ -14,6 +14,7 @@ from pydantic import Field, TypeAdapter
 from grader.plan.device import Device
 from grader.plan.findings import Finding
 from grader.plan.plan import DType, Kernel, Line, Name, Place, Shape, Shaped, Size, Text
+from grader.plan.traffic import Launched, Stored, Touched, Watch
 from grader.plan.wire import Message
 
 # To and from a planner.
@@ -177,15 +178,20 @@ class Simulate(Message):
     file: Name = ""
     operations: Size
     masked: Literal["zero", "nan"] = "zero"
+    watch: Watch | None = None
 
 
 class Simulated(Message):
-    """`findings`: each place once, the first that was seen. `printed` is what `tl.device_print` wrote."""
+    """`findings`: each place once, the first that was seen. `printed` is what `tl.device_print` wrote. The rest is what
+    a `Watch` asks for."""
 
     op: Literal["simulated"] = "simulated"
     findings: Annotated[list[Finding], Field(max_length=16)]
     operations: Size
     printed: Text = ""
+    stored: Annotated[list[Stored], Field(max_length=256)] = []
+    launched: Annotated[list[Launched], Field(max_length=8)] = []
+    touched: Annotated[list[Touched], Field(max_length=32)] = []
 
 
 class CannotSimulate(Message):

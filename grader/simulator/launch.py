@@ -11,6 +11,7 @@ from grader.plan.plan import ITEM_BYTES, Descriptor, Float, Integer, Kernel, Lau
 from grader.simulator import pointers
 from grader.simulator.findings import Findings
 from grader.simulator.machine import Budget, Limit, Machine
+from grader.simulator.meter import Meter
 from grader.simulator.pointers import BlockPointer, Buffer, Source, Value
 from grader.simulator.program import Located, Program, prepare_program
 from grader.simulator.types import KEPT, STORED, Array, Type, Unsupported, rounding
@@ -34,7 +35,7 @@ class Failed(Exception):
 
 def run_launch(
     launch: Launch, kernel: Kernel, buffers: list[Buffer], budget: Budget, findings: Findings,
-    masked: Literal["zero", "nan"], file: str,
+    masked: Literal["zero", "nan"], file: str, meter: Meter | None = None,
 ) -> None:
     """Runs a launch. Raises Failed where it stopped in between, or could not begin."""
     total = launch.grid[0] * launch.grid[1] * launch.grid[2]
@@ -61,10 +62,14 @@ def run_launch(
         before = [(each.raw.copy(), None if each.written is None else each.written.copy())
                   if program.spins and each.index in stored else None for each in buffers]  # fmt: skip
         for size in (chunk, 1):
-            machine = Machine(program, kernel.name, launch.grid, stored, budget, masked, file)
+            machine = Machine(program, kernel.name, launch.grid, stored, budget, masked, file, meter)
+            chosen = None if meter is None else meter.begin(launch, total, program.largest)
+            count = total if chosen is None else chosen.size
             try:
-                for start in range(0, total, size):
-                    machine.run(arguments, start, min(total, start + size))
+                for start in range(0, count, size):
+                    stop = min(count, start + size)
+                    machine.run(
+                        arguments, np.arange(start, stop, dtype=np.int32) if chosen is None else chosen[start:stop])
                 break
             except Limit as limit:
                 if limit.what != "stalled" or size == 1:

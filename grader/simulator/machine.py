@@ -15,6 +15,7 @@ from grader.simulator.text import Block, Op
 from grader.simulator.types import Array, Unsupported
 
 if TYPE_CHECKING:
+    from grader.simulator.meter import Meter
     from grader.simulator.program import Program
 
 FLOOR = 4000
@@ -50,10 +51,10 @@ class Machine:
 
     def __init__(
         self, program: Program, kernel: str, grid: tuple[int, int, int], stored: set[int], budget: Budget,
-        masked: Literal["zero", "nan"], file: str,
+        masked: Literal["zero", "nan"], file: str, meter: Meter | None = None,
     ) -> None:
         self.program, self.kernel, self.grid, self.stored = program, kernel, grid, stored
-        self.budget, self.masked = budget, masked
+        self.budget, self.masked, self.meter = budget, masked, meter
         self.file = PurePath(file or program.file).name
         self.findings = Findings()
         self.shadows: dict[int, Shadow] = {}
@@ -64,11 +65,11 @@ class Machine:
         self.numbers = self.owners = np.zeros(0, np.int32)
         self.count = 0
 
-    def run(self, arguments: list[Value], start: int, stop: int) -> None:
-        """Runs a chunk: the programs from `start` to `stop`, to their ends."""
-        self.numbers = np.arange(start, stop, dtype=np.int32)
+    def run(self, arguments: list[Value], numbers: Array) -> None:
+        """Runs a chunk: the programs of these numbers (int32), to their ends."""
+        self.numbers = numbers
         self.owners = self.numbers + np.int32(1)
-        self.count = stop - start
+        self.count = numbers.size
         with np.errstate(all="ignore"):
             self.call(self.program.entry, arguments, None)
 

@@ -16,10 +16,12 @@ import numpy as np
 from grader.plan.frames import FRAME_BYTES, Channel, ChannelClosed
 from grader.plan.messages import SIMULATOR_REQUEST, CannotSimulate, Exhausted, Simulate, Simulated
 from grader.plan.plan import ITEM_BYTES, Copy, Data, DType, Fill, Launch, Malformed, Plan, View, read_plan
+from grader.plan.traffic import Watch
 from grader.simulator.arithmetic import warm_up
 from grader.simulator.findings import Findings
 from grader.simulator.launch import Failed, run_launch
 from grader.simulator.machine import Budget, Limit
+from grader.simulator.meter import Meter
 from grader.simulator.pointers import Buffer
 from grader.simulator.types import Array, encode, rounding
 
@@ -50,13 +52,14 @@ def prepare() -> None:
 
 def run(
     plan: Plan, *memories: Sequence[Array], outputs: Collection[str] = (), operations: int = 1 << 40,
-    masked: Literal["zero", "nan"] = "zero", file: str = "",
+    masked: Literal["zero", "nan"] = "zero", file: str = "", watch: Watch | None = None,
 ) -> Result:
     """Runs calls of a plan, the first one and, given two memories, the steady one after it.
 
     Each has the given buffers' memory for itself: writable arrays of bytes, in the order of their indices. `file` is
     the student's, where lines are looked for; that of a kernel's entry if it is "".
-    `outputs` names parameters that hold nothing yet: what a kernel loads of them before it stores is a finding.
+    `outputs` names parameters that hold nothing yet: what a kernel loads of them before it stores is a finding. What a `watch` asks for is told of the last call, of the
+    first of these parameters; where it has programs chosen, findings are those of a part of the work.
     """
     budget = Budget(operations)
     try:
@@ -67,10 +70,13 @@ def run(
             return CannotSimulate(seq=0, operation="given buffers of other sizes")
         buffers = [_temporary(number, 0 if each.given else each.bytes) for number, each in enumerate(plan.buffers)]
         findings = Findings()
+        meter = None if watch is None else Meter(watch, next(iter(outputs), ""))
         calls = plan.calls()[: len(memories)]
         for position, step in enumerate([plan.setup, *calls]):
             # Findings of the calls before were reported with those calls.
             findings = findings if position < 2 else Findings()
+            if meter is not None and position > 1:
+                meter.forget()
             for number, raw in zip(given, memories[max(0, position - 1)], strict=True):
                 name = plan.buffers[number].given
                 buffers[number] = Buffer(number, raw, np.zeros(raw.size, np.uint8) if name in outputs else None, name)
@@ -79,11 +85,14 @@ def run(
                 if budget.left < 0:
                     raise Limit("operations")
                 if isinstance(operation, Launch):
-                    run_launch(operation, plan.kernels[operation.kernel], buffers, budget, findings, masked, file)
+                    run_launch(
+                        operation, plan.kernels[operation.kernel], buffers, budget, findings, masked, file, meter)
                 else:
                     _host(operation, buffers)
         return Simulated(
-            seq=0, findings=findings.list(), operations=budget.used, printed=findings.printed)
+            seq=0, findings=findings.list(), operations=budget.used, printed=findings.printed,
+            stored=[] if meter is None else meter.stored(), launched=[] if meter is None else meter.launched(),
+            touched=[] if meter is None else meter.touched())
     except Failed as error:
         if isinstance(error.cause, Limit):
             return Exhausted(seq=0, what=error.cause.what, kernel=error.kernel, line=error.line)
@@ -188,7 +197,8 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
                 maps.append(mmap.mmap(descriptor, size) if size else None)
                 memories[-1].append(np.zeros(0, np.uint8) if maps[-1] is None else np.frombuffer(maps[-1], np.uint8))
         result = run(
-            plan, *memories, outputs=[request.output], operations=request.operations, masked=request.masked)
+            plan, *memories, outputs=[request.output], operations=request.operations, masked=request.masked,
+            watch=request.watch)
     except (Malformed, ValueError, IndexError, OSError) as error:
         result = CannotSimulate(seq=request.seq, operation=f"{type(error).__name__}: {error}"[:200])
     finally:

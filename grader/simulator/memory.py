@@ -88,7 +88,7 @@ def _unwritten(machine: Machine, source: Source, offsets: Array | Ramp, live: Ar
             machine.place(), source, np.broadcast_to(bad, (machine.count, *bad.shape[1:])))
 
 
-def _flat(machine: Machine, live: Array | None, shape: tuple[int, ...], *values: Array) -> list[Array]:
+def flat(machine: Machine, live: Array | None, shape: tuple[int, ...], *values: Array) -> list[Array]:
     """The lanes that take part, of all programs, one after another: the values', and which program's each is."""
     shape = (machine.count, *shape)
     owners = machine.owners.reshape((-1,) + (1,) * (len(shape) - 1))
@@ -101,15 +101,15 @@ def _gathered(
 ) -> tuple[Lanes, Array, Array]:
     """The same as an index, in runs where lanes are on and off by runs. Owners have the index's shape, or broadcast."""
     if isinstance(offsets, Ramp) and (live is None or live.shape[-1] == 1):
-        base, owners = _flat(machine, live, (*shape[:-1], 1), offsets.base)
+        base, owners = flat(machine, live, (*shape[:-1], 1), offsets.base)
         runs: Array = np.zeros(0)
         if values is not None:
             rows = np.broadcast_to(values, (machine.count, *shape))
             on = slice(None) if live is None else np.broadcast_to(live[..., 0], rows.shape[:-1])
             runs = rows[on].reshape(-1, offsets.length)
         return Runs(base, offsets.length), runs, owners[:, None]
-    index, *flat, owners = _flat(machine, live, shape, plain(offsets), *([] if values is None else [values]))
-    return Lanes(index), flat[0] if flat else np.zeros(0), owners
+    index, *rest, owners = flat(machine, live, shape, plain(offsets), *([] if values is None else [values]))
+    return Lanes(index), rest[0] if rest else np.zeros(0), owners
 
 
 def _split(live: Array | None, shape: tuple[int, ...]) -> list[Array | None]:
@@ -150,6 +150,8 @@ def _read(
         data = source.buffer.data(element)
         reading = _inside(machine, "load", source, data.size, offsets, lanes, masked)
         _unwritten(machine, source, offsets, reading, size)
+        if machine.meter is not None:
+            machine.meter.access(machine, "load", source, size, offsets, reading, active)
         shadow = _shadow(machine, source, size)
         if shadow is not None and data.size:
             shape = np.broadcast_shapes(offsets.shape, (1,) if reading is None else reading.shape)[1:]
@@ -201,6 +203,8 @@ def _write(
     for source, lanes in _parts(pointer, live):
         data = source.buffer.data(element)
         lanes = _inside(machine, "store", source, data.size, pointer.offsets, lanes, masked)
+        if machine.meter is not None:
+            machine.meter.access(machine, "store", source, size, pointer.offsets, lanes, active)
         shadow = _shadow(machine, source, size)
         for part in _split(lanes, shape) if isinstance(pointer.offsets, Ramp) else [lanes]:
             index, values, owners = _gathered(machine, part, shape, pointer.offsets, stored)
@@ -254,8 +258,10 @@ def _atomics(
             data = data.view(UNSIGNED[data.dtype])
         lanes = _inside(machine, "atomic", source, data.size, offsets, lanes, mask is not None)
         _unwritten(machine, source, offsets, lanes, size)
+        if machine.meter is not None:
+            machine.meter.access(machine, "atomic", source, size, offsets, lanes, active)
         numbers = np.arange(result.size).reshape(result.shape)
-        index, slots, *operands, owners = _flat(machine, lanes, shape, offsets, numbers, *given)
+        index, slots, *operands, owners = flat(machine, lanes, shape, offsets, numbers, *given)
         if not index.size:
             continue
         old = _apply(machine, op, data, index, operands, kind, element)

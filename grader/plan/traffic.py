@@ -1,0 +1,73 @@
+"""What a run of a plan loads and stores, as a simulator counts it that is asked to: facts as values, each capped."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from grader.plan.findings import Count, Program
+from grader.plan.plan import Index, Line, Name, Shaped
+
+SECTOR = 32
+"""Bytes: what device memory moves at least ("Device Memory Accesses" in the CUDA C++ Programming Guide)."""
+
+Kind = Literal["load", "store", "atomic"]
+
+
+class Watch(Shaped):
+    """What is to be told of a run beside its findings.
+
+    `stores`: bytes of the output, ascending, whose last stores are told. `programs`: so many of each launch are run,
+    spread over its grid, and what they load and store is counted; 0 runs all and counts nothing. `program`: that one
+    alone is run, and the bytes that it touches are told; -1 for none.
+    """
+
+    stores: Annotated[list[Count], Field(max_length=256)] = []
+    programs: Count = 0
+    program: Annotated[int, Field(ge=-1, lt=2**31)] = -1
+
+
+class Stored(Shaped):
+    """Which line of which program stored a byte of the output last."""
+
+    byte: Count
+    line: Line
+    program: Program
+
+
+class Access(Shaped):
+    """A load or store of a kernel, summed over the programs that were run and over their loops.
+
+    `masked` of `lanes` a mask switched off. `needed` are the bytes of the elements that are left, an element once each
+    time that a program runs the line; `moved` are those of the sectors that hold them.
+    """
+
+    access: Kind
+    line: Line
+    tensor: Name
+    given: Name = ""
+    lanes: Count
+    masked: Count
+    needed: Count
+    moved: Count
+
+
+class Launched(Shaped):
+    """A launch of a kernel of the plan, `programs` of which were run, from a line of the host's code."""
+
+    kernel: Index
+    line: Line
+    grid: tuple[Count, Count, Count]
+    programs: Count
+    accesses: Annotated[list[Access], Field(max_length=32)]
+
+
+class Touched(Shaped):
+    """The bytes of a tensor that one program touches in a launch: where runs begin, and how long they are."""
+
+    launch: Index
+    access: Kind
+    tensor: Name
+    given: Name = ""
+    runs: Annotated[list[tuple[Count, Count]], Field(max_length=2048)]

@@ -1,0 +1,149 @@
+"""Counts what programs load and store, and remembers who stored last: only in a run that is asked for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.plan.plan import Launch
+from grader.plan.traffic import SECTOR, Access, Kind, Launched, Stored, Touched, Watch
+from grader.simulator.memory import flat
+from grader.simulator.pointers import Source
+from grader.simulator.ramps import Ramp, plain
+from grader.simulator.types import Array
+
+if TYPE_CHECKING:
+    from grader.simulator.machine import Machine
+
+# Of the programs that are counted: more lanes tell nothing new, and take long to sort.
+LANES = 1 << 18
+MOST_LAUNCHES, MOST_ACCESSES, MOST_TOUCHED, MOST_RUNS = 8, 32, 32, 1024
+NAME = 80
+_GOLDEN = 0.6180339887498949
+
+Key = tuple[Kind, int, str]
+
+
+@dataclass
+class _Sums:
+    given: str
+    size: int
+    lanes: int = 0
+    masked: int = 0
+    needed: int = 0
+    moved: int = 0
+
+
+@dataclass
+class _Launch:
+    launch: Launch
+    programs: int
+    sums: dict[Key, _Sums] = field(default_factory=dict)
+    touched: dict[Key, list[Array]] = field(default_factory=dict)
+
+
+class Meter:
+    """What a `Watch` asks for, of the output under this name."""
+
+    def __init__(self, watch: Watch, output: str) -> None:
+        self._watch, self._output = watch, output
+        self._stores = np.array(watch.stores, np.int64)
+        self._lines = np.zeros(self._stores.size, np.int64)
+        self._programs: dict[int, tuple[int, int, int]] = {}
+        self._launches: list[_Launch] = []
+
+    def forget(self) -> None:
+        """Begins anew: what came before was another call, with other memory."""
+        self.__init__(self._watch, self._output)  # type: ignore[misc]
+
+    def begin(self, launch: Launch, total: int, largest: int) -> Array | None:
+        """The programs of a launch that are to be run, ascending; None for all. A launch begun twice counts once."""
+        if self._launches and self._launches[-1].launch is launch:
+            self._launches.pop()
+        chosen: Array | None = None
+        wanted = min(self._watch.programs, max(4, LANES // largest))
+        if self._watch.program >= 0:
+            chosen = np.array([self._watch.program] if self._watch.program < total else [], np.int32)
+        elif 0 < wanted < total:
+            # Steps of the golden ratio: in a grid of two dimensions even ones would all fall into one column.
+            chosen = np.unique(((np.arange(wanted) + 0.5) * _GOLDEN % 1 * total).astype(np.int32))
+        self._launches.append(_Launch(launch, total if chosen is None else chosen.size))
+        return chosen
+
+    def access(
+        self, machine: Machine, access: Kind, source: Source, size: int, offsets: Array | Ramp, live: Array | None,
+        active: Array | None,
+    ) -> None:
+        """Takes note of an access to elements of `size` bytes: `live` lanes lie inside, of those of `active` programs
+        that no mask switched off."""
+        shape = np.broadcast_shapes(offsets.shape, (1,) if live is None else live.shape)[1:]
+        index, owners = flat(machine, live, shape, plain(offsets))
+        if access != "load" and source.buffer.given == self._output and self._stores.size:
+            self._remember(machine, index * size, owners)
+        if not (self._watch.programs or self._watch.program >= 0):
+            return
+        now = self._launches[-1]
+        key = (access, machine.line(), source.name[:NAME])
+        if self._watch.program >= 0:
+            now.touched.setdefault(key, []).append(np.unique(index) * size)
+        if key not in now.sums:
+            if len(now.sums) >= MOST_ACCESSES:
+                return
+            now.sums[key] = _Sums(source.buffer.given, size)
+        sums = now.sums[key]
+        lanes = (machine.count if active is None else int(active.sum())) * prod(shape)
+        sums.lanes += lanes
+        sums.masked += lanes - index.size
+        owned = owners.astype(np.int64) << 38
+        sums.needed += _different(owned + index) * size
+        sums.moved += _different(owned + index * size // SECTOR) * SECTOR
+
+    def _remember(self, machine: Machine, begin: Array, owners: Array) -> None:
+        at = np.searchsorted(self._stores, begin)
+        at[at == self._stores.size] = 0
+        hit = self._stores[at] == begin
+        if not hit.any():
+            return
+        place = machine.place()
+        self._lines[at[hit]] = place.line
+        for number, owner in zip(at[hit].tolist(), owners[hit].tolist(), strict=True):
+            self._programs[number] = place.program(owner - 1)
+
+    def stored(self) -> list[Stored]:
+        return [Stored(byte=byte, line=line, program=self._programs[number])
+                for number, (byte, line) in enumerate(zip(self._stores.tolist(), self._lines.tolist(), strict=True))
+                if number in self._programs]
+
+    def launched(self) -> list[Launched]:
+        return [Launched(
+            kernel=one.launch.kernel, line=one.launch.line, grid=one.launch.grid, programs=one.programs,
+            accesses=[Access(access=access, line=line, tensor=tensor, given=sums.given[:NAME], lanes=sums.lanes,
+                             masked=sums.masked, needed=sums.needed, moved=sums.moved)
+                      for (access, line, tensor), sums in one.sums.items()])
+                for one in (self._launches[:MOST_LAUNCHES] if self._watch.programs else ())]
+
+    def touched(self) -> list[Touched]:
+        found = [(number, one, key) for number, one in enumerate(self._launches) for key in one.touched]
+        return [Touched(launch=number, access=key[0], tensor=key[2], given=one.sums[key].given[:NAME],
+                        runs=_runs(np.unique(np.concatenate(one.touched[key])), one.sums[key].size))
+                for number, one, key in found[:MOST_TOUCHED] if key in one.sums]
+
+
+def _different(keys: Array) -> int:
+    """How many different keys there are; mostly they ascend."""
+    if not keys.size:
+        return 0
+    steps = np.diff(keys)
+    if (steps < 0).any():
+        steps = np.diff(np.sort(keys))
+    return 1 + int((steps != 0).sum())
+
+
+def _runs(begins: Array, size: int) -> list[tuple[int, int]]:
+    """Ascending bytes where elements of a size begin, as runs of bytes."""
+    first = np.flatnonzero(np.diff(begins, prepend=-2 * size) != size)
+    ends = np.append(first[1:], begins.size)
+    return list(zip(begins[first].tolist(), ((ends - first) * size).tolist(), strict=True))[:MOST_RUNS]
