@@ -37,6 +37,8 @@ from grader.result import (
 from grader.suite import plugin
 from grader.suite.context import CONTEXT, Context, our_failure
 
+# Of a student's file that a page shows: what is longer is no kernel to read.
+SOURCE_BYTES = 60_000
 # Beyond the judge's own deadlines: only a grader that hangs reaches it.
 GUARD_SECONDS = 120
 
@@ -161,6 +163,8 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
         kernels=context.kernels.get(assignment.name, []), target=context.target,
         remarks=context.remarks.get(assignment.name, []),
         source_sha256=hashlib.sha256(source.content).hexdigest() if source.content is not None else "",
+        source=(source.content.decode("utf-8", "replace")
+                if source.content and len(source.content) <= SOURCE_BYTES else ""),
         elsewhere=list(source.elsewhere),
         seconds=round(context.seconds.get(assignment.name, 0), 3),
     )

@@ -102,12 +102,22 @@ class ErrorMap(Record):
     cells: list[str]
 
 
+class Corner(Record):
+    """Some elements around the first wrong one, row by row, a vector's one a row. Values are text; `expected` is "" for
+    an element that is right."""
+
+    index: list[int] = Field(description="of the first that is shown")
+    got: list[list[str]]
+    expected: list[list[str]]
+
+
 class Place(Record):
-    """A line of the student's file, with its text."""
+    """A line of the student's file, with its text, and what was seen there beyond what the message says."""
 
     file: str
     line: int
     text: str = ""
+    seen: str = ""
 
 
 class Reach(Record):
@@ -139,6 +149,7 @@ class Detail(Record):
     unwritten: int | None = None
     worst: Worst | None = None
     error_map: ErrorMap | None = None
+    corner: Corner | None = None
     reach: list[Reach] = Field(default=[], description="the loads and stores outside their tensors")
 
 
@@ -273,6 +284,7 @@ class AssignmentResult(Record):
     target: str = Field(default="", description="what they were compiled for")
     remarks: list[str] = Field(default=[], description="what costs no points and is worth knowing")
     source_sha256: str = ""
+    source: str = Field(default="", description="the student's file, unless it is too long to be shown")
     elsewhere: list[str] = Field(
         default=[], description="where its file is missing, those that seem to be meant for it")
     seconds: float = 0

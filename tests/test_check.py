@@ -245,7 +245,7 @@ def test_the_command_checks_the_working_directory_and_names_its_report(tmp_path:
     (page,) = (tmp_path / "tmp").glob("*/report.html")
     assert f"Report: {page}\n" in done.stdout
     text = page.read_text()
-    assert f"kernelmark check {tmp_path}/hw/silu.py --only silu --device cpu --seed 7" in text
+    assert "kernelmark check --seed 7" in text and str(tmp_path) not in text
     assert "<bdi>hw</bdi>" in text
     # The report is all that it leaves.
     assert [*(tmp_path / "tmp").iterdir()] == [page.parent] and [*page.parent.iterdir()] == [page]

@@ -152,7 +152,9 @@ def test_no_file_of_a_student_tells_of_a_hidden_case_and_the_class_page_tells_al
     files = [path for name in SPIES for path in (out / name).iterdir()]
     assert {path.name for path in files} == {"result.json", "report.html"}
     for path in files:
-        assert TOLD.search(path.read_text().replace(",", "")) is None, path
+        # What these students wrote themselves stands in their results, and names what they look for.
+        text = re.sub(r'"source": ".*"', "", path.read_text())
+        assert TOLD.search(text.replace(",", "")) is None, path
     found = {name: Result.model_validate_json((out / name / "result.json").read_bytes()).assignments["silu"]
              for name in SPIES}
     assert {name: one.verdict for name, one in found.items()} == {

@@ -43,6 +43,7 @@ from grader.judge.simulation import Ran, Simulation
 from grader.judge.timing.measure import fitting, measure
 from grader.judge.timing.pool import Wrong
 from grader.judge.timing.tuning import tuned
+from grader.judge.witness import Witness
 from grader.plan.check import foreign
 from grader.plan.compiled import Binary, Problem
 from grader.plan.device import TARGETS
@@ -121,6 +122,7 @@ class Attempt:
         self._plans: dict[tuple[str, bool], Plan | Unplanned] = {}
         # For a simulator, beside a GPU; None before the first answer that is wrong.
         self._simulated_plans: dict[str, Plan | Unplanned] | None = None
+        self._witness = Witness(assignment, self._text, self._simulation, self._plan_to_simulate)
         self._source: CheckResult | None = None
         self._reading = threading.Lock()
         self._findings: list[Finding] = []
@@ -184,6 +186,7 @@ class Attempt:
             if detail is None and ran.touched:
                 detail = self._failure("out_of_bounds", f"A store lies outside of {' and '.join(ran.touched)}.")
             if detail is not None:
+                detail = self._witness.placed(detail, case, inputs, comparison, ran.findings)
                 return self._case_result(
                     case, "failed", self._quote(detail, "", ran.printed), seconds, comparison.worst_ratio)
             worst = max(worst, comparison.worst_ratio)
@@ -282,7 +285,7 @@ class Attempt:
         if isinstance(ran, execution.Lost) and ran.kind == "time_limit":
             # A simulator would take as long again.
             return self._told(ran)
-        seen = self._simulated(case, inputs)
+        seen = self._witness.seen(case, inputs)
         if isinstance(ran, Ran):
             return ran if seen is None else replace(ran, findings=seen.findings)
         if seen is not None and seen.findings:
@@ -292,21 +295,17 @@ class Attempt:
     def _compared(self, ran: Ran, inputs: Inputs) -> Comparison:
         return compare(ran.output, *answer_and_tolerance(self.assignment, inputs), ran.unwritten)
 
-    def _simulated(self, case: Case, inputs: list[Inputs]) -> Ran | None:
-        """What a simulator sees of calls that failed on a GPU; None if it cannot tell."""
-        if self._simulated_plans is None:
-            small = self.assignment.cases_for("cpu")
-            wanted = [replace(one, debug=True) for one in self._wanted if one.case in small]
-            outcomes = self._preparing.plan(wanted).outcomes
-            self._simulated_plans = {one.case.name: plan for one, plan in zip(wanted, outcomes, strict=True)}
-        plan = self._simulated_plans.get(case.name)
-        if not isinstance(plan, Plan) or len(plan.calls()) < len(inputs):
-            return None
-        ran = self._simulation.run(
-            self.assignment, case, plan, [
-                {name: value.cpu() if isinstance(value, torch.Tensor) else value for name, value in one.items()}
-                for one in inputs])
-        return ran if isinstance(ran, Ran) else None
+    def _plan_to_simulate(self, case: Case) -> Plan | None:
+        if not self._gpu:
+            plan = self._plans.get((case.name, True))
+        else:
+            if self._simulated_plans is None:
+                small = self.assignment.cases_for("cpu")
+                wanted = [replace(one, debug=True) for one in self._wanted if one.case in small]
+                outcomes = self._preparing.plan(wanted).outcomes
+                self._simulated_plans = {one.case.name: plan for one, plan in zip(wanted, outcomes, strict=True)}
+            plan = self._simulated_plans.get(case.name)
+        return plan if isinstance(plan, Plan) else None
 
     @property
     def remarks(self) -> list[str]:

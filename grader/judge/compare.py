@@ -12,7 +12,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from grader.result import ErrorMap, Worst
+from grader.result import Corner, ErrorMap, Worst
 
 POISON: dict[torch.dtype, tuple[torch.dtype, int]] = {
     torch.float32: (torch.int32, 0x7FC0_5EED),
@@ -25,6 +25,7 @@ same call finds an output full of another one."""
 _OTHER = 0x80
 
 MAP_CELLS = 128
+CORNER = 4
 VECTOR_COLUMNS = 32
 """A vector is folded into rows of at least this many cells, so that a short one is not a thin line."""
 
@@ -200,6 +201,31 @@ def error_map(comparison: Comparison) -> ErrorMap:
     level = level.reshape(-1, shape[-1])
     height, width = (_power_of_two(math.ceil(size / MAP_CELLS)) for size in level.shape)
     return ErrorMap(output_shape=shape, cell_shape=[height, width], cells=_worst_of_cells(level, height, width))
+
+
+def corner(comparison: Comparison) -> Corner:
+    """The elements around the first wrong one, with as many digits as it takes to tell wrong values from right ones."""
+    shape = comparison.got.shape
+    # A vector stands upright: its numbers have room beside each other on no narrow page.
+    wide = shape[-1] if len(shape) > 1 else 1
+    got, expected, wrong, unwritten = (
+        each.reshape(-1, wide) for each in (
+            comparison.got, comparison.expected, comparison.wrong, comparison.unwritten))
+    row, column = divmod(int(wrong.flatten().to(torch.uint8).argmax()), wide)
+    # One right element before it shows where wrong ones begin.
+    top, left = (max(0, min(at - 1, size - CORNER)) for at, size in ((row, got.shape[0]), (column, wide)))
+    part = slice(top, top + CORNER), slice(left, left + CORNER)
+    values, right, bad, never = (each[part].tolist() for each in (got, expected, wrong, unwritten))
+    pairs = [(a, b) for ours, theirs, is_bad in zip(values, right, bad, strict=True)
+             for a, b, differs in zip(ours, theirs, is_bad, strict=True) if differs]
+    digits = next((digits for digits in range(3, 9) if all(number(a, digits) != number(b, digits) for a, b in pairs)),
+                  9)
+    return Corner(
+        index=[top, left][: len(shape)],
+        got=[["unwritten" if no else number(value, digits) for value, no in zip(line, blank, strict=True)]
+             for line, blank in zip(values, never, strict=True)],
+        expected=[[number(value, digits) if is_bad else "" for value, is_bad in zip(line, marks, strict=True)]
+                  for line, marks in zip(right, bad, strict=True)])
 
 
 def index_of(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:

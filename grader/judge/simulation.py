@@ -19,13 +19,15 @@ from grader.plan import messages
 from grader.plan.findings import Finding
 from grader.plan.messages import CannotSimulate, Exhausted
 from grader.plan.plan import Plan, write_plan
+from grader.plan.traffic import Stored, Watch
 
 
 @dataclass(frozen=True)
 class Ran:
     """What a call left: the output, copied out of the process's reach, the inputs that have changed, and what was seen
     while it ran. `seconds` is what it took; `touched` are tensors next to which something was written.
-    `unwritten` are the elements never written, where the output itself does not tell."""
+    `unwritten` are the elements never written, where the output itself does not tell; `stored` is what was asked for of
+    the stores to it."""
 
     output: torch.Tensor
     changed: tuple[str, ...] = ()
@@ -34,6 +36,7 @@ class Ran:
     seconds: float = 0.0
     touched: tuple[str, ...] = ()
     unwritten: torch.Tensor | None = None
+    stored: tuple[Stored, ...] = ()
 
 
 Stopped = TypeVar("Stopped")
@@ -67,7 +70,7 @@ class Simulation:
 
     def run(
         self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs],
-        masked: Literal["zero", "nan"] = "zero",
+        masked: Literal["zero", "nan"] = "zero", watch: Watch | None = None,
     ) -> Ran | CannotSimulate | Exhausted | Lost:
         """Runs the plan's calls one after another, each on a copy of its `inputs` and an output full of poison, and
         returns what the last one left: one of inputs is the first call, two are the steady call after it. `masked` is
@@ -75,11 +78,11 @@ class Simulation:
 
         Raises InfrastructureError, BufferError.
         """
-        return ran_on_both(lambda other: self._run(assignment, case, plan, inputs, masked, other))
+        return ran_on_both(lambda other: self._run(assignment, case, plan, inputs, masked, watch, other))
 
     def _run(
         self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs],
-        masked: Literal["zero", "nan"], other: bool,
+        masked: Literal["zero", "nan"], watch: Watch | None, other: bool,
     ) -> Ran | CannotSimulate | Exhausted | Lost:
         text = write_plan(plan)
         file = memory_file(contents=text)
@@ -98,7 +101,7 @@ class Simulation:
                     messages.Simulate(
                         seq=self._conversation.next_seq(), bytes=len(text), call=1 if len(calls) > 1 else 0,
                         output=assignment.output.name, file=assignment.file, operations=self._operations,
-                        masked=masked),
+                        masked=masked, watch=watch),
                     messages.SIMULATOR_REPLY, seconds=self._seconds,
                     descriptors=[file, *(tensor.descriptor for tensor in given)])
                 seconds = time.monotonic() - started
@@ -111,7 +114,7 @@ class Simulation:
                 if isinstance(p, Input) and not same_bits(calls[-1][p.name].tensor, inputs[-1][p.name]))
             return Ran(
                 calls[-1][assignment.output.name].tensor.clone(), changed, tuple(reply.findings), reply.printed,
-                seconds)
+                seconds, stored=tuple(reply.stored))
         finally:
             os.close(file)
             for shared in calls:

@@ -189,7 +189,7 @@ class Simulated(Message):
     findings: Annotated[list[Finding], Field(max_length=16)]
     operations: Size
     printed: Text = ""
-    stored: Annotated[list[Stored], Field(max_length=256)] = []
+    stored: Annotated[list[Stored], Field(max_length=16)] = []
     launched: Annotated[list[Launched], Field(max_length=8)] = []
     touched: Annotated[list[Touched], Field(max_length=32)] = []
 

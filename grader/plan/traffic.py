@@ -18,22 +18,25 @@ Kind = Literal["load", "store", "atomic"]
 class Watch(Shaped):
     """What is to be told of a run beside its findings.
 
-    `stores`: bytes of the output, ascending, whose last stores are told. `programs`: so many of each launch are run,
-    spread over its grid, and what they load and store is counted; 0 runs all and counts nothing. `program`: that one
-    alone is run, and the bytes that it touches are told; -1 for none.
+    `stores`: bytes of the output, ascending, where elements begin whose last stores are told. `programs`: so many of
+    each launch are run, spread over its grid, and what they load and store is counted; 0 runs all and counts nothing.
+    `program`: that one alone is run, and the bytes that it touches are told; -1 for none.
     """
 
-    stores: Annotated[list[Count], Field(max_length=256)] = []
+    stores: Annotated[list[Count], Field(max_length=4096)] = []
     programs: Count = 0
     program: Annotated[int, Field(ge=-1, lt=2**31)] = -1
 
 
 class Stored(Shaped):
-    """Which line of which program stored a byte of the output last."""
+    """What a line stored last, of those elements that were asked for: how many, which is the first, in which byte it
+    begins, and the programs of the first and of the last of them."""
 
-    byte: Count
     line: Line
+    elements: Count
+    byte: Count
     program: Program
+    last: Program
 
 
 class Access(Shaped):

@@ -84,7 +84,7 @@ def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books) -> 
             path.is_file() for path in (whole / LOG, folder / PAGE)):
         return False
     # A comparison draws nothing, and does without jinja2.
-    from grader.report.pages import write_student
+    from grader.report.pages import HOME, write_student
 
     folder.mkdir(exist_ok=True)
     if hidden:
@@ -97,7 +97,7 @@ def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books) -> 
     else:
         for name in (LOG, RESULT):
             (staff(folder) / name).unlink(missing_ok=True)
-    write_student(result, folder)
+    write_student(result, folder, home=HOME)
     for path, text in reversed(texts.items()):
         _write(path, text)
     return True

@@ -12,6 +12,7 @@ import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from grader.result import CheckResult, ErrorMap
 
@@ -19,6 +20,7 @@ MOST_CELLS = 128
 # A map narrower than this shows a row of squares, and no pattern.
 LEAST_SIDE = 4
 PICTURE_PIXELS = 400
+THUMBNAIL_PIXELS, LEAST_PIXELS = 56, 8
 LARGEST_CELL = 24
 GROUND, DOT, FIRST_WRONG, HATCH = 0, 1, 2, 11
 # The plate stays dark in both themes, so that brighter can mean worse.
@@ -42,31 +44,38 @@ class Picture:
     top: float | None
 
 
-def clearest(checks: Sequence[CheckResult]) -> tuple[CheckResult, ErrorMap] | None:
-    """The smallest failing case whose map has an area, else the largest map there is."""
-    maps = [(check, check.detail.error_map) for check in checks
-            if check.outcome == "failed" and check.detail and check.detail.error_map]
+def telling(check: CheckResult) -> ErrorMap | None:
+    """The map of a failing case. Where every element is wrong, it says no more than a message does, and is None."""
+    cells = check.detail.error_map if check.outcome == "failed" and check.detail else None
+    return cells if cells and len({kind if kind in ".u" else "wrong" for row in cells.cells for kind in row}) > 1 \
+        else None
+
+
+def clearest(checks: Sequence[CheckResult], shown: CheckResult | None) -> tuple[CheckResult, ErrorMap] | None:
+    """Of the telling maps that have an area that of the case that is shown, else the smallest; else the largest."""
+    maps = [(check, cells) for check in checks if (cells := telling(check))]
     if not maps:
         return None
-    maps.sort(key=lambda item: sum(map(len, item[1].cells)))
+    maps.sort(key=lambda item: (item[0] is not shown, prod(item[1].output_shape)))
     areas = (item for item in maps if min(len(item[1].cells), *map(len, item[1].cells)) >= LEAST_SIDE)
-    return next(areas, maps[-1])
+    return next(areas, max(maps, key=lambda item: prod(item[1].output_shape)))
 
 
-def picture(error_map: ErrorMap, worst: list[int] | None) -> Picture | None:
-    """None if there is nothing to draw."""
+def picture(error_map: ErrorMap, worst: list[int] | None, *, small: bool = False) -> Picture | None:
+    """None if there is nothing to draw. One that is `small` has a pixel a cell, and is shown larger."""
     rows = [row[:MOST_CELLS] for row in error_map.cells[:MOST_CELLS]]
     columns = max((len(row) for row in rows), default=0)
     if not columns:
         return None
     rows = [row.ljust(columns, " ") for row in rows]
-    size = max(4, min(LARGEST_CELL, PICTURE_PIXELS // max(columns, len(rows))))
+    size = 1 if small else max(4, min(LARGEST_CELL, PICTURE_PIXELS // max(columns, len(rows))))
     tall, wide = [*error_map.cell_shape, 1, 1][:2]
+    shown = size if not small else THUMBNAIL_PIXELS / max(columns, len(rows))
     mark = _cell_of(worst, tall, wide, columns) if worst else None
     inside = mark is not None and mark[0] < len(rows) and mark[1] < columns
     return Picture(
         uri="data:image/png;base64," + base64.b64encode(_png(_pixels(rows, size))).decode(),
-        width=columns * size, height=len(rows) * size,
+        width=max(round(columns * shown), LEAST_PIXELS), height=max(round(len(rows) * shown), LEAST_PIXELS),
         words=_words(rows, tall, wide, error_map.output_shape), cell=f"{tall} × {wide}",
         left=round((mark[1] + 0.5) / columns * 100, 2) if mark and inside else None,
         top=round((mark[0] + 0.5) / len(rows) * 100, 2) if mark and inside else None,
@@ -89,6 +98,8 @@ def _pixels(rows: list[str], size: int) -> list[bytes]:
 
 
 def _tile(kind: str, size: int) -> list[bytes]:
+    if size == 1:
+        return [bytes([HATCH if kind == "u" else FIRST_WRONG + int(kind) - 1 if kind.isdigit() else GROUND])]
     tile = [bytearray(size) for _ in range(size)]
     middle = {(size - 1) // 2, size // 2}
     for y in range(size - 1):

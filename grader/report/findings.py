@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from grader.report.text import points
+from grader.report.text import percent, points
 from grader.result import UNJUDGED, AssignmentResult, CheckResult, Detail, Result, decisive
 
-MOST_FINDINGS = 3
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 VERDICT_WORDS = {
     "accepted": "passed",
@@ -22,8 +21,8 @@ VERDICT_WORDS = {
     "infrastructure_error": "grader's fault",
 }
 STAGE_WORDS = {"source": "the file", "target": "compiled for the GPU"}
-# Order among equal losses: broken rules first, missing files last.
-SEVERITY = ("policy_violation", "runtime_error", "memory_limit", "time_limit", "wrong_answer", "missing")
+# Order among equal losses: broken rules first.
+SEVERITY = ("policy_violation", "runtime_error", "memory_limit", "time_limit", "wrong_answer")
 
 
 @dataclass(frozen=True)
@@ -113,11 +112,27 @@ def evidence(assignment: AssignmentResult) -> CheckResult | None:
 
 
 def findings(result: Result) -> list[Finding]:
-    """Every assignment that lost points by being wrong, the greatest loss first."""
-    wrong = [(name, a) for name, a in result.assignments.items() if status(a) in (FAILED, PARTLY)]
+    """Every assignment that was tried and lost points by being wrong, the greatest loss first."""
+    wrong = [(name, a) for name, a in result.assignments.items()
+             if status(a) in (FAILED, PARTLY) and a.verdict != "missing"]
     wrong.sort(key=lambda item: (item[1].score - item[1].measured_max, SEVERITY.index(item[1].verdict)))
     return [Finding(name, a, evidence(a), max(sum(c.outcome == "failed" for c in a.correctness.checks) - 1, 0))
             for name, a in wrong]
+
+
+def absent(assignment: AssignmentResult) -> bool:
+    """Whether nothing was tried: there is no file, or one that is as the template has it."""
+    kinds = {c.detail.kind for c in assignment.correctness.checks if c.outcome == "failed" and c.detail}
+    return bool(kinds) and kinds <= {"missing_file", "not_attempted"}
+
+
+def margin(assignment: AssignmentResult) -> str:
+    """How near to what is allowed the errors of a kernel come that is right; "" where no case says."""
+    ratios = [check.worst_ratio for check in assignment.correctness.checks if check.worst_ratio is not None]
+    if not ratios:
+        return ""
+    worst = max(ratios)
+    return f"The worst error is {percent(worst)} of what is allowed." if worst else "Every element is exact."
 
 
 def headline(result: Result) -> str:
@@ -144,7 +159,7 @@ def headline(result: Result) -> str:
         return "The file was not found." if one else f"None of the {many} files was found."
     unjudged = f" {_number(len(every) - len(judged)).capitalize()} could not be judged." if judged != every else ""
     # What is not there is nothing to fix.
-    broken = [found.assignment.title for found in findings(result) if found.assignment.verdict != "missing"]
+    broken = [found.assignment.title for found in findings(result)]
     first = f"; {broken[0]} is the one to fix first" if broken and len(judged) > 1 else ""
     if len(judged) == 1:
         return f"The kernel is {'right' if right else 'not right yet'}.{unjudged}"

@@ -13,10 +13,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from grader.hidden import for_student
-from grader.report import charts, error_map, findings, speed, stages, tally, text
+from grader.report import charts, error_map, findings, source, speed, stages, tally, text
 from grader.report.gradebook import gradebook
 from grader.report.load import Entry, Failure, load_results
 from grader.result import AssignmentResult, CheckResult, Result
+from grader.result import Environment as Graded
 from grader.text import FIELD_BYTES, clean
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -25,19 +26,22 @@ STUDENT_PAGE_BYTES = 1_000_000
 FIELD_LIMITS = (FIELD_BYTES, 5_000, 1_000, 250)
 CLASS_FIELD_BYTES = 240
 MOST_ROWS = 60
+# The class page, as seen from a student's.
+HOME = "../index.html"
 MOST_CASES = 3
 SPEED_HELPERS: tuple[Callable[..., Any], ...] = (
-    speed.measured, speed.how_fast, speed.why_points, speed.how_far, speed.share, speed.percent, speed.bar,
+    speed.measured, speed.how_fast, speed.why_points, speed.how_far, speed.share, text.percent, speed.bar,
     speed.impossible, speed.teraflops, speed.sample_rows, speed.thresholds, speed.won, stages.rungs,
-    stages.course_rungs, stages.standing,
+    stages.course_rungs, stages.standing, stages.next_step, findings.margin, findings.absent,
 )
 
 
-def write_student(result: Result, folder: Path) -> Path:
-    """Writes `folder/report.html`, at most about 1 MB, and returns its path."""
+def write_student(result: Result, folder: Path, *, home: str = "") -> Path:
+    """Writes `folder/report.html`, at most about 1 MB, and returns its path. `home` is the class page's address, if
+    there is to be a link to it."""
     page = ""
     for limit in FIELD_LIMITS:
-        page = student_page(result, limit)
+        page = student_page(result, limit, home)
         if len(page.encode()) <= STUDENT_PAGE_BYTES:
             break
     return _write(folder / "report.html", page)
@@ -53,15 +57,21 @@ def write_all(out: Path) -> Path:
     """Draws every page under `out` again from the results that lie there; returns the class page's path."""
     loaded = load_results(out)
     for entry in loaded.entries:
-        write_student(entry.result, out / entry.folder)
+        write_student(entry.result, out / entry.folder, home=HOME)
     write_class(loaded.entries, out, failures=loaded.failures)
     return out / "index.html"
 
 
-def student_page(result: Result, limit: int = FIELD_BYTES) -> str:
+def student_page(result: Result, limit: int = FIELD_BYTES, home: str = "") -> str:
     """The HTML of a student's report, without what is hidden, each text in it capped at `limit` bytes."""
-    result = text.clean_model(for_student(result), limit)
-    return _environment().get_template("student.html.j2").render(result=result, found=findings.findings(result))
+    original = for_student(result)
+    # A file cut in its middle has other lines: what is shown of it is cut line by line.
+    files = {name: a.source for name, a in original.assignments.items()}
+    result = text.clean_model(original.model_copy(update={"assignments": {
+        name: a.model_copy(update={"source": ""}) for name, a in original.assignments.items()}}), limit)
+    return _environment().get_template("student.html.j2").render(
+        result=result, found=findings.findings(result), home=home,
+        excerpt=lambda name, place, note: source.excerpt(files[name], place, note))
 
 
 def class_page(entries: Sequence[Entry], failures: Sequence[Failure] = ()) -> str:
@@ -71,7 +81,16 @@ def class_page(entries: Sequence[Entry], failures: Sequence[Failure] = ()) -> st
     maximum = max((entry.result.measured_max for entry in cleaned), default=0.0)
     return _environment().get_template("class.html.j2").render(
         entries=cleaned, failures=broken, tallies=tally.tallies(cleaned), summary=tally.summary(cleaned),
-        scores=[entry.result.score for entry in cleaned], maximum=maximum)
+        scores=[entry.result.score for entry in cleaned], maximum=maximum, environments=_environments(cleaned))
+
+
+def _environments(entries: Sequence[Entry]) -> list[tuple[Graded, list[str]]]:
+    """What students were graded on, and who was, where it differs in more than the seed."""
+    found: dict[str, tuple[Graded, list[str]]] = {}
+    for entry in entries:
+        its = entry.result.environment.model_copy(update={"seed": ""})
+        found.setdefault(its.model_dump_json(), (its, []))[1].append(entry.result.student)
+    return list(found.values())
 
 
 def link(folder: str) -> str:
@@ -90,15 +109,22 @@ def grouped(checks: Sequence[CheckResult], attribute: str, most: int = 3) -> lis
             for body, names in list(cases.items())[:most]]
 
 
-def mapped(assignment: AssignmentResult) -> tuple[CheckResult, error_map.Picture] | None:
-    """The clearest map of a failing case."""
-    found = error_map.clearest(assignment.correctness.checks)
+def mapped(assignment: AssignmentResult, shown: CheckResult | None) -> tuple[CheckResult, error_map.Picture] | None:
+    """The map of the failing case that is shown, or the clearest one of another."""
+    found = error_map.clearest(assignment.correctness.checks, shown)
     if found is None:
         return None
     check, cells = found
     worst = check.detail.worst if check.detail else None
     picture = error_map.picture(cells, worst.index if worst else None)
     return (check, picture) if picture else None
+
+
+def thumbnails(checks: Sequence[CheckResult], drawn: CheckResult | None) -> dict[str, error_map.Picture]:
+    """Small maps of failing cases, but for the one that is drawn large, by the check's id."""
+    found = {check.id: error_map.picture(cells, None, small=True) for check in checks[:MOST_ROWS]
+             if check is not drawn and (cells := error_map.telling(check))}
+    return {name: picture for name, picture in found.items() if picture}
 
 
 @cache
@@ -113,8 +139,8 @@ def _environment() -> Environment:
         "ladder": charts.ladder, "strip": charts.strip, "distribution": charts.distribution,
         "palette": error_map.PALETTE,
         **{helper.__name__: helper for helper in SPEED_HELPERS},
-        "grouped": grouped, "label": findings.label, "sentence": findings.sentence, "mapped": mapped, "link": link,
-        "most_rows": MOST_ROWS, "most_findings": findings.MOST_FINDINGS,
+        "grouped": grouped, "label": findings.label, "sentence": findings.sentence, "mapped": mapped,
+        "thumbnails": thumbnails, "link": link, "pairs": zip, "most_rows": MOST_ROWS,
     }
     environment.globals.update(helpers)
     return environment

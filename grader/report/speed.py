@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from grader.report.charts import Row
-from grader.report.text import figure, points
+from grader.report.text import figure, percent, points
 from grader.result import IMPOSSIBLE, AssignmentResult, Interval, Performance, Timing
 
 # The speed-of-light bar has room beyond the roof, so that what is above it can be seen to be.
@@ -26,13 +26,20 @@ def measured(assignment: AssignmentResult) -> bool:
 
 
 def how_fast(performance: Performance) -> str:
-    """`0.97 times the speed of the baseline (0.96 to 0.98)`, with the number of cases if there are several."""
+    """`0.97 times the speed of the baseline (0.96 to 0.98)`, with the number of cases if there are several; "as fast
+    as" what it is within a hundredth of."""
     found = performance.speedup
     if found is None:
         return ""
     over = f", over {len(performance.timings)} cases" if len(performance.timings) > 1 else ""
     name = performance.baseline or "the baseline"
-    return f"{figure(found.median)} times the speed of {name} ({figure(found.low)} to {figure(found.high)}{over})."
+    said = often(found.median)
+    return f"{said[0].upper()}{said[1:]} {name} ({figure(found.low)} to {figure(found.high)}{over})."
+
+
+def often(ratio: float) -> str:
+    """`0.97 times the speed of`, or `as fast as` within a hundredth of 1."""
+    return "as fast as" if abs(ratio - 1) <= 0.01 else f"{figure(ratio)} times the speed of"
 
 
 def why_points(assignment: AssignmentResult) -> str:
@@ -94,11 +101,6 @@ def share(timing: Timing) -> float | None:
     """The share of the roof, if it is known."""
     known = timing.roof_fraction
     return known if known is not None and positive(known) else None
-
-
-def percent(value: float) -> str:
-    """`94 %`, and two digits below ten: `1.2 %`."""
-    return f"{100 * value:.0f} %" if value >= 0.0995 else f"{100 * value:.2g} %"
 
 
 def bar(timing: Timing) -> float:

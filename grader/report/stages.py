@@ -6,8 +6,8 @@ from statistics import geometric_mean
 
 from grader.report import charts
 from grader.report.speed import positive
-from grader.report.text import figure
-from grader.result import REFERENCE, Performance, Rung
+from grader.report.text import figure, points
+from grader.result import REFERENCE, AssignmentResult, Performance, Rung
 
 # Stage 0 is PyTorch: the baseline under another name, and nothing that may be handed in.
 START = "V0 "
@@ -59,6 +59,14 @@ def standing(performance: Performance) -> str:
         return f"{said}."
     title = f": “{above[0].title}”" if above[0].title and above[0].name != REFERENCE else ""
     return f"{said}. Next is {_named(above[0])} at {figure(above[0].ratio)}×{title}."
+
+
+def next_step(assignment: AssignmentResult) -> str:
+    """What comes after a right answer, where the speed that was measured does not say it."""
+    p = assignment.performance
+    if p.status == "measured" or not p.max_points:
+        return ""
+    return f"its speed, {points(p.max_points)} points, once it is graded on a GPU."
 
 
 def _named(rung: Rung) -> str:

@@ -10,7 +10,7 @@ from statistics import median
 from grader.report.charts import Row
 from grader.report.findings import CHECK_STATUS, FAILED, PARTLY, PASSED, UNMEASURED, Status, label, status
 from grader.report.load import Entry
-from grader.report.speed import measured, thresholds
+from grader.report.speed import measured, often, thresholds
 from grader.report.text import figure, points
 
 MOST = 3
@@ -40,7 +40,7 @@ class Tally:
     def speed(self) -> str:
         """What the ratios come to, in a sentence."""
         many = f"{len(self.ratios)} kernels" if len(self.ratios) > 1 else "one kernel"
-        text = f"Speed of {many}: the median is {figure(median(self.ratios))} times the baseline's"
+        text = f"Speed of {many}: the median is {often(median(self.ratios))} the baseline"
         return f"{text}, from {figure(min(self.ratios))} to {figure(max(self.ratios))}." if len(self.ratios) > 1 \
             else f"{text}."
 

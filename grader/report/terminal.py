@@ -44,11 +44,14 @@ def kernel(assignment: AssignmentResult, file: str, expected: str) -> Renderable
         head.append(f"  {points(a.score)} of {points(a.measured_max)} points", "dim")
     if PurePath(file).name != expected:
         head.append(f"  as {expected}", "dim")
-    blocks = [_indented(_prose(_margin(a) if a.verdict == "accepted" else a.message))]
+    margin = findings.margin(a) if a.verdict == "accepted" else ""
+    blocks = [_indented(_prose(f"{a.message} {margin}".strip()))]
     if detail and detail.place:
         blocks.append(Text(f"  {file}:{detail.place.line}", "bold", no_wrap=True, overflow="ignore"))
         # As it is, and never wrapped by words: it is code.
         blocks.append(_indented(_indented(Text(detail.place.text.strip(), "cyan", overflow="fold"))))
+        if detail.place.seen:
+            blocks.append(_indented(_prose(detail.place.seen)))
     more: list[RenderableType] = []
     if a.hint:
         more.append(_prose(f"Try: {a.hint}", "Try:"))
@@ -80,19 +83,14 @@ def closing(result: Result) -> RenderableType:
     return Group(*lines)
 
 
-def _margin(a: AssignmentResult) -> str:
-    ratios = [check.worst_ratio for check in a.correctness.checks if check.worst_ratio]
-    return f"{a.message} The worst error is {speed.percent(max(ratios))} of what is allowed." if ratios else a.message
-
-
 def _evidence(a: AssignmentResult, shown: CheckResult | None) -> list[RenderableType]:
     blocks: list[RenderableType] = []
     cases = [check for check in a.correctness.checks if check.stage == "case"]
     if any(check.outcome == "passed" for check in cases) or len({c.detail.kind for c in cases if c.detail}) > 1:
         blocks.append(_cases(cases))
-    # Where every element is wrong in the same way, a map says no more than the message does.
-    drawn = [check for check in cases if check.detail and (cells := check.detail.error_map) and len(_signs(cells)) > 1]
-    if found := error_map.clearest([shown] if shown in drawn else drawn):
+    # Made smaller, a map may say no more than the message does.
+    drawn = [check for check in cases if (cells := error_map.telling(check)) and len(_signs(cells)) > 1]
+    if found := error_map.clearest(drawn, shown if shown in drawn else None):
         blocks.append(_map(*found, told=found[0] is shown))
     detail = shown.detail if shown else None
     if detail and detail.traceback and not detail.place:

@@ -40,6 +40,11 @@ def figure(value: float | None) -> str:
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
 
 
+def percent(value: float) -> str:
+    """`94 %`, and two digits below ten: `1.2 %`."""
+    return f"{100 * value:.0f} %" if value >= 0.0995 else f"{100 * value:.2g} %"
+
+
 def seconds(value: float | None) -> str:
     """A duration with its unit: `1.5 s`, `45.6 ms`."""
     if value is None or not math.isfinite(value):

@@ -58,8 +58,9 @@ def run(
 
     Each has the given buffers' memory for itself: writable arrays of bytes, in the order of their indices. `file` is
     the student's, where lines are looked for; that of a kernel's entry if it is "".
-    `outputs` names parameters that hold nothing yet: what a kernel loads of them before it stores is a finding. What a `watch` asks for is told of the last call, of the
-    first of these parameters; where it has programs chosen, findings are those of a part of the work.
+    `outputs` names parameters that hold nothing yet: what a kernel loads of them before it stores is a finding.
+    What a `watch` asks for is told of the last call, of the first of these parameters; where it chooses programs,
+    findings are those of a part of the work.
     """
     budget = Budget(operations)
     try:

@@ -10,6 +10,7 @@ import numpy as np
 
 from grader.plan.plan import Launch
 from grader.plan.traffic import SECTOR, Access, Kind, Launched, Stored, Touched, Watch
+from grader.simulator.findings import Place
 from grader.simulator.memory import flat
 from grader.simulator.pointers import Source
 from grader.simulator.ramps import Ramp, plain
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 # Of the programs that are counted: more lanes tell nothing new, and take long to sort.
 LANES = 1 << 18
-MOST_LAUNCHES, MOST_ACCESSES, MOST_TOUCHED, MOST_RUNS = 8, 32, 32, 1024
+MOST_LAUNCHES, MOST_ACCESSES, MOST_TOUCHED, MOST_RUNS, MOST_LINES = 8, 32, 32, 1024, 16
 NAME = 80
 _GOLDEN = 0.6180339887498949
 
@@ -52,7 +53,8 @@ class Meter:
         self._watch, self._output = watch, output
         self._stores = np.array(watch.stores, np.int64)
         self._lines = np.zeros(self._stores.size, np.int64)
-        self._programs: dict[int, tuple[int, int, int]] = {}
+        self._owners = np.full(self._stores.size, -1)
+        self._places: dict[int, Place] = {}
         self._launches: list[_Launch] = []
 
     def forget(self) -> None:
@@ -102,20 +104,24 @@ class Meter:
         sums.moved += _different(owned + index * size // SECTOR) * SECTOR
 
     def _remember(self, machine: Machine, begin: Array, owners: Array) -> None:
-        at = np.searchsorted(self._stores, begin)
+        at: Array = np.searchsorted(self._stores, begin)
         at[at == self._stores.size] = 0
         hit = self._stores[at] == begin
         if not hit.any():
             return
         place = machine.place()
-        self._lines[at[hit]] = place.line
-        for number, owner in zip(at[hit].tolist(), owners[hit].tolist(), strict=True):
-            self._programs[number] = place.program(owner - 1)
+        self._lines[at[hit]], self._owners[at[hit]] = place.line, owners[hit] - 1
+        self._places[place.line] = place
 
     def stored(self) -> list[Stored]:
-        return [Stored(byte=byte, line=line, program=self._programs[number])
-                for number, (byte, line) in enumerate(zip(self._stores.tolist(), self._lines.tolist(), strict=True))
-                if number in self._programs]
+        found = []
+        for line, place in self._places.items():
+            own = np.flatnonzero((self._lines == line) & (self._owners >= 0))
+            if own.size:
+                found.append(Stored(
+                    line=line, elements=own.size, byte=int(self._stores[own[0]]),
+                    program=place.program(int(self._owners[own[0]])), last=place.program(int(self._owners[own[-1]]))))
+        return found[:MOST_LINES]
 
     def launched(self) -> list[Launched]:
         return [Launched(

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.judge.compare import LEVELS, OracleError, compare, error_map, poison_, poisoned
+from grader.judge.compare import LEVELS, OracleError, compare, corner, error_map, poison_, poisoned
 from grader.judge.simulation import Ran, ran_on_both
 
 DTYPES = [torch.float32, torch.float16]
@@ -202,3 +202,21 @@ def test_every_mark_of_the_map_is_known() -> None:
     poison_(got[:1])
     found = error_map(compare(got, _zeros(64), _allowed(1.0)))
     assert set("".join(found.cells)) == set(LEVELS) - {"."}
+
+
+def test_corner_shows_the_first_wrong_element_with_digits_that_tell() -> None:
+    expected = torch.arange(60, dtype=torch.float64).reshape(6, 10)
+    got = expected.float()
+    got[3, 7], got[5, 9] = 37.0001, float("nan")
+    shown = corner(compare(got, expected, torch.tensor(1e-9, dtype=torch.float64)))
+    assert shown.index == [2, 6]
+    assert shown.got[1] == ["36", "37.0001", "38", "39"] and shown.expected[1] == ["", "37", "", ""]
+    assert shown.got[3][3] == "nan" and shown.expected[3] == ["", "", "", "59"]
+    poison_(got[5:])
+    assert corner(compare(got, expected, torch.tensor(1e-9, dtype=torch.float64))).got[3] == ["unwritten"] * 4
+
+
+def test_corner_of_a_vector_stands_upright_and_one_of_an_element_is_it() -> None:
+    shown = corner(compare(torch.tensor([1.0, 2.0, 4.0]), torch.tensor([1.0, 2.0, 3.0]).double(), None))
+    assert (shown.index, shown.got, shown.expected) == ([0], [["1"], ["2"], ["4"]], [[""], [""], ["3"]])
+    assert corner(compare(torch.tensor([[1.0]]), torch.tensor([[2.0]]).double(), None)).index == [0, 0]

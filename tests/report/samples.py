@@ -8,6 +8,7 @@ from grader.result import (
     UNJUDGED,
     AssignmentResult,
     CheckResult,
+    Corner,
     Correctness,
     Detail,
     Environment,
@@ -53,6 +54,21 @@ HINTS = {
     "rmsnorm_vector": "Every program sums only its own block: add the parts before dividing.",
     "copy_first_column": "Copy the column, not the row: the step between elements is the number of columns.",
 }
+SOURCE = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def the_kernel(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
+    rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    columns = tl.arange(0, BLOCK)
+    tile = tl.load(x_ptr + rows[:, None] * N + columns, mask=(rows[:, None] < M) & (columns < N), other=0.0)
+    tl.store(out_ptr + rows[:, None] * N + columns, tile)
+
+
+def the_function(x, out):
+    the_kernel[(1,)](x, out, *x.shape, BLOCK=16)
+"""
 MESSAGES = {
     "transpose": "Right for square matrices, wrong for the others.",
     "gemm": "Right for small K; the error grows with K as it does in half precision.",
@@ -98,7 +114,9 @@ def failed(name: str, sizes: tuple[int, int] = (5, 9)) -> CheckResult:
         worst_ratio=3.7e5,
         detail=Detail(
             kind="wrong_values", message=f"{m * n - 3} of {m * n} elements are wrong.", hint=HINTS[name],
-            place=Place(file=f"{name}.py", line=31, text="    tl.store(out + rows[:, None] * N + columns, tile, mask)"),
+            place=Place(file=f"{name}.py", line=10, text="tl.store(out_ptr + rows[:, None] * N + columns, tile)",
+                        seen="This line stored the wrong elements; the first of them, out[1, 0], in program 0."),
+            corner=Corner(index=[0, 0], got=[["0.31", "0.4"], ["1.5", "unwritten"]], expected=[["", ""], ["-2", "7"]]),
             wrong=m * n - 3, total=m * n, unwritten=4,
             worst=Worst(index=index, got="0.31", expected="-1.27", error="1.58", allowed="4.2e-06"), error_map=cells))
 
@@ -127,7 +145,7 @@ def assignment(name: str, verdict: Verdict = "accepted", *, score: float | None 
         title=title, signature=signature, formula=formula, verdict=verdict, score=won + speed.points, max_score=100,
         message=message, hint=hint, correctness=Correctness(points=won, max_points=60, checks=checks),
         performance=speed, flags=_flags(name, verdict, checks, speed),
-        source_sha256="ab" * 32, seconds=1.7)
+        source_sha256="ab" * 32, source="" if verdict == "missing" else SOURCE, seconds=1.7)
 
 
 def _flags(name: str, verdict: Verdict, checks: list[CheckResult], speed: Performance) -> list[Flag]:
@@ -193,13 +211,15 @@ def hostile() -> Result:
     text = f"{SCRIPT} {ANSI} {REORDERED} {{{{ 7 * 7 }}}} {LONG}"
     made = result(SCRIPT, {"silu": "wrong_answer", "gemm": "runtime_error", "transpose": "policy_violation"})
     for a in made.assignments.values():
-        a.message = a.hint = text
+        a.message = a.hint = a.source = text
         a.flags = [Flag(what=text, evidence=text, place=Place(file=SCRIPT, line=1, text=text))]
         for number, check in enumerate(a.correctness.checks):
             if check.detail:
                 for field in ("message", "hint", "traceback", "output"):
                     setattr(check.detail, field, f"{number} {text}")
-                check.detail.place = Place(file=SCRIPT, line=1, text=text)
+                check.detail.place = Place(file=SCRIPT, line=1 + number, text=text, seen=text)
+                check.detail.corner = Corner(
+                    index=[0, 0], got=[[SCRIPT] * 4] * 4, expected=[["-1.2345678e-38", ""] * 2] * 4)
                 check.detail.worst = Worst(index=[0, 5], got=SCRIPT, expected=ANSI, error="nan", allowed="0")
     made.notes = [text]
     return made

@@ -10,13 +10,15 @@ import re
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 
 from grader.report.findings import findings
 from grader.report.gradebook import cell, gradebook
 from grader.report.load import Entry, Failure, load_results
 from grader.report.pages import class_page, link, student_page, write_all, write_class, write_student
+from grader.report.source import excerpt
 from grader.report.tally import tallies
-from grader.result import Result
+from grader.result import Place, Result
 from tests.report import samples
 from tests.report.elements import Elements
 
@@ -37,12 +39,74 @@ def rows(text: str) -> list[list[str]]:
 
 def test_student_page_says_what_matters() -> None:
     page = student_page(samples.typical())
-    for text in ("Ada Lovelace", "<b>240</b> of 360 points measured", "(600 in all)", "out[8, 0]", "transpose.py:31",
-                 "never written", "How this was measured", "9f3c0d51b7e24a68", "kernelmark grade submissions/12"):
+    for text in ("Ada Lovelace", "<b>240</b> of 360 points measured", "(600 in all)", "out[8, 0]", "transpose.py:10",
+                 "never written", "How this was measured", "kernelmark check --seed 9f3c0d51b7e24a68"):
         assert text in page
     order = [page.index(text) for text in
-             ("Four of six", "Not measured", "Fix first", "Kernel by kernel", "checks passed", "How this was measured")]
+             ("Four of six", "Not measured", "Fix first", "Right</h2>", "How this was measured")]
     assert order == sorted(order)
+
+
+def test_each_thing_is_said_once() -> None:
+    page = student_page(samples.typical())
+    for a in (a for a in samples.typical().assignments.values() if a.verdict != "accepted"):
+        check = next(check for check in a.correctness.checks if check.detail)
+        assert check.detail is not None and check.detail.place is not None
+        for text in (a.message, a.hint):
+            assert page.count(str(escape(text))) == 1
+    assert page.count("Stripes and blocks point at") == page.count("<i class=\"swatch hatch\">") == 1
+    assert page.count('class="plate"') == page.count('class="marked"') == 2
+
+
+def test_a_right_kernel_says_by_what_margin_and_what_comes_next() -> None:
+    result = samples.result("Ada")
+    worst = max(check.worst_ratio or 0 for check in result.assignments["silu"].correctness.checks)
+    text = " ".join(Elements(student_page(result)).text)
+    assert f"The worst error is {100 * worst:.0f} % of what is allowed." in text
+    assert "its speed, 40 points, once it is graded on a GPU." in text
+    for check in result.assignments["silu"].correctness.checks:
+        check.worst_ratio = 0.0
+    assert "Every element is exact." in student_page(result)
+
+
+def test_what_was_never_written_is_a_line_a_kernel() -> None:
+    page = student_page(samples.result("Ada", dict.fromkeys(samples.KERNELS, "missing")))
+    assert page.count("<article") == 0 and page.count("Start from the template") == 0
+    text = " ".join(Elements(page).text)
+    assert all(f"There is no {name}.py." in text for name in samples.KERNELS)
+
+
+def test_the_line_is_shown_in_its_function_with_the_finding_beside_it() -> None:
+    marked = excerpt(samples.SOURCE, Place(file="a.py", line=10), "why")
+    assert [line.number for line in marked] == [5, 6, 7, 8, 9, 10]
+    assert [(line.number, line.note) for line in marked if line.marked] == [(10, "why")]
+    host = excerpt(samples.SOURCE, Place(file="a.py", line=14), "")
+    assert [line.number for line in host] == [13, 14] and host[0].text.startswith("def the_function")
+    assert excerpt("", Place(file="a.py", line=3), "x") == []
+    (alone,) = excerpt("", Place(file="a.py", line=3, text="  a = 1 "), "x")
+    assert (alone.number, alone.text, alone.marked) == (3, "a = 1", True)
+    long = excerpt("x = 1\n" * 500, Place(file="a.py", line=250), "")
+    assert len(long) < 20 and any(line.marked and line.number == 250 for line in long)
+
+
+def test_paths_of_the_server_and_holes_of_its_isolation_are_told_to_those_who_grade() -> None:
+    result = samples.typical()
+    result.reproduce = "kernelmark grade /srv/course/ada"
+    result.environment.isolation_missing = ["no cgroup: no cgroup with the controller pids is delegated"]
+    theirs, ours = student_page(result), class_page([Entry("ada", result)])
+    for text in ("/srv/course", "no cgroup", "Landlock is not offered", "Linux 6.8"):
+        assert text in ours and text not in theirs
+
+
+def test_a_report_links_back_to_its_class(tmp_path: Path) -> None:
+    put(tmp_path, "ada", samples.typical())
+    write_all(tmp_path)
+    addresses = [a.get("href") or "" for tag, a in Elements((tmp_path / "ada/report.html").read_text()).tags
+                 if tag == "a"]
+    (home,) = (address for address in addresses if not address.startswith("#"))
+    assert (tmp_path / "ada" / home).resolve() == tmp_path / "index.html"
+    # What a student checks at home is in no class.
+    assert "../" not in write_student(samples.typical(), tmp_path / "own").read_text()
 
 
 def test_speed_is_in_the_gradebook_where_it_was_measured() -> None:
@@ -182,7 +246,7 @@ def test_what_only_a_gpu_can_judge_is_neither_won_nor_lost() -> None:
     assert result.measured_max == 300 and result.score == 300
     assert findings(result) == []
     page = student_page(result)
-    assert "not judged" in page and "needs a GPU" in page and "neither won nor lost" in page
+    assert "Not judged" in page and "neither won nor lost" in page
     assert "GEMM (100 points): only a GPU can judge it" in page
     assert "Line 40 was skipped: it measures <code>time</code>." in page
     entries = [Entry("ada", result)]

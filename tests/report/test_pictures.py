@@ -11,7 +11,7 @@ import pytest
 
 from grader.report.charts import COLOURS, Row, Rung, distribution, ladder, strip
 from grader.report.error_map import picture
-from grader.report.pages import mapped
+from grader.report.pages import mapped, thumbnails
 from grader.result import ErrorMap, Interval
 from tests.report import samples
 
@@ -22,11 +22,20 @@ def test_map_shown_has_an_area() -> None:
     assert thin.detail is not None
     thin.detail.error_map = ErrorMap(output_shape=[7, 1], cell_shape=[1, 1], cells=["9"] * 7)
     a.correctness.checks.insert(0, thin)
-    shown = mapped(a)
-    assert shown is not None and shown[0].case == "5x9"
+    thin.detail.error_map.cells[0] = "."
+    large = a.correctness.checks[-2]
+    assert large.case == "61x128"
+    for told, case in ((None, "5x9"), (thin, "5x9"), (large, "61x128")):
+        shown = mapped(a, told)
+        assert shown is not None and shown[0].case == case
+    assert set(thumbnails(a.correctness.checks, large)) == {thin.id, next(c.id for c in a.correctness.checks
+                                                                          if c.case == "5x9")}
     a.correctness.checks = [thin]
-    shown = mapped(a)
+    shown = mapped(a, thin)
     assert shown is not None and shown[0] is thin
+    # Where every element is wrong a map says nothing.
+    thin.detail.error_map.cells[0] = "9"
+    assert mapped(a, thin) is None
 
 
 def test_error_map_is_a_png_with_the_worst_marked() -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from grader.report.pages import student_page
-from grader.report.speed import why_points
+from grader.report.speed import how_fast, why_points
 from grader.report.stages import rungs as ladder_rungs
 from grader.report.stages import standing
 from grader.result import Interval, Performance
@@ -26,10 +26,18 @@ def test_measured_speed_is_drawn() -> None:
         "0.989 times the speed of torch.mm(a, b, out=out) (0.987 to 0.991, over 3 cases).",
         "All 40 points: a ratio of 0.9 or more earns them.",
         "677 of 680 TFLOP/s", "139 %", "looks impossible", "This is flagged for a person to look at",
-        "Speed: 0 of 40 points. Speed counts once every case is right.",
+        "No points for speed here: Speed counts once every case is right.",
     ):
         assert said in text, said
     assert page.count('class="light above"') == 1
+
+
+@pytest.mark.parametrize(("ratio", "said"), [
+    (1.0, "As fast as the baseline (1 to 1)."), (1.0099, "As fast as the baseline (1.01 to 1.01)."),
+    (0.9901, "As fast as the baseline (0.99 to 0.99)."), (1.02, "1.02 times the speed of the baseline (1.02 to 1.02)."),
+    (0.98, "0.98 times the speed of the baseline (0.98 to 0.98).")])
+def test_a_ratio_within_a_hundredth_of_one_is_as_fast(ratio: float, said: str) -> None:
+    assert how_fast(Performance(max_points=1, speedup=Interval(median=ratio, low=ratio, high=ratio))) == said
 
 
 def test_a_slow_kernel_is_told_what_the_next_point_takes() -> None:

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
 """Bytes moved and needed, of kernels whose traffic follows from arithmetic; who stored an element; what is touched."""
 
 from __future__ import annotations
@@ -138,10 +139,11 @@ def test_of_many_programs_some_are_counted_and_the_others_not_run() -> None:
 
 
 def test_the_last_store_of_an_element_is_known_by_line_and_program() -> None:
-    watch = Watch(stores=[0, 4 * 65, 4 * 70, 4 * 101])
+    watch = Watch(stores=[4 * element for element in (0, 62, 63, 65, 70, 99, 101)])
     found = seen(two_stores, (2,), torch.ones(1), torch.empty(100), 100, watch=watch, BLOCK=64).stored
     first = two_stores.starting_line_number
-    assert [(one.byte // 4, one.line - first, one.program[0]) for one in found] == [(0, 3, 0), (65, 4, 1), (70, 3, 1)]
+    assert [(one.line - first, one.elements, one.byte // 4, one.program[0], one.last[0]) for one in found] == [
+        (3, 3, 0, 0, 1), (4, 3, 63, 0, 1)]
 
 
 def test_one_program_touches_its_rows_and_columns() -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from grader.assignment import Assignment, Case, Inputs
-from grader.judge.compare import Comparison, error_map, index_of
+from grader.judge.compare import Comparison, corner, error_map, index_of
 from grader.judge.explain.evidence import UNKNOWN, WEAK, WRITTEN, Evidence, Finding, plural
 from grader.judge.explain.mistakes import converted, known_mistake
 from grader.judge.explain.nonfinite import not_finite
@@ -91,7 +91,7 @@ def _with_figures(detail: Detail, comparison: Comparison) -> Detail:
     """The detail with how much of the output is wrong, and where."""
     return detail.model_copy(update={
         "wrong": comparison.count, "total": comparison.total, "unwritten": comparison.unwritten_count,
-        "worst": comparison.worst, "error_map": error_map(comparison)})
+        "worst": comparison.worst, "error_map": error_map(comparison), "corner": corner(comparison)})
 
 
 def _kind(evidence: Evidence) -> FailureKind:

@@ -100,10 +100,11 @@
     apply();
   }
 
+  // A browser that cannot print what is folded by a style.
   function unfoldInPrint() {
     let opened = [];
     addEventListener("beforeprint", function () {
-      opened = Array.from(document.querySelectorAll("details:not([open])"));
+      opened = Array.from(document.querySelectorAll("details.evidence:not([open])"));
       opened.forEach((details) => { details.open = true; });
     });
     addEventListener("afterprint", function () {
