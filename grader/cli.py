@@ -112,6 +112,8 @@ def _grade(
         if fitting := intake.fitting(submissions, found):
             _usage(fitting)
         students = find_submissions(submissions, found.values(), leave_out=out)
+        for line in intake.remembered(submissions):
+            errors.print(f"kernelmark: {line}", markup=False)
         if left := desk.beside(submissions, [student.folder for student in students]):
             errors.print(f"kernelmark: {', '.join(left)}: in no student's folder, so not graded", markup=False)
         students = chosen(students, student)

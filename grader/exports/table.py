@@ -10,7 +10,7 @@ from grader.intake.manifest import Member
 from grader.report.gradebook import cell, gradebook
 from grader.report.load import Entry
 
-PERSON = ("id", "name", "email", "section", "folder", "submitted_at", "late")
+PERSON = ("id", "name", "email", "section", "folder", "submitted_at", "late", "problems")
 
 
 def table(found: Class) -> str:
@@ -21,10 +21,12 @@ def table(found: Class) -> str:
     # The first column is the student, of whom there may be several here.
     writer.writerow([*PERSON, *rows[0][1:]])
     for one, row in zip(found.graded, rows[1:], strict=True):
-        at, late = (one.hand_in.submitted_at, one.hand_in.late) if one.hand_in else (None, None)
+        when = ["", "", ""]
+        if one.hand_in:
+            when = [one.hand_in.submitted_at or "", {None: "", True: "yes", False: "no"}[one.hand_in.late],
+                    cell("; ".join(one.hand_in.problems))]
         for member in one.members:
-            writer.writerow([*_person(member), cell(one.folder), at or "",
-                             "" if late is None else "yes" if late else "no", *row[1:]])
+            writer.writerow([*_person(member), cell(one.folder), *when, *row[1:]])
     for member in found.missing:
         writer.writerow([*_person(member), *[""] * (len(PERSON) - 4 + len(rows[0]) - 1)])
     return sheet.getvalue()

@@ -100,6 +100,19 @@ def fitting(source: Path, known: Mapping[str, str]) -> str | None:
                      f"{shlex.join(['kernelmark', 'intake', str(source), '--into', str(into)])}")
 
 
+def remembered(folder: Path) -> list[str]:
+    """What the intake that wrote a folder could not read, a line each; nothing where none did."""
+    from grader.intake.manifest import ManifestError, read_manifest
+
+    if not (folder / FILE).is_file():
+        return []
+    try:
+        return [printable(f"{one.folder}: {problem}") for one in read_manifest(folder).submissions
+                for problem in one.problems]
+    except ManifestError as error:
+        return [printable(str(error))]
+
+
 def _instant(text: str) -> datetime.datetime:
     try:
         if (time := datetime.datetime.fromisoformat(text)).tzinfo is not None:
