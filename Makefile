@@ -35,6 +35,7 @@ grade: $(SETUP) ## grade SUBMISSIONS (default: the sample class) and write repor
 		--jobs "$(JOBS)" $(ISOLATION)
 
 sample: ## grade the sample class and write its pages to docs/sample
+	rm -rf docs/sample/.attempts
 	$(MAKE) grade SUBMISSIONS=examples/class OUT=docs/sample
 
 student-kit: $(SETUP) ## make what students get, as the folder KIT and a zip

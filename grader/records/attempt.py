@@ -15,6 +15,9 @@ from grader.course import Course
 from grader.result import UNJUDGED, Environment, Verdict
 from grader.submission import Source
 
+ROOMS = ("judge", "kit", "plan", "planner", "compiler", "simulator", "executor", "suite")
+"""Those of `grader/` that decide what is right, and how fast it is."""
+
 
 class HandIn(NamedTuple):
     """A file as a student handed it in at a time: whatever attempts there are of it, one of them stands."""
@@ -90,9 +93,11 @@ def hash_of_submission(source: Source) -> str:
 
 def hash_of_tests(name: str, course: Course, root: Path = ROOT) -> str:
     """The sha256 of what an assignment's answers are checked with: its files but the handout, hidden cases included,
-    the kit that draws inputs and sets tolerances, and the limits of the course."""
+    the judge with the kit that draws inputs and sets tolerances, and the limits of the course."""
     folder = root / "assignments" / name
-    files = [*sorted(folder.glob("*.py")), folder / HIDDEN, *sorted((root / "grader" / "kit").glob("*.py"))]
+    # In a checkout the judge changes from one version to the next.
+    judge = [path for room in ROOMS for path in sorted((root / "grader" / room).rglob("*.py"))]
+    files = [*sorted(folder.glob("*.py")), folder / HIDDEN, *judge]
     digests = [f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
                for path in files if path.is_file()]
     return _hash([digests, course.limits.model_dump(), course.gpu.model_dump(), course.policy.assembly])

@@ -100,7 +100,8 @@ def test_hashes_follow_what_they_are_of(tmp_path: Path) -> None:
     course, seen = Course(), {hash_of_tests("silu", Course(), tmp_path)}
     (folder / "handout.md").write_text("words")
     assert hash_of_tests("silu", course, tmp_path) in seen
-    for path in (folder / "assignment.py", folder / "hidden.toml", tmp_path / "grader" / "kit" / "inputs.py"):
+    for path in (folder / "assignment.py", folder / "hidden.toml", tmp_path / "grader/kit/inputs.py",
+                 tmp_path / "grader/judge/explain/case.py"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{path} changed")
         found = hash_of_tests("silu", course, tmp_path)
