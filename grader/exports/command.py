@@ -47,13 +47,13 @@ COURSE = catalogue.ROOT / "course.toml"
 def canvas(
     results: Results, sheet: Sheet, out: Out, column: Annotated[str, typer.Option(
         help="The assignment's title, with or without its number.")] = "",
-    intake: Intake = None, roster: Roster = None, force: Force = False,
+    intake: Intake = None, roster: Roster = None, course: Course = COURSE, force: Force = False,
 ) -> None:
     """Fill the assignment's column of the gradebook that Canvas exported, for those who have a grade."""
     from grader.exports import fill
     from grader.exports.graded import ExportError
 
-    found = _class(results, intake, roster)
+    found = _class(results, intake, roster, course=course)
     try:
         filled = fill.canvas(sheet, column, found)
     except ExportError as error:
@@ -66,13 +66,13 @@ def canvas(
 def moodle(
     results: Results, sheet: Sheet, out: Out, column: Annotated[str, typer.Option(
         help="The heading of the grades, in your Moodle's language.")] = "Grade",
-    intake: Intake = None, roster: Roster = None, force: Force = False,
+    intake: Intake = None, roster: Roster = None, course: Course = COURSE, force: Force = False,
 ) -> None:
     """Fill the grades of the grading worksheet that Moodle gave out, for those who have one."""
     from grader.exports import fill
     from grader.exports.graded import ExportError
 
-    found = _class(results, intake, roster)
+    found = _class(results, intake, roster, course=course)
     try:
         filled = fill.moodle(sheet, column, found)
     except ExportError as error:
@@ -178,7 +178,7 @@ def junit(results: Results, out: Out, student: Students = None, force: Force = F
 
 @app.command("csv")
 def table(
-    results: Results, out: Out, intake: Intake = None, roster: Roster = None,
+    results: Results, out: Out, intake: Intake = None, roster: Roster = None, course: Course = COURSE,
     excel: Annotated[bool, typer.Option("--excel", help="Say that it is UTF-8, which Excel asks for.")] = False,
     force: Force = False,
 ) -> None:
@@ -186,7 +186,7 @@ def table(
     from grader.exports.table import table as drawn
     from grader.sheet import BOM
 
-    found = _class(results, intake, roster)
+    found = _class(results, intake, roster, course=course)
     _say(found.lines)
     _write(out, ((BOM if excel else "") + drawn(found)).encode(), f"{sum(len(one.members) for one in found.graded)} "
            f"people with a result, {len(found.missing)} without", force)
@@ -217,15 +217,22 @@ def jplag(
         f"JPlag: java -jar jplag.jar -l python3 -bc {out}/base {out}/submissions")
 
 
-def _class(results: Path, intake: Path | None, roster: Path | None, students: Sequence[str] = ()) -> Class:
+def _class(
+    results: Path, intake: Path | None, roster: Path | None, students: Sequence[str] = (), course: Path | None = None,
+) -> Class:
+    """The class; with a `course` its grades by that policy, where attempts are on record."""
+    from grader.course import CourseError, read_course
     from grader.exports.graded import ExportError, read_class
     from grader.intake.manifest import ManifestError, read_manifest
+    from grader.records.store import FOLDER, StoreError
+    from grader.records.verbs import grades
     from grader.roster import RosterError, read_roster
 
     try:
+        rules = read_course(course, frozenset(catalogue.files())) if course else None
         return read_class(results, read_manifest(intake) if intake else None, read_roster(roster) if roster else None,
-                          students)
-    except (ExportError, ManifestError, RosterError) as error:
+                          students, grades(results, rules, roster) if rules and (results / FOLDER).is_dir() else ())
+    except (CourseError, ExportError, ManifestError, RosterError, StoreError) as error:
         _refused(error)
 
 

@@ -119,7 +119,7 @@ def _filled(
     comma = sheet.delimiter == ";" and not any("." in cell for cell in cells)
     done = _Done(set(), [])
     changed = 0
-    for one, member in found.judged():
+    for one, member, total in found.judged():
         rows = next((rows for key in keys(member) if (rows := _rows(table, people, key))), set())
         if len(rows) != 1:
             done.lines.append(f"{one.folder}: {member.id}: " + (
@@ -134,12 +134,12 @@ def _filled(
             done.lines.append(f"{one.folder}: {member.id}: is {'excused' if old == 'EX' else 'not assigned'} ({old}); "
                               "left out")
             continue
-        new = points(one.result.score)
+        new = points(total)
         changed += bool(_NUMBER.fullmatch(old)) and float(old.replace(",", ".")) != float(new)
         sheet.rows[row] += [""] * (target + 1 - len(sheet.rows[row]))
         sheet.rows[row][target] = new.replace(".", ",") if comma else new
         done.rows.add(row)
-    if part := sum(one.result.measured_max < one.result.max_score for one, _ in found.judged()):
+    if part := sum(one.result.measured_max < one.result.max_score for one, _, _ in found.judged()):
         done.lines.append(f"{part} of these are of fewer points than the course has: speed, for one, needs a GPU")
     if changed:
         done.lines.append(f"{changed} of these had another grade in the sheet")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from grader.hidden import for_student
 from grader.intake.found import Found
 from grader.intake.manifest import HandIn, Kind, Manifest, Member
 from grader.intake.people import Register
+from grader.records.policy import Grade
 from grader.report.load import load_results
 from grader.result import UNJUDGED, Result
 from grader.roster import Student
@@ -27,6 +28,16 @@ class Graded:
     result: Result
     members: list[Member]
     hand_in: HandIn | None
+    grades: Mapping[str, Grade] = field(default_factory=dict)
+
+    def total(self, member: Member) -> float | None:
+        """The member's points by the course's policy, or those of the result where no attempts are on record; None as
+        long as some are open."""
+        grade = self.grades.get(member.id)
+        if grade is None:
+            return None if self.unjudged else self.result.score
+        is_open = any(line.points is None and line.maximum for line in grade.lines)
+        return None if is_open else grade.points
 
     @property
     def shown(self) -> Result:
@@ -47,17 +58,20 @@ class Class:
     missing: list[Member] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
 
-    def judged(self) -> Iterator[tuple[Graded, Member]]:
+    def judged(self) -> Iterator[tuple[Graded, Member, float]]:
         """Everybody with a total: a blank is asked about, a zero is believed."""
         for one in self.graded:
-            if not one.unjudged:
-                yield from ((one, member) for member in one.members)
+            for member in one.members:
+                if (total := one.total(member)) is not None:
+                    yield one, member, total
 
 
 def read_class(
     out: Path, manifest: Manifest | None, roster: Sequence[Student] | None, students: Sequence[str] = (),
+    grades: Iterable[Grade] = (),
 ) -> Class:
-    """The results in `out`, of these students or of all. Raises ExportError."""
+    """The results in `out`, of these students or of all, with their `grades`. Raises ExportError."""
+    by_id = {grade.student.casefold(): grade for grade in grades}
     try:
         loaded = load_results(out)
     except OSError as error:
@@ -69,9 +83,12 @@ def read_class(
         hand_in = hand_ins.pop(entry.folder, None)
         student = entry.result.student
         who = Found(entry.folder, list(hand_in.members) if hand_in else [Member(id=student, source_id=student)])
+        # By the id that they were graded under, which a roster given later may change.
+        earlier = [by_id.get(member.id.casefold()) for member in who.members]
         if not register.enter(who) and roster is not None:
             found.lines.append(f"{entry.folder}: not in the roster: {_ids(who.members)}")
-        one = Graded(entry.folder, entry.result, who.members, hand_in)
+        one = Graded(entry.folder, entry.result, who.members, hand_in, {
+            member.id: grade for member, grade in zip(who.members, earlier, strict=True) if grade is not None})
         if students and not {entry.folder, *(member.id for member in who.members)} & set(students):
             continue
         found.graded.append(one)

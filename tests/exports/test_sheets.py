@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from grader.lanes import Graded
 from grader.sheet import read_sheet
+from grader.submission import Submission
 from tests.command import kernelmark
 from tests.exports.made import graded, hand_in, person, taken
+from tests.records.made import kept
+from tests.report.samples import assignment, result
 
 HEAD = "Student,ID,SIS User ID,SIS Login ID,Integration ID,Section,Quiz (7),Kernels (12),Current Score"
 CANVAS = f"""{HEAD}
@@ -64,8 +68,6 @@ def test_canvas_rows_and_column_that_are_meant(tmp_path: Path) -> None:
 
 
 def test_canvas_with_semicolons_decimal_commas_and_another_maximum(tmp_path: Path) -> None:
-    from tests.report.samples import assignment, result
-
     ada = result("Byron, Ada")
     ada.assignments["silu"] = assignment("silu", score=52.5)
     ada.score = 352.5
@@ -153,3 +155,23 @@ def test_a_usage_error_is_told_and_nothing_is_written(tmp_path: Path, words: tup
     assert done.returncode == 2 and says in done.stderr, done
     assert "expected" in done.stderr.splitlines()[-1] and not (tmp_path / "new.csv").exists()
     assert (tmp_path / "s.csv").read_text() == CANVAS
+
+
+def test_a_sheet_gets_the_grade_by_policy(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    for name, at in (("byronada_101", "2026-03-01T10:00:00+01:00"), ("leili_102", "2026-03-02T10:00:00+01:00")):
+        assert kept(Graded(Submission(name, Path(name), name), result(name)), out, members=(name[-3:],),
+                    submitted_at=at) == []
+    taken(tmp_path / "class", "canvas", hand_in("byronada_101", person("101", "byronada")),
+          hand_in("leili_102", person("102", "leili")))
+    (tmp_path / "sheet.csv").write_text(CANVAS)
+    (tmp_path / "roster.csv").write_text("id,name\nada,Ada Byron\nlin,Li Lei\n")
+    (tmp_path / "course.toml").write_text(
+        'assignments = ["silu", "gemm"]\n[late]\npercent = 10\ndeadlines = { silu = 2026-03-02T00:00:00+01:00 }\n'
+        '[[late.overrides]]\nstudent = "101"\nassignment = "gemm"\nreason = "orally"\nby = "Roe"\npoints = 50\n')
+    for words in ((), ("--roster", "roster.csv")):
+        export("canvas", "out", "--sheet", "sheet.csv", "--column", "Kernels", "--intake", "class", "--course",
+               "course.toml", *words, "--force", "--out", "filled.csv", cwd=tmp_path)
+        rows = read_sheet(tmp_path / "filled.csv").rows[3:]
+        assert [(row[1], row[-1]) for row in rows] == [("101", "350"), ("102", "354")]
