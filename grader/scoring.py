@@ -72,13 +72,14 @@ def _scored_speed(
     name: str, found: AssignmentResult, course: Course, device: str, earlier: Earlier | None
 ) -> Performance:
     points, threshold, speed = course.points_of(name), course.threshold_of(name), found.performance
-    if speed.speedup is None:
+    ratio = speed.speedup
+    if ratio is None:
         return speed.model_copy(update={"points": 0.0, "max_points": points.performance})
     speed = speed.model_copy(update={"floor": threshold.floor, "target": threshold.target})
-    fresh = kept = performance_points(speed.timings, threshold, points)
+    fresh = kept = performance_points(ratio, threshold, points)
     previous = previous_share(earlier, contest(found.source_sha256, device, speed))
     if previous is not None:
-        kept = performance_points(speed.timings, threshold, points, previous)
+        kept = performance_points(ratio, threshold, points, previous)
     note = (f"The same file was measured before and keeps its {kept:g} points: this time it came to {fresh:g}, which "
             "is no clear difference.")
     return speed.model_copy(update={
@@ -122,11 +123,11 @@ def speedup(timings: Sequence[Timing]) -> Interval:
 
 
 def performance_points(
-    timings: Sequence[Timing], threshold: Threshold, points: AssignmentPoints, previous: float | None = None
+    ratio: Interval, threshold: Threshold, points: AssignmentPoints, previous: float | None = None
 ) -> float:
     """Linear from `threshold.floor` to `threshold.target` in whole percents, with the benefit of the doubt: of the
     steps that the interval straddles the highest. The share `previous` is kept unless the interval has left it."""
-    found = statistics.combine([timing.ratios for timing in timings])
+    found = statistics.Estimate(ratio.median, ratio.low, ratio.high, 0)
     share = statistics.points_share(found, threshold.floor, threshold.target, previous=previous)
     return round(points.performance * share, 2)
 

@@ -108,19 +108,21 @@ def timing(*ratios: float) -> Timing:
 
 @pytest.mark.parametrize(("median", "points"), [(0.1, 0), (0.2, 0), (0.55, 20), (0.9, 40), (3, 40)])
 def test_performance_points_are_linear_between_floor_and_target(median: float, points: float) -> None:
-    got = performance_points([timing(*[median] * 6)], Threshold(floor=0.2, target=0.9), Course().points_of("x"))
+    ratio = speedup([timing(*[median] * 6)])
+    got = performance_points(ratio, Threshold(floor=0.2, target=0.9), Course().points_of("x"))
     assert got == pytest.approx(points)
 
 
 def test_cases_weigh_the_same_whatever_their_size() -> None:
     cases = [timing(*[0.5] * 6), timing(*[2.0] * 24)]
     assert speedup(cases).median == pytest.approx(1)
-    assert performance_points(cases, Threshold(floor=0.5, target=1.5), Course().points_of("x")) == pytest.approx(20)
+    got = performance_points(speedup(cases), Threshold(floor=0.5, target=1.5), Course().points_of("x"))
+    assert got == pytest.approx(20)
 
 
 def test_an_interval_across_a_step_gets_the_higher_points() -> None:
     noisy = timing(0.69, 0.70, 0.71, 0.69, 0.70, 0.71, 0.70)
-    points = performance_points([noisy], Threshold(floor=0.2, target=1.2), Course().points_of("x"))
+    points = performance_points(speedup([noisy]), Threshold(floor=0.2, target=1.2), Course().points_of("x"))
     assert 40 * 0.50 <= points <= 40 * 0.51 and points > 40 * 0.495
 
 
@@ -139,7 +141,7 @@ def test_the_share_given_before_is_kept_unless_the_interval_has_left_it(
     ratio: float, previous: float | None, points: float
 ) -> None:
     steady = [timing(*[ratio] * 6)]
-    assert performance_points(steady, THRESHOLD, Course().points_of("x"), previous) == pytest.approx(points)
+    assert performance_points(speedup(steady), THRESHOLD, Course().points_of("x"), previous) == pytest.approx(points)
 
 
 def test_the_same_contest_gives_what_it_gave_before() -> None:

@@ -183,7 +183,7 @@ def test_more_points_are_never_less(
     assert graded(late(**policy), *work_of(better)).points >= before
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=300)
 @given(POLICIES, MADE, st.sampled_from([None, *NAMES]), st.integers(-100, 300))
 def test_an_extension_never_hurts(
     policy: dict[str, Any], made: list[tuple[str, float | None, int]], name: str | None, hours: int
