@@ -38,6 +38,9 @@ class Tree:
         for part in found.parts:
             if part.path.is_dir():
                 self._gather(part)
+            elif part.path.is_symlink():
+                # One that a student made could lead to another's file beside it.
+                self._leave(part.shown, "is a link; a file expected")
             elif part.name in self._shown:
                 self._leave(part.shown, f"another file is called {part.name}, too")
             else:

@@ -59,10 +59,10 @@ def is_archive(name: str) -> bool:
     return name.casefold().endswith(ARCHIVES)
 
 
-def entries(folder: Path) -> list[os.DirEntry[str]]:
-    """What lies in a folder, by name, but for litter. Raises IntakeError."""
+def entries(folder: Path, *, litter: bool = False) -> list[os.DirEntry[str]]:
+    """What lies in a folder, by name, but for litter; or that alone. Raises IntakeError."""
     try:
-        return sorted((one for one in os.scandir(folder) if not is_litter(one.name)), key=lambda one: one.name)
+        return sorted((one for one in os.scandir(folder) if is_litter(one.name) is litter), key=lambda one: one.name)
     except OSError as error:
         raise IntakeError(f"{folder}: {error.strerror}; a readable folder expected") from None
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from grader.intake import kinds
 from grader.intake.archive import CLASS, BrokenArchive, unpack
 from grader.intake.choose import Chosen, Tree, write
-from grader.intake.found import Found, IntakeError, Source, entries, is_archive
+from grader.intake.found import LITTER, Found, IntakeError, Source, entries, is_archive
 from grader.intake.manifest import FILE, HandIn, Kind, Left, Manifest
 from grader.intake.people import Register
 from grader.roster import Student
@@ -112,7 +112,7 @@ def _wrapped(folder: Path, *, packed: bool) -> Path | None:
 def _take_in(source: Path, options: Options, work: Path, made: Path) -> Manifest:
     folder, left = opened(source, work)
     kind, found = _read(folder, options, work)
-    left += found.left
+    left += [*found.left, *(Left(name=one.name, why=LITTER) for one in entries(folder, litter=True))]
     register = Register(options.roster or (), options.groups or {})
     unknown, hand_ins = [], []
     for one, submission in zip(found.submissions, named([Path(one.folder) for one in found.submissions]), strict=True):

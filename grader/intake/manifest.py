@@ -4,10 +4,11 @@ from; what was taken of it and what was left. Policy and exports read this."""
 from __future__ import annotations
 
 import datetime
+import os
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 SCHEMA: Final = "kernelmark/intake/v1"
 FILE = "intake.json"
@@ -20,6 +21,14 @@ class ManifestError(Exception):
     """There is no manifest that can be read; one line that says what, where and what was expected."""
 
 
+def _utf8(text: object) -> object:
+    """Text of what may be the bytes of a file's name."""
+    return os.fsencode(text).decode("utf-8", "replace") if isinstance(text, str) else text
+
+
+Text = Annotated[str, BeforeValidator(_utf8)]
+
+
 class Record(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -28,18 +37,18 @@ class Member(Record):
     """A person. `id` is the roster's, or else the one of the source, which is always `source_id`: Canvas's number of a
     user, Moodle's of a participant, Gradescope's `sid`, a folder's name."""
 
-    id: str
-    name: str = ""
-    email: str = ""
-    section: str = ""
-    source_id: str = ""
+    id: Text
+    name: Text = ""
+    email: Text = ""
+    section: Text = ""
+    source_id: Text = ""
 
 
 class Left(Record):
     """Something of the source that is not graded, by its name there, and why."""
 
-    name: str
-    why: str
+    name: Text
+    why: Text
 
 
 class HandIn(Record):
@@ -49,10 +58,10 @@ class HandIn(Record):
     members: list[Member] = Field(min_length=1, description="one person, or those of a group")
     submitted_at: str | None = Field(default=None, description="ISO 8601 with a zone; null: the source does not say")
     late: bool | None = Field(default=None, description="as the source has it; null: it does not say")
-    origin: list[str] = Field(description="its folders or files in the source")
-    taken: dict[str, str] = Field(default={}, description="files written, each with its name in the source")
+    origin: list[Text] = Field(description="its folders or files in the source")
+    taken: dict[str, Text] = Field(default={}, description="files written, each with its name in the source")
     left: list[Left] = []
-    problems: list[str] = Field(default=[], description="what could not be read of it, as its student may read it")
+    problems: list[Text] = Field(default=[], description="what could not be read of it, as its student may read it")
 
     @field_validator("submitted_at")
     @classmethod
@@ -67,7 +76,7 @@ class Manifest(Record):
 
     schema_: Literal["kernelmark/intake/v1"] = Field(default=SCHEMA, alias="schema")
     kind: Kind
-    source: str = Field(description="the name of the file or folder that was taken in")
+    source: Text = Field(description="the name of the file or folder that was taken in")
     submissions: list[HandIn]
     left: list[Left] = Field(default=[], description="what belongs to no submission")
     missing: list[Member] = Field(default=[], description="of the roster, those of whom there is no submission")

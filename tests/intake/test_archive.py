@@ -10,11 +10,14 @@ import os
 import stat
 import struct
 import tarfile
+import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from grader.intake.archive import STUDENT, BrokenArchive, Limits, unpack
 
@@ -231,3 +234,18 @@ def test_a_full_disk_is_no_fault_of_the_archive(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="Not a directory"):
         unpack(made, tmp_path / "file" / "out")
+
+
+@given(st.lists(st.text(st.sampled_from("a./\\:~\0\n\ud800C ") | st.characters(), min_size=1, max_size=40), max_size=6))
+@settings(max_examples=100, deadline=None)
+def test_whatever_the_names_nothing_lies_outside_and_nothing_is_lost(names: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        inside = Path(folder) / "inside"
+        made = a_tar(Path(folder) / "hw.tar", *((name, b"1") for name in names), mode="w")
+        left = unpack(made, inside / "out")
+        assert {path.name for path in Path(folder).iterdir()} == {"hw.tar", "inside"}
+        assert [path.name for path in inside.iterdir()] == ["out"]
+        with tarfile.open(made) as archive:
+            count = sum(member.isreg() for member in archive)
+        # A name of dots and slashes alone names nothing.
+        assert len(files(inside / "out")) + len(left) <= len(names) and count == len(names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,22 @@ def test_a_folder_that_can_be_graded_is_graded(tmp_path: Path) -> None:
         folder = laid_out(tmp_path / str(len(os.listdir(tmp_path))), files)
         assert fitting(folder, known) is None
     assert fitting(tmp_path / "none", known) is None
+
+
+def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
+    source = a_class(tmp_path / "all")
+    place = tmp_path / "place"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=40k", "tmpfs", place], capture_output=True, text=True, check=False)
+    if mounted.returncode != 0:
+        pytest.skip(f"a small tmpfs cannot be mounted here: {mounted.stderr.strip()}")
+    try:
+        assert kernelmark("intake", source, "--into", place / "class", cwd=tmp_path).returncode == 0
+        before = (place / "class" / FILE).read_text()
+        (source / "zoe_15_8_silu.py").write_bytes(b"#" * 60_000)
+        done = kernelmark("intake", source, "--into", place / "class", "--force", cwd=tmp_path)
+        assert done.returncode == 2 and "No space left on device" in done.stderr, done
+        assert os.listdir(place) == ["class"] and (place / "class" / FILE).read_text() == before
+    finally:
+        subprocess.run(["umount", place], check=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -149,7 +150,7 @@ def test_folders_and_archives(tmp_path: Path) -> None:
         "Case/silu.py": SILU, "case/silu.py": SILU, "dan/submission.zip": hw, "eve.zip": hw,
         "fay.tar.gz": b"\x1f\x8bjunk", "list.csv": "", ".DS_Store": ""}))
     found = by_folder(manifest)
-    assert manifest.kind == "folders" and [left.name for left in manifest.left] == ["list.csv"]
+    assert manifest.kind == "folders" and [left.name for left in manifest.left] == ["list.csv", ".DS_Store"]
     assert {folder: set(held) for folder, held in files.items()} == {
         "ann_lee": {"silu.py"}, "bo": set(), "Case": {"silu.py"}, "case-2": {"silu.py"}, "dan": {"silu.py"},
         "eve": {"silu.py"}, "fay": {"fay.tar.gz"}}
@@ -193,3 +194,19 @@ def test_what_is_of_no_kind_is_told(tmp_path: Path, files: Files) -> None:
         take_in(laid_out(tmp_path / "all", files))
     with pytest.raises(IntakeError, match="no such file or folder"):
         take_in(tmp_path / "nowhere")
+
+
+def test_names_that_are_no_text_and_links(tmp_path: Path) -> None:
+    odd = os.fsdecode(b"\xff\xfe/silu.py")
+    source = laid_out(tmp_path / "all", {odd: SILU, "ann/silu.py": SILU, "__x/gemm.py": GEMM})
+    (source / "ann" / "gemm.py").symlink_to(f"../{odd}")
+    manifest, files = take_in(source)
+    assert sorted(map(len, files.values())) == [1, 1] and [one.name for one in manifest.left] == ["__x"]
+    assert {one.members[0].id for one in manifest.submissions} == {"ann", "\ufffd\ufffd"}
+    assert "link out of the submission" in whys(by_folder(manifest)["ann"])["gemm.py"]
+    # Where all lie in one folder, a link could lead to another's.
+    source = laid_out(tmp_path / "flat", {"ada_1_2_silu.py": SILU, "bo_2_3_gemm.py": GEMM})
+    (source / "eve_9_9_silu.py").symlink_to("ada_1_2_silu.py")
+    manifest, files = take_in(source)
+    assert files["eve_9"] == {} and whys(by_folder(manifest)["eve_9"]) == {
+        "eve_9_9_silu.py": "is a link; a file expected"}
