@@ -54,11 +54,12 @@ class Tree:
         found = strays(root, known)
         chosen = Chosen(root)
         why: dict[Path, str] = {}
-        for name, file in known.items():
+        # What is missing first: a notebook may be meant for that, and for nothing that is there.
+        for name, file in sorted(known.items(), key=lambda item: (root / item[1]).is_file()):
             meant = found.of[name]
             if (root / file).is_file():
                 chosen.taken[file] = root / file
-                why |= dict.fromkeys(meant, f"{file} lies there under its own name")
+                why = dict.fromkeys(meant, f"{file} lies there under its own name") | why
                 continue
             python = [path for path in meant if path.suffix.casefold() == ".py"]
             exact = [path for path in python if path.name == file]
@@ -66,7 +67,7 @@ class Tree:
             best = [path for path in exact if len(path.parts) == depth] or python
             if len(best) == 1:
                 chosen.taken[file] = best[0]
-                why |= dict.fromkeys(set(meant) - set(best), f"{file} is taken from {self.shown(best[0])}")
+                why = dict.fromkeys(meant, f"{file} is taken from {self.shown(best[0])}") | why
                 continue
             for path in meant:
                 said = f"one of {len(python)} that seem to be meant for {file}" if path in python else (
@@ -75,11 +76,12 @@ class Tree:
             chosen.beside += [path for path in meant if path not in chosen.beside]
         if not chosen.taken:
             chosen.beside += [path for path in found.others if path not in chosen.beside]
+        chosen.taken = {file: chosen.taken[file] for file in known.values() if file in chosen.taken}
         taken = set(chosen.taken.values())
         for path, is_folder in below(self._folder):
             if path not in taken:
                 self._leave(self.shown(path) + "/" * is_folder, LITTER if is_folder or is_litter(path.name)
-                            else why.get(path, "no assignment's file"))
+                            else why.get(path, OTHER))
         chosen.left = self.left
         return chosen
 
