@@ -16,7 +16,7 @@ from grader import catalogue
 from grader.console import console, say, usage
 from grader.course import CourseError, read_course
 from grader.intake import kinds
-from grader.intake.found import IntakeError, is_archive
+from grader.intake.found import WORK, IntakeError, is_archive
 from grader.intake.manifest import FILE
 from grader.submission import printable
 
@@ -62,6 +62,8 @@ def intake(
             if (inner := _inside(source, into)) is not None:
                 raise IntakeError(f"--into {into}: lies {inner}; a folder beside it expected")
         beside = None if dry_run or into is None else into.absolute().parent
+        if beside is not None:
+            beside.mkdir(parents=True, exist_ok=True)
         with main.taken_in(source, options, beside) as (found, made):
             if dry_run:
                 console.print(_table(found, options.known))
@@ -70,7 +72,9 @@ def intake(
     except (IntakeError, RosterError, CourseError) as error:
         usage(printable(str(error)))
     except OSError as error:
-        usage(printable(f"{error.filename or into}: {error.strerror}; a folder that can be read and written expected"))
+        # What is being made has a name that nobody gave.
+        where = into if WORK in str(error.filename or WORK) else error.filename
+        usage(printable(f"{where or 'temporary folder'}: {error.strerror}; what can be read and written expected"))
     for line in _said(found, main.twice(found), has_roster=roster is not None):
         say(line)
     if into is not None and not dry_run:

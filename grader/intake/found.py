@@ -11,6 +11,8 @@ from grader.desk import ARCHIVES
 from grader.intake.manifest import Left, Member
 
 OTHER = "no assignment's file"
+WORK = ".kernelmark-intake-"
+"""What the folder of an intake that is under way is called, with something behind it."""
 LITTER = "hidden, installed, or written by a system"
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from grader.intake import kinds
 from grader.intake.archive import CLASS, BrokenArchive, unpack
 from grader.intake.choose import Chosen, Tree, write
-from grader.intake.found import LITTER, Found, IntakeError, Source, entries, is_archive
+from grader.intake.found import LITTER, WORK, Found, IntakeError, Source, entries, is_archive
 from grader.intake.manifest import FILE, HandIn, Kind, Left, Manifest
 from grader.intake.people import Register
 from grader.roster import Student
@@ -41,7 +41,7 @@ def taken_in(source: Path, options: Options, beside: Path | None = None) -> Iter
 
     It is made in the folder `beside`, by default a temporary one. Raises IntakeError, and OSError.
     """
-    work = Path(tempfile.mkdtemp(prefix=".kernelmark-intake-", dir=beside))
+    work = Path(tempfile.mkdtemp(prefix=WORK, dir=beside))
     try:
         made = work / "class"
         made.mkdir()

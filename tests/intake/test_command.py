@@ -38,17 +38,17 @@ def test_a_dry_run_shows_everything_and_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_can_be_graded(tmp_path: Path) -> None:
-    done = kernelmark("intake", a_class(tmp_path / "all"), "--into", "class", cwd=tmp_path)
+    done = kernelmark("intake", a_class(tmp_path / "all"), "--into", "new/class", cwd=tmp_path)
     assert done.returncode == 0, done
-    assert done.stdout.splitlines()[-1].endswith("Next: kernelmark grade class")
-    made = tmp_path / "class"
+    assert done.stdout.splitlines()[-1].endswith("Next: kernelmark grade new/class")
+    made = tmp_path / "new" / "class"
     held = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
     # What seems to be meant for something is there for the report to name.
     assert held == {"doejane_11/silu.py", "poe_12/hw.zip", "roe_13/silu.py", "roe_13/gemm.ipynb",
                     "x_bold__14/silu.py", FILE}
     assert [one.slug for one in find_submissions(made, ["silu.py"])] == [
         one.folder for one in sorted(read_manifest(made).submissions, key=lambda one: one.folder)]
-    assert not any(path.name.startswith(".") for path in tmp_path.iterdir())
+    assert os.listdir(made.parent) == ["class"]
 
 
 def test_an_existing_folder_is_left_alone(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ USAGE = {
     "around it": (("--into", "."), "is there already"),
     "deadline": (("--into", "class", "--deadline", "2026-03-01"), "--deadline: '2026-03-01'; a time with a zone"),
     "roster": (("--into", "class", "--roster", "none.csv"), "none.csv: No such file or directory; a CSV file expected"),
-    "no room": (("--into", "/proc/class"), "expected"),
+    "no room": (("--into", "/proc/class"), "kernelmark: /proc/class: No such file or directory; what can be"),
 }
 
 
