@@ -26,7 +26,10 @@ def keep(
                  if a.verdict == "infrastructure_error"]
     try:
         before = {one.assignment for one in store.attempts(slug) if not one.failed}
-        made = [_attempt(draft, result, error) for draft in drafts.values()]
+        # In the order in which they were judged, which is that of the course: the student's files keep it.
+        order = [*(result.assignments if result else ()), *drafts]
+        made = [_attempt(draft, result, error)
+                for draft in sorted(drafts.values(), key=lambda one: order.index(one.assignment))]
         if any(head.failed and head.assignment in before for head, _ in made):
             lines = [f"{line} (the earlier result was kept)" for line in lines]
         store.add(made, log)

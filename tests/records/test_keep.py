@@ -51,6 +51,16 @@ def test_what_was_kept_is_found_again(tmp_path: Path, ada: Submission) -> None:
     assert shares(tmp_path / "out", submission="another file") == {}
 
 
+def test_a_students_files_keep_the_order_in_which_kernels_are_taught(tmp_path: Path, ada: Submission) -> None:
+    result = measured()
+    assert list(result.assignments) != sorted(result.assignments)
+    with Store.create(tmp_path / "out") as store:
+        drafts = {name: draft(name, ADA) for name in sorted(result.assignments)}
+        assert keep(store, tmp_path / "out", drafts, result) == []
+    drawn = Result.model_validate_json((tmp_path / "out" / ADA / "result.json").read_bytes())
+    assert list(drawn.assignments) == list(result.assignments)
+
+
 def test_a_failure_of_ours_elsewhere_costs_no_share(tmp_path: Path, ada: Submission) -> None:
     result = samples.result(ADA, {"gemm": "infrastructure_error"}, speed=True)
     assert kept(Graded(ada, result), tmp_path / "out")

@@ -1,5 +1,6 @@
 # The kernel is right; the grid counts programs along an axis that it does not ask for.
 # expect: never written
+# on a gpu: runtime_error, wrong_answer; there its grid for a larger case is more than a GPU takes
 import torch
 import triton
 import triton.language as tl
