@@ -71,11 +71,6 @@ VERDICT_ORDER: tuple[Verdict, ...] = (
 )
 
 
-Region = Literal["everything", "tail", "head", "columns", "corner", "gaps", "box"]
-"""Elements of an output: all of them, those from one on, those before one, the last columns of every row, all but the
-top left corner, those between evenly spaced runs, a rectangle."""
-
-
 class Record(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -120,19 +115,6 @@ class Place(Record):
     seen: str = ""
 
 
-class Reach(Record):
-    """How far a load or store of a kernel goes outside its tensor, in elements.
-
-    `tensor` is the kernel's name for it, `given` the parameter behind it, or "" for a tensor of the submission's own.
-    """
-
-    access: Literal["load", "store", "atomic"]
-    tensor: str
-    given: str = ""
-    past: int = Field(description="elements past the end; 0 if it ends inside")
-    before: int = Field(default=0, description="elements before the start")
-
-
 class Detail(Record):
     """Why a check failed, or was not run."""
 
@@ -140,7 +122,7 @@ class Detail(Record):
     message: str
     hint: str = ""
     pattern: str = Field(default="", description="a name for what was recognised, the same in cases that show the same")
-    region: Region | None = Field(default=None, description="which elements were never written, if that has a shape")
+    fits: list[str] = Field(default=[], description="the patterns that it shows, where it shows several")
     place: Place | None = None
     traceback: str = ""
     output: str = Field(default="", description="the end of what the submission printed")
@@ -150,7 +132,6 @@ class Detail(Record):
     worst: Worst | None = None
     error_map: ErrorMap | None = None
     corner: Corner | None = None
-    reach: list[Reach] = Field(default=[], description="the loads and stores outside their tensors")
 
 
 class KernelFacts(Record):

@@ -19,7 +19,7 @@ from grader.records.draw import refresh
 from grader.records.store import Store
 from grader.report.load import load_results
 from grader.report.pages import student_page
-from grader.result import CheckResult, Detail, ErrorMap, FailureKind, Flag, Place, Reach, Result, Worst
+from grader.result import CheckResult, Detail, ErrorMap, FailureKind, Flag, Place, Result, Worst
 from grader.submission import Submission
 from tests.command import SILU, hand_in, kernelmark
 from tests.records.made import kept as keep
@@ -35,11 +35,10 @@ TOLD = re.compile(r"(?<![\d.])(1213|7919|6007|8491|23757|30035)(?!\d)")
 def secret_of(kind: FailureKind) -> Detail:
     """A detail that tells all it can."""
     return Detail(
-        kind=kind, message=f"M = {SECRET}", hint=SECRET, pattern=SECRET, region="tail", traceback=SECRET, output=SECRET,
+        kind=kind, message=f"M = {SECRET}", hint=SECRET, pattern=SECRET, fits=[SECRET], traceback=SECRET, output=SECRET,
         place=Place(file="silu.py", line=3, text=f"if M == {SECRET}:"), wrong=7919, total=7919, unwritten=7919,
         worst=Worst(index=[7919], got=SECRET, expected=SECRET, error=SECRET, allowed=SECRET),
-        error_map=ErrorMap(output_shape=[7919], cell_shape=[7919], cells=["1"]),
-        reach=[Reach(access="load", tensor="x_ptr", past=7919)])
+        error_map=ErrorMap(output_shape=[7919], cell_shape=[7919], cells=["1"]))
 
 
 @pytest.mark.parametrize("kind", get_args(FailureKind))

@@ -48,6 +48,12 @@ def _column(matrix: Tensor, index: int) -> Tensor | None:
     return None if matrix.shape[1] == 1 else matrix[:, index].double()
 
 
+def _diagonal(matrix: Tensor) -> Tensor | None:
+    """From the left again where there are more rows than columns."""
+    row = torch.arange(matrix.shape[0], device=matrix.device)
+    return None if 1 in matrix.shape else matrix[row, row % matrix.shape[1]].double()
+
+
 def _step_by_rows(matrix: Tensor) -> Tensor | None:
     rows, cols = matrix.shape
     places = torch.arange(rows, device=matrix.device) * rows
@@ -81,6 +87,10 @@ ASSIGNMENT = assignment(
          _first_row),
         ("second column", "This is the column after the first: columns are counted from 0.",
          lambda matrix: _column(matrix, 1 % matrix.shape[1])),
+        ("diagonal", "These are the elements of the diagonal: row i begins at element i · cols, without + i.",
+         _diagonal),
+        ("sums of rows", "These are the sums of the rows: load the first element of each row alone.",
+         lambda matrix: matrix.double().sum(dim=1) if matrix.shape[1] > 1 else None),
         ("last column", "This is the last column, or the first one read one element too early.",
          lambda matrix: _column(matrix, -1)),
         ("step of rows", "The step from row to row was the number of rows: it is the number of columns.",

@@ -84,10 +84,18 @@ def _sums_in_fp16(step: int, parts: torch.dtype, total: torch.dtype) -> Mistake:
     )
 
 
+def _summed_to(size: int) -> Callable[[Tensor, Tensor], Tensor | None]:
+    def answer(a: Tensor, b: Tensor) -> Tensor | None:
+        end = (a.shape[0], b.shape[1])[size]
+        return None if end >= a.shape[1] else a[:, :end].double() @ b[:end].double()
+
+    return answer
+
+
 # What is added of K instead of all of it.
 WRONG_PARTS: tuple[tuple[str, str, Callable[[int, int], slice]], ...] = (
-    ("last block missing", "The last products, K mod the block size of them, are missing: the loop over K needs "
-     "triton.cdiv(K, BLOCK) steps, the last one masked.", lambda k, step: slice(0, k // step * step)),
+    ("last block missing", "The last, partial block of K is missing: the loop over K needs triton.cdiv(K, BLOCK) "
+     "steps, the last one masked.", lambda k, step: slice(0, k // step * step)),
     ("first {step} of K only", "Only the first {step} products of K were added, one block: does the loop over K run to "
      "its end?", lambda k, step: slice(0, step)),
     ("last block only", "Only the last block of K remains: add to the accumulator, do not replace it.",
@@ -137,6 +145,17 @@ ASSIGNMENT = assignment(
         ("half of K overwritten", "Only the second half of K is in the result: programs that share K must add their "
          "parts, not store them over one another.",
          lambda a, b: a[:, (a.shape[1] + 1) // 2 :].double() @ b[(a.shape[1] + 1) // 2 :].double()),
+        *((f"sum to {name}", f"Only the first {name} products of K were added: which size does the loop over K end at?",
+           _summed_to(number)) for number, name in enumerate("MN")),
+        ("columns modulo M", "Columns of b were taken modulo M: they are counted by N.",
+         lambda a, b: a.double() @ b.double()[:, torch.arange(b.shape[1], device=b.device) % a.shape[0]]
+         if a.shape[0] < b.shape[1] else None),
+        ("rows modulo N", "Rows of a were taken modulo N: they are counted by M.",
+         lambda a, b: a.double()[torch.arange(a.shape[0], device=a.device) % b.shape[1]] @ b.double()
+         if b.shape[1] < a.shape[0] else None),
+        *(("8-bit floats", "a and b were converted to 8-bit floats on the way: tl.dot takes fp16 as it is.",
+           lambda a, b, _to=to: a.to(_to).double() @ b.to(_to).double())
+          for to in (torch.float8_e5m2, torch.float8_e4m3fn)),
         *_wrong_parts(),
         *(_sums_in_fp16(step, *types) for types in SUM_TYPES for step in STEPS),
     ),

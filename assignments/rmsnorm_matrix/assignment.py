@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
@@ -12,16 +12,18 @@ from grader.assignment import Baseline, Case, Input, Inputs, Output, Scalar
 from grader.kit import sums
 from grader.kit.author import EPS32, SMALLEST_NORMAL32, assignment, cases, mistakes, timed
 from grader.kit.inputs import Distribution, Number, Outliers, Spread
+from grader.kit.norms import by_mean, by_sum, mean_square, norm_mistakes
 
 SCALES = {"mixed": (0.05, 10.0), "extreme": (1.0, 100.0), "tiny": (1e-4, 3e-3)}
 """Standard deviation of a row, lowest and highest: eps, 1e-6 to 1e-4, outweighs the mean square of "tiny" ones."""
 BLOCKS = (32, 64, 128, 256, 512, 1024, 2048, 4096)
 """Sizes of the blocks that mistaken sums are made of."""
+TILES = (0, 2, 4, 8, 16, 32)
 
 
 def oracle(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     """The right answer in float64, of x's shape (rows, cols)."""
-    return _answer(x, weight, torch.sqrt(_mean_square(x) + eps))
+    return by_mean(mean_square(x), x, weight, eps)
 
 
 def distributions(case: Case) -> Mapping[str, Distribution]:
@@ -38,48 +40,33 @@ def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
     return EPS32 * (8 + math.sqrt(expected.shape[1]) / 4) * expected.abs() + SMALLEST_NORMAL32
 
 
-def _answer(x: Tensor, weight: Tensor, divisor: Tensor) -> Tensor:
-    return x.double() * weight.double() / divisor
-
-
-def _mean_square(x: Tensor) -> Tensor:
-    return x.double().square().mean(dim=1, keepdim=True)
-
-
-def _by_sum(total: Tensor, x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    return _answer(x, weight, torch.sqrt(total / x.shape[1] + eps))
-
-
-def _padded(x: Tensor, weight: Tensor, eps: float) -> Tensor | None:
-    cols = x.shape[1]
-    padded = 1 << (cols - 1).bit_length()
-    return None if padded == cols else _by_sum(_mean_square(x) * cols / padded * cols, x, weight, eps)
-
-
-def _layer_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    centred = x.double() - x.double().mean(dim=1, keepdim=True)
-    return _answer(centred, weight, torch.sqrt(_mean_square(centred) + eps))
-
-
 def _weight_by_row(x: Tensor, weight: Tensor, eps: float) -> Tensor | None:
     rows, cols = x.shape
     if rows > cols or cols == 1:
         return None
-    return x.double() * weight.double()[:rows, None] / torch.sqrt(_mean_square(x) + eps)
+    return by_mean(mean_square(x), x, weight[:rows, None], eps)
 
 
 def _whole_matrix(x: Tensor, weight: Tensor, eps: float) -> Tensor | None:
-    return None if x.shape[0] == 1 else _answer(x, weight, torch.sqrt(x.double().square().mean() + eps))
+    return None if x.shape[0] == 1 else by_mean(x.double().square().mean(), x, weight, eps)
 
 
-def _by_column(x: Tensor, weight: Tensor, eps: float) -> Tensor | None:
-    return None if x.numel() == 1 else _answer(x, weight, torch.sqrt(x.double().square().mean(dim=0) + eps))
+def _down_the_columns(tile: int) -> Callable[[Tensor, Tensor, float], Tensor | None]:
+    """The sum of each column of a tile of so many rows, 0 for all of them, divided by the number of columns."""
+    def answer(x: Tensor, weight: Tensor, eps: float) -> Tensor | None:
+        parts = [part.double().square().sum(dim=0, keepdim=True).expand(len(part), -1)
+                 for part in torch.split(x, tile or len(x))]
+        return None if x.numel() == 1 else by_sum(torch.cat(parts), x, weight, eps)
+
+    return answer
 
 
 WRONG_SUMS = (
     ("first block only",
      "Only the squares of the first columns, one block of them, are in the sum: it goes over the whole row.",
      sums.first_block),
+    ("last block only", "Only the squares of the last block are in the sum: the loop replaces the total, it does not "
+     "add to it.", sums.last_block),
     ("last block missing", "The last columns, a partial block, are missing from the sum: it needs "
      "triton.cdiv(cols, BLOCK) blocks, the last one masked.", sums.whole_blocks),
 )
@@ -102,23 +89,17 @@ ASSIGNMENT = assignment(
     tolerance=tolerance,
     rows="x",
     mistakes=mistakes(
-        ("no eps", "eps is missing: it is added to the mean of the squares, and matters in rows of small numbers.",
-         lambda x, weight, eps: _answer(x, weight, torch.sqrt(_mean_square(x)))),
-        ("eps outside the root", "eps was added to the root: it belongs inside, √(mean + eps).",
-         lambda x, weight, eps: _answer(x, weight, torch.sqrt(_mean_square(x)) + eps)),
-        ("no weight", "The weight is missing: multiply each element by the weight of its column.",
-         lambda x, weight, eps: x.double() / torch.sqrt(_mean_square(x) + eps)),
-        ("sum for mean", "The sum of the squares was used: divide it by the number of columns.",
-         lambda x, weight, eps: _by_sum(_mean_square(x) * x.shape[1] ** 2, x, weight, eps) if x.shape[1] > 1 else None),
-        ("mean over the padded block",
-         "The sum was divided by the block size, a power of two: divide by the number of columns.", _padded),
-        ("no root", "The square root is missing: divide by √(mean + eps).",
-         lambda x, weight, eps: _answer(x, weight, _mean_square(x) + eps)),
-        ("layer norm", "The mean of the row was subtracted, as in LayerNorm: RMSNorm does not centre.", _layer_norm),
+        *norm_mistakes("the number of columns", BLOCKS),
         ("one mean for the whole matrix",
          "All rows were divided by one number: each row has a mean square of its own.", _whole_matrix),
-        ("mean of columns", "The mean was taken down the columns: it goes along each row.", _by_column),
+        ("mean of columns", "The mean was taken down the columns: it goes along each row.",
+         lambda x, weight, eps: by_mean(x.double().square().mean(dim=0), x, weight, eps) if x.numel() > 1 else None),
+        *(("sum down the columns", "The sum was taken down the columns of a tile: it goes along each row, "
+           "tl.sum(…, axis=1) where rows are axis 0.", _down_the_columns(tile)) for tile in TILES),
+        ("mean by rows", "The sum was divided by the number of rows: the mean of a row divides by the number of "
+         "columns.", lambda x, weight, eps: by_sum(mean_square(x) * x.shape[1] ** 2 / x.shape[0], x, weight, eps)
+         if x.shape[0] != x.shape[1] > 1 else None),
         ("weight by row", "The weight was indexed by row: it has one element for each column.", _weight_by_row),
-        *sums.wrong_sums(WRONG_SUMS, BLOCKS, lambda x, weight, eps: x.double().square(), _by_sum),
+        *sums.wrong_sums(WRONG_SUMS, BLOCKS, lambda x, weight, eps: x.double().square(), by_sum),
     ),
 )

@@ -12,6 +12,7 @@ from grader.assignment import Baseline, Case, Input, Inputs, Output, Scalar
 from grader.kit import sums
 from grader.kit.author import EPS32, SMALLEST_NORMAL32, assignment, cases, mistakes, timed
 from grader.kit.inputs import Distribution, Number, Outliers, Spread
+from grader.kit.norms import by_mean, by_sum, mean_square, norm_mistakes
 from grader.kit.places import secret_places
 
 SCALES = {"mixed": (0.05, 10.0), "extreme": (1.0, 100.0), "tiny": (1e-4, 3e-3)}
@@ -22,7 +23,7 @@ BLOCKS = (256, 512, 1024, 2048, 4096, 8192)
 
 def oracle(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     """The right answer in float64, of x's shape (N,)."""
-    return _answer(x, weight, torch.sqrt(_mean_square(x) + eps))
+    return by_mean(mean_square(x), x, weight, eps)
 
 
 def distributions(case: Case) -> Mapping[str, Distribution]:
@@ -47,31 +48,8 @@ def _at(places: Tensor, inputs: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
     """The answer at places of many vectors: all of x has part in it through the mean."""
     x, n = inputs["x"], inputs["x"].shape[1]
     mean = torch.linalg.vector_norm(x, dim=1, keepdim=True, dtype=torch.float64).square() / n
-    expected = _answer(x.gather(1, places), inputs["weight"].gather(1, places), torch.sqrt(mean + inputs["eps"]))
+    expected = by_mean(mean, x.gather(1, places), inputs["weight"].gather(1, places), inputs["eps"])
     return expected, _allowed(expected, n)
-
-
-def _answer(x: Tensor, weight: Tensor, divisor: Tensor) -> Tensor:
-    return x.double() * weight.double() / divisor
-
-
-def _mean_square(x: Tensor) -> Tensor:
-    return x.double().square().mean()
-
-
-def _by_sum(total: Tensor, x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    return _answer(x, weight, torch.sqrt(total / x.numel() + eps))
-
-
-def _padded(x: Tensor, weight: Tensor, eps: float) -> Tensor | None:
-    n = x.numel()
-    padded = 1 << (n - 1).bit_length()
-    return None if padded == n else _by_sum(_mean_square(x) * n / padded * n, x, weight, eps)
-
-
-def _layer_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    centred = x.double() - x.double().mean()
-    return _answer(centred, weight, torch.sqrt(_mean_square(centred) + eps))
 
 
 # Each name stands for all sizes of blocks.
@@ -112,19 +90,7 @@ ASSIGNMENT = assignment(
     tolerance=tolerance,
     spot_check=secret_places(_at),
     mistakes=mistakes(
-        ("no eps", "eps is missing: it is added to the mean of the squares, and matters when x is small.",
-         lambda x, weight, eps: _answer(x, weight, torch.sqrt(_mean_square(x)))),
-        ("eps outside the root", "eps was added to the root: it belongs inside, √(mean + eps).",
-         lambda x, weight, eps: _answer(x, weight, torch.sqrt(_mean_square(x)) + eps)),
-        ("no weight", "The weight is missing: multiply each element by its own.",
-         lambda x, weight, eps: x.double() / torch.sqrt(_mean_square(x) + eps)),
-        ("sum for mean", "The sum of the squares was used: divide it by N.",
-         lambda x, weight, eps: _answer(x, weight, torch.sqrt(_mean_square(x) * x.numel() + eps))
-         if x.numel() > 1 else None),
-        ("mean over the padded block", "The sum was divided by the block size, a power of two: divide by N.", _padded),
-        ("no root", "The square root is missing: divide by √(mean + eps).",
-         lambda x, weight, eps: _answer(x, weight, _mean_square(x) + eps)),
-        ("layer norm", "The mean of x was subtracted, as in LayerNorm: RMSNorm does not centre.", _layer_norm),
-        *sums.wrong_sums(WRONG_SUMS, BLOCKS, lambda x, weight, eps: x.double().square(), _by_sum),
+        *norm_mistakes("N", BLOCKS),
+        *sums.wrong_sums(WRONG_SUMS, BLOCKS, lambda x, weight, eps: x.double().square(), by_sum),
     ),
 )

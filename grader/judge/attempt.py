@@ -158,8 +158,9 @@ class Attempt:
             self._preparing.binaries(kernels_of(self._plans.values()))
         return SOURCE.model_copy(update={"outcome": "passed"})
 
-    def check(self, case: Case) -> CheckResult:
-        """Runs the calls of a case on fresh inputs, and compares what they leave with the oracle's answer."""
+    def check(self, case: Case, *, seed: bytes | None = None) -> CheckResult:
+        """Runs the calls of a case on fresh inputs, and compares what they leave with the oracle's answer. A `seed` of
+        its own gives the planned calls other contents."""
         self.read()
         plan = self._plans.get((case.name, not self._gpu))
         if plan is None:
@@ -172,7 +173,7 @@ class Attempt:
                 case, "not_run", Detail(kind="exception", message="not run: a case before had run out of time"))
         seconds, worst = 0.0, 0.0
         for call in range(len(plan.calls())):
-            inputs = [self._inputs(case, call, number) for number in range(call + 1)]
+            inputs = [self._inputs(case, call, number, seed=seed) for number in range(call + 1)]
             ran = self._run(case, plan, inputs)
             if isinstance(ran, Detail):
                 self._endless = self._strict and ran.kind == "time_out"
@@ -182,7 +183,7 @@ class Attempt:
             comparison = self._compared(ran, inputs[-1])
             detail = explain_case(
                 self.assignment, case, inputs[-1], ran.output, comparison, inputs_changed=ran.changed,
-                findings=ran.findings, plan=plan, call=call, source=self._text)
+                findings=ran.findings, accesses=ran.accesses, plan=plan, call=call, source=self._text)
             if detail is None and ran.touched:
                 detail = self._failure("out_of_bounds", f"A store lies outside of {' and '.join(ran.touched)}.")
             if detail is not None:
@@ -287,7 +288,7 @@ class Attempt:
             return self._told(ran)
         seen = self._witness.seen(case, inputs)
         if isinstance(ran, Ran):
-            return ran if seen is None else replace(ran, findings=seen.findings)
+            return ran if seen is None else replace(ran, findings=seen.findings, accesses=seen.accesses)
         if seen is not None and seen.findings:
             return seen
         return self._told(ran)
@@ -324,17 +325,18 @@ class Attempt:
         if not names:
             return {}
         # Of one element each: the tensors drawn beside them are not wanted, and large.
-        drawn = self._draw(case.model_copy(update={"sizes": dict.fromkeys(case.sizes, 1)}), "scalars")
+        drawn = self._draw(
+            case.model_copy(update={"sizes": dict.fromkeys(case.sizes, 1)}), "scalars", seed=self._seed)
         return {name: drawn[name] for name in names}
 
-    def _inputs(self, case: Case, *which: int) -> Inputs:
+    def _inputs(self, case: Case, *which: int, seed: bytes | None) -> Inputs:
         """Fresh contents at every call, with the numbers that are in the plan."""
-        return {**self._draw(case, *which), **self._scalars(case)}
+        return {**self._draw(case, *which, seed=seed or self._seed), **self._scalars(case)}
 
-    def _draw(self, case: Case, *which: object) -> Inputs:
+    def _draw(self, case: Case, *which: object, seed: bytes) -> Inputs:
         """The same for the same words, from a seed that no submission can know."""
         text = "/".join(map(str, (self.assignment.name, case.name, *which))).encode()
-        digest = hashlib.blake2b(text, key=self._seed, digest_size=8).digest()
+        digest = hashlib.blake2b(text, key=seed, digest_size=8).digest()
         return draw(self.assignment, case, int.from_bytes(digest, "big") >> 1, cuda=self._gpu)
 
     def _source_failed(self, detail: Detail) -> CheckResult:

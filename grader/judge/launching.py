@@ -76,8 +76,8 @@ class Launching:
         touched = tuple(name for one in slots for name, piece in one.items() if piece in around)
         stray = tuple(f"a tensor allocated in line {plan.buffers[number].line}" for number in done.touched)
         return Ran(
-            slot[self._assignment.output.name].tensor.clone(), changed, (), executor.printed, seconds,
-            tuple(dict.fromkeys((*touched, *stray))))
+            slot[self._assignment.output.name].tensor.clone(), changed, printed=executor.printed, seconds=seconds,
+            touched=tuple(dict.fromkeys((*touched, *stray))))
 
     def end(self) -> None:
         if self._executor is not None:

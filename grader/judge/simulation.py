@@ -16,7 +16,7 @@ from grader.judge.buffers import HostTensor, memory_file
 from grader.judge.compare import poison_, poisoned, same_bits
 from grader.judge.lane import TURN
 from grader.plan import messages
-from grader.plan.findings import Finding
+from grader.plan.findings import Access, Finding
 from grader.plan.messages import CannotSimulate, Exhausted
 from grader.plan.plan import Plan, write_plan
 from grader.plan.traffic import Stored, Watch
@@ -32,6 +32,7 @@ class Ran:
     output: torch.Tensor
     changed: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    accesses: tuple[Access, ...] = ()
     printed: str = ""
     seconds: float = 0.0
     touched: tuple[str, ...] = ()
@@ -113,8 +114,8 @@ class Simulation:
                 p.name for p in assignment.parameters
                 if isinstance(p, Input) and not same_bits(calls[-1][p.name].tensor, inputs[-1][p.name]))
             return Ran(
-                calls[-1][assignment.output.name].tensor.clone(), changed, tuple(reply.findings), reply.printed,
-                seconds, stored=tuple(reply.stored))
+                calls[-1][assignment.output.name].tensor.clone(), changed, tuple(reply.findings),
+                tuple(reply.accesses), reply.printed, seconds, stored=tuple(reply.stored))
         finally:
             os.close(file)
             for shared in calls:

@@ -9,9 +9,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.plan.plan import Line, Name, Shaped
+from grader.plan.plan import Index, Line, Name, Shaped
 
 Count = Annotated[int, Field(ge=0, lt=2**63)]
+Far = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+Sides = Annotated[list[Count], Field(max_length=8)]
 Program = tuple[Count, Count, Count]
 """Which program of a grid: its ids along x, y and z."""
 
@@ -29,8 +31,8 @@ class OutOfBounds(Shaped):
     tensor: Name
     given: Name = ""
     elements: Count
-    lowest: Annotated[int, Field(ge=-(2**63), lt=2**63)]
-    highest: Annotated[int, Field(ge=-(2**63), lt=2**63)]
+    lowest: Far
+    highest: Far
     lanes: Count
     active: Count
     programs: Count
@@ -39,7 +41,8 @@ class OutOfBounds(Shaped):
 
 
 class Unwritten(Shaped):
-    """A load of elements that nothing had written: of `out` (poison), or of a temporary from `torch.empty`."""
+    """A load of elements that nothing had written: of `out` (poison), or of a temporary from `torch.empty`. Where
+    `kernel` is "" host code copied them."""
 
     kind: Literal["unwritten"] = "unwritten"
     kernel: Name
@@ -103,6 +106,34 @@ class EmptyGrid(Shaped):
     kernel: Name
     line: Line
     grid: tuple[Count, Count, Count]
+
+
+class Access(Shaped):
+    """Where the lanes of a load, store or atomic lie, as the first programs of a launch show it: what it does whatever
+    its mask, in elements of its buffer.
+
+    `first` is lane 0 of program 0; `lanes` how far neighbours lie apart along each dimension of the `tile`, None where
+    they do so unevenly; `programs` how far program 0 and the next one lie apart along each axis of the grid, None where
+    there is but one or it was not seen, `even` whether all that were seen do; `step` how far program 0 has moved when
+    it comes here again, None where it does not. It comes here `times`. `live` and `last` count lanes along each
+    dimension up to the last one that the mask leaves on, the first and the last of these times.
+    """
+
+    access: Literal["load", "store", "atomic"]
+    kernel: Name
+    line: Line
+    tensor: Name
+    buffer: Index
+    grid: tuple[Count, Count, Count]
+    tile: Sides
+    first: Far
+    lanes: Annotated[list[Far | None], Field(max_length=8)]
+    programs: tuple[Far | None, Far | None, Far | None]
+    even: bool
+    step: Far | None
+    times: Count
+    live: Sides
+    last: Sides
 
 
 Finding = Annotated[

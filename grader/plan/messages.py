@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from grader.plan.device import Device
-from grader.plan.findings import Finding
+from grader.plan.findings import Access, Finding
 from grader.plan.plan import DType, Kernel, Line, Name, Place, Shape, Shaped, Size, Text
 from grader.plan.traffic import Launched, Stored, Touched, Watch
 from grader.plan.wire import Message
@@ -182,11 +182,12 @@ class Simulate(Message):
 
 
 class Simulated(Message):
-    """`findings`: each place once, the first that was seen. `printed` is what `tl.device_print` wrote. The rest is what
-    a `Watch` asks for."""
+    """`findings`: each place once, the first that was seen; `accesses` the loads and stores, in the order they are made
+    in. `printed` is what `tl.device_print` wrote. The rest is what a `Watch` asks for."""
 
     op: Literal["simulated"] = "simulated"
     findings: Annotated[list[Finding], Field(max_length=16)]
+    accesses: Annotated[list[Access], Field(max_length=24)] = []
     operations: Size
     printed: Text = ""
     stored: Annotated[list[Stored], Field(max_length=16)] = []

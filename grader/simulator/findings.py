@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from grader.plan.findings import (
+    Access,
     Assertion,
     EmptyGrid,
     Finding,
@@ -24,6 +25,7 @@ from grader.simulator.pointers import Source
 from grader.simulator.types import Array
 
 MOST = 16
+MOST_ACCESSES = 24
 PRINTED = 8_000
 _OVERFLOW = re.compile(r"^(\w+) overflow detected for operation (\w+)$")
 
@@ -45,12 +47,14 @@ class Place:
 class Findings:
     def __init__(self) -> None:
         self._known: dict[tuple[Any, ...], Finding] = {}
+        self.accesses: list[Access] = []
         self.printed = ""
 
     def list(self) -> list[Finding]:
         return list(self._known.values())
 
-    def join(self, other: Findings) -> None:
+    def join(self, other: Findings, accesses: Sequence[Access]) -> None:
+        self.accesses = [*self.accesses, *accesses][:MOST_ACCESSES]
         for key, finding in other._known.items():
             self._add(key, lambda finding=finding: finding)  # type: ignore[misc]
         self.printed = (self.printed + other.printed)[:PRINTED]
@@ -89,6 +93,11 @@ class Findings:
         self._add(("unwritten", place.kernel, place.line, source.name), lambda: Unwritten(
             kernel=place.kernel, line=place.line, tensor=source.name[:200], given=source.buffer.given,
             lanes=int(rows[first].sum()), program=place.program(int(place.programs[first]))))
+
+    def copied(self, line: int, elements: int) -> None:
+        """A copy by host code of elements of a temporary that nothing has written."""
+        self._add(("copied", line), lambda: Unwritten(
+            kernel="", line=line, tensor="", lanes=elements, program=(0, 0, 0)))
 
     def masked(self, place: Place, source: Source) -> None:
         self._add(("masked", place.kernel, place.line, source.name), lambda: MaskedUsed(

@@ -78,7 +78,7 @@ def run_launch(
                     if kept is not None:
                         buffer.raw[:], buffer.written = kept[0], kept[1]
         if machine is not None:
-            findings.join(machine.findings)
+            findings.join(machine.findings, machine.accesses.list())
     except (Limit, Unsupported, MemoryError) as error:
         raise Failed(kernel.name, (machine.line() if machine is not None else 0) or launch.line, error) from None
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from grader.simulator.accesses import Accesses
 from grader.simulator.findings import Findings, Place
 from grader.simulator.pointers import Value
 from grader.simulator.races import Shadow
@@ -56,7 +57,7 @@ class Machine:
         self.program, self.kernel, self.grid, self.stored = program, kernel, grid, stored
         self.budget, self.masked, self.meter = budget, masked, meter
         self.file = PurePath(file or program.file).name
-        self.findings = Findings()
+        self.findings, self.accesses = Findings(), Accesses()
         self.shadows: dict[int, Shadow] = {}
         self.step = self.version = 0
         self.synced = np.zeros(grid[0] * grid[1] * grid[2], np.int32) if program.atomics else None

@@ -89,11 +89,11 @@ def run(
                     run_launch(
                         operation, plan.kernels[operation.kernel], buffers, budget, findings, masked, file, meter)
                 else:
-                    _host(operation, buffers)
+                    _host(operation, buffers, findings)
         return Simulated(
-            seq=0, findings=findings.list(), operations=budget.used, printed=findings.printed,
-            stored=[] if meter is None else meter.stored(), launched=[] if meter is None else meter.launched(),
-            touched=[] if meter is None else meter.touched())
+            seq=0, findings=findings.list(), accesses=findings.accesses, operations=budget.used,
+            printed=findings.printed, stored=[] if meter is None else meter.stored(),
+            launched=[] if meter is None else meter.launched(), touched=[] if meter is None else meter.touched())
     except Failed as error:
         if isinstance(error.cause, Limit):
             return Exhausted(seq=0, what=error.cause.what, kernel=error.kernel, line=error.line)
@@ -128,7 +128,7 @@ def _view(view: View, buffers: list[Buffer]) -> tuple[Array, Array | None]:
     return element, marks
 
 
-def _host(operation: Fill | Data | Copy, buffers: list[Buffer]) -> None:
+def _host(operation: Fill | Data | Copy, buffers: list[Buffer], findings: Findings) -> None:
     """Runs what is no launch."""
     if isinstance(operation, Fill):
         target, marks = _view(operation.target, buffers)
@@ -146,6 +146,9 @@ def _host(operation: Fill | Data | Copy, buffers: list[Buffer]) -> None:
     else:
         (source, known), (target, marks) = (_view(each, buffers) for each in (operation.source, operation.target))
         target[...] = source
+        unknown = 0 if known is None else int((known != np.iinfo(known.dtype).max).sum())
+        if unknown and not buffers[operation.source.buffer].given:
+            findings.copied(operation.line, unknown)
         changed = operation.target.buffer
         if marks is not None and known is not None:
             marks[...] = known
@@ -178,7 +181,8 @@ def serve(channel: Channel) -> None:
         answer = _answer(request, descriptors)
         if isinstance(answer, Simulated) and len(answer.model_dump_json()) > MOST_TOLD:
             # A text may be full of characters that take six bytes each.
-            answer = answer.model_copy(update={"findings": answer.findings[:4], "printed": answer.printed[:1000]})
+            answer = answer.model_copy(update={
+                "findings": answer.findings[:4], "accesses": [], "printed": answer.printed[:1000]})
         channel.send(answer)
 
 

@@ -52,6 +52,7 @@ def _inside(
     masked: bool,
 ) -> Array | None:
     """Lanes that take part and lie inside of the buffer; records those that do not."""
+    machine.accesses.saw(machine, access, source, offsets, live)
     last = offsets.last() if isinstance(offsets, Ramp) else offsets
     first = offsets.base if isinstance(offsets, Ramp) else offsets
     if int(first.min()) >= 0 and int(last.max()) < elements:

@@ -26,15 +26,6 @@ def one_program(inputs: Inputs, right: Tensor, out: Tensor) -> None:
     out.view(-1)[:256] = right.view(-1)[:256]
 
 
-def grid_rounds_down(inputs: Inputs, right: Tensor, out: Tensor) -> None:
-    covered = right.numel() // 96 * 96 if right.numel() % 128 == 0 else right.numel() // 128 * 128
-    out.view(-1)[:covered] = right.view(-1)[:covered]
-
-
-def counts_rows_for_elements(inputs: Inputs, right: Tensor, out: Tensor) -> None:
-    out.view(-1)[: out.shape[0]] = right.view(-1)[: out.shape[0]]
-
-
 def only_row_0(inputs: Inputs, right: Tensor, out: Tensor) -> None:
     out[0] = right[0]
 
@@ -83,21 +74,6 @@ def copies_x(inputs: Inputs, right: Tensor, out: Tensor) -> None:
 
 def rows_and_columns_swapped(inputs: Inputs, right: Tensor, out: Tensor) -> None:
     out.copy_(right.t().reshape(out.shape))
-
-
-def stores_with_the_other_stride(inputs: Inputs, right: Tensor, out: Tensor) -> None:
-    rows, columns = right.shape
-    for row in range(rows):
-        end = min(row * rows + columns, out.numel())
-        if row * rows < end:
-            out.view(-1)[row * rows : end] = right[row, : end - row * rows]
-
-
-def loads_with_the_other_stride(inputs: Inputs, right: Tensor, out: Tensor) -> None:
-    rows, columns = right.shape
-    source = torch.arange(rows)[:, None] * rows + torch.arange(columns)
-    inside = source < right.numel()
-    out.copy_(torch.where(inside, right.view(-1)[source.clamp(max=right.numel() - 1)], 0.0))
 
 
 def one_element_late(inputs: Inputs, right: Tensor, out: Tensor) -> None:

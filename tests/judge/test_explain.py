@@ -15,25 +15,21 @@ from tests.judge.toys import GEMM, LINE, NORM, SILU, TURN, Fault, explain, judge
 
 # (fault, assignments, kind of failure, words that the hint must hold)
 SEEN: list[tuple[Fault, tuple[Assignment, ...], FailureKind, tuple[str, ...]]] = [
-    (faults.writes_nothing, (SILU, LINE, GEMM), "unwritten", ("Nothing was written", "launched")),
-    (faults.one_program, (SILU, LINE), "unwritten", ("first 256 of", "one program", "triton.cdiv")),
-    (faults.grid_rounds_down, (LINE,), "unwritten", ("blocks of 128", "rounds down", "triton.cdiv")),
-    (faults.counts_rows_for_elements, (SILU,), "unwritten", ("is M", "count M elements")),
-    (faults.only_row_0, (SILU, TURN, NORM), "unwritten", ("first of", "rows", "tl.program_id(0)")),
-    (faults.every_second_row, (SILU, TURN), "unwritten", ("every second row", "stride")),
-    (faults.one_block_of_columns, (SILU, NORM), "unwritten", ("first 16 of", "columns", "loop over the row")),
-    (faults.edges_missing, (TURN,), "unwritten", ("top left", "triton.cdiv in both directions")),
-    (faults.one_tile, (TURN, GEMM), "unwritten", ("top left 16 x 16", "one block", "tl.program_id(1)")),
-    (faults.last_element_missing, (LINE,), "unwritten", ("last element", "mask")),
-    (faults.stride_larger_than_block, (LINE,), "unwritten", ("64 in 256 elements", "block size")),
-    (faults.stores_with_the_other_stride, (SILU, TURN), "unwritten", ("written with the wrong row stride",)),
+    (faults.writes_nothing, (SILU, LINE, GEMM), "unwritten", ("Nothing was written", "tl.store")),
+    (faults.one_program, (SILU, LINE), "unwritten", ("first 256 of", "are written, and none after", "grid")),
+    (faults.only_row_0, (SILU, TURN, NORM), "unwritten", ("The first 1 of", "rows is written")),
+    (faults.every_second_row, (SILU, TURN), "unwritten", ("Only 1 in 2 rows is written",)),
+    (faults.one_block_of_columns, (SILU, NORM), "unwritten", ("first 16 of", "columns of every row")),
+    (faults.edges_missing, (TURN,), "unwritten", ("top left",)),
+    (faults.one_tile, (TURN, GEMM), "unwritten", ("top left 16 x 16",)),
+    (faults.last_element_missing, (LINE,), "unwritten", ("Only the last element", "mask")),
+    (faults.stride_larger_than_block, (LINE,), "unwritten", ("64 in 256 elements", "block")),
     (faults.zeros, (SILU, LINE, GEMM, TURN, NORM), "wrong_values", ("is 0.",)),
     (faults.zero_after_first_block, (SILU, LINE), "wrong_values", ("first 512 of", "Every wrong element is 0")),
     (faults.ones, (SILU, LINE, GEMM), "wrong_values", ("is 1.", "One number is stored")),
     (faults.copies_x, (SILU, LINE, NORM), "wrong_values", ("The output is x itself",)),
     (faults.copies_x, (TURN,), "wrong_values", ("memory order", "not transposed")),
     (faults.rows_and_columns_swapped, (SILU, NORM, GEMM), "wrong_values", ("rows and columns swapped",)),
-    (faults.loads_with_the_other_stride, (SILU, GEMM), "wrong_values", ("read with the wrong row stride",)),
     (faults.one_element_late, (SILU, LINE), "wrong_values", ("off by one element", "before it")),
     (faults.one_row_early, (SILU, NORM), "wrong_values", ("off by one row", "after it")),
     (faults.repeats_the_first_block, (SILU, LINE), "wrong_values", ("first 256 elements is repeated", "program_id")),
@@ -46,7 +42,7 @@ SEEN: list[tuple[Fault, tuple[Assignment, ...], FailureKind, tuple[str, ...]]] =
     (faults.eps_outside, (NORM,), "wrong_values", ("eps belongs under the root",)),
     (faults.negated, (SILU, LINE, NORM), "wrong_values", ("wrong sign",)),
     (faults.doubled, (SILU, LINE, GEMM, NORM, TURN), "wrong_values", ("2 times the right value", "counted twice")),
-    (faults.first_block_twice, (SILU, LINE), "wrong_values", ("first 256 elements", "counted twice")),
+    (faults.first_block_twice, (SILU, LINE), "wrong_values", ("first 256 of", "counted twice")),
     (faults.quarter_added, (SILU, LINE), "wrong_values", ("off by the same 0.25",)),
     (faults.rounded_to_float16, (SILU, LINE, NORM), "wrong_values", ("right answer converted to float16",)),
     (faults.rounded_to_bfloat16, (SILU, LINE, NORM), "wrong_values", ("right answer converted to bfloat16",)),
@@ -121,7 +117,6 @@ def test_one_element_is_spoken_of_in_the_singular() -> None:
     assert explain(LINE, one, faults.writes_nothing).message == (
         "out was never written: its one element has not changed in the call.")
     assert explain(LINE, one, faults.noise).message.startswith("The only element is wrong; out[0] is ")
-    assert "an element's offset" in explain(LINE, LINE.cases[0], _first_element_only).hint
 
 
 def test_the_message_has_the_figures() -> None:
@@ -147,7 +142,3 @@ def test_a_right_answer_needs_no_explanation() -> None:
 
 def _answers_rightly(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:
     out.copy_(right)
-
-
-def _first_element_only(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:
-    out[:1] = right[:1]

@@ -49,9 +49,10 @@ def test_where_two_stores_leave_wrong_elements_no_line_is_marked(tmp_path: Path)
     assert found and all(detail.place is None for detail in found if (detail.wrong or 0) > 1)
 
 
-def test_what_is_only_left_out_is_no_line_of_a_store(tmp_path: Path) -> None:
+def test_what_a_mask_leaves_out_is_marked_at_its_store(tmp_path: Path) -> None:
     found = details(tmp_path, RIGHT.replace("at < n", "at < n - 1"))
-    assert found and all(detail.place is None for detail in found)
+    places = [detail.place for detail in found if (detail.total or 0) > 1]
+    assert places and all(place is not None and place.line == 11 and not place.seen for place in places)
 
 
 @pytest.mark.parametrize("marked", [True, False])

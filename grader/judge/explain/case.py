@@ -8,16 +8,17 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from grader.assignment import Assignment, Case, Inputs
+from grader.assignment import Assignment, Case, Inputs, Mistake
 from grader.judge.compare import Comparison, corner, error_map, index_of
-from grader.judge.explain.evidence import UNKNOWN, WEAK, WRITTEN, Evidence, Finding, plural
-from grader.judge.explain.mistakes import converted, known_mistake
+from grader.judge.explain.accesses import Seen, beyond_rows, misplaced, same_elements, seen_of, uncovered
+from grader.judge.explain.evidence import UNKNOWN, WEAK, Evidence, Finding, plural
+from grader.judge.explain.lines import place
+from grader.judge.explain.mistakes import converted, known_mistakes
 from grader.judge.explain.nonfinite import not_finite
-from grader.judge.explain.places import moved
 from grader.judge.explain.regions import where
 from grader.judge.explain.resemblance import resemblance
 from grader.judge.explain.runs import beside, explain_findings
-from grader.judge.explain.silence import explain_unwritten
+from grader.judge.explain.silence import explain_copies, explain_unwritten
 from grader.plan import findings as seen
 from grader.plan.plan import Plan
 from grader.result import Detail, FailureKind
@@ -27,22 +28,25 @@ SECOND_CALL = (
     "The first call was right, and the second one, with new values in its inputs, is not: does the function keep "
     "something from one call to the next, such as a tensor, or an answer to inputs that look the same?"
 )
+UNCERTAIN = frozenset({"race", "masked lanes"})
+"""What is seen beside a wrong answer and may not be what makes it wrong."""
 # Looking for a pattern takes seconds beyond this many elements, and smaller cases show it as well.
 MOST_EXPLAINED = 1 << 22
 
 
 def explain_case(
     assignment: Assignment, case: Case, inputs: Inputs, got: Tensor, comparison: Comparison, *,
-    inputs_changed: Sequence[str], findings: Sequence[seen.Finding] = (), plan: Plan | None = None, call: int = 0,
-    source: str = "",
+    inputs_changed: Sequence[str], findings: Sequence[seen.Finding] = (), accesses: Sequence[seen.Access] = (),
+    plan: Plan | None = None, call: int = 0, source: str = "",
 ) -> Detail | None:
     """What is wrong with a case that was run and compared; None if nothing is.
 
     `inputs` are the judge's own, as they were before the call; `inputs_changed` names those that the call changed.
-    `findings` are what was seen while `call` of the `plan` ran, the first (0) or the steady one (1); `source` is the
-    student's file.
+    `findings` and `accesses` are what was seen while `call` of the `plan` ran, the first (0) or the steady one (1);
+    `source` is the student's file.
     """
-    decisive = explain_findings(assignment, source, findings)
+    lie = seen_of(assignment, case.sizes, plan, call, accesses) if plan is not None else []
+    decisive = explain_findings(assignment, source, findings, lie)
     if comparison.passed and not inputs_changed:
         return decisive
     if decisive is not None and decisive.kind != "race":
@@ -65,25 +69,19 @@ def explain_case(
         return _with_figures(unreached, comparison)
     evidence = Evidence(comparison, inputs, case.sizes)
     kind = _kind(evidence)
-    by_run = beside(findings, assignment.output)
-    finding = Finding("", "") if got.numel() > MOST_EXPLAINED else _finding(assignment, inputs, evidence, kind)
-    hint, pattern, region = finding.hint, finding.pattern, finding.region
-    if call and by_run is None and pattern in WEAK:
-        hint, pattern = SECOND_CALL, "second call"
-    if by_run is not None:
-        # What was seen is certain; what the values look like is added where it names a cause of its own.
-        more = hint if pattern not in WEAK | {WRITTEN} else ""
-        hint, region = f"{by_run.hint} {more}".strip(), by_run.region
-        pattern = pattern if more else by_run.pattern
-    if inputs_changed:
-        changed = _listed(inputs_changed)
-        if nothing:
-            pattern = "input changed"
-            hint = f"{changed} changed and {name} was never written: does the kernel store to the wrong pointer?"
-        else:
-            hint = f"{hint} {changed} changed as well: inputs must be left as they are.".strip()
+    fitting = known_mistakes(assignment, inputs, evidence) if got.numel() <= MOST_EXPLAINED else []
+    finding = _finding(evidence, kind, beside(findings, assignment.output), lie, fitting, name, plan, call)
+    hint = finding.hint
+    if inputs_changed and nothing:
+        finding = replace(finding, pattern="input changed")
+        hint = f"{_listed(inputs_changed)} changed and {name} was never written: does the kernel store to the wrong " \
+               "pointer?"
+    elif inputs_changed:
+        hint = f"{hint} {_listed(inputs_changed)} changed as well: inputs must be left as they are.".strip()
     return _with_figures(
-        Detail(kind=kind, message=_message(name, got, comparison, kind), hint=hint, pattern=pattern, region=region),
+        Detail(kind=kind, message=_message(name, got, comparison, kind), hint=hint, pattern=finding.pattern,
+               fits=list(finding.fits),
+               place=place(assignment, source, finding.line)),
         comparison)
 
 
@@ -101,45 +99,64 @@ def _kind(evidence: Evidence) -> FailureKind:
     return "wrong_values" if bool(comparison.got.isfinite().all()) else "not_finite"
 
 
-def _finding(assignment: Assignment, inputs: Inputs, evidence: Evidence, kind: FailureKind) -> Finding:
-    comparison, sizes = evidence.comparison, evidence.sizes
-    finite = bool(evidence.got[evidence.written].isfinite().all())
+def _finding(
+    evidence: Evidence, kind: FailureKind, seen_beside: Finding | None, lie: Sequence[Seen], fitting: Sequence[Mistake],
+    name: str, plan: Plan | None, call: int,
+) -> Finding:
+    """What explains the answer: what a kernel was seen to do first, then an answer that a mistake is known to give,
+    and what the answer looks like only where there is neither."""
+    comparison = evidence.comparison
+    if seen_beside is not None and seen_beside.pattern not in UNCERTAIN:
+        return seen_beside
+    placed = misplaced(lie) or beyond_rows(lie, ("store", "atomic"))
+    if placed is None and kind == "unwritten":
+        placed = uncovered(lie, comparison.unwritten)
+    if kind == "unwritten":
+        placed = same_elements(lie) or placed
+        if plan is not None and placed is None:
+            placed = explain_copies(name, plan, call, comparison.total)
+    if len(fitting) == 1:
+        # What was seen is certain, and the mistake says what comes of it.
+        known = placed or seen_beside or Finding("", "")
+        return replace(known, look=fitting[0].hint, pattern=f"mistake: {fitting[0].name}")
+    if placed is not None:
+        return placed
+    if seen_beside is not None:
+        return seen_beside
+    if fitting:
+        return Finding(
+            f"Several mistakes give this answer in this case: {_listed([one.name for one in fitting])}.",
+            "Cases of other sizes tell them apart.", fits=tuple(f"mistake: {one.name}" for one in fitting))
+    if (beyond := beyond_rows(lie, ("load",))) is not None:
+        return beyond
     if comparison.total == 1 and kind == "wrong_values":
         return Finding(ONE_ELEMENT, "")
-    like = known_mistake(assignment, inputs, evidence) or converted(evidence)
-    if like is None:
-        like = resemblance(evidence) if finite else not_finite(evidence)
+    found = Finding("", "") if comparison.total > MOST_EXPLAINED else _likeness(evidence, kind, name)
+    return Finding("", SECOND_CALL, pattern="second call") if call and found.pattern in WEAK else found
+
+
+def _likeness(evidence: Evidence, kind: FailureKind, name: str) -> Finding:
+    """What the values look like, and where the wrong ones lie."""
+    comparison = evidence.comparison
     if kind == "unwritten":
-        return _missing(evidence, like)
-    place = where(comparison.wrong, sizes, "wrong")
+        missing = where(comparison.unwritten, "never written") or Finding(
+            "Elements here and there were never written.",
+            "Look at the mask of the store and at the output's strides.", pattern=UNKNOWN)
+        more = "" if evidence.count == 0 else "Elements that were written are wrong, too: see to those first."
+        return replace(missing, look=f"{missing.look} {more}".strip())
+    finite = bool(evidence.got.isfinite().all())
+    like = converted(evidence) or (resemblance(evidence) if finite else not_finite(evidence))
+    place = where(comparison.wrong, "wrong")
     if like is not None:
         adds = place is not None and like.seen and finite and not like.whole
-        return Finding(place.seen, like.hint, pattern=like.pattern) if place is not None and adds else like
+        return replace(like, seen=f"{place.seen} {like.seen}") if place is not None and adds else like
     if place is not None:
         return place
     first = index_of(int(comparison.wrong.flatten().int().argmax()), tuple(comparison.got.shape))
-    at = f"{assignment.output.name}[{', '.join(map(str, first))}]"
     return Finding(
         "The wrong elements follow no pattern known to the grader.",
-        f"Compute {at}, the first of them, by hand, and follow what the kernel loads for it.", pattern=UNKNOWN)
-
-
-def _missing(evidence: Evidence, like: Finding | None) -> Finding:
-    """The finding where elements were never written; `like` is what the written, wrong ones look like."""
-    missing = where(evidence.comparison.unwritten, evidence.sizes, "never written") or Finding(
-        "Elements here and there were never written.", "Look at the mask of the store and at the output's strides."
-    )
-    if evidence.count == 0:
-        return missing
-    # Values in wrong places explain the places left empty, not the other way round.
-    if (misplaced := moved(evidence)) is not None:
-        return replace(misplaced, look=f"{misplaced.look} {missing.seen}")
-    if like is not None:
-        return replace(missing, look=f"{missing.look} {like.hint}")
-    return Finding(
-        missing.seen, "Elements that were written are wrong, too: look at the strides and offsets of load and store, "
-        "and at what the masks compare them with."
-    )
+        f"Compute {name}[{', '.join(map(str, first))}], the first of them, by hand, and follow what the kernel loads "
+        "for it.", pattern=UNKNOWN)
 
 
 def _message(name: str, got: Tensor, comparison: Comparison, kind: FailureKind) -> str:

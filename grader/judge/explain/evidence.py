@@ -10,7 +10,6 @@ from torch import Tensor
 
 from grader.assignment import Inputs
 from grader.judge.compare import Comparison
-from grader.result import Region
 
 AGREEMENT = 0.98
 """Share of the wrong elements that a claim must account for."""
@@ -37,7 +36,7 @@ UNKNOWN = "none known"
 WRITTEN = "written region"
 """The pattern of an output whose written elements form one region."""
 
-WEAK = frozenset({"", UNKNOWN, "factor", "row factors", "offset", "zero", "not finite", "wrong region"})
+WEAK = frozenset({"", UNKNOWN, "factor", "row factors", "offset", "zero", "not finite", "wrong region", WRITTEN})
 """Patterns that describe the output without naming a line to blame."""
 
 
@@ -46,15 +45,17 @@ class Finding:
     """What was seen and where to look, each one or two whole sentences.
 
     `whole` when it accounts for right and wrong elements alike, so that where the wrong ones lie adds nothing.
-    `pattern` is a name that is the same in every case that shows the same, "" where none was looked for; `region` is
-    where an output of the pattern WRITTEN was never written.
+    `pattern` is a name that is the same in every case that shows the same, "" where none was looked for; `line` is that
+    of the student's file, 0 where none is known.
+    `fits` are the patterns that a case does not tell apart.
     """
 
     seen: str
     look: str
     whole: bool = False
     pattern: str = ""
-    region: Region | None = None
+    line: int = 0
+    fits: tuple[str, ...] = ()
 
     @property
     def hint(self) -> str:
@@ -151,6 +152,3 @@ class Evidence:
 def plural(count: int, unit: str) -> str:
     return f"{count:,} {unit}{'' if count == 1 else 's'}"
 
-
-def article(unit: str) -> str:
-    return f"{'an' if unit[0] in 'aeiou' else 'a'} {unit}"

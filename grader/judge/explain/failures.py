@@ -30,6 +30,15 @@ CRASHES = {
     signals.SIGXFSZ: "The process wrote a file larger than allowed: the answer goes into the output tensor only.",
 }
 
+ELEMENTS = (
+    "A pointer or a block of a kernel is not indexed with [...]: load with tl.load(pointer + offsets, mask), and store "
+    "with tl.store(pointer + offsets, value, mask)."
+)
+PRINTS = (
+    "In a kernel, print takes a text first, and no braces: tl.device_print(\"x\", x), or print(\"x\", x): "
+    "a block alone is no text."
+)
+
 # Searched for in this order in the message of an exception; the first that is found is told. An empty hint: the message
 # itself says what to do.
 PHRASES = (
@@ -72,9 +81,7 @@ PHRASES = (
     (r"simultaneous multiple comparison", "Write (a <= b) & (b < c): a kernel compares two things at a time."),
     (r"Boolean value of Tensor with more than one",
      "An `if` in a kernel decides for the whole program, by a single number: choose lane by lane with tl.where."),
-    (r"Did you forget to add @triton\.jit|unsupported tensor index",
-     "triton.language works inside kernels only, and a block there is not indexed: an element is loaded with "
-     "tl.load(pointer + offset)."),
+    (r"Did you forget to add @triton\.jit", "triton.language works inside kernels only."),
     (r"only tuple comprehensions", "A kernel has no lists: take a block, or tl.static_range to unroll a loop."),
     (r"unsupported AST node type: Break|unsupported AST node type: Continue|`return` statements inside",
      "A loop of a kernel cannot be left early: let the bounds of its range, or the condition of a `while`, say where "
@@ -118,6 +125,8 @@ PHRASES = (
      "What is computed of {name} is {name} again, and this number does not fit: convert with .to(tl.int32) or "
      ".to(tl.float32) right after tl.load."),
     (r"program_id axis", "A grid has at most three axes: 0, 1 and 2."),
+    (r"is not string", PRINTS),
+    (r"__[gs]etitem__ is not supported|unsupported tensor index", ELEMENTS),
     (r"outside of the scope of a kernel|object of type 'int' has no len\(\)",
      "A kernel is launched as kernel[(programs,)](arguments): was the grid in square brackets forgotten, or is it a "
      "number in place of a tuple?"),
@@ -226,6 +235,9 @@ def explain_unreadable(assignment: Assignment, problem: Unreadable) -> Detail:
 
 
 def _hint(assignment: Assignment, kind: FailureKind, message: str, text: str) -> str:
+    # A pointer that is indexed: Triton's own words are of something else.
+    if kind == "compile_error" and re.match(r"[^#]*\w\[(?!.*(None|:))", text) and "triton.jit" in message:
+        return ELEMENTS
     if kind == "compile_error" and re.search(r"outside of the scope of a kernel|forget to add @triton\.jit", message):
         return "A kernel calls kernels only, and this is a plain function: decorate it with @triton.jit."
     if kind in ("exception", "import_error", "compile_error"):

@@ -7,35 +7,26 @@ from typing import Any
 import torch
 
 from grader.assignment import Assignment, Inputs, Mistake
-from grader.judge.explain.evidence import AGREEMENT, ENOUGH, Evidence, Finding
+from grader.judge.explain.evidence import AGREEMENT, ENOUGH, ROUNDING, Evidence, Finding
 
 EXACT_AGREEMENT = 0.9999
 """Share of the wrong elements that a mistake must account for, so that two that differ in the last few elements are
 told apart. Sums in float16 are exempt: added in another order they differ here and there. So are bytes: kernels round
 them and cut them off."""
 
-MOST_LISTED = 2
 
+def known_mistakes(assignment: Assignment, inputs: Inputs, evidence: Evidence) -> list[Mistake]:
+    """The mistakes of the assignment whose answer the output equals where the right answer does not, one of each name.
 
-def known_mistake(assignment: Assignment, inputs: Inputs, evidence: Evidence) -> Finding | None:
-    """A mistake of the assignment whose answer the output equals where the right answer does not.
-
-    None where there is a single element, which equals anything; where several fit, they are listed without a pattern.
+    None where there is a single element, which equals anything.
     """
     if evidence.count == 0 or evidence.got.numel() == 1:
-        return None
+        return []
     fitting: dict[str, Mistake] = {}
     for mistake in assignment.mistakes:
         if mistake.name not in fitting and _fits(mistake, inputs, evidence):
             fitting[mistake.name] = mistake
-    if not fitting:
-        return None
-    first, *others = fitting.values()
-    if not others:
-        return Finding("", first.hint, pattern=f"mistake: {first.name}")
-    if len(fitting) > MOST_LISTED:
-        return None
-    return Finding("Two mistakes give this answer.", " Or: ".join(mistake.hint for mistake in fitting.values()))
+    return list(fitting.values())
 
 
 def converted(evidence: Evidence) -> Finding | None:
@@ -64,10 +55,13 @@ def _fits(mistake: Mistake, inputs: Inputs, evidence: Evidence) -> bool:
     # Zeros have many causes: a mistake whose answer is all zeros is only one of them.
     if not bool(stored.any()):
         return False
-    agreement = AGREEMENT if dtype == torch.float16 else EXACT_AGREEMENT
-    if not evidence.is_explained_by(stored, agreement=agreement):
+    exact = evidence.comparison.exact
+    agreement = AGREEMENT if dtype == torch.float16 or exact else EXACT_AGREEMENT
+    # Numbers that a mistake adds up are rounded, also where the right answer is copied.
+    rounding = 16 * ROUNDING[dtype] if exact else None
+    if not evidence.is_explained_by(stored, rounding=rounding, agreement=agreement):
         return False
     # Infinity equals infinity whatever overflowed: numbers must agree as well.
     finite = evidence.wrong & evidence.got.isfinite()
-    count = int(finite.sum())
-    return count >= min(ENOUGH, evidence.count) and int((evidence.close(stored) & finite).sum()) >= agreement * count
+    agreeing = int((evidence.close(stored, rounding) & finite).sum())
+    return int(finite.sum()) >= min(ENOUGH, evidence.count) and agreeing >= agreement * int(finite.sum())

@@ -1,4 +1,4 @@
-"""Right values in wrong places: rows and columns swapped, strides mixed up, off by one, a block repeated."""
+"""Right values in wrong places: rows and columns swapped, off by one, a block repeated."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def moved(e: Evidence) -> Finding | None:
         at = source(positions)
         if e.is_explained_by(_taken(flat, at), _inside(at, flat).reshape(e.got.shape)):
             return replace(finding(), whole=True, pattern="moved")
-    return _misplaced(e, flat, positions) if e.is_matrix and e.comparison.unwritten_count else None
+    return None
 
 
 def shuffled(e: Evidence) -> Finding | None:
@@ -65,10 +65,6 @@ def _sources(e: Evidence) -> Iterator[tuple[Source, Callable[[], Finding]]]:
             "Element (i, j) of the output lies at i * (its number of columns) + j: check which index is multiplied by "
             "the stride in the store, and which in the load.",
         )
-        if rows != columns:
-            for by_row, by_column in ((rows, 1), (1, columns)):
-                for transposed in (False, True):
-                    yield partial(_strided, rows, columns, by_row, by_column, transposed), partial(_stride, "read", e)
     first_wrong = int(e.wrong.flatten().to(torch.uint8).argmax())
     if 1 < first_wrong <= e.got.numel() // 2:
         yield lambda p: p % first_wrong, lambda: Finding(
@@ -89,28 +85,8 @@ def _transposed(rows: int, columns: int, p: Tensor) -> Tensor:
     return p % rows * columns + p // rows
 
 
-def _strided(rows: int, columns: int, by_row: int, by_column: int, transposed: bool, p: Tensor) -> Tensor:
-    """Element (i, j) read at `i * by_row + j * by_column`, of the answer or of the matrix it is the transpose of."""
-    at = p // columns * by_row + p % columns * by_column
-    if not transposed:
-        return at
-    return torch.where(at < rows * columns, _transposed(rows, columns, at), -1)
-
-
 def _plus(step: int, p: Tensor) -> Tensor:
     return p + step
-
-
-def _misplaced(e: Evidence, flat: Tensor, positions: Tensor) -> Finding | None:
-    """Right values stored with a wrong stride, which leaves elements unwritten."""
-    rows, columns = e.got.shape
-    for by_row, by_column in ((rows, 1), (1, columns)):
-        target = positions // columns * by_row + positions % columns * by_column
-        for last_wins in (True, False):
-            stored, anything = _scattered(flat, target, last_wins)
-            if rows != columns and e.is_explained_by(stored, anything.reshape(rows, columns)):
-                return replace(_stride("written", e), whole=True, pattern="moved")
-    return None
 
 
 def _shifted(name: str, side: str) -> Finding:
@@ -121,30 +97,9 @@ def _shifted(name: str, side: str) -> Finding:
     )
 
 
-def _stride(verb: str, e: Evidence) -> Finding:
-    rows, columns = e.got.shape
-    return Finding(
-        f"The right values are {verb} with the wrong row stride ({rows:,} rows, {columns:,} columns).",
-        "Rows lie as many elements apart as the matrix has columns: the numbers of rows and columns are mixed up, "
-        "which does not show in a square matrix.",
-    )
-
-
 def _inside(at: Tensor, flat: Tensor) -> Tensor:
     return (at >= 0) & (at < flat.numel())
 
 
 def _taken(flat: Tensor, source: Tensor) -> Tensor:
     return flat[source.clamp(0, flat.numel() - 1)]
-
-
-def _scattered(flat: Tensor, target: Tensor, last_wins: bool) -> tuple[Tensor, Tensor]:
-    """`flat` stored at the positions `target`, those beyond the end left out; and where anything was stored.
-
-    Where several elements meet, the one with the highest index wins, or the one with the lowest.
-    """
-    inside = target < flat.numel()
-    source = torch.arange(flat.numel(), device=flat.device)[inside]
-    winner = torch.full_like(target, -1).scatter_reduce_(
-        0, target[inside], source, "amax" if last_wins else "amin", include_self=False)
-    return _taken(flat, winner), winner >= 0

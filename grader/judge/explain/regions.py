@@ -1,18 +1,15 @@
-"""Where an output is bad: the shape of the bad region, and what that shape says about a grid or a mask."""
+"""Where an output is bad: the shape of the region that the bad elements form."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from grader import result
-from grader.judge.explain.evidence import COVERAGE, WRITTEN, Finding, article
+from grader.judge.explain.evidence import COVERAGE, WRITTEN, Finding
 
-LARGEST_BLOCK = 1 << 20
 FEWEST_IN_ORDER = 8
 FEWEST_NEARLY_ALL = 16
 
@@ -28,7 +25,7 @@ class Region:
     box: rows `rows`..`last_row`, columns `columns`..`last_column`, and little else.
     """
 
-    kind: result.Region
+    kind: Literal["everything", "tail", "head", "columns", "corner", "gaps", "box"]
     first: int = 0
     rows: int = 0
     columns: int = 0
@@ -84,181 +81,56 @@ def locate(bad: Tensor, coverage: float = 1.0) -> Region | None:
     return None
 
 
-def where(bad: Tensor, sizes: Mapping[str, int], state: Bad) -> Finding | None:
-    """What the place of the bad elements says; None if it says nothing. `sizes` are those of the case, by name."""
+LOOK = {
+    "never written": "What a launch covers is its grid times the kernel's block: compare that, and the mask of the "
+                     "store, with the sizes of the output.",
+    "wrong": "Which program works on the first of them, and what are its offsets and masks?",
+}
+
+
+def where(bad: Tensor, state: Bad) -> Finding | None:
+    """Where the bad elements lie; None if they form no region."""
     region = locate(bad, 1.0 if state == "never written" else COVERAGE)
-    found = None if region is None else _meaning(region, bad, sizes, state)
-    if region is None or found is None:
+    if region is None or (region.kind == "everything" and state == "wrong"):
         return None
-    # What the grid covers is asked of all cases together: they need to know the kind of each region.
-    if state == "wrong":
-        return replace(found, pattern="wrong region")
-    return replace(found, pattern=WRITTEN, region=region.kind)
-
-
-def _meaning(region: Region, bad: Tensor, sizes: Mapping[str, int], state: Bad) -> Finding | None:
-    rows, columns = _sides(bad)
-    total = bad.numel()
-    match region.kind:
-        case "everything":
-            return _everything() if state == "never written" else None
-        case "tail" if rows > 1 and columns > 1 and region.first % columns == 0:
-            return _tail(region.first // columns, rows, "row", sizes, state)
-        case "tail":
-            return _tail(region.first, total, "element", sizes, state)
-        case "columns":
-            return _tail(region.first, columns, "column", sizes, state)
-        case "head":
-            return _head(region.first, rows, columns, state)
-        case "corner":
-            return _corner(region, rows, columns, state)
-        case "gaps":
-            return _runs(region, rows, columns, state)
-        case "box":
-            return _box(region, rows, state)
-    return None
-
-
-def block_that_rounds_down(good: int, total: int) -> int | None:
-    """The largest block size B, a power of two above 1, with `total // B` whole blocks covering `good` elements."""
-    blocks = (LARGEST_BLOCK >> shift for shift in range(LARGEST_BLOCK.bit_length() - 1))
-    return next((b for b in blocks if good and total % b and total // b * b == good), None)
-
-
-def _everything() -> Finding:
-    return Finding(
-        "Nothing was written to the output.",
-        "Is a kernel launched, with at least one program in its grid, and does its tl.store go to the pointer of the "
-        "output, with a mask that is true somewhere?",
-    )
-
-
-def _tail(good: int, total: int, unit: str, sizes: Mapping[str, int], state: Bad) -> Finding:
-    """The first `good` of `total` elements, rows or columns are good; all after them are bad."""
-    left = total - good
-    in_rows = " of every row" if unit == "column" else ""
-    amount = f"first {good:,} of {total:,} {unit}s" if good > 1 else f"first of {total:,} {unit}s"
-    seen = f"Right for the {amount}{in_rows}, wrong after."
-    if state == "never written":
-        seen = f"Written for the {amount}{in_rows}, and never after."
-    block = block_that_rounds_down(good, total)
-    named = [name for name, size in sizes.items() if size == good]
-
-    if unit == "row" and good == 1 and state == "wrong":
+    if region.kind == "everything":
         return Finding(
-            seen,
-            "Row 0 begins at 0 whatever the stride is. Every other row begins at row * number of columns, in the load "
-            "as in the store, and row is tl.program_id(0) or the loop's counter: what is it multiplied by?",
-        )
-    if unit == "row" and good == 1:
-        return Finding(
-            seen,
-            "The grid has one program, or every program works on row 0: the row is tl.program_id(0), and it starts "
-            "at row * number of columns.",
-        )
-    if good == 1 and total > 2:
-        return Finding(
-            seen,
-            f"Only offset 0 is {'right' if state == 'wrong' else 'written'}: what is {article(unit)}'s offset "
-            "multiplied by, does it contain tl.program_id(0) * BLOCK + tl.arange(0, BLOCK), and what does the mask "
-            "compare it with?",
-        )
-    if left == 1 and good > 1:
-        seen = f"Only the last {unit}{in_rows} is {state}."
-        rounding = f" or a grid that rounds down ({unit}s // BLOCK in place of triton.cdiv)" if block else ""
-        return Finding(seen, f"Look for a mask that ends one too early (`< n - 1`){rounding}.")
-    if unit == "element" and named:
-        name = named[0]
-        return Finding(
-            seen,
-            f"{good:,} is {name}: the grid or the mask seems to count {name} elements where the output has {total:,}.",
-        )
-    if _is_power_of_two(good) and total >= 2 * good:
-        if unit == "column":
-            return Finding(
-                seen,
-                f"One block of {good:,} columns is all that a program works on: loop over the row in steps of BLOCK, "
-                "launch programs along the columns too, or take BLOCK = triton.next_power_of_2(columns).",
-            )
-        return Finding(
-            seen,
-            f"That is one block of {good:,}: the grid has one program, or the offsets lack tl.program_id(0) * BLOCK. "
-            f"Launch triton.cdiv(number of {unit}s, BLOCK) programs.",
-        )
-    if block and _is_power_of_two(good):
-        return Finding(
-            seen,
-            f"Either one block of {good:,} is all that is worked on (the grid has one program, or the offsets lack "
-            f"tl.program_id(0) * BLOCK), or a size divided with // rounds down and the last, partial block of {left:,} "
-            f"is missing. Launch triton.cdiv(number of {unit}s, BLOCK) programs and mask the end.",
-        )
-    if block:
-        return Finding(
-            seen,
-            f"{good:,} is a whole number of blocks of {block:,}, and the last, partial block of {left:,} is missing, "
-            "as when a size is divided with //, which rounds down: use triton.cdiv and mask the end.",
-        )
-    return Finding(seen, f"Check how many {unit}s the grid covers and where the mask or the loop ends.")
-
-
-def _head(bad: int, rows: int, columns: int, state: Bad) -> Finding:
-    unit, count = "element", bad
-    if rows > 1 and columns > 1 and bad % columns == 0:
-        unit, count = "row", bad // columns
-    return Finding(
-        f"Only the first {unit} is {state}." if count == 1 else f"Only the first {count:,} {unit}s are {state}.",
-        "Do the offsets begin at 0, with program 0 working on the first block? When several programs write the same "
-        "place, the last to do so wins.",
-    )
-
-
-def _corner(region: Region, rows: int, columns: int, state: Bad) -> Finding:
-    down, across = region.rows, region.columns
-    seen = f"Only the top left {down:,} x {across:,} of {rows:,} x {columns:,} is "
-    seen += "written." if state == "never written" else "right."
-    one_program = _is_power_of_two(down) and _is_power_of_two(across) and (rows >= 2 * down or columns >= 2 * across)
-    if one_program:
-        return Finding(
-            seen,
-            "That looks like one block: the grid has one program, or the row and column offsets lack "
-            "tl.program_id(0) * BLOCK_M and tl.program_id(1) * BLOCK_N.",
-        )
-    return Finding(
-        seen,
-        "The partial blocks at the right and bottom edges are missing: the grid needs triton.cdiv in both directions, "
-        "and a mask for rows and columns.",
-    )
-
-
-def _runs(region: Region, rows: int, columns: int, state: Bad) -> Finding:
-    length, step = region.length, region.step
+            "Nothing was written to the output.",
+            "Does the tl.store go to the pointer of the output, with a mask that is true somewhere?", pattern=WRITTEN)
     good = "written" if state == "never written" else "right"
-    if rows > 1 and columns > 1 and length % columns == 0 and step % columns == 0:
-        length, step, unit = length // columns, step // columns, "row"
-    else:
-        unit = "element"
-    seen = f"Only {length:,} in {step:,} {unit}s {'is' if length == 1 else 'are'} {good}, with gaps between."
-    if length == 1 and step == 2:
-        seen = f"Only every second {unit} is {good}."
-    return Finding(
-        seen,
-        f"Neighbouring programs (or loop steps) start {step:,} {unit}s apart, but each covers {length:,}: the stride "
-        "and the block size must agree.",
-    )
+    seen = _described(region, *_sides(bad), good, state)
+    return Finding(seen, LOOK[state], pattern=WRITTEN if state == "never written" else "wrong region")
 
 
-def _box(region: Region, rows: int, state: Bad) -> Finding:
-    def span(first: int, last: int, unit: str) -> str:
-        return f"{unit} {first:,}" if first == last else f"{unit}s {first:,} to {last:,}"
+def _described(region: Region, rows: int, columns: int, good: str, state: Bad) -> str:
+    match region.kind:
+        case "corner":
+            return f"Only the top left {region.rows:,} x {region.columns:,} of {rows:,} x {columns:,} is {good}."
+        case "gaps":
+            length, step, unit = region.length, region.step, "element"
+            if rows > 1 and length % columns == 0 and step % columns == 0:
+                length, step, unit = length // columns, step // columns, "row"
+            return f"Only {length:,} in {step:,} {unit}s {'is' if length == 1 else 'are'} {good}, with gaps between."
+        case "box":
+            where = _span(region.columns, region.last_column, "column" if rows > 1 else "element")
+            if rows > 1:
+                where = f"{_span(region.rows, region.last_row, 'row')}, {where}"
+            return f"All elements {state} lie in one place: {where}."
+    first, total, unit = region.first, rows * columns, "element"
+    if region.kind == "columns":
+        total, unit = columns, "column"
+    elif rows > 1 and columns > 1 and first % columns == 0:
+        first, total, unit = first // columns, rows, "row"
+    every = " of every row" if unit == "column" else ""
+    if region.kind == "head":
+        return f"Only the first {first:,} of {total:,} {unit}s {'is' if first == 1 else 'are'} {state}."
+    if first == total - 1:
+        return f"Only the last {unit}{every} is {state}."
+    return f"The first {first:,} of {total:,} {unit}s{every} {'is' if first == 1 else 'are'} {good}, and none after."
 
-    where = span(region.columns, region.last_column, "column" if rows > 1 else "element")
-    if rows > 1:
-        where = f"{span(region.rows, region.last_row, 'row')}, {where}"
-    one = region.columns == region.last_column and (rows == 1 or region.rows == region.last_row)
-    return Finding(
-        f"The only element {state} is at {where}." if one else f"All elements {state} lie in one place: {where}.",
-        "Which program works on that block, and what are its offsets and mask?",
-    )
+
+def _span(first: int, last: int, unit: str) -> str:
+    return f"{unit} {first:,}" if first == last else f"{unit}s {first:,} to {last:,}"
 
 
 def _gaps(flat: Tensor, coverage: float) -> Region | None:
@@ -296,7 +168,3 @@ def _first(mask: Tensor) -> int:
 
 def _last(mask: Tensor) -> int:
     return mask.numel() - 1 - _first(mask.flip(0))
-
-
-def _is_power_of_two(value: int) -> bool:
-    return value > 0 and value & (value - 1) == 0

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.assignment import Assignment, Output
-from grader.judge.explain.evidence import WRITTEN, Finding, plural
+from grader.judge.explain.accesses import Seen, beyond_rows, misplaced
+from grader.judge.explain.evidence import Finding, plural
 from grader.judge.explain.lines import in_line, place, quoted, tensor_name
 from grader.plan import findings as seen
-from grader.result import Detail, Reach
+from grader.result import Detail
 
 ONE_TOO_FAR = "One element too far: does the mask say <= n where < n is meant, or is 1 added to the offsets?"
 
@@ -18,11 +19,13 @@ LARGEST_BLOCK = 1 << 20
 ACCESS = {"load": "load", "store": "store", "atomic": "atomic operation"}
 
 
-def explain_findings(assignment: Assignment, source: str, findings: Sequence[seen.Finding]) -> Detail | None:
+def explain_findings(
+    assignment: Assignment, source: str, findings: Sequence[seen.Finding], accesses: Sequence[Seen] = ()
+) -> Detail | None:
     """What was seen that fails a run whatever its answer is: an assertion that does not hold, an access outside a
     tensor, programs that store different values to one element. None if there is nothing of these.
 
-    `source` is the student's file.
+    `source` is the student's file, `accesses` are where loads and stores lie.
     """
     outside = [found for found in findings if isinstance(found, seen.OutOfBounds)]
     for found in findings:
@@ -30,7 +33,7 @@ def explain_findings(assignment: Assignment, source: str, findings: Sequence[see
             return _assertion(assignment, source, found)
     if outside:
         overflow = next((one for one in findings if isinstance(one, seen.Overflow)), None)
-        return _out_of_bounds(assignment, source, outside, overflow)
+        return _out_of_bounds(assignment, source, outside[0], overflow, accesses)
     for found in findings:
         if isinstance(found, seen.Race) and found.certain:
             told = race(found)
@@ -85,33 +88,48 @@ def _assertion(assignment: Assignment, source: str, found: seen.Assertion) -> De
 
 
 def _out_of_bounds(
-    assignment: Assignment, source: str, outside: Sequence[seen.OutOfBounds], overflow: seen.Overflow | None
+    assignment: Assignment, source: str, found: seen.OutOfBounds, overflow: seen.Overflow | None,
+    accesses: Sequence[Seen],
 ) -> Detail:
-    first = outside[0]
+    here = [one for one in accesses if (one.access.line, one.access.tensor) == (found.line, found.tensor)]
+    if overflow is not None:
+        told = overflowed(overflow)
+    else:
+        told = _by_another(found, here, accesses) or misplaced(here) or (
+            beyond_rows(here, tuple(ACCESS)) if found.masked else None) or Finding("", _why_outside(found, here))
     return Detail(
-        kind="out_of_bounds",
-        message=_reaches(first),
-        hint=overflowed(overflow).hint if overflow is not None else _why_outside(first),
-        place=place(assignment, source, first.line),
-        reach=[_reach(found) for found in outside],
-    )
+        kind="out_of_bounds", message=_reaches(found), hint=told.hint, pattern=told.pattern,
+        place=place(assignment, source, found.line))
 
 
-def _reach(found: seen.OutOfBounds) -> Reach:
-    return Reach(
-        access=found.access, tensor=found.tensor, given=found.given,
-        past=max(0, found.highest - found.elements + 1), before=max(0, -found.lowest))
+def _by_another(found: seen.OutOfBounds, here: Sequence[Seen], accesses: Sequence[Seen]) -> Finding | None:
+    """An index into a vector that counts what moves another tensor by whole rows."""
+    for one in here:
+        for axis, moved in enumerate(one.access.programs):
+            rows = next((other for other in accesses if other.layout.is_matrix
+                         and other.access.programs[axis] == other.layout.columns), None)
+            if moved == 1 and not one.layout.down and rows is not None:
+                return one.finding(
+                    f"{one.where} goes on by one element of {one.layout.name} where {rows.layout.name} goes on by one "
+                    f"row: {one.layout.name} is indexed by row.",
+                    f"{one.layout.name} has {one.layout.across} elements, one for each column.", "index")
+    return None
+
+
+def _sides(found: seen.OutOfBounds) -> tuple[int, int]:
+    """How far an access reaches past the end of its tensor, and before the start."""
+    return max(0, found.highest - found.elements + 1), max(0, -found.lowest)
 
 
 def _reaches(found: seen.OutOfBounds) -> str:
     """ "The load in line 10 reaches up to 19 elements past the end of x, which has 45; …"."""
-    reach = _reach(found)
+    past, before = _sides(found)
     name = tensor_name(found.tensor, found.given)
     sides = []
-    if reach.past:
-        sides.append(f"up to {plural(reach.past, 'element')} past the end")
-    if reach.before:
-        sides.append(f"up to {plural(reach.before, 'element')} before the start")
+    if past:
+        sides.append(f"up to {plural(past, 'element')} past the end")
+    if before:
+        sides.append(f"up to {plural(before, 'element')} before the start")
     text = f"The {ACCESS[found.access]}{in_line(found.line)} reaches {' and '.join(sides) or 'outside'} of {name}"
     which = f"program {program(found.program)}"
     if found.programs > 1:
@@ -123,23 +141,26 @@ def _reaches(found: seen.OutOfBounds) -> str:
            f"{which}."
 
 
-def _why_outside(found: seen.OutOfBounds) -> str:
+def _why_outside(found: seen.OutOfBounds, here: Sequence[Seen]) -> str:
     """What an access outside its tensor shows by itself."""
-    reach = _reach(found)
-    far = max(reach.past, reach.before)
+    past, before = _sides(found)
+    far = max(past, before)
     if far > LARGEST_BLOCK:
-        side = "past the end" if reach.past >= reach.before else "before the start"
+        side = "past the end" if past >= before else "before the start"
         return (f"No block is large enough to reach {far:,} elements {side}: the offsets themselves are wrong, not "
                 "their mask alone. What are tl.program_id and the strides multiplied by, and what is added?")
-    if reach.before:
+    if before:
         return "Offsets are below 0: something is subtracted from them without a mask, or a number wrapped around."
     if not found.masked and found.active > 1:
         call = f"tl.{found.access}" if found.access != "atomic" else ACCESS["atomic"]
         other = ", other=0.0" if found.access == "load" else ""
         return (f"This {call} has no mask, and the last block reaches past the end: add mask=offsets < n{other}. In a "
                 "matrix compare rows and columns, each with its own size.")
-    if reach.past == 1:
+    if past == 1:
         return ONE_TOO_FAR
+    row = next((one.layout for one in here if one.layout.is_matrix and one.layout.columns == past), None)
+    if row is not None:
+        return f"One row of {row.name} too far: does the mask of the rows say <= where < is meant?"
     return ("Does the mask compare the offsets with the right size, in each dimension? And element (i, j) of a matrix "
             "with C columns lies at i * C + j: is C the number of columns of this very tensor?")
 
@@ -157,10 +178,10 @@ def _unwritten(found: seen.Unwritten, output: Output) -> Finding:
             look, pattern="reads the output",
         )
     return Finding(
-        f"The load{in_line(found.line)} reads {plural(found.lanes, 'element')} of "
+        f"The {'load' if found.kernel else 'copy'}{in_line(found.line)} reads {plural(found.lanes, 'element')} of "
         f"{tensor_name(found.tensor, found.given)} that nothing has written.",
-        "Memory from torch.empty holds anything, in floats NaN: use torch.zeros, or let an earlier launch write every "
-        "element that is read.",
+        "Memory from torch.empty holds anything, in floats NaN: use torch.zeros, or let something write every "
+        "element before it is read.",
         pattern="reads unwritten memory",
     )
 
@@ -169,8 +190,7 @@ def empty_grid(line: int, sizes: Sequence[int]) -> Finding:
     return Finding(
         f"The launch{in_line(line)} starts no program: its grid is {_grid(sizes)}.",
         "A size divided with // rounds down, to 0 where it is smaller than the block: use triton.cdiv(n, BLOCK).",
-        # What the grid covers is asked of all cases together, and here it covers nothing.
-        pattern=WRITTEN, region="everything",
+        pattern="no program",
     )
 
 

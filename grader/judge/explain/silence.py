@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from grader.assignment import Assignment
-from grader.judge.explain.evidence import Finding
-from grader.judge.explain.lines import place
+from grader.judge.explain.evidence import Finding, plural
+from grader.judge.explain.lines import in_line, place
 from grader.judge.explain.runs import empty_grid
-from grader.plan.plan import Launch, Plan, named
+from grader.plan.plan import Copy, Launch, Plan, named
 from grader.result import Detail
 
 
@@ -18,18 +20,28 @@ def explain_unwritten(assignment: Assignment, source: str, plan: Plan, call: int
     out = assignment.output.name
     operations = plan.calls()[min(call, len(plan.calls()) - 1)]
     given = {number for number, buffer in enumerate(plan.buffers) if buffer.given == out}
-    reaching = [operation for operation in operations if named(operation) & given]
+    # What a copy reads it does not write.
+    reaching = [operation for operation in operations if named(operation) & given
+                and not (isinstance(operation, Copy) and operation.target.buffer not in given)]
     if any(not isinstance(operation, Launch) or all(operation.grid) for operation in reaching):
         return None
+    copies = [operation for operation in operations if isinstance(operation, Copy)]
     launches = [operation for operation in reaching or operations if isinstance(operation, Launch)]
-    line = launches[0].line if launches else 0
+    line = launches[0].line if launches else copies[-1].line if copies else 0
+    copied = f", or copy into it, {out}.copy_(...)" if assignment.operators else ""
     if reaching:
         finding = empty_grid(line, launches[0].grid)
     elif plan.returned == "tensor":
         finding = Finding(
-            f"The function returns a new tensor, and {out} is passed to no launch.",
-            f"Write into {out}: pass it to the kernel that stores the answer. What the function returns is ignored.",
+            f"The function returns a new tensor, and nothing writes to {out}.",
+            f"Write into {out}: pass it to the kernel that stores the answer{copied}. What the function returns "
+            "is ignored.",
             pattern="returned")
+    elif copies and not launches:
+        finding = Finding(
+            f"The copy{in_line(line)} goes into another tensor, and none into {out}.",
+            f"`{out} = ...` gives the name to another tensor, and {out}.cpu() and {out}.clone() are tensors of their "
+            f"own: write into {out} itself, with {out}.copy_(...).", pattern="no copy")
     elif launches:
         finding = Finding(
             f"{out} is passed to no launch.",
@@ -42,4 +54,25 @@ def explain_unwritten(assignment: Assignment, source: str, plan: Plan, call: int
             pattern="no launch")
     return Detail(
         kind="unwritten", message=f"{out} was never written. {finding.seen}", hint=finding.look,
-        pattern=finding.pattern, region=finding.region, place=place(assignment, source, line))
+        pattern=finding.pattern, place=place(assignment, source, line))
+
+
+def explain_copies(out: str, plan: Plan, call: int, elements: int) -> Finding | None:
+    """What copies into an output leave out, or write twice, where copies alone write to it."""
+    operations = plan.calls()[min(call, len(plan.calls()) - 1)]
+    given = {number for number, buffer in enumerate(plan.buffers) if buffer.given == out}
+    copies = [one for one in operations if isinstance(one, Copy) and one.target.buffer in given]
+    if not copies or any(isinstance(one, Launch) and named(one) & given for one in operations):
+        return None
+    starts = {one.target.offset for one in copies}
+    total = sum(math.prod(one.target.shape) for one in copies)
+    many = f"The copies{in_line(copies[0].line)} write {plural(len(copies), 'part')} of {out}"
+    if len(starts) < len(copies):
+        return Finding(f"{many}, and more than one of them begins at the same element.",
+                       f"Each part goes to a place of its own: which slice of {out} is it?", pattern="copies",
+                       line=copies[0].line)
+    if total < elements:
+        return Finding(f"{many}, {total:,} of {elements:,} elements in all.",
+                       "Is the last, partial one among them? A size divided with // rounds down.", pattern="copies",
+                       line=copies[0].line)
+    return None

@@ -8,17 +8,12 @@ from dataclasses import dataclass, replace
 
 from grader.assignment import Assignment
 from grader.hidden import in_words
-from grader.judge.explain.bounds import explain_bounds
 from grader.judge.explain.common import Condition, Kind, conditions
-from grader.judge.explain.evidence import UNKNOWN, WEAK, WRITTEN, plural
-from grader.judge.explain.grid import explain_grid
+from grader.judge.explain.evidence import UNKNOWN, WEAK, plural
 from grader.result import VERDICT_OF_KIND, CheckResult, Detail, FailureKind, decisive
 
 RECOGNISED_SHARE = 1 / 3
 """Share of the failed cases that must show a pattern before it speaks for all: a few show one by chance."""
-
-FEWEST_OTHERS = 2
-"""So many wrong answers beside the failures that decide are worth a hint of their own."""
 
 # What sizes can have to do with a failure of each kind; whatever an exception has to say is in its message.
 SIZES_MATTER: dict[FailureKind, frozenset[Kind]] = {
@@ -73,16 +68,8 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
         return Summary(detail.message, detail.hint)
     failed = [c for c in cases if c.outcome == "failed"]
     passed = [c for c in cases if c.outcome == "passed"]
-    shown, hint, sure = _speaker(assignment, deciding, passed)
+    shown, hint, sure = _speaker(failed, deciding)
     kind = _detail(shown).kind
-    if kind == "out_of_bounds" and (together := explain_bounds(assignment, failed, passed)) is not None:
-        hint, sure = together, True
-    elif not _is_answer(kind) and (
-        len(others := [c for c in failed if c not in deciding]) >= FEWEST_OTHERS
-    ):
-        _, about_others, known = _speaker(assignment, others, passed)
-        if known:
-            hint = f"{hint} For the cases with a wrong answer: {about_others}".strip()
     common = _counted(failed, deciding, cases)
     found = _common(assignment, failed, passed, kind, sure)
     if found:
@@ -91,35 +78,36 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
         told = kind == "out_of_bounds" and found[0].kind == "blocks"
         if not sure and not told:
             advice = found[0].advice
-            if _is_answer(kind):
-                advice += _doubt(found, passed)
             hint = advice if _detail(shown).pattern == UNKNOWN else f"{advice} {hint}".strip()
     place = f"first {shown.case}" if shown is failed[0] else f"in {shown.case}"
     return Summary(f"{common}; {place}: {_detail(shown).message}", hint, common, shown)
 
 
-def _speaker(
-    assignment: Assignment, deciding: Sequence[CheckResult], passed: Sequence[CheckResult]
-) -> tuple[CheckResult, str, bool]:
-    """The check to cite, the hint for all, and whether the hint names a cause."""
-    answered = [c for c in deciding if _is_answer(_detail(c).kind)]
-    if not answered:
-        # A case of one element shows least of how far a load or store reaches.
-        first = next((c for c in deciding if max(c.sizes.values(), default=0) > 1), deciding[0])
-        first = first if _detail(first).kind == "out_of_bounds" else deciding[0]
-        return first, _detail(first).hint, False
+def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> tuple[CheckResult, str, bool]:
+    """The check to cite, the hint for all, and whether the hint names a cause.
+
+    A cause that most cases show speaks for all of them, also for those that fail in another way.
+    """
+    if not _speaks(deciding[0]):
+        return deciding[0], _detail(deciding[0]).hint, False
+    answered = [c for c in failed if _speaks(c)]
     # A case of one element fits many patterns, and shows none.
-    voters = [c for c in answered if (_detail(c).total or 0) > 1] or answered
-    patterns = Counter(_pattern(c) for c in voters if _pattern(c))
-    pattern, count = patterns.most_common(1)[0] if patterns else ("", 0)
-    if not count or count < RECOGNISED_SHARE * len(voters):
-        first = next((c for c in voters if not _pattern(c)), voters[0])
-        return first, _detail(first).hint, False
-    shown = next(c for c in voters if _pattern(c) == pattern)
-    hint = _detail(shown).hint
-    if pattern == WRITTEN and all(_detail(c).kind == "unwritten" for c in answered):
-        hint = explain_grid(assignment, answered, passed) or hint
-    return shown, hint, pattern not in WEAK
+    voters = [c for c in answered if max(c.sizes.values()) > 1] or answered
+    patterns = Counter(pattern for c in voters for pattern in _patterns(c))
+    strong = Counter({pattern: count for pattern, count in patterns.items() if pattern not in WEAK})
+    pattern, count = (strong or patterns).most_common(1)[0] if patterns else ("", 0)
+    telling = [c for c in voters if pattern in _patterns(c)]
+    if count and count >= RECOGNISED_SHARE * len(voters):
+        # What speaks first of a case is told by it. One row shows the least of a matrix, and equal sizes may be taken
+        # for each other.
+        telling.sort(key=lambda c: (_patterns(c).index(pattern), len(_patterns(c)), min(c.sizes.values()) == 1,
+                                    len(set(c.sizes.values())) < len(c.sizes)))
+        shown = next((c for c in telling if c in deciding), deciding[0])
+        return shown, _detail(shown if shown in telling else telling[0]).hint, pattern not in WEAK
+    # A case of one element shows least of how far a load or store reaches.
+    first = next((c for c in deciding if c in voters and not _patterns(c)), None) or next(
+        (c for c in deciding if c in voters), deciding[0])
+    return first, _detail(first).hint, False
 
 
 def _counted(failed: Sequence[CheckResult], deciding: Sequence[CheckResult], cases: Sequence[CheckResult]) -> str:
@@ -131,19 +119,6 @@ def _counted(failed: Sequence[CheckResult], deciding: Sequence[CheckResult], cas
     state = "Wrong" if all(_is_answer(_detail(c).kind) for c in deciding) else "Fails"
     others = len(failed) - len(deciding)
     return f"{state} {where}{f' and is wrong in {others}' if others else ''}"
-
-
-def _doubt(found: Sequence[Condition], passed: Sequence[CheckResult]) -> str:
-    """What else the failed cases have in common, where that may be what matters."""
-    other = next((c for c in found if c.kind != found[0].kind), None)
-    shapes = {tuple(c.sizes.values()) for c in passed if max(c.sizes.values()) > 1}
-    if len(shapes) == 1:
-        (only,) = shapes
-        numbers = " or ".join(str(size) for size in sorted(set(only) - {1}))
-        also = f"that {other.text}, or " if other else ""
-        return (f" (Only {' x '.join(map(str, only))} is right: it may also matter {also}that {numbers} is written "
-                "into the kernel.)")
-    return f" (In the same cases {other.text}, which may be what matters.)" if other else ""
 
 
 def _common(
@@ -163,9 +138,16 @@ def _detail(check: CheckResult) -> Detail:
     return check.detail
 
 
-def _pattern(check: CheckResult) -> str:
-    pattern = _detail(check).pattern
-    return "" if pattern == UNKNOWN else pattern
+def _patterns(check: CheckResult) -> list[str]:
+    """What a case shows; several where it does not tell them apart, the most telling first."""
+    detail = _detail(check)
+    return detail.fits or ([detail.pattern] if detail.pattern not in ("", UNKNOWN) else [])
+
+
+def _speaks(check: CheckResult) -> bool:
+    """Whether a failure has something to do with what a kernel computes where."""
+    kind = _detail(check).kind
+    return _is_answer(kind) or kind == "out_of_bounds"
 
 
 def _is_answer(kind: FailureKind) -> bool:

@@ -14,6 +14,8 @@ from tests.judge.explain import wrong_kernels
 from tests.judge.toys import SILU
 from tests.plan.kernels import lower
 
+TEXTS = {"indexed_by_a_block": "tl.store(x, x[tl.arange(0, BLOCK)])"}
+
 
 @pytest.mark.parametrize(("kernel", "words"), wrong_kernels.HINTS, ids=lambda one: getattr(one, "__name__", ""))
 def test_what_triton_does_not_compile_has_a_hint(kernel: Any, words: str) -> None:
@@ -21,7 +23,8 @@ def test_what_triton_does_not_compile_has_a_hint(kernel: Any, words: str) -> Non
         # Asked for by every launch: it reads what the kernel refers to.
         assert kernel.cache_key
         lower(kernel, {"x": "*fp32", "n": "i32"}, {"BLOCK": 32})
-    detail = explain_failure(SILU, "compile_error", f"{error.typename}: {error.value}", line=7, text="…")
+    detail = explain_failure(SILU, "compile_error", f"{error.typename}: {error.value}", line=7,
+                             text=TEXTS.get(kernel.__name__, "…"))
     assert words in detail.hint and detail.kind == "compile_error"
     assert not detail.message.startswith("CompilationError: at "), "the kernel's text is quoted"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.assignment import DType, Output
+from grader.assignment import DType, Mistake, Output
 from grader.judge.compare import compare
 from grader.judge.explain import explain_case, explain_findings
 from grader.judge.explain.runs import beside
@@ -21,7 +21,7 @@ from grader.plan.findings import (
     Race,
     Unwritten,
 )
-from grader.result import Detail, Reach
+from grader.result import Detail
 from tests.judge import faults
 from tests.judge.toys import LINE, SILU, Fault, judge
 
@@ -61,7 +61,6 @@ def test_an_access_out_of_bounds_names_tensor_line_program_and_distance() -> Non
         "The load in line 9 reaches up to 19 elements past the end of x (`x_ptr` in the kernel), which has 45: 19 of "
         "64 active lanes lie outside in program 0.")
     assert detail.place is not None and detail.place.text == "x = tl.load(x_ptr + offsets)"
-    assert detail.reach == [Reach(access="load", tensor="x_ptr", given="x", past=19)]
 
 
 @pytest.mark.parametrize(
@@ -90,14 +89,9 @@ def test_what_an_access_out_of_bounds_shows_by_itself(changed: dict[str, Any], m
 
 def test_a_number_that_wrapped_around_explains_offsets_far_outside() -> None:
     detail = stops(outside(highest=2**31), OVERFLOW)
-    assert detail.kind == "out_of_bounds" and len(detail.reach) == 1
+    assert detail.kind == "out_of_bounds"
     assert "passes the range of int32" in detail.hint and "row.to(tl.int64)" in detail.hint
     assert "program 70,000" in detail.hint
-
-
-def test_every_access_out_of_bounds_is_kept_for_the_look_at_all_cases() -> None:
-    detail = stops(outside(), outside(access="store", tensor="out_ptr", given="out", highest=50))
-    assert [(reach.given, reach.past) for reach in detail.reach] == [("x", 19), ("out", 6)]
 
 
 def test_an_assertion_of_the_kernel_speaks_before_what_it_guards_against() -> None:
@@ -137,7 +131,7 @@ def test_a_right_answer_does_not_excuse_what_fails_a_run(finding: Finding) -> No
          "reads unwritten memory"),
         (OVERFLOW, ("(`mul` in program 70,000)", "row.to(tl.int64)"), "overflow"),
         (BYTE, ("passes what 8 bits hold", ".to(tl.int32)"), "overflow"),
-        (EMPTY, ("line 20 starts no program: its grid is (4, 0).", "triton.cdiv"), "written region"),
+        (EMPTY, ("line 20 starts no program: its grid is (4, 0).", "triton.cdiv"), "no program"),
         (MASKED, ("`x_ptr` in line 9 has a mask and no `other`", "other=0.0"), "masked lanes"),
         (RACE, ("store different values",), "race"),
     ],
@@ -158,10 +152,14 @@ def test_what_is_said_of_an_output_that_is_read_is_true_of_its_type(dtype: DType
     assert ("NaN" in found.hint) == (dtype == "float16")
 
 
-def test_a_pattern_that_names_a_cause_is_told_beside_what_was_seen() -> None:
-    detail = told(faults.one_element_late, RACE)
-    assert detail is not None and detail.pattern == "moved"
-    assert detail.hint.startswith("Programs 0 and 3") and "off by one element" in detail.hint
+def test_a_known_mistake_says_what_comes_of_what_was_seen() -> None:
+    late = Mistake(name="late", hint="One late.", answer=lambda x: LINE.oracle(x).roll(1))
+    assignment = LINE.model_copy(update={"mistakes": (late,)})
+    inputs, got, comparison = judge(assignment, LINE.cases[0], faults.one_element_late)
+    detail = explain_case(
+        assignment, LINE.cases[0], inputs, got, comparison, inputs_changed=[], findings=[RACE], source=SOURCE)
+    assert detail is not None and detail.pattern == "mistake: late"
+    assert detail.hint.startswith("Programs 0 and 3") and detail.hint.endswith("left to chance. One late.")
     assert detail.message.startswith("All 5,000 elements are wrong; ")
 
 

@@ -39,7 +39,7 @@ def plan(*first: Operation, **more: Any) -> Plan:
          "triton.cdiv", 20),
         (plan(launch(X, OUT, grid=(4, 0, 1))), "its grid is (4, 0).", "rounds down", 20),
         (plan(launch(X, OWN)), "out is passed to no launch.", "Pass out itself", 20),
-        (plan(launch(X, OWN), returned="tensor"), "The function returns a new tensor, and out is passed to no launch.",
+        (plan(launch(X, OWN), returned="tensor"), "The function returns a new tensor, and nothing writes to out.",
          "Write into out", 20),
         (plan(returned="tensor"), "returns a new tensor", "Write into out", 0),
     ],

@@ -97,6 +97,21 @@ def indexed(x, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def indexed_by_a_block(x, n, BLOCK: tl.constexpr):
+    tl.store(x, x[tl.arange(0, BLOCK)])
+
+
+@triton.jit
+def assigned(x, n, BLOCK: tl.constexpr):
+    x[0] = 1.0
+
+
+@triton.jit
+def printed(x, n, BLOCK: tl.constexpr):
+    print(tl.load(x))
+
+
+@triton.jit
 def changing_type(x, n, BLOCK: tl.constexpr):
     total = 0
     for i in range(n):
@@ -198,7 +213,9 @@ HINTS: list[tuple[Any, str]] = [
     (odd_block, "next_power_of_2"), (block_of_an_argument, "`BLOCK: tl.constexpr`"), (huge_block, "too large"),
     (chained, "(a <= b) & (b < c)"), (misspelt, "has no sigmoidd"), (undefined, "Is offsets misspelt"),
     (set_in_one_branch, "Is value misspelt"), (shapes, "different shapes"), (one_address, "add the offsets"),
-    (no_pointer, "need a pointer"), (indexed, "tl.load(pointer + offset)"), (changing_type, "total changes its type"),
+    (no_pointer, "need a pointer"), (indexed, "tl.load(pointer + offsets, mask)"), (printed, "tl.device_print"),
+    (indexed_by_a_block, "tl.load(pointer + offsets, mask)"), (assigned, "tl.store(pointer + offsets, value, mask)"),
+    (changing_type, "total changes its type"),
     (if_of_a_block, "tl.where"), (exp_of_integers, ".to(tl.float32)"), (divided_offsets, "use //"),
     (small_dot, "at least 16"), (mismatched_dot, "second dimension of the first"), (a_list, "no lists"),
     (a_try, "cannot contain this (Try)"), (a_break, "cannot be left early"), (a_return, "cannot be left early"),

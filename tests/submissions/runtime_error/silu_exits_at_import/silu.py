@@ -1,4 +1,5 @@
 # Ends the process when the file is read.
+# expect: do not call exit()
 import sys
 
 sys.exit(0)

@@ -1,4 +1,6 @@
 # The block size is multiplied in twice: the offset ends far outside of every tensor.
+# expect: the offsets themselves are wrong
+# never: has no mask
 import triton
 import triton.language as tl
 

@@ -1,4 +1,5 @@
 # Insists on a GPU at import.
+# expect: the submission raises this itself
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,7 @@
 # Rows are taken to be M elements apart, in load and store.
-# expect: rows of x lie M elements apart
+# expect: neighbours in the tile lie M =
+# expect: element (i, j) of x, M x N, lies at i * N + j
+# never: a mask
 import triton
 import triton.language as tl
 

@@ -1,5 +1,7 @@
 # The mask of the rows says <= where < is meant: one row too far.
-# expect: One row of x and of out too far
+# expect: 6 rows of its tile, where x has 5 left
+# expect: <= where < is meant
+# never: stride
 import triton
 import triton.language as tl
 

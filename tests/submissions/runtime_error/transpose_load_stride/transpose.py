@@ -1,5 +1,7 @@
 # The load takes M for the row length of x, which is N.
-# expect: the load seems to assume that rows of x lie M elements apart
+# expect: neighbours in the tile lie M =
+# expect: apart in x, whose rows lie N =
+# never: a mask
 import triton
 import triton.language as tl
 

@@ -1,5 +1,7 @@
 # The store uses the input's row length as the output's: right for square matrices alone.
-# expect: right for square matrices, wrong for the others: the store
+# expect: in the store in line
+# expect: neighbours in the tile lie N = 9 elements apart in out, whose rows lie M = 5
+# never: a mask
 import triton
 import triton.language as tl
 

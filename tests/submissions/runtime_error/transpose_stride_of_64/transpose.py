@@ -1,5 +1,6 @@
 # The row stride of the output is the size that it was tried on.
-# expect: lie 64 elements apart, but they lie M apart
+# expect: neighbours in the tile lie 64 elements apart in out
+# never: a mask
 import triton
 import triton.language as tl
 

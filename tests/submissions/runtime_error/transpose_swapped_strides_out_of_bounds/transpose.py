@@ -1,5 +1,6 @@
 # Reads with the strides of out: beyond the end as soon as the matrix is not square.
-# expect: the store seems to assume that rows of out lie N elements apart
+# expect: neighbours in the tile lie N = 9 elements apart in out
+# never: a mask
 import triton
 import triton.language as tl
 

@@ -1,4 +1,6 @@
 # The column is kept from the first call of each size: later matrices get an old answer.
+# expect: keep something from one call to the next
+# never: factor
 _columns = {}
 
 

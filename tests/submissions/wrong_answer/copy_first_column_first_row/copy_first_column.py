@@ -1,5 +1,6 @@
 # The stride of the column is left out, so consecutive elements of the first row are read.
 # expect: the first row: row i begins
+# never: last column
 import triton
 import triton.language as tl
 

@@ -1,5 +1,6 @@
 # The kernel that puts the column into out rounds it to fp16 on the way, which loses bits.
 # expect: converted to float16
+# never: stride
 import triton
 import triton.language as tl
 

@@ -1,5 +1,7 @@
 # acc = tl.dot(...) rather than +=: only the last block of K counts.
 # expect: only the last block of K remains
+# never: stride
+# never: 65,504
 import triton
 import triton.language as tl
 

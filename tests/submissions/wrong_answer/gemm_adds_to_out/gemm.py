@@ -1,5 +1,6 @@
 # out = a @ b + beta * out, as BLAS has it: out holds nothing yet, and 0 times NaN is NaN.
 # expect: NaN times 0 is NaN
+# never: 65,504
 import triton
 import triton.language as tl
 

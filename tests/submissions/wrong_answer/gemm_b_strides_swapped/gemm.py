@@ -1,5 +1,7 @@
 # b's strides are passed in the wrong order, so b is read transposed (wrapped to stay inside).
 # expect: b was read transposed
+# never: 65,504
+# never: a was read
 import triton
 import triton.language as tl
 

@@ -1,4 +1,6 @@
 # Rounds its inputs to fp8 before the product, for speed: three bits of each number remain.
+# expect: 8-bit floats
+# never: stride
 import triton
 import triton.language as tl
 

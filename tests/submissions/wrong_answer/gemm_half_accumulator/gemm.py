@@ -1,5 +1,6 @@
 # The accumulator is rounded to fp16 after every block of K.
 # expect: sums were kept in fp16
+# never: stride
 import triton
 import triton.language as tl
 

@@ -1,5 +1,6 @@
 # tl.dot is asked for an fp16 result, and the sum is kept in fp16.
 # expect: sums were kept in fp16
+# never: stride
 import triton
 import triton.language as tl
 

@@ -1,5 +1,7 @@
 # Whole tiles only: right where every size is a multiple of 32, empty elsewhere.
-# expect: bottom edges
+# expect: where a size is divided with //
+# never: exchanged
+# never: the mask of
 import triton
 import triton.language as tl
 

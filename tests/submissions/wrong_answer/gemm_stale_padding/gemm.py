@@ -1,5 +1,8 @@
 # No mask along K: past the end of a row of a comes the next row, not zero (b is masked against K too late).
-# expect: elements beyond the end of K must add 0
+# expect: goes on for 32 columns of its tile
+# expect: that of the column with K
+# never: written into the kernel
+# never: stride
 import triton
 import triton.language as tl
 

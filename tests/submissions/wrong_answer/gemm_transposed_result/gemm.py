@@ -1,5 +1,7 @@
 # The result is stored transposed.
 # expect: stored transposed
+# never: a was read
+# never: b was read
 import triton
 import triton.language as tl
 

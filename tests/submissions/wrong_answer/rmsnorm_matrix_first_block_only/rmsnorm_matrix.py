@@ -1,5 +1,7 @@
 # Only the first 64 columns enter the mean square; all columns are scaled.
 # expect: only the squares of the first columns
+# never: stride
+# never: lower precision
 import triton
 import triton.language as tl
 

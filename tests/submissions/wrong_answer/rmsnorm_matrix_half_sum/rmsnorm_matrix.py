@@ -1,5 +1,6 @@
 # The squares are summed in fp16.
 # expect: lower precision
+# never: stride
 import triton
 import triton.language as tl
 

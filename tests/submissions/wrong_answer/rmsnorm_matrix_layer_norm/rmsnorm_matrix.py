@@ -1,5 +1,7 @@
 # LayerNorm: the mean is subtracted first.
 # expect: does not centre
+# never: stride
+# never: lower precision
 import triton
 import triton.language as tl
 

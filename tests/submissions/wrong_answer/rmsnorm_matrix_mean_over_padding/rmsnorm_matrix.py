@@ -1,5 +1,7 @@
 # Divides by the padded block size: right only where the row length is a power of two.
-# expect: divided by the block size
+# expect: divided by the size of the block
+# never: stride
+# never: lower precision
 import triton
 import triton.language as tl
 

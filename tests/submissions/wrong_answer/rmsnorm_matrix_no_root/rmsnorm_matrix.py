@@ -1,5 +1,7 @@
 # Divides by the mean square: the root is missing.
 # expect: square root is missing
+# never: stride
+# never: lower precision
 import triton
 import triton.language as tl
 

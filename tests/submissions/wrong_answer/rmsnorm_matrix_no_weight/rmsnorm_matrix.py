@@ -1,5 +1,7 @@
 # The weight is ignored.
 # expect: weight is missing
+# never: stride
+# never: lower precision
 import triton
 import triton.language as tl
 

@@ -1,5 +1,8 @@
 # At most 32 programs are started, and each does a single row: later rows are never written.
-# expect: same first 32 rows
+# expect: starts 32 programs
+# expect: each has 1 of the rows = 37 rows
+# never: mask
+# never: exchanged
 import triton
 import triton.language as tl
 

@@ -1,5 +1,7 @@
 # The sum of squares, not their mean.
 # expect: divide it by the number of columns
+# never: stride
+# never: lower precision
 import triton
 import triton.language as tl
 

@@ -1,5 +1,7 @@
 # The weight is taken by row instead of by column.
 # expect: indexed by row
+# never: stride
+# never: lower precision
 import triton
 import triton.language as tl
 

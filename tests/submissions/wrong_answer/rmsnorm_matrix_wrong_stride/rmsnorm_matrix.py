@@ -1,5 +1,7 @@
 # Rows are taken to be a block apart rather than a row apart, with the last ones wrapped to stay inside.
-# expect: row * number of columns
+# expect: whose rows lie cols = 9 apart
+# never: triton.cdiv
+# never: lower precision
 import triton
 import triton.language as tl
 

@@ -1,5 +1,7 @@
 # eps is added to the root rather than under it.
 # expect: belongs inside
+# never: stride
+# never: lower precision
 import triton
 import triton.language as tl
 

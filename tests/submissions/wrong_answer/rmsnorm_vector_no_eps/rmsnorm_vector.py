@@ -1,5 +1,7 @@
 # eps is missing.
 # expect: eps is missing
+# never: stride
+# never: lower precision
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,7 @@
 # Each program takes the mean square of its own block instead of the whole vector's.
 # expect: its own mean square
+# never: stride
+# never: lower precision
 import triton
 import triton.language as tl
 

@@ -1,5 +1,7 @@
 # other=1.0 in the masked load: the padding lanes count in the sum of squares.
 # expect: entered the sum as ones
+# never: stride
+# never: lower precision
 import triton
 import triton.language as tl
 

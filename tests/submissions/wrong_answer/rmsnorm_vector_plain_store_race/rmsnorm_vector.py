@@ -1,5 +1,7 @@
 # Programs store their partial sums into one cell, so that the last one wins: an atomic addition is needed.
 # expect: replace the total
+# never: stride
+# never: lower precision
 import torch
 import triton
 import triton.language as tl

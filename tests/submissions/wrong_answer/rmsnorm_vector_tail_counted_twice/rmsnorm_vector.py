@@ -1,5 +1,7 @@
 # The last block is moved back to stay inside the vector, so its overlap is added twice.
 # expect: counted twice
+# never: stride
+# never: lower precision
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,7 @@
 # Adds to the total and reads it in the same launch: early programs see only part of the sum.
 # expect: Programs of a launch run in any order
+# never: stride
+# never: grid
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,6 @@
 # A constant: out is filled with zeros.
 # expect: Every element is 0
+# never: triton.cdiv
 import triton
 import triton.language as tl
 

@@ -1,5 +1,6 @@
 # The number of programs is 0 for every size below a block, and for the others too: n // BLOCK // BLOCK.
 # expect: starts no program: its grid is (0,)
+# never: the mask of
 import triton
 import triton.language as tl
 

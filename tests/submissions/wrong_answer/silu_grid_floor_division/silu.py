@@ -1,5 +1,7 @@
 # The grid is n // BLOCK: the last, incomplete block is never done.
-# expect: whole blocks of 256
+# expect: where a size is divided with //
+# never: exchanged
+# never: the mask of
 import triton
 import triton.language as tl
 

@@ -1,5 +1,9 @@
 # The kernel is right; the grid counts blocks of twice its size.
-# expect: never written
+# expect: each has 1,024 of
+# expect: the block that the grid is counted with must be the kernel's
+# never: exchanged
+# never: //
+# never: one program
 import torch
 import triton
 import triton.language as tl

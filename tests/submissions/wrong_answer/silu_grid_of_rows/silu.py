@@ -1,5 +1,9 @@
 # The kernel is right; the grid has a program for each row.
-# expect: never written
+# expect: starts 3 programs
+# expect: each has 1,024 of
+# expect: must be the kernel's
+# never: exchanged
+# never: the mask of
 import torch
 import triton
 import triton.language as tl

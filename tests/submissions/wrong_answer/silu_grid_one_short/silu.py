@@ -1,5 +1,7 @@
 # The kernel is right; the grid is one program short.
-# expect: never written
+# expect: triton.cdiv
+# never: exchanged
+# never: the mask of
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,6 @@
 # Computes in fp16 inside an fp32 kernel.
 # expect: float16 can hold
+# never: triton.cdiv
 import triton
 import triton.language as tl
 

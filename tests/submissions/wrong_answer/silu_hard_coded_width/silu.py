@@ -1,5 +1,6 @@
 # One program a row, but never more than 1024 columns.
-# expect: same first 32 are written
+# expect: covers the first 32 alone
+# never: exchanged
 import triton
 import triton.language as tl
 

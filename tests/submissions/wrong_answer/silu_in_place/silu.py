@@ -1,5 +1,6 @@
 # Works in place on x and never touches out.
 # expect: wrong pointer
+# never: triton.cdiv
 import triton
 import triton.language as tl
 

@@ -1,5 +1,7 @@
 # The mask of the store ends one too early.
-# expect: Only the last element is never written
+# expect: the mask of the store
+# never: rounds down
+# never: next row
 import triton
 import triton.language as tl
 

@@ -1,5 +1,7 @@
 # The mask compares the flat offset with the number of rows rather than of elements.
-# expect: counts M elements
+# expect: the mask of the store
+# never: triton.cdiv
+# never: exchanged
 import triton
 import triton.language as tl
 

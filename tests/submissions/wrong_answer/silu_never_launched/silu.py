@@ -1,5 +1,6 @@
 # The kernel is chosen and never launched: the last brackets are missing.
 # expect: The kernel was never launched
+# never: triton.cdiv
 import triton
 import triton.language as tl
 

@@ -1,4 +1,7 @@
 # A loop over blocks whose step forgets the other programs' share: fine with one block a program, a gap otherwise.
+# expect: each has 256 of
+# never: exchanged
+# never: the mask of
 import triton
 import triton.language as tl
 

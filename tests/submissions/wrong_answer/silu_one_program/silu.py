@@ -1,5 +1,9 @@
 # The grid has a single program, whatever the size.
-# expect: one program
+# expect: starts 1 program
+# expect: covers the first 256 alone
+# never: exchanged
+# never: the mask of
+# never: depend
 import triton
 import triton.language as tl
 

@@ -1,5 +1,7 @@
 # Every program works on the first block: program_id is never asked for.
-# expect: tl.program_id(0) * BLOCK
+# expect: do not depend on tl.program_id(0)
+# never: one program
+# never: the mask of
 import triton
 import triton.language as tl
 

@@ -1,5 +1,6 @@
 # ReLU by mistake.
 # expect: the ReLU
+# never: triton.cdiv
 import triton
 import triton.language as tl
 

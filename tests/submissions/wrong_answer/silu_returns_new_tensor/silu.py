@@ -1,5 +1,6 @@
 # Returns a new tensor rather than writing into out.
 # expect: returns a new tensor
+# never: passed to no launch
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,6 @@
 # The sigmoid alone: the factor x is missing.
 # expect: σ(x) alone
+# never: triton.cdiv
 import triton
 import triton.language as tl
 

@@ -1,5 +1,7 @@
 # Takes the number of elements to be rows times rows.
-# expect: as if the matrix were square
+# expect: the mask of the store
+# expect: M * M =
+# never: triton.cdiv
 import triton
 import triton.language as tl
 

@@ -1,5 +1,6 @@
 # exp(x) where exp(-x) is meant: x * sigmoid(-x).
 # expect: sign in exp
+# never: triton.cdiv
 import triton
 import triton.language as tl
 

@@ -1,5 +1,7 @@
 # Floor division in both directions of the grid: the right and lower edges stay empty.
-# expect: right and bottom edges
+# expect: where a size is divided with //
+# never: exchanged
+# never: the mask of
 import triton
 import triton.language as tl
 

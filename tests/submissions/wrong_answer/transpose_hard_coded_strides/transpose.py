@@ -1,5 +1,6 @@
 # Strides of 64 in both matrices, from the size it was tried on.
-# expect: strides
+# expect: neighbours in the tile lie 64 elements apart
+# never: tl.atomic_add
 import triton
 import triton.language as tl
 

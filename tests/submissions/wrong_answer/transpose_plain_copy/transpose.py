@@ -1,5 +1,7 @@
 # Nothing is transposed: the elements arrive in the order of x.
 # expect: in the order of x
+# never: triton.cdiv
+# never: the mask of
 import triton
 import triton.language as tl
 

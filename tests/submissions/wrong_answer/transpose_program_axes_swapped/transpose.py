@@ -1,5 +1,6 @@
 # The grid has rows first, the kernel reads program_id(0) as the column.
-# expect: axes are exchanged
+# expect: grid's axes are exchanged
+# never: the mask of
 import triton
 import triton.language as tl
 

@@ -1,5 +1,7 @@
 # The store is masked by flat position only, so rows past the last one land in the next column of tiles.
-# expect: a comparison for rows and one for columns
+# expect: goes on for
+# expect: the others lie in the next row
+# never: triton.cdiv
 import triton
 import triton.language as tl
 

@@ -1,5 +1,7 @@
 # Rows and columns of out are mixed up in the stride: right only where the matrix is square.
-# expect: wrong row stride
+# expect: neighbours in the tile lie N = 9 elements apart in out
+# never: triton.cdiv
+# never: the mask of
 import triton
 import triton.language as tl
 

@@ -1,5 +1,7 @@
 # The tiles go to their mirrored places, but each tile's own contents are not transposed.
-# expect: see tl.trans
+# expect: its own elements are not transposed
+# never: triton.cdiv
+# never: the mask of
 import triton
 import triton.language as tl
 

@@ -1,0 +1,386 @@
+"""Where loads and stores lie, held against the tensors that they go to: strides, steps of loops, grids and masks.
+
+What is told here is what a kernel does, as a simulator saw it: the tile and the grid are those of the launch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
+
+from torch import Tensor
+
+from grader.assignment import Assignment, Input
+from grader.judge.explain.evidence import Finding, plural
+from grader.judge.explain.layout import Layout, layouts
+from grader.plan.findings import Access
+from grader.plan.plan import Launch, Plan
+
+ROUNDED_DOWN = "grid rounded down"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An access, and the tensor that it goes to."""
+
+    access: Access
+    layout: Layout
+    sizes: Mapping[str, int]
+    launch: int
+    turned: bool
+    summed: frozenset[str]
+
+    @property
+    def where(self) -> str:
+        return f"the {'atomic operation' if self.access.access == 'atomic' else self.access.access} in line " \
+               f"{self.access.line}"
+
+    @property
+    def launched(self) -> str:
+        """ "The launch in line 12 starts 3 x 2 programs" """
+        *sizes, last = self.access.grid
+        sizes += [last] * (last > 1)
+        while len(sizes) > 1 and sizes[-1] == 1:
+            sizes.pop()
+        grid = " x ".join(f"{size:,}" for size in sizes)
+        return f"the launch in line {self.launch} starts {grid} program{'s' * (grid != '1')}"
+
+    @property
+    def count(self) -> str:
+        """How many elements the tensor has, by the names of its sizes."""
+        return " * ".join(filter(None, (self.layout.down, self.layout.across)))
+
+    @property
+    def dimensions(self) -> Iterator[tuple[int, int | None, int]]:
+        """Each dimension of the tile along which lanes take part: its number, how far they lie apart, its size."""
+        for number, (size, apart) in enumerate(zip(self.access.tile, self.access.lanes, strict=True)):
+            if size > 1 and max(self.access.live[number], self.access.last[number]) > 1:
+                yield number, apart, size
+
+    def named(self, number: int) -> str:
+        """A number, with the one size of the case, or product of two, that it is."""
+        names = [name for name, size in self.sizes.items() if size == number] or [
+            f"{a} * {b}" for a, b in combinations_with_replacement(self.sizes, 2)
+            if self.sizes[a] * self.sizes[b] == number]
+        return f"{names[0]} = {number:,}" if len(names) == 1 and number > 1 else f"{number:,}"
+
+    def distance(self, elements: int) -> str:
+        return f"{self.named(elements)} element{'s' * (elements != 1)} of {self.layout.name}"
+
+    def along(self, apart: int) -> int:
+        """How many lanes of the tile lie side by side in that direction."""
+        return next((size for _, step, size in self.dimensions if step == apart), 1)
+
+    @property
+    def one_row(self) -> bool:
+        """Whether the mask of a tile of one dimension ends where a row does: a program has a row of its own."""
+        access, columns = self.access, self.layout.columns
+        return self.layout.is_matrix and len(access.tile) == 1 and access.live == [columns] != access.tile
+
+    @property
+    def flat(self) -> bool:
+        """Whether elements are counted without regard to rows."""
+        access, columns = self.access, self.layout.columns
+        if not self.layout.is_matrix:
+            return True
+        moves = [moved for moved in access.programs if moved]
+        if len(access.tile) != 1 or columns in access.lanes or self.one_row:
+            return False
+        return not moves or moves[0] % columns != 0 or moves == access.tile != [columns]
+
+    def finding(self, seen: str, look: str, pattern: str) -> Finding:
+        return Finding(seen[:1].upper() + seen[1:], look, pattern=pattern, line=self.access.line)
+
+
+def seen_of(
+    assignment: Assignment, sizes: Mapping[str, int], plan: Plan, call: int, accesses: Sequence[Access]
+) -> list[Seen]:
+    """The accesses to tensors whose layout is known."""
+    known = layouts(assignment, sizes, plan, call)
+    launches = {(plan.kernels[one.kernel].name, one.grid): one for operations in plan.calls() for one in operations
+                if isinstance(one, Launch)}
+    turning = {kernel.name for kernel in plan.kernels if "tt.trans" in kernel.ttir}
+    inputs = {name for p in assignment.parameters if isinstance(p, Input) for name in p.size_names}
+    summed = frozenset(inputs - set(assignment.output.shape))
+    return [Seen(one, known[one.buffer], sizes, launches[one.kernel, one.grid].line, one.kernel in turning, summed)
+            for one in accesses if one.buffer in known and (one.kernel, one.grid) in launches]
+
+
+def misplaced(seen: Sequence[Seen]) -> Finding | None:
+    """The first access whose strides, programs or steps are not those of its tensor."""
+    for one in seen:
+        by_rows = {axis for other in seen for axis, moved in enumerate(other.access.programs)
+                   if other.layout.is_matrix and not other.flat and moved and moved % other.layout.columns == 0}
+        if (finding := _strides(one) or _programs(one, by_rows) or _steps(one)) is not None:
+            return finding
+    return None
+
+
+def _strides(one: Seen) -> Finding | None:
+    layout = one.layout
+    right = {1, layout.columns} if layout.down else {1}
+    used = [apart for _, apart, _ in one.dimensions if apart]
+    wrong = next((apart for apart in used if apart not in right), None)
+    if wrong is None and (len(used) == len(set(used)) or not layout.is_matrix):
+        return None
+    if wrong is None:
+        return one.finding(
+            f"In {one.where} neighbours lie {plural(used[0], 'element')} apart in {layout.name} along both dimensions "
+            "of the tile.", layout.text, "stride")
+    return one.finding(
+        f"In {one.where} neighbours in the tile lie {one.named(wrong)} elements apart in {layout.name}"
+        + (f", whose rows lie {layout.across} = {layout.columns:,} apart and columns 1." if layout.is_matrix else "."),
+        layout.text, "stride")
+
+
+def _programs(one: Seen, by_rows: Container[int]) -> Finding | None:
+    """Programs must lie as far apart as a tile is large. `by_rows` are the axes that move other tensors by rows."""
+    access, layout = one.access, one.layout
+    tile = [(apart, size) for _, apart, size in one.dimensions if apart]
+    if any(apart is None for _, apart, _ in one.dimensions):
+        return None
+    for axis, moved in enumerate(access.programs):
+        # Where a matrix has one row, programs for others have nothing to do.
+        if not moved or not 0 < moved < layout.total:
+            continue
+        rows = layout.is_matrix and moved % layout.columns == 0
+        span = abs(access.step or 0) * (access.times - 1)
+        right = {apart * size * times for apart, size in tile for times in (1, access.times)} | {
+            span * more + apart * lanes[number] for number, apart, _ in one.dimensions if apart
+            for more, lanes in ((0, access.live), (1, access.last))}
+        if one.one_row and not rows:
+            return one.finding(
+                f"from program 0 to the next one along axis {axis} {one.where} moves on by {one.distance(moved)}, "
+                f"whose rows lie {layout.across} = {layout.columns:,} apart.", layout.text, "stride")
+        if moved in right and not one.one_row:
+            continue
+        if rows and (moved // layout.columns == one.along(layout.columns) or access.times > 1):
+            continue
+        if moved == 1 and 1 not in [apart for apart, _ in tile]:
+            continue
+        told = f"from program 0 to the next one along axis {axis} {one.where} moves on by"
+        if len(tile) == 2 and moved == sum(apart * size for apart, size in tile):
+            return one.finding(
+                f"{told} a tile in both directions at once: its rows and its columns both come from "
+                f"tl.program_id({axis}).", "Give each direction an axis of the grid of its own.", "program ids")
+        size = next((size for apart, size in tile if apart == moved), 0)
+        by_row = axis in by_rows and len(access.tile) == 1
+        if size and not by_row:
+            unit = "row" if layout.is_matrix and moved == layout.columns else "element"
+            return one.finding(
+                f"{told} {plural(1, unit)} of {layout.name}, where a tile has {size:,} of them.",
+                f"Multiply tl.program_id({axis}) by the block size, {size:,}.", "block size")
+        if by_row:
+            return one.finding(
+                f"{told} {one.distance(moved)}, whose rows lie {layout.across} = {layout.columns:,} apart.",
+                layout.text, "stride")
+        covered = " x ".join(f"{size:,}" for _, size in tile) or "one"
+        return one.finding(
+            f"{told} {one.distance(moved)}, where a tile covers {covered}.",
+            f"What is tl.program_id({axis}) multiplied by? It is the size of a block in the direction that it counts.",
+            "program ids")
+    return None
+
+
+def _steps(one: Seen) -> Finding | None:
+    """A loop must move a tile by a tile: along the size that is summed over, where there is one."""
+    access, layout = one.access, one.layout
+    if access.times < 2 or access.step is None:
+        return None
+    blocks = {apart: size for _, apart, size in one.dimensions if apart}
+    shares = {1, access.times, math.prod(access.grid), *access.grid}
+    right: dict[str, int] = {}
+    reckoned = ""
+    if layout.is_matrix and (inner := {layout.down, layout.across} & one.summed):
+        apart = layout.columns if layout.down in inner else 1
+        size = access.tile[access.lanes.index(apart)] if apart in access.lanes else 1
+        right = {inner.pop(): apart * size}
+        unit = plural(size, "row" if apart > 1 else "column")
+        reckoned = f"{size:,} * {layout.across} = " if apart > 1 else ""
+    elif access.step and blocks and not any(access.step == apart * size * share for apart, size in blocks.items()
+                                            for share in shares):
+        # Where a loop stays, it goes along another tensor.
+        unit = " or ".join(f"{apart * size:,}" for apart, size in blocks.items()) + " elements"
+        right = {"": 0}
+    if not right or any(access.step == step * share for step in right.values() for share in shares):
+        return None
+    (name, step), = right.items()
+    what = "stays where it is" if not access.step else (
+        f"moves on by {access.step:,} elements, {layout.distance(access.step)}," if layout.is_matrix else
+        f"moves on by {plural(access.step, 'element')}")
+    look = (f"The next block along {name} begins {unit} on: {reckoned}{step:,} elements." if name else
+            f"The next block begins {unit} on: does the block size come into the step, and the stride?")
+    return one.finding(
+        f"In its loop {one.where} {what} in {layout.name} from one step to the next.", look, "loop step")
+
+
+def beyond_rows(seen: Sequence[Seen], accesses: Sequence[str]) -> Finding | None:
+    """The first of such accesses whose mask leaves lanes on beyond the last column, which lie in the next row, or
+    beyond the last row."""
+    for one in seen:
+        access, layout = one.access, one.layout
+        if access.access not in accesses or one.flat or not layout.is_matrix:
+            continue
+        step = access.step or 0
+        moved = step * (access.times - 1) if 0 < step < layout.columns else 0
+        for number, apart, _ in one.dimensions:
+            for first, live in ((access.first, access.live), (access.first + moved, access.last)):
+                row, column = divmod(first, layout.columns)
+                left, unit, name = (layout.columns - column, "columns", layout.across) if apart == 1 else (
+                    layout.rows - row, "rows", layout.down)
+                if apart in (1, layout.columns) and all(live) and live[number] > left >= 0:
+                    one_more = live[number] == left + 1 < access.tile[number]
+                    return one.finding(
+                        f"{one.where} goes on for {live[number]:,} {unit} of its tile, where {layout.name} has "
+                        f"{left:,} left of {name} = {one.sizes[name]:,}"
+                        + (": the others lie in the next row." if apart == 1 else "."),
+                        "One too far: does the mask say <= where < is meant?" if one_more else _mask_of(one), "mask")
+    return None
+
+
+def _mask_of(one: Seen) -> str:
+    """What a mask is to compare; where it ends as if rows and columns were exchanged, that."""
+    access, layout = one.access, one.layout
+    if len(access.tile) == 2 and {1, layout.columns} <= set(access.lanes) and layout.rows != layout.columns:
+        across, down = access.lanes.index(1), access.lanes.index(layout.columns)
+        if (access.live[across], access.live[down]) == (
+            min(layout.rows, access.tile[across]), min(layout.columns, access.tile[down])
+        ):
+            return ("In this mask rows and columns are exchanged: a tile that tl.trans has turned needs a mask that is "
+                    "turned, too." if one.turned else
+                    "Mask and offsets disagree on which dimension of the tile counts rows: are the strides of "
+                    f"{layout.name} exchanged? {layout.text}")
+    if not layout.down or one.flat:
+        return f"Compare the offsets with the number of elements, {one.count}."
+    return f"Compare the index of the row with {layout.down}, and that of the column with {layout.across}."
+
+
+def same_elements(seen: Sequence[Seen]) -> Finding | None:
+    """A store to the output that is the same for all programs along an axis of the grid."""
+    for one in seen:
+        for axis, moved in enumerate(one.access.programs):
+            if one.layout.is_output and one.access.access == "store" and moved == 0:
+                return one.finding(
+                    f"All {one.access.grid[axis]:,} programs along axis {axis} of the grid store to the same elements "
+                    f"of {one.layout.name}: the offsets of {one.where} do not depend on tl.program_id({axis}).",
+                    "Each program has a block of its own: which tl.program_id times which block size do the offsets "
+                    "contain, and which axes has the grid?", "same elements")
+    return None
+
+
+def uncovered(seen: Sequence[Seen], unwritten: Tensor) -> Finding | None:
+    """Whether a grid, a loop or a mask has left elements of the output unwritten, from the stores to it.
+
+    `unwritten` marks them. None where a simulator did not see how far the programs reach.
+    """
+    stores = [one for one in seen if one.layout.is_output and one.access.access == "store"]
+    if len(stores) != 1 or not stores[0].access.even or any(apart is None for _, apart, _ in stores[0].dimensions):
+        return None
+    one = stores[0]
+    parts = list(_reach(one))
+    short = [part for part in parts if part.covered < part.size]
+    # A mask may end before the programs do.
+    if not short or (one.flat and int(unwritten.flatten().int().argmax()) < parts[0].covered):
+        return _masked(one, unwritten)
+    if len(parts) == 2:
+        down, across = parts
+        if (down.programs, across.programs) == (across.needed, down.needed) != (down.needed, across.needed):
+            return one.finding(
+                f"the grid's axes are exchanged: {one.launched}, as many along the rows of {one.layout.name} as there "
+                f"are blocks along its columns, {across.needed:,}, and along the columns {down.needed:,}.",
+                "The grid's first size is that of tl.program_id(0), its second that of tl.program_id(1): grid and "
+                "kernel must agree which of them counts rows.", "grid axes exchanged")
+    return _short(one, short[0])
+
+
+@dataclass(frozen=True)
+class Part:
+    """How far the programs reach along rows, columns, or all elements of an output: `block` for each of them."""
+
+    unit: str
+    name: str
+    size: int
+    block: int
+    programs: int
+    axis: int | None
+
+    @property
+    def covered(self) -> int:
+        return self.block * self.programs
+
+    @property
+    def needed(self) -> int:
+        return -(-self.size // self.block)
+
+
+def _reach(one: Seen) -> Iterator[Part]:
+    """How far a store goes, along rows and along columns; along all elements where it knows no rows."""
+    access, layout = one.access, one.layout
+    moves = [moved if moved and (layout.is_matrix or moved < layout.total) else 0 for moved in access.programs]
+    step = max(0, access.step or 0)
+    if one.flat:
+        yield _part(one, "element", "" if layout.down else layout.across, layout.total, 1, moves, step)
+        return
+    rows = [moved if _by_rows(one, moved) else 0 for moved in (*moves, step)]
+    columns = [0 if by_rows else moved for by_rows, moved in zip(rows, (*moves, step), strict=True)]
+    yield _part(one, "row", layout.down, layout.rows, layout.columns, rows[:3], rows[3])
+    yield _part(one, "column", layout.across, layout.columns, 1, columns[:3], columns[3])
+
+
+def _by_rows(one: Seen, moved: int) -> bool:
+    down, over = divmod(moved, one.layout.columns)
+    return not over and (down == one.along(one.layout.columns) or moved != one.along(1))
+
+
+def _part(one: Seen, unit: str, name: str, size: int, apart: int, moves: Sequence[int], step: int) -> Part:
+    block, times = one.along(apart), one.access.times
+    axis = next((axis for axis, moved in enumerate(moves) if moved), None)
+    if axis is None:
+        return Part(unit, name, size, block + (times - 1) * step // apart, 1, None)
+    # A loop by more than a program's own block goes on where the last program ends.
+    own = block * times if step > moves[axis] else max(1, moves[axis] // apart)
+    return Part(unit, name, size, own, one.access.grid[axis], axis)
+
+
+def _short(one: Seen, part: Part) -> Finding:
+    size = f"{part.name} = {part.size:,}" if part.name else f"{part.size:,}"
+    of = f"{part.unit}s of {one.layout.name}"
+    count = part.name or one.count
+    blocks = f"triton.cdiv({count}, {part.block:,})" if part.block > 1 else count
+    if part.axis is None:
+        alone = math.prod(one.access.grid) == 1
+        found = one.finding(
+            f"{one.launched}; of the {size} {of} {one.where} covers the first {part.block:,} alone, one block.",
+            f"Loop over the {part.unit}s in steps of the block, or launch {blocks} programs along them."
+            if alone or len(one.access.tile) < 2 else
+            f"Which tl.program_id is to move it along the {part.unit}s? They take {blocks} programs.", "one block")
+        # Where another case has more programs, they tell how far each of them goes.
+        return replace(found, fits=("one program", "grid")) if alone else found
+    found = one.finding(
+        f"{one.launched}; along axis {part.axis} each has {part.block:,} of the {size} {of}, {part.covered:,} in all.",
+        f"Launch {blocks} = {part.needed:,} of them: the block that the grid is counted with must be the kernel's.",
+        "grid")
+    if part.programs != part.size // part.block:
+        return found
+    # Where another case has fewer, the block is to blame.
+    return replace(found, fits=(ROUNDED_DOWN, "grid"), look=(
+        f"The last, partial block is missing, as where a size is divided with //: launch {blocks} = {part.needed:,}."))
+
+
+def _masked(one: Seen, unwritten: Tensor) -> Finding:
+    layout = one.layout
+    missing = unwritten.reshape(layout.rows, layout.columns)
+    lines = [("row", layout.down, missing.all(1)), ("column", layout.across, missing.all(0))]
+    if one.flat:
+        lines = [("element", "", missing.flatten())]
+    ends = []
+    for unit, name, bad in lines:
+        first = int(bad.int().argmax())
+        if first and bool(bad[first:].all()):
+            ends.append(f"{unit} {one.named(first)} on" + (f", of {name} = {len(bad):,}" if name else ""))
+    at = f", all from {' and from '.join(ends)}" if ends else ""
+    return one.finding(
+        f"the programs of the launch reach further in {layout.name}: it is the mask of {one.where} that leaves "
+        f"{int(unwritten.sum()):,} of {layout.total:,} elements out{at}.", _mask_of(one), "mask")

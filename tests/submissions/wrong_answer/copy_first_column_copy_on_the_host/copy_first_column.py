@@ -1,0 +1,10 @@
+# out.cpu() is a copy, and the column goes into that.
+# expect: goes into another tensor
+# expect: out.cpu()
+# never: the kernel was never launched
+# never: tl.arange
+
+
+def copy_first_column(matrix, out):
+    host = out.cpu()
+    host.copy_(matrix[:, 0])

@@ -1,0 +1,18 @@
+# Chunks of rows are copied one by one, and the last, partial one is not.
+# expect: the copies in line
+# expect: write 4 parts
+# expect: 4,000 of 4,099
+# never: mask
+# never: a grid
+
+
+CHUNK = 1000
+
+
+def copy_first_column(matrix, out):
+    rows = matrix.shape[0]
+    if rows < CHUNK:
+        out.copy_(matrix[:, 0])
+        return
+    for i in range(rows // CHUNK):
+        out[i * CHUNK : (i + 1) * CHUNK].copy_(matrix[i * CHUNK : (i + 1) * CHUNK, 0])

@@ -1,0 +1,19 @@
+# The grid has one program.
+# expect: starts 1 program
+# expect: covers the first 512 alone
+# never: exchanged
+# never: the mask of
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def column_kernel(matrix_ptr, out_ptr, rows, cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = row < rows
+    tl.store(out_ptr + row, tl.load(matrix_ptr + row * cols, mask=mask), mask=mask)
+
+
+def copy_first_column(matrix, out):
+    rows, cols = matrix.shape
+    column_kernel[(1,)](matrix.cuda(), out, rows, cols, BLOCK=512)

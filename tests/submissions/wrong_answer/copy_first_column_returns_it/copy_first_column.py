@@ -1,0 +1,8 @@
+# The column is returned, and out is never written.
+# expect: what the function returns is ignored
+# never: the kernel was never launched
+# never: tl.arange
+
+
+def copy_first_column(matrix, out):
+    return matrix[:, 0].contiguous().cuda()

@@ -1,0 +1,81 @@
+"""Hints that are true: what students get wrong, and what they are told of it.
+
+Each member of `tests/submissions/wrong_answer` and `runtime_error` is a mistake. A line `# expect: words` in its file
+names words that the message or the hint of its assignment must hold, `# never: words` those that nothing it is told may
+hold. Calls are planned once and simulated with the contents of three seeds: all must get the same hint.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from grader.assignment import Assignment, Case
+from grader.catalogue import ROOT, assignments
+from grader.course import LimitsTable, read_course
+from grader.judge.attempt import Attempt
+from grader.judge.explain import explain_assignment
+from grader.judge.explain.summary import Summary
+from grader.result import CheckResult, decisive
+from grader.submission import read_source_file
+from tests.graded import FILES
+
+HERE = Path(__file__).parent / "submissions"
+VERDICTS = ("wrong_answer", "runtime_error")
+MEMBERS = sorted(path for verdict in VERDICTS for path in (HERE / verdict).iterdir() if path.is_dir())
+SEEDS = (b"one", b"two", b"three")
+COURSE = read_course(ROOT / "course.toml", frozenset(assignments())).model_copy(update={
+    "limits": LimitsTable(call_seconds=10, assignment_seconds=60, memory_mb=2048)})
+SMALL = 1 << 17
+"""Multiply-adds or elements of a case that shows most mistakes; larger ones are graded where it shows none."""
+LEAST = 120, 20
+"""Mistakes in all, and for each assignment of the course."""
+FIGURES = re.compile(r"\d[\d,.]*(e[+-]?\d+)?")
+
+
+def graded(folder: Path, file: str) -> tuple[str, list[tuple[Summary, list[CheckResult]]]]:
+    """The text of a member's file, and what is said of it for each seed."""
+    assignment = assignments()[FILES[file]]
+    source = read_source_file(folder, file, 1 << 20)
+    attempt = Attempt(assignment, source, COURSE, SEEDS[0], "cpu")
+    try:
+        small = [case for case in assignment.cases_for("cpu") if math.prod(case.sizes.values()) <= SMALL]
+        told = [_checked(assignment, attempt, seed, small) for seed in SEEDS]
+    finally:
+        attempt.close()
+    return (source.content or b"").decode("utf-8", "replace"), told
+
+
+def _checked(
+    assignment: Assignment, attempt: Attempt, seed: bytes, small: list[Case]
+) -> tuple[Summary, list[CheckResult]]:
+    checks = [attempt.read()]
+    if checks[0].outcome == "passed":
+        checks += [attempt.check(case, seed=seed) for case in small]
+        if decisive(checks)[0] is None:
+            checks += [attempt.check(case, seed=seed) for case in assignment.cases_for("cpu") if case not in small]
+    return explain_assignment(assignment, checks), checks
+
+
+@pytest.mark.parametrize("folder", MEMBERS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_mistake_is_named_and_nothing_else(folder: Path) -> None:
+    for file in (one.name for one in folder.iterdir() if one.name in FILES):
+        text, told = graded(folder, file)
+        must, never = (re.findall(rf"^# {word}: (.+)$", text, re.MULTILINE) for word in ("expect", "never"))
+        assert must, f"{file}: a line `# expect: words` expected"
+        for summary, checks in told:
+            said = f"{summary.message} {summary.hint}".lower()
+            assert decisive(checks)[0] == folder.parent.name, said
+            assert [words for words in must if words.lower() not in said] == [], said
+            assert [words for words in never if words.lower() in said] == [], said
+        assert len({FIGURES.sub("#", summary.hint) for summary, _ in told}) == 1, [one.hint for one, _ in told]
+
+
+def test_each_assignment_of_the_course_has_its_mistakes() -> None:
+    of = Counter(FILES[one.name] for folder in MEMBERS for one in folder.iterdir() if one.name in FILES)
+    course = COURSE.assignments or ()
+    assert sum(of[name] for name in course) >= LEAST[0] and min(of[name] for name in course) >= LEAST[1], of
