@@ -24,7 +24,7 @@ from tests.command import SECONDS, SILU, hand_in, kernelmark, load
 USAGE = {
     "no such folder": (("grade", "nowhere"), "nowhere: No such file or directory"),
     "a file": (("grade", "course.toml"), "course.toml: is a file; a folder of submissions expected"),
-    "no students": (("grade", "docs"), "holds no student's folder"),
+    "no students": (("grade", "calibration"), "holds no student's folder"),
     "assignment": (("grade", "examples/class", "--only", "slu"), "--only: 'slu' is no assignment"),
     "device": (("grade", "examples/class", "--device", "tpu"), "--device: 'tpu'"),
     "course": (("grade", "examples/class", "--course", "Makefile"), "Makefile: not TOML"),
