@@ -323,8 +323,7 @@ def _copy_(target: Handle, source: torch.Tensor, non_blocking: bool = False) -> 
 
 
 def _allow_copy(source: torch.Tensor, target: torch.Tensor, name: str) -> None:
-    memory = memory_of(source)
-    same = source.stride() == target.stride() and source.is_contiguous()
+    memory, same = memory_of(source), source.stride() == target.stride() and source.is_contiguous()
     # What a kernel has left in a tensor of its own may be put where it belongs.
     if not session().copies and not (same and memory.settled and not memory.given):
         session().refuse("copy" if same else "transposed_copy", operators.readable(_outermost(name)))
@@ -340,8 +339,7 @@ def _copied(source: Handle, made: torch.Tensor, place: Place) -> Handle:
 
 def clone(source: Handle, *, memory_format: Any = None) -> Handle:
     made = _plain(source).clone(memory_format=memory_format)
-    if not session().copies:
-        _allow_copy(source, made, "clone")
+    _allow_copy(source, made, "clone")
     return _copied(source, made, memory_of(source).place)
 
 
