@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
+from grader.assignment import Assignment, Case
 from grader.catalogue import ROOT
 from grader.course import LimitsTable
-from grader.result import Verdict
+from grader.judge import attempt
+from grader.judge.explain import accesses, explain_case
+from grader.result import Detail, Verdict
 from tests.graded import results, told
 
 HERE = Path(__file__).parent / "submissions"
@@ -33,8 +36,24 @@ WORST_RATIO = 0.5
 AT_LEAST = {"accepted": 15, "wrong_answer": 30, "policy_violation": 15}
 
 
+@pytest.fixture
+def accused(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the loads and stores of the kernels that are graded would be blamed for, were an answer wrong."""
+    found: list[str] = []
+
+    def listen(assignment: Assignment, case: Case, *compared: Any, **known: Any) -> Detail | None:
+        seen = accesses.seen_of(assignment, case.sizes, known["plan"], known["call"], known["accesses"])
+        blamed = (accesses.misplaced(seen), accesses.beyond_rows(seen, ("store", "atomic")),
+                  accesses.same_elements(seen))
+        found.extend(f"{case.name}: {one.hint}" for one in blamed if one is not None)
+        return explain_case(assignment, case, *compared, **known)
+
+    monkeypatch.setattr(attempt, "explain_case", listen)
+    return found
+
+
 @pytest.mark.parametrize("folder", MEMBERS, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_verdict(folder: Path) -> None:
+def test_verdict(folder: Path, accused: list[str]) -> None:
     limits = BRIEF if folder.parent.name == "time_limit" else LIMITS
     for name, result in results(folder, limits).items():
         said = told(result)
@@ -44,6 +63,7 @@ def test_verdict(folder: Path) -> None:
             assert words.lower() in said.lower(), said
         if result.verdict == "accepted":
             assert result.score == result.correctness.max_points and not result.flags
+            assert not accused
         else:
             assert result.score == 0 and result.message
         if result.verdict == "policy_violation":
@@ -63,12 +83,13 @@ def test_the_corpus_is_large_enough_and_its_folders_are_verdicts() -> None:
         assert counts[verdict] >= least, counts
 
 
-def test_the_references_get_full_marks() -> None:
+def test_the_references_get_full_marks(accused: list[str]) -> None:
     for name, result in results(ROOT / "reference", LIMITS).items():
         assert result.verdict == "accepted", (name, told(result))
         assert result.score == result.correctness.max_points and not result.flags
         ratios = {check.case: check.worst_ratio for check in result.correctness.checks}
         assert all(ratio is None or ratio <= WORST_RATIO for ratio in ratios.values()), ratios
+    assert not accused
 
 
 def test_the_template_is_not_attempted_yet() -> None:

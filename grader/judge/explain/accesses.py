@@ -77,7 +77,7 @@ class Seen:
     def one_row(self) -> bool:
         """Whether the mask of a tile of one dimension ends where a row does: a program has a row of its own."""
         access, columns = self.access, self.layout.columns
-        return self.layout.is_matrix and len(access.tile) == 1 and access.live == [columns] != access.tile
+        return self.layout.is_matrix and access.lanes == [1] and access.live == [columns] != access.tile
 
     @property
     def flat(self) -> bool:
@@ -88,7 +88,7 @@ class Seen:
         moves = [moved for moved in access.programs if moved]
         if len(access.tile) != 1 or columns in access.lanes or self.one_row:
             return False
-        return not moves or moves[0] % columns != 0 or moves == access.tile != [columns]
+        return not moves or moves[0] % columns != 0 or (moves[0] % access.tile[0] == 0 and moves[0] != columns)
 
     def finding(self, seen: str, look: str, pattern: str) -> Finding:
         return Finding(seen[:1].upper() + seen[1:], look, pattern=pattern, line=self.access.line)
@@ -105,7 +105,7 @@ def seen_of(
     inputs = {name for p in assignment.parameters if isinstance(p, Input) for name in p.size_names}
     summed = frozenset(inputs - set(assignment.output.shape))
     return [Seen(one, known[one.buffer], sizes, launches[one.kernel, one.grid].line, one.kernel in turning, summed)
-            for one in accesses if one.buffer in known and (one.kernel, one.grid) in launches]
+            for one in accesses if one.buffer in known and (one.kernel, one.grid) in launches and all(one.live)]
 
 
 def misplaced(seen: Sequence[Seen]) -> Finding | None:
@@ -190,17 +190,21 @@ def _steps(one: Seen) -> Finding | None:
     if access.times < 2 or access.step is None:
         return None
     blocks = {apart: size for _, apart, size in one.dimensions if apart}
+    if layout.is_matrix:
+        blocks.setdefault(layout.columns, 1)
     shares = {1, access.times, math.prod(access.grid), *access.grid}
     right: dict[str, int] = {}
     reckoned = ""
     if layout.is_matrix and (inner := {layout.down, layout.across} & one.summed):
         apart = layout.columns if layout.down in inner else 1
         size = access.tile[access.lanes.index(apart)] if apart in access.lanes else 1
+        if size >= (layout.rows if apart > 1 else layout.columns):
+            # One step is enough: the loop goes over something else.
+            return None
         right = {inner.pop(): apart * size}
         unit = plural(size, "row" if apart > 1 else "column")
         reckoned = f"{size:,} * {layout.across} = " if apart > 1 else ""
-    elif access.step and blocks and not any(access.step == apart * size * share for apart, size in blocks.items()
-                                            for share in shares):
+    elif access.step and blocks and all(access.step % (apart * size) for apart, size in blocks.items()):
         # Where a loop stays, it goes along another tensor.
         unit = " or ".join(f"{apart * size:,}" for apart, size in blocks.items()) + " elements"
         right = {"": 0}

@@ -1,4 +1,5 @@
 # The loads have a mask and no `other`: what masked lanes hold goes into the sum.
+# expect: has a mask and no `other`, and the answer depends on the lanes that the mask switches off
 import triton
 import triton.language as tl
 
