@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 
 from grader.course import CourseError, read_course
 from grader.late import Late
-from grader.records.attempt import Attempt
 from grader.records.policy import Grade, class_grades, grade
 from grader.records.standing import Standing
 from grader.records.store import Store
@@ -262,28 +260,6 @@ def test_explain_grade_prints_every_step(tmp_path: Path) -> None:
     assert done.stdout == "ada: 80 of 100, 1 of 1 grace days used\neve: 0 of 0\n"
     done = kernelmark("explain-grade", "mallory", *asked)
     assert done.returncode == 2 and "'mallory': no such student" in done.stderr
-
-
-def test_a_class_of_300_with_20_assignments_is_graded_anew_in_a_second(tmp_path: Path) -> None:
-    names = [f"kernel{number}" for number in range(20)]
-    rows = [draft(name, f"student{number}", submission=f"{again}", verdict="accepted", score=60, max_score=100,
-                  submitted_at=(DUE + datetime.timedelta(hours=number % 90 - 30 + again)).isoformat())
-            for number in range(300) for name in names for again in range(2)]
-    with Store.create(tmp_path) as store:
-        store.add([(row, None) for row in rows], "log")
-    course = read_course_of(tmp_path, "[late]\npercent = 10\ngrace_days = 5\ncount = 'best'\n")
-    course = course.model_copy(update={"late": course.late.model_copy(update={"deadlines": dict.fromkeys(names, DUE)})})
-    began = time.process_time()
-    with Store.existing(tmp_path) as store:
-        everything: list[Attempt] = store.attempts()
-    reading = time.process_time() - began
-    began = time.process_time()
-    found = grades(tmp_path, course)
-    taken = time.process_time() - began
-    assert len(found) == 300 and len(everything) == 12_000
-    # Reading what there is, is the control: the policy itself takes no more than a few times as long.
-    assert taken < 6 * reading, (taken, reading)
-    print(f"{taken:.2f} s, of which reading {reading:.2f} s")
 
 
 def test_what_stands_for_policy_is_what_was_applied(tmp_path: Path) -> None:
