@@ -6,6 +6,7 @@ An `assignments/<name>/assignment.py` defines one `ASSIGNMENT` of this type, wit
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, Self
@@ -28,12 +29,12 @@ class Input(_Frozen):
     kind: Literal["input"] = "input"
     name: str
     shape: tuple[str | int, ...]
+    dtype: DType = "float32"
+    place: Literal["device", "host"] = "device"
 
     @property
     def size_names(self) -> tuple[str, ...]:
         return tuple(size for size in self.shape if isinstance(size, str))
-    dtype: DType = "float32"
-    place: Literal["device", "host"] = "device"
 
 
 class Scalar(_Frozen):
@@ -44,16 +45,16 @@ class Scalar(_Frozen):
 
 
 class Output(_Frozen):
-    """The tensor the student writes; it arrives full of NaN, or of one byte that means nothing."""
+    """The tensor the student writes; it arrives full of NaN, or of one arbitrary byte."""
 
     kind: Literal["output"] = "output"
     name: str = "out"
     shape: tuple[str, ...]
+    dtype: DType = "float32"
 
     @property
     def size_names(self) -> tuple[str, ...]:
         return self.shape
-    dtype: DType = "float32"
 
 
 Parameter = Annotated[Input | Scalar | Output, Field(discriminator="kind")]
@@ -64,7 +65,7 @@ class Case(_Frozen):
 
     `name` is part of a pytest id and of result.json, so it stays short and plain: `5x9`, `1009-tiny`.
     `values` names a distribution that the assignment's `make_inputs` knows.
-    `needs` is "gpu" for sizes that Triton's interpreter would take too long for.
+    `needs` is "gpu" for sizes that the simulator would take too long for.
     `visibility` is "hidden" for a case of which students are told no more than what kind of failure it shows.
     """
 
@@ -241,6 +242,14 @@ class Assignment(_Frozen):
             raise ValueError(f"renew: tensors alone expected, {numbers[0]} is a number")
         if self.timed and on_host and self.renew is None:
             raise ValueError("renew: expected where inputs on the host are timed")
+        given = [p.name for p in self.parameters if not isinstance(p, Output)]
+        answers = {"oracle": self.oracle, **{f"mistake {one.name!r}": one.answer for one in self.mistakes}}
+        for about, answer in answers.items():
+            try:
+                inspect.signature(answer).bind(**dict.fromkeys(given))
+            except TypeError:
+                got = inspect.signature(answer)
+                raise ValueError(f"{about}: parameters ({', '.join(given)}) expected, got {got}") from None
         if any(not re.fullmatch(r"aten::\w+", name) for name in self.operators):
             raise ValueError("operators: names like aten::copy_ expected")
         return self

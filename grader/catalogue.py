@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 import tomllib
+import traceback
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
@@ -76,7 +77,7 @@ def _folders(root: Path) -> list[Path]:
 
 
 def read(path: Path) -> Assignment:
-    """The assignment in a file, as it stands now. Raises CatalogueError, and what the file raises."""
+    """The assignment in a file, as it stands now. Raises CatalogueError."""
     name = path.parent.name
     found = getattr(_load(f"assignments.{name}", path), "ASSIGNMENT", None)
     if not isinstance(found, Assignment):
@@ -120,5 +121,23 @@ def _load(module_name: str, path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     # Registered before it runs: pydantic and inspect look modules up by name.
     sys.modules[module_name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise CatalogueError(f"{blame(error, path.parent)}; a file that can be imported expected") from error
     return module
+
+
+def blame(error: BaseException, folder: Path) -> str:
+    """What code of an assignment's author raised, in a line: the last place in `folder` that it passed, if any."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}, line {error.lineno}: {type(error).__name__}: {error.msg}"
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    said = f"{type(error).__name__}: {error}"
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        said = ": ".join([*map(str, first["loc"]), first["msg"].removeprefix("Value error, ")])
+    frames = traceback.extract_tb(error.__traceback__)
+    last = [frame for frame in frames if folder in Path(frame.filename).parents] or frames
+    return f"{last[-1].filename}, line {last[-1].lineno}: {said}".partition("\n")[0]

@@ -7,14 +7,15 @@ A part begins with a line `<!-- NAME: … -->` and ends with a line `<!-- end --
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import torch
 
-from grader.assignment import Assignment, Case, Input, Output, Parameter, Scalar
-from grader.catalogue import ROOT
+from grader.assignment import Assignment, Case, Input, Output, Parameter, Scalar, shape_of
+from grader.catalogue import ROOT, answer_and_tolerance
 from grader.course import Course
 from grader.kit.inputs import Bits, Bytes, Distribution, Number, Spread
 
@@ -121,7 +122,7 @@ def _argument(parameter: Parameter, distribution: Distribution | None) -> tuple[
         return "", "float", _words(distribution)
     shape = f"({', '.join(map(str, parameter.shape))}{',' * (len(parameter.shape) == 1)})"
     if isinstance(parameter, Output):
-        full = "a byte that means nothing" if parameter.dtype == "uint8" else "NaN"
+        full = "one arbitrary byte" if parameter.dtype == "uint8" else "NaN"
         return shape, parameter.dtype, f"contiguous, arrives full of {full}"
     host = "in host memory (pageable, not pinned), " * (parameter.place == "host")
     return shape, parameter.dtype, f"{host}contiguous, must stay as it is"
@@ -138,7 +139,8 @@ def _checks(assignment: Assignment) -> str:
         levels = int(assignment.tolerance(inputs, assignment.oracle(**inputs)).max())
         near = f"Each element may lie {levels} level{'s' * (levels > 1)} from the answer in float64, rounded."
     elif assignment.tolerance is not None:
-        near = f"Each element may differ from the answer in float64 by what rounding to {dtype} explains."
+        near = (f"Each element may differ from the answer in float64 by what rounding to {dtype} explains, most "
+                f"elements by {_allowed_error(assignment, anywhere)} times their size.")
         near += " Arithmetic in float16 fails." * (dtype == "float32")
     return (f"* Cases ({_sizes(anywhere[0])}): {_names(anywhere)}"
             + (f"; on a GPU also {_names(on_gpu)}" if on_gpu else "")
@@ -146,20 +148,29 @@ def _checks(assignment: Assignment) -> str:
             + f".\n* {near}\n\n" + _values(assignment))
 
 
+def _allowed_error(assignment: Assignment, cases: Sequence[Case]) -> str:
+    """The median error allowed, relative to the answer, of the largest ordinary case; one digit of it."""
+    ordinary = [case for case in cases if case.values == cases[0].values]
+    inputs = assignment.make_inputs(
+        max(ordinary, key=lambda case: math.prod(shape_of(assignment.output, case))), torch.Generator().manual_seed(0))
+    expected, allowed = answer_and_tolerance(assignment, inputs)
+    return f"{float((allowed / expected.abs()).median()):.0e}".replace("e-0", "e-")
+
+
 def _values(assignment: Assignment) -> str:
     """What tensors hold: a row for all cases whose names end alike, a column for each tensor."""
-    given = [p.name for p in assignment.parameters if isinstance(p, Input)]
+    given = [p for p in assignment.parameters if isinstance(p, Input)]
     rows = []
     public = [case for case in assignment.cases if not case.hidden]
     for values in dict.fromkeys(case.values for case in public if assignment.distributions):
         drawn = [assignment.distributions(case) for case in public
                  if case.values == values and assignment.distributions]
         ending = "others" if values == assignment.cases[0].values else f"`-{values}`"
-        rows.append((ending, *(_words(*(one[name] for one in drawn)) for name in given)))
-    return _table(("cases", *(f"`{name}`" for name in given)), [*rows[1:], *rows[:1]])
+        rows.append((ending, *(_words(*(one[p.name] for one in drawn), one_row=len(p.shape) == 1) for p in given)))
+    return _table(("cases", *(f"`{p.name}`" for p in given)), [*rows[1:], *rows[:1]])
 
 
-def _words(*drawn: Distribution | None) -> str:
+def _words(*drawn: Distribution | None, one_row: bool = False) -> str:
     """Of distributions that differ in scale and offset at most."""
     one, spreads = drawn[0], [found for found in drawn if isinstance(found, Spread)]
     if isinstance(one, Number):
@@ -171,9 +182,10 @@ def _words(*drawn: Distribution | None) -> str:
     if not isinstance(one, Spread):
         return ""
     low, high = (_number(found(s.scale[end] for s in spreads)) for end, found in enumerate((min, max)))
-    words = f"random, of scale {low}" + f" to {high}" * (low != high)
+    whose = ", with" if one_row or one.axis is None else f"; each {('row', 'column')[one.axis]} has"
+    words = f"normal{whose} a standard deviation of {low}" + f" to {high}" * (low != high)
     if offset := max(spread.offset for spread in spreads):
-        words += f", offset within ±{_number(offset)}" + " scales" * (not one.absolute)
+        words += f" and a mean within ±{_number(offset)}" + " of those" * (not one.absolute)
     if one.outliers and one.outliers.exponents:
         first, last = one.outliers.exponents
         words += f"; one in {one.outliers.every} between ±{2**first:,} and ±{2 ** (last + 1):,}"
@@ -196,9 +208,9 @@ def _points(assignment: Assignment, course: Course) -> str:
     points, threshold = course.points_of(assignment.name), course.threshold_of(assignment.name)
     credit = "if every case passes" if course.points.credit == "all" else "a share for each case that passes"
     text = (f"* {points.correctness:g} points for right answers, {credit}.\n"
-            f"* {points.performance:g} points for speed, on a GPU, once every case passes: none up to "
-            f"{threshold.floor:g} times the baseline's speed, all from {threshold.target:g} times, evenly between.\n"
-            f"* The baseline is `{assignment.baseline.name}`.\n")
+            f"* {points.performance:g} points for speed, on a GPU, once every case passes: 0 at {threshold.floor:g} × "
+            f"the baseline's speed or less, {points.performance:g} at {threshold.target:g} × or more, a straight line "
+            f"between.\n* The baseline is PyTorch: `{assignment.baseline.name}`.\n")
     if not assignment.timed:
         return text
     host = any(isinstance(p, Input) and p.place == "host" for p in assignment.parameters)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import keyword
 import re
 from pathlib import Path
 
@@ -130,7 +132,7 @@ def NAME_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 def NAME(x: torch.Tensor, out: torch.Tensor) -> None:
     """Writes 2 x + 1 of a matrix x (M, N) into out."""
-    raise NotImplementedError("NAME")
+    raise NotImplementedError("NAME: not written yet")
 ''',
     "reference/NAME.py": '''"""TITLE: out = 2 x + 1, element by element.
 
@@ -162,8 +164,11 @@ def NAME(x: torch.Tensor, out: torch.Tensor) -> None:
 def write(name: str, root: Path) -> list[Path]:
     """Writes the files of a new assignment under `root`, and returns their paths. Raises ValueError, one line, for a
     name that is none or files that are there, OSError and CourseError."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise ValueError(f"{name!r}: a name of small letters, digits and _ expected, as of a Python function")
+    # A student's file of that name would hide the module from all that lies beside it.
+    if importlib.util.find_spec(name) is not None:
+        raise ValueError(f"{name!r}: there is a Python module of that name; another name expected")
     made = {root / path.replace("NAME", name): text for path, text in FILES.items()}
     if there := [path for path in made if path.exists()]:
         raise ValueError(f"{there[0]}: there is such a file; another name expected")

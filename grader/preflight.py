@@ -9,12 +9,9 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import tempfile
-import traceback
 from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
-
-from pydantic import ValidationError
 
 from grader import catalogue
 from grader.catalogue import ROOT, CatalogueError
@@ -99,7 +96,7 @@ def pages() -> None:
     except TemplateSyntaxError as error:
         raise PlanError(f"{error.filename}, line {error.lineno}: {error.message}; {expected}") from None
     except Exception as error:
-        raise PlanError(f"{_said(error, trial.TEMPLATES)}; {expected}") from None
+        raise PlanError(f"{catalogue.blame(error, trial.TEMPLATES)}; {expected}") from None
 
 
 def assignments(names: Iterable[str]) -> None:
@@ -118,20 +115,8 @@ def assignments(names: Iterable[str]) -> None:
     except PlanError:
         raise
     except Exception as error:
-        raise PlanError(f"{_said(error, folder)}; an assignment that works expected") from None
+        raise PlanError(f"{catalogue.blame(error, folder)}; an assignment that works expected") from None
 
-
-def _said(error: Exception, folder: Path) -> str:
-    """Where in `folder` an exception came from, and what it says."""
-    if isinstance(error, SyntaxError):
-        return f"{error.filename}, line {error.lineno}: {error.msg}"
-    if isinstance(error, OSError) and error.filename:
-        return f"{error.filename}: {error.strerror}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
-              if Path(frame.filename).is_relative_to(folder)]
-    where = f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else str(folder)
-    said = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-    return f"{where}: {type(error).__name__}: {said}"
 
 
 def _room(free: int, needed: int) -> str:

@@ -5,6 +5,7 @@ What is left out is left out by where it lies: `reference/`, `tests/`, `examples
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 import tempfile
@@ -43,6 +44,8 @@ def write(out: Path, course: Path, root: Path = catalogue.ROOT) -> Path:
     names = _named(rules, found)
     for name in names:
         _nothing_told(found[name], root)
+        if said := solved(root / "student_template" / file_of(name), found[name].function):
+            raise KitError(said)
     shutil.copytree(root / OWN, out, dirs_exist_ok=True)
     for name in WHOLE:
         _copy(root / name, out / name)
@@ -51,12 +54,28 @@ def write(out: Path, course: Path, root: Path = catalogue.ROOT) -> Path:
         _copy(root / "assignments" / name, out / "assignments" / name)
         _copy(root / "student_template" / file_of(name), out / "student_template" / file_of(name))
     _copy(root / "student_template/README.md", out / "student_template/README.md")
+    for path in (out / "README.md", out / "student_template/README.md"):
+        # Commands name an assignment that the course has.
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text if "silu" in names else text.replace("silu", names[0]), encoding="utf-8")
     # As this course has it, which may be another than the repository's.
     for path, drawn in handout.texts({name: found[name] for name in names}, rules, out).items():
         handout.draw(path, drawn)
     (out / handout.NOTEBOOK).write_text(
         handout.notebook({name: found[name] for name in names}, rules, out), encoding="utf-8")
     return Path(shutil.make_archive(str(out.absolute()), "zip", out.absolute().parent, out.name))
+
+
+def solved(path: Path, function: str) -> str:
+    """That a stub holds more than what is to be written, in a sentence; "" if it is one."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    body = next((node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function), None)
+    launches = body is not None and any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript) for node in ast.walk(body))
+    last = body.body[-1] if body is not None else None
+    if not launches and isinstance(last, ast.Raise) and "NotImplementedError" in ast.unparse(last):
+        return ""
+    return f"{path}: a stub expected: {function} ends with raise NotImplementedError, and launches nothing"
 
 
 def _without_names(course: Path, rules: Course, known: frozenset[str]) -> str:

@@ -8,21 +8,22 @@ from __future__ import annotations
 import ast
 import math
 import secrets
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy
 import torch
 from torch import Tensor
 
 from grader import catalogue, handout
-from grader.assignment import Assignment, Case, Inputs, Scalar, shape_of
+from grader.assignment import Assignment, Case, Inputs, Scalar, Work, shape_of
 from grader.catalogue import ROOT, right_answer
 from grader.course import read_course
 from grader.judge.attempt import Attempt
 from grader.judge.buffers import DTYPES
 from grader.judge.compare import Comparison, compare, poison_
+from grader.student_kit import solved
 from grader.submission import Source
 
 SEEDS = (11, 22)
@@ -45,11 +46,13 @@ class Subject:
     def drawn(self, case: Case, seed: int) -> tuple[Inputs, Tensor]:
         """Inputs of a case, and the right answer to them."""
         inputs = self.assignment.make_inputs(case, torch.Generator().manual_seed(seed))
-        return inputs, right_answer(self.assignment, inputs)
+        return inputs, _float64("oracle", right_answer(self.assignment, inputs))
 
     def compared(self, answer: Tensor, inputs: Inputs, expected: Tensor) -> Comparison:
         """An answer as a kernel would store it, against the right one."""
-        allowed = None if self.assignment.tolerance is None else self.assignment.tolerance(inputs, expected)
+        allowed = None
+        if self.assignment.tolerance is not None:
+            allowed = _float64("tolerance", self.assignment.tolerance(inputs, expected))
         return compare(answer.to(DTYPES[self.assignment.output.dtype]).contiguous(), expected, allowed)
 
     @property
@@ -63,17 +66,16 @@ def verify(name: str, root: Path = ROOT) -> Iterator[tuple[str, list[str]]]:
     Where files are missing, or the author's code raises, that is the last.
     """
     for about, check in {"its files are there": _files, **CHECKS}.items():
-        raised = False
+        problems, raised = [], False
         try:
-            # Once each, not once for each seed.
-            problems = list(dict.fromkeys(check(Subject(_assignment(name, root), root))))
-        except catalogue.CatalogueError as error:
-            problems, raised = [str(error)], True
+            for problem in check(Subject(_assignment(name, root), root)):
+                problems.append(problem)
         except Exception as error:
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            said = f"{frame.filename}, line {frame.lineno}: {type(error).__name__}: {error}"
-            problems, raised = [said.partition("\n")[0]], True
-        yield about, problems
+            ours = isinstance(error, catalogue.CatalogueError)
+            problems.append(str(error) if ours else catalogue.blame(error, root / "assignments"))
+            raised = True
+        # Once each, not once for each seed.
+        yield about, list(dict.fromkeys(problems))
         if raised or (problems and check is _files):
             return
 
@@ -134,6 +136,18 @@ def _functions(path: Path) -> dict[str, list[str]]:
     return {node.name: [a.arg for a in node.args.args] for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
+def _float64(about: str, value: object) -> Tensor:
+    if not isinstance(value, Tensor) or value.dtype != torch.float64:
+        got = str(value.dtype).removeprefix("torch.") if isinstance(value, Tensor) else type(value).__name__
+        raise catalogue.CatalogueError(f"{about}: a tensor of float64 expected, got {got}")
+    return value
+
+
+def _stub(subject: Subject) -> Iterator[str]:
+    if said := solved(subject.root / "student_template" / subject.assignment.file, subject.assignment.function):
+        yield said
+
+
 def _cases(subject: Subject) -> Iterator[str]:
     sizes = [case.sizes for case in subject.cases]
     largest = max(math.prod(shape_of(subject.assignment.output, case)) for case in subject.cases)
@@ -175,9 +189,10 @@ def _right_answers(subject: Subject) -> Iterator[str]:
         for seed in SEEDS:
             inputs, expected = subject.drawn(case, seed)
             shape = shape_of(subject.assignment.output, case)
-            if expected.shape != shape or expected.dtype != torch.float64:
-                yield f"{case.name}: oracle: float64 of shape {shape} expected, got {expected.dtype} {expected.shape}"
-            elif not subject.compared(expected, inputs, expected).passed:
+            if expected.shape != shape:
+                yield f"{case.name}: oracle: a tensor of shape {shape} expected, got {tuple(expected.shape)}"
+                return
+            if not subject.compared(expected, inputs, expected).passed:
                 yield f"{case.name}: the oracle's own answer, rounded, is outside of the tolerance"
     module = catalogue.baseline(subject.assignment.name, subject.root)
     for case in subject.cases:
@@ -215,9 +230,9 @@ def _mistakes(subject: Subject) -> Iterator[str]:
         inputs, expected = subject.drawn(case, SEEDS[0])
         for number, mistake in enumerate(subject.assignment.mistakes):
             answer = mistake.answer(**inputs)
-            if answer is not None and (answer.dtype != torch.float64 or answer.shape != expected.shape):
-                shape = tuple(expected.shape)
-                yield f"{case.name}: mistake {mistake.name!r}: float64 of shape {shape}, or None, expected"
+            if answer is not None and _float64(f"mistake {mistake.name!r}", answer).shape != expected.shape:
+                got = tuple(answer.shape)
+                yield f"{case.name}: mistake {mistake.name!r}: shape {tuple(expected.shape)} expected, got {got}"
                 return
             wrong = answer is not None and not subject.compared(answer, inputs, expected).passed
             failed[mistake.name] = failed.get(mistake.name, False) or wrong
@@ -234,6 +249,33 @@ def _mistakes(subject: Subject) -> Iterator[str]:
             same = all(b is not None and torch.allclose(a, b, equal_nan=True) for a, b in pairs)
             if first != second and pairs and same:
                 yield f"mistakes {first!r} and {second!r} give one answer on every case: which was made cannot be told"
+
+
+def _timing(subject: Subject) -> Iterator[str]:
+    """What measuring speed asks of an assignment besides: work, rows, a check of places, new contents."""
+    assignment = subject.assignment
+    for case in (case for timed in assignment.timed for case in timed.siblings()):
+        if assignment.work is not None and not isinstance(found := assignment.work(case.sizes), Work):
+            yield f"{case.name}: work: a Work expected, got {type(found).__name__}"
+    case = max(subject.cases, key=lambda case: math.prod(shape_of(assignment.output, case)))
+    inputs, expected = subject.drawn(case, SEEDS[0])
+    if assignment.rows is not None:
+        for index in (slice(0, 1), torch.tensor([len(expected) - 1, 0])):
+            part = _float64("rows: the oracle of them", right_answer(assignment, assignment.rows(inputs, index)))
+            if part.shape != expected[index].shape or not torch.allclose(part, expected[index]):
+                yield f"{case.name}: rows: inputs expected whose answer is these rows of the whole answer"
+                break
+    if assignment.spot_check is not None:
+        check = assignment.spot_check([inputs], torch.Generator().manual_seed(SEEDS[0]))
+        right = expected.to(DTYPES[assignment.output.dtype])
+        for about, answer, passes in (("right", right, True), ("wrong", torch.zeros_like(right), False)):
+            if bool((check([inputs], [answer]) <= 1).all()) != passes:
+                yield f"{case.name}: spot_check: an answer that is {about} {'fails' if passes else 'passes'}"
+    if assignment.renew is not None:
+        renewal = assignment.renew(inputs, numpy.random.default_rng(SEEDS[0]))
+        renewal.elements.copy_(renewal.values)
+        if not torch.equal(right_answer(assignment, inputs), right_answer(assignment, renewal.inputs)):
+            yield f"{case.name}: renew: what it writes leads to another answer than its inputs"
 
 
 def _handout(subject: Subject) -> Iterator[str]:
@@ -277,12 +319,14 @@ def _least(null: str) -> float:
 
 
 CHECKS: Mapping[str, Callable[[Subject], Iterator[str]]] = {
-    "its handout says what is graded": _handout,
+    "its stub is left to be written": _stub,
     "its cases reach the hard shapes": _cases,
     "its inputs follow from the seed": _drawing,
     "right answers pass": _right_answers,
     "wrong answers fail": _wrong_answers,
     "its mistakes are told apart": _mistakes,
+    "its speed can be measured": _timing,
+    "its handout says what is graded": _handout,
     "its reference kernel gets full marks": _reference,
 }
 NULLS: Mapping[str, Callable[[Subject, Case, Inputs, Tensor], Tensor | None]] = {

@@ -1,7 +1,7 @@
 """Greyscale: out = 0.299 red + 0.587 green + 0.114 blue, rounded to the nearest level.
 
 x: (3, H, W), planes of red, green and blue; out: (H, W); uint8, contiguous, any H and W from 1 on. Write into out,
-which arrives full of a byte that means nothing; leave x alone.
+which arrives full of one arbitrary byte; leave x alone.
 """
 
 import torch

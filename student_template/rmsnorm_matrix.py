@@ -18,5 +18,6 @@ def rmsnorm_matrix_kernel(x_ptr, weight_ptr, out_ptr, cols, eps, BLOCK: tl.const
 
 
 def rmsnorm_matrix(x: torch.Tensor, weight: torch.Tensor, eps: float, out: torch.Tensor) -> None:
-    # BLOCK must be a power of two: triton.next_power_of_2(cols) covers a row, but not one of any length.
+    # BLOCK must be a power of two: triton.next_power_of_2(cols) covers a row, unless that has tens of thousands of
+    # columns: those take a loop of blocks.
     raise NotImplementedError("rmsnorm_matrix: not written yet")

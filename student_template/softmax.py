@@ -17,5 +17,6 @@ def softmax_kernel(x_ptr, out_ptr, cols, BLOCK: tl.constexpr):
 
 
 def softmax(x: torch.Tensor, out: torch.Tensor) -> None:
-    # BLOCK must be a power of two: triton.next_power_of_2(cols) covers a row, but not one of any length.
+    # BLOCK must be a power of two: triton.next_power_of_2(cols) covers a row, unless that has tens of thousands of
+    # columns: those take a loop of blocks.
     raise NotImplementedError("softmax: not written yet")

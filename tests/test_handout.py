@@ -46,8 +46,8 @@ def test_a_handout_names_every_argument_and_case(name: str) -> None:
 def test_points_and_rules_are_the_courses() -> None:
     drawn = handout.parts(assignments()["gemm"], OTHER)
     assert "11 points for right answers, a share for each case" in drawn["points"]
-    assert "22.5 points for speed" in drawn["points"] and "up to 0.17 times" in drawn["points"]
-    assert "all from 0.71 times," in drawn["points"]
+    assert "22.5 points for speed" in drawn["points"] and "0 at 0.17 × the baseline's" in drawn["points"]
+    assert "22.5 at 0.71 × or more," in drawn["points"]
     assert "assembly is refused" in drawn["allowed"]
     usual = handout.parts(assignments()["gemm"], COURSE)
     assert "if every case passes" in usual["points"] and "assembly" not in usual["allowed"]
@@ -63,8 +63,10 @@ def test_what_is_particular_to_an_assignment_is_said() -> None:
     assert "| `eps` | | float | between 1e-6 and 0.0001," in handout.parts(
         assignments()["rmsnorm_vector"], COURSE)["task"]
     silu, gemm = (handout.parts(assignments()[name], COURSE)["checks"] for name in ("silu", "gemm"))
-    assert "`-extreme` | random, of scale 0.1 to 3, offset within ±2; one in 4 between ±8 and ±16,384 |" in silu
-    assert "rounding to float16" in gemm and "Arithmetic in float16 fails" not in gemm
+    assert ("`-extreme` | normal; each row has a standard deviation of 0.1 to 3 and a mean within ±2; "
+            "one in 4 between ±8 and ±16,384 |") in silu
+    assert "rounding to float16 explains, most elements by 1e-3 times their size" in gemm
+    assert "Arithmetic in float16 fails" not in gemm
     assert "half of the rows are 16 times as large" in gemm
 
 
@@ -78,7 +80,7 @@ def test_what_is_said_of_bytes() -> None:
         tolerance=lambda inputs, expected: 2 + 0 * expected)
     drawn = handout.parts(made, COURSE)
     assert "| `x` | (3, M, N) | uint8 | contiguous, must stay as it is |" in drawn["task"]
-    assert "| `out` | (M, N) | uint8 | contiguous, arrives full of a byte that means nothing |" in drawn["task"]
+    assert "| `out` | (M, N) | uint8 | contiguous, arrives full of one arbitrary byte |" in drawn["task"]
     assert "Each element may lie 2 levels from the answer in float64, rounded." in drawn["checks"]
     assert all(f"| {row} |" in drawn["checks"] for row in (
         "others | any byte", "`-pure` | 0 and 255 alone", "`-coarse` | 6 levels from 0 to 255"))

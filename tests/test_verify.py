@@ -21,7 +21,7 @@ from grader.verify import verify
 @pytest.mark.parametrize("name", assignments())
 def test_each_assignment_lacks_nothing(name: str) -> None:
     found = dict(verify(name))
-    assert len(found) == 8 and not any(found.values()), found
+    assert len(found) == 10 and not any(found.values()), found
 
 
 @pytest.fixture
@@ -63,7 +63,41 @@ CHANGES = {
         "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * y.double() + 1\n",
         "assignment.py, line 16: NameError: name 'y' is not defined"),
     "an oracle in single precision": (
-        "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * x + 1\n", "float64 of shape"),
+        "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * x + 1\n",
+        "oracle: a tensor of float64 expected, got float32"),
+    "an oracle of another shape": (
+        "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * x.double()[:1] + 1\n",
+        "5x9: oracle: a tensor of shape (5, 9) expected, got (1, 9)"),
+    "an oracle without an answer": (
+        "assignments/shifted/assignment.py", "    return 2 * x.double() + 1\n", "    2 * x.double() + 1\n",
+        "oracle: a tensor of float64 expected, got NoneType"),
+    "an oracle of another parameter": (
+        "assignments/shifted/assignment.py", "oracle(x: Tensor)", "oracle(y: Tensor)",
+        "oracle: parameters (x) expected, got (y: 'Tensor') -> 'Tensor'"),
+    "a tolerance that is a number": (
+        "assignments/shifted/assignment.py", "    return allowed\n", "    return 1e-6\n",
+        "tolerance: a tensor of float64 expected, got float"),
+    "a case of one size": (
+        "assignments/shifted/assignment.py", "1x1 5x9", "1x1 5by9", "ValueError: case '5by9': 2 sizes expected (MxN)"),
+    "a file that ends Python": (
+        "assignments/shifted/assignment.py", "ASSIGNMENT = ", "raise SystemExit\nASSIGNMENT = ",
+        "assignment.py, line 30: SystemExit"),
+    "a file that is no Python": (
+        "assignments/shifted/assignment.py", "ASSIGNMENT = ", "ASSIGNMENT := ",
+        "assignment.py, line 30: SyntaxError: invalid syntax"),
+    "a field that there is not": (
+        "assignments/shifted/assignment.py", '    rows="x",\n', '    rows="x", points=3,\n',
+        "points: Extra inputs are not permitted"),
+    "other rows": (
+        "assignments/shifted/assignment.py", '    rows="x",\n', '    rows=lambda inputs, index: inputs,\n',
+        "rows: inputs expected whose answer is these rows"),
+    "work that is a number": (
+        "assignments/shifted/assignment.py", '    rows="x",\n', '    rows="x", work=lambda sizes: 8,\n',
+        "8192x8192: work: a Work expected, got int"),
+    "a stub that is solved": (
+        "student_template/shifted.py", '    raise NotImplementedError("shifted: not written yet")',
+        "    shifted_kernel[(1,)](x, out, 1, BLOCK=1)",
+        "a stub expected: shifted ends with raise NotImplementedError"),
     "a baseline that is wrong": ("assignments/shifted/baseline.py", "alpha=2", "alpha=3", "the baseline's answer is"),
     "a tolerance too wide": (
         "assignments/shifted/assignment.py", "EPS32 * (2 *", "(2 *", "5x9: zeros would pass; change the sizes or"),
@@ -141,6 +175,10 @@ def test_a_file_that_is_missing_is_named(root: Path) -> None:
 def test_a_name_that_is_none_and_files_that_are_there_are_refused(root: Path) -> None:
     with pytest.raises(ValueError, match="'Shifted': a name of small letters"):
         new.write("Shifted", root)
+    with pytest.raises(ValueError, match="'class': a name of small letters"):
+        new.write("class", root)
+    with pytest.raises(ValueError, match="'copy': there is a Python module of that name"):
+        new.write("copy", root)
     with pytest.raises(ValueError, match=r"shifted/assignment\.py: there is such a file; another name expected"):
         new.write("shifted", root)
 
@@ -148,6 +186,6 @@ def test_a_name_that_is_none_and_files_that_are_there_are_refused(root: Path) ->
 def test_the_command_tells_what_it_has_looked_at() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "grader.cli", "verify", "transpose"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0 and done.stdout.count("✓ transpose: ") == 8, done.stdout
+    assert done.returncode == 0 and done.stdout.count("✓ transpose: ") == 10, done.stdout
     refused = CliRunner().invoke(app, ["verify", "nope"])
     assert refused.exit_code == 2 and "'nope' is no assignment; one of" in refused.stderr

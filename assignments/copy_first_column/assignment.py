@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy
 import torch
@@ -39,25 +39,16 @@ def work(sizes: Mapping[str, int]) -> Work:
     return Work(bytes=4 * sizes["rows"], host_bytes=4 * sizes["rows"])
 
 
-def _first_row(matrix: Tensor) -> Tensor | None:
-    """What a kernel gets that forgets to step by the row's length: neighbours of the first element."""
-    return None if 1 in matrix.shape else matrix.reshape(-1)[: matrix.shape[0]].double()
+def _read_at(place: Callable[[Tensor, int, int], Tensor]) -> Callable[[Tensor], Tensor | None]:
+    """The elements in these places of memory; None where they are the right ones, or lie beyond it."""
+    def answer(matrix: Tensor) -> Tensor | None:
+        rows, cols = matrix.shape
+        row = torch.arange(rows, device=matrix.device)
+        places = place(row, rows, cols)
+        none = torch.equal(places, row * cols) or int(places.max()) >= matrix.numel()
+        return None if none else matrix.reshape(-1)[places].double()
 
-
-def _column(matrix: Tensor, index: int) -> Tensor | None:
-    return None if matrix.shape[1] == 1 else matrix[:, index].double()
-
-
-def _diagonal(matrix: Tensor) -> Tensor | None:
-    """From the left again where there are more rows than columns."""
-    row = torch.arange(matrix.shape[0], device=matrix.device)
-    return None if 1 in matrix.shape else matrix[row, row % matrix.shape[1]].double()
-
-
-def _step_by_rows(matrix: Tensor) -> Tensor | None:
-    rows, cols = matrix.shape
-    places = torch.arange(rows, device=matrix.device) * rows
-    return None if rows in (1, cols) or int(places[-1]) >= rows * cols else matrix.reshape(-1)[places].double()
+    return answer
 
 
 ASSIGNMENT = assignment(
@@ -84,16 +75,16 @@ ASSIGNMENT = assignment(
     },
     mistakes=mistakes(
         ("first row", "These are the first elements in memory, the first row: row i begins at element i · cols.",
-         _first_row),
+         _read_at(lambda row, rows, cols: row)),
         ("second column", "This is the column after the first: columns are counted from 0.",
-         lambda matrix: _column(matrix, 1 % matrix.shape[1])),
+         _read_at(lambda row, rows, cols: row * cols + 1)),
         ("diagonal", "These are the elements of the diagonal: row i begins at element i · cols, without + i.",
-         _diagonal),
+         _read_at(lambda row, rows, cols: row * cols + row % cols)),
         ("sums of rows", "These are the sums of the rows: load the first element of each row alone.",
          lambda matrix: matrix.double().sum(dim=1) if matrix.shape[1] > 1 else None),
         ("last column", "This is the last column, or the first one read one element too early.",
-         lambda matrix: _column(matrix, -1)),
+         _read_at(lambda row, rows, cols: row * cols + cols - 1)),
         ("step of rows", "The step from row to row was the number of rows: it is the number of columns.",
-         _step_by_rows),
+         _read_at(lambda row, rows, cols: row * rows)),
     ),
 )

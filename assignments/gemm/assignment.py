@@ -12,11 +12,10 @@ from torch import Tensor
 from grader.assignment import Baseline, Case, Input, Mistake, Output
 from grader.kit.author import assignment, cases, mistakes, timed
 from grader.kit.inputs import Distribution, Loud, Spread
-from grader.kit.products import spot_check, tolerance
+from grader.kit.products import spot_check, sums_in_fp16, tolerance
 
 STEPS = (16, 32, 64, 128)
 """Blocks of K that mistaken sums are made of."""
-SUM_TYPES = ((torch.float32, torch.float16), (torch.float16, torch.float16), (torch.float16, torch.float32))
 RANGES = {"mixed": 1.0, "large": 1500.0, "tiny": 2.0**-15}
 """Size of a typical element of out: in "large" the products pass what fp16 can hold, in "tiny" they fall below it."""
 
@@ -62,26 +61,6 @@ def _transposed_a(step: int) -> Callable[[Tensor, Tensor], Tensor | None]:
 def _transposed_out(a: Tensor, b: Tensor) -> Tensor | None:
     m, n = a.shape[0], b.shape[1]
     return None if 1 in (m, n) else (a.double() @ b.double()).t().reshape(m, n)
-
-
-def _sums_in_fp16(step: int, parts: torch.dtype, total: torch.dtype) -> Mistake:
-    """The product of each block of K is rounded to `parts`, the sum of them to `total` after every step."""
-    def answer(a: Tensor, b: Tensor) -> Tensor | None:
-        k = a.shape[1]
-        if k <= step:
-            return None
-        acc = torch.zeros(a.shape[0], b.shape[1], device=a.device)
-        for first in range(0, k, step):
-            part = a[:, first : first + step].float() @ b[first : first + step].float()
-            acc = (acc + part.to(parts).float()).to(total).float()
-        return acc.double()
-
-    return Mistake(
-        name="sums in fp16",
-        hint="Sums were kept in fp16 on the way: make the accumulator tl.float32, give tl.dot no out_dtype, and round "
-        "to fp16 once, at the store.",
-        answer=answer,
-    )
 
 
 def _summed_to(size: int) -> Callable[[Tensor, Tensor], Tensor | None]:
@@ -157,6 +136,6 @@ ASSIGNMENT = assignment(
            lambda a, b, _to=to: a.to(_to).double() @ b.to(_to).double())
           for to in (torch.float8_e5m2, torch.float8_e4m3fn)),
         *_wrong_parts(),
-        *(_sums_in_fp16(step, *types) for types in SUM_TYPES for step in STEPS),
+        *sums_in_fp16(STEPS),
     ),
 )

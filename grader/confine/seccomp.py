@@ -101,7 +101,7 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "accept": (43, 202), "accept4": (288, 242), "connect": (42, 203),
 }
 
-# Programs to run; a GPU's compiler needs them, Triton's interpreter does not.
+# Programs to run: a compiler's worker needs its assembler, the others need none.
 EXEC: dict[str, tuple[int, int | None]] = {"execve": (59, 221), "execveat": (322, 281)}
 
 EXAMINED: dict[str, tuple[int, int | None]] = {

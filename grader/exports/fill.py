@@ -36,7 +36,7 @@ class Key:
 
 
 def canvas(path: Path, column: str, found: Class) -> Filled:
-    """The rows and the column of Canvas's gradebook that have a grade here; rows that name nobody stay before them.
+    """The rows and the column of Canvas's gradebook that have a grade here; rows that name no student stay before them.
 
     No other column goes back, and no row without a grade: an import takes a blank for a change. Raises ExportError.
     """

@@ -74,4 +74,7 @@ def assignment(
 
 
 def _sizes(sizes: str, name: str) -> dict[str, int]:
-    return dict(zip(sizes.split(), map(int, name.partition("-")[0].split("x")), strict=True))
+    names, found = sizes.split(), name.partition("-")[0].split("x")
+    if len(found) != len(names) or not all(size.isdecimal() for size in found):
+        raise ValueError(f"case {name!r}: {len(names)} sizes expected ({'x'.join(names)})")
+    return dict(zip(names, map(int, found), strict=True))

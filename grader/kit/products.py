@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import Tensor
 
-from grader.assignment import Inputs
+from grader.assignment import Inputs, Mistake
 from grader.kit.author import EPS16, EPS32, SMALLEST16
 
 GROUP = 32
@@ -29,6 +29,29 @@ def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
     a, b = inputs["a"].double(), inputs["b"].double()
     lengths: Tensor = a.norm(dim=1)[:, None] * b.norm(dim=0)[None, :]
     return _rounding(expected) + _adding(a.shape[1]) * lengths
+
+
+def sums_in_fp16(steps: Sequence[int]) -> Iterator[Mistake]:
+    """Products of blocks of K, so many `steps` long, or the sums of them, rounded to fp16 on the way."""
+    types = (torch.float32, torch.float16), (torch.float16, torch.float16), (torch.float16, torch.float32)
+    for parts, total in types:
+        for step in steps:
+            def answer(
+                a: Tensor, b: Tensor, _step: int = step, _parts: torch.dtype = parts, _total: torch.dtype = total
+            ) -> Tensor | None:
+                k = a.shape[1]
+                if k <= _step:
+                    return None
+                acc = torch.zeros(a.shape[0], b.shape[1], device=a.device)
+                for first in range(0, k, _step):
+                    part = a[:, first : first + _step].float() @ b[first : first + _step].float()
+                    acc = (acc + part.to(_parts).float()).to(_total).float()
+                return acc.double()
+
+            yield Mistake(
+                name="sums in fp16", answer=answer,
+                hint="Sums were kept in fp16 on the way: make the accumulator tl.float32, give tl.dot no out_dtype, "
+                     "and round to fp16 once, at the store.")
 
 
 def _rounding(answer: Tensor) -> Tensor:

@@ -116,7 +116,7 @@ class Planned(Message):
 Refusal = Literal[
     "arithmetic", "reduction", "comparison", "matmul", "random", "copy", "transposed_copy", "cast", "gather",
     "in_place", "read_number", "read_values", "truth", "numpy", "dlpack", "resize", "set_data", "input_written",
-    "address", "library", "process", "network", "other",
+    "address", "library", "option", "process", "network", "other",
 ]  # fmt: skip
 """Why host code was stopped: what it asked for needs numbers, makes them, or leaves the plan."""
 
@@ -193,6 +193,9 @@ class Simulated(Message):
     stored: Annotated[list[Stored], Field(max_length=16)] = []
     launched: Annotated[list[Launched], Field(max_length=8)] = []
     touched: Annotated[list[Touched], Field(max_length=32)] = []
+
+
+INLINE_ASSEMBLY = "inline assembly"
 
 
 class CannotSimulate(Message):

@@ -315,17 +315,18 @@ def _copy_(target: Handle, source: torch.Tensor, non_blocking: bool = False) -> 
     expanded = handle(_plain(source).expand(target.shape))
     if source.dtype != target.dtype:
         session().refuse("cast", operators.readable(_outermost("copy_")))
-    _allow_copy(source, target, "copy_")
+    _allow_copy(source, target, "copy_", whole=target.numel() * target.element_size() == memory.bytes)
     memory.constant = None
     if target.numel():
         session().record(Copy(source=view_of(expanded), target=view_of(target), line=session().line()))
     return target
 
 
-def _allow_copy(source: torch.Tensor, target: torch.Tensor, name: str) -> None:
+def _allow_copy(source: torch.Tensor, target: torch.Tensor, name: str, *, whole: bool = True) -> None:
     memory, same = memory_of(source), source.stride() == target.stride() and source.is_contiguous()
-    # What a kernel has left in a tensor of its own may be put where it belongs.
-    if not session().copies and not (same and memory.settled and not memory.given):
+    # What a kernel has left in a tensor of its own may be put where it belongs, in one piece: many pieces could be put
+    # into another order.
+    if not session().copies and not (same and whole and memory.settled and not memory.given):
         session().refuse("copy" if same else "transposed_copy", operators.readable(_outermost(name)))
 
 

@@ -47,8 +47,9 @@ GUESS = Resources(registers=32, spills=0, shared=0)
 # Global memory that a descriptor made on the device takes for each program.
 DESCRIPTOR_BYTES = 128
 _CLOSED = frozenset(Options.model_fields) - {"allow_fp8e4nv"}
-# Options that may differ from Triton's defaults and are not in a plan: the front end's checks.
-_OPEN = frozenset({"debug", "instrumentation_mode", "sanitize_overflow"})
+# Options that may differ from Triton's defaults and are not in a plan: the front end's checks, and where Triton's own
+# libdevice lies, since no other library is linked.
+_OPEN = frozenset({"debug", "instrumentation_mode", "sanitize_overflow", "extern_libs"})
 _FILE_OF_LOCATION = re.compile(r'loc\("([^"\n]*)":\d+:\d+\)')
 # Functions of Triton's language that a kernel may call.
 _LANGUAGE = re.compile(r"/triton/language/[\w/]+\.py$")
@@ -69,7 +70,7 @@ class Lowering:
         if not isinstance(src, ASTSource):
             self.session.refuse("other", "triton.compile")
         if src.fn.is_gluon():
-            raise UnsupportedError("a kernel in Gluon")
+            raise TypeError("this kernel is written in Gluon; triton.language expected")
         self._check_origin(src.fn)
         backend = make_backend(self.target)
         parsed = backend.parse_options({**(options or {}), "debug": (options or {}).get("debug") or self.session.debug})
@@ -111,7 +112,7 @@ class Lowering:
     def _check_options(self, options: dict[str, Any]) -> None:
         for name, value in options.items():
             if name not in _CLOSED and name not in _OPEN and value != self.defaults[name]:
-                self.session.refuse("other", name)
+                self.session.refuse("option", name)
 
 
 def lower(src: ASTSource, options: Any, target: GPUTarget) -> Any:

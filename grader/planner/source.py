@@ -180,6 +180,8 @@ def _makes(statement: ast.stmt) -> bool:
 
 def _shows(statement: ast.stmt) -> bool:
     """Whether it shows or checks something and does nothing else."""
+    if isinstance(statement, ast.If):
+        return all(_shows(one) for one in (*statement.body, *statement.orelse))
     called = statement.value.func if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
     name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
     return isinstance(statement, ast.Assert) or name in _SHOWING

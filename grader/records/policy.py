@@ -1,7 +1,7 @@
 """From attempts to grades: a pure function of what stands, of roster and course. No clock, no file.
 
 Grace days are spent where they save most, over all of a student's assignments. Whatever is chosen is then the best of
-what is allowed, and so an extension, which allows more, can cost nobody a point.
+what is allowed, and so an extension, which allows more, can cost no student a point.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def class_grades(
     standing: Iterable[Standing], roster: Sequence[Student], late: Late, assignments: Sequence[str],
     books: Mapping[str, tuple[str, str]],
 ) -> list[Grade]:
-    """The grades of everyone in the roster, then of whoever else handed in. A group's work counts for each member.
+    """The grades of everyone in the roster, then of others that handed in. A group's work counts for each member.
 
     `books` are tests and rules of each assignment's newest grades.
     """

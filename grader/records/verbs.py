@@ -35,7 +35,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def rescore(out: Out = Path("results"), course: CourseFile = COURSE) -> None:
-    """Give the points and thresholds of now for the checks and times on record. Runs nobody's code.
+    """Give the points and thresholds of now for the checks and times on record. Runs no submission's code.
 
     The new attempts stand beside the old: `kernelmark diff` shows what would change, `kernelmark apply` changes it.
     """
@@ -157,7 +157,7 @@ def _course(path: Path) -> Course:
 
 @contextlib.contextmanager
 def _held(out: Path) -> Iterator[Store]:
-    """The attempts in `out`, which nobody else adds to meanwhile."""
+    """The attempts in `out`, to which no other process adds meanwhile."""
     with _told(), Store.existing(out) as store, locked(out / FOLDER):
         yield store
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.plan.messages import INLINE_ASSEMBLY
 from grader.simulator.arithmetic import BINARY
 from grader.simulator.findings import PRINTED
 from grader.simulator.machine import FLOOR, Limit, Machine
@@ -295,7 +296,7 @@ _DEPENDENT = re.compile(r"^griddepcontrol\.(wait|launch_dependents);(?: // dummy
 def _assembly(op: Op) -> Callable[..., Any]:
     """Launches run one after another here, so waiting for one does nothing; all other assembly needs a GPU."""
     if not op.strings or not _DEPENDENT.match(op.strings[0]):
-        raise Unsupported("inline assembly")
+        raise Unsupported(INLINE_ASSEMBLY)
     value = np.zeros((1,) * (len(op.types[0].shape) + 1), KEPT[op.types[0].element])
     return lambda *_: value
 

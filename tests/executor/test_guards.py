@@ -11,7 +11,7 @@ from grader.executor import guards
 from grader.executor.guards import LINE, Guards, Span, layout
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 3000), st.integers(1, 2000), st.integers(0, 3)), min_size=1, max_size=5))
 def test_tensors_keep_their_distance(wanted: list[tuple[int, int, int]]) -> None:
     sizes, zones, distances = map(list, zip(*wanted, strict=True))

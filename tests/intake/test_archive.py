@@ -236,8 +236,12 @@ def test_a_full_disk_is_no_fault_of_the_archive(tmp_path: Path) -> None:
         unpack(made, tmp_path / "file" / "out")
 
 
-@given(st.lists(st.text(st.sampled_from("a./\\:~\0\n\ud800C ") | st.characters(), min_size=1, max_size=40), max_size=6))
-@settings(max_examples=100, deadline=None)
+# \udc80 is what Python reads where a name in an archive holds the byte 0x80, which is no UTF-8.
+LETTERS = st.sampled_from("a./\\:~\0\n\udc80C ") | st.characters(codec="utf-8")
+
+
+@given(st.lists(st.text(LETTERS, min_size=1, max_size=40), max_size=6))
+@settings(max_examples=100)
 def test_whatever_the_names_nothing_lies_outside_and_nothing_is_lost(names: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         inside = Path(folder) / "inside"

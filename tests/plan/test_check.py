@@ -226,7 +226,7 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
     return [(value, key) for key in keys] + [place for key in keys for place in _places(value[key])]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @drawn(st.data())
 def test_any_change_of_a_plan_is_legal_malformed_or_a_problem(data: st.DataObject) -> None:
     plan = copy.deepcopy(VALID)

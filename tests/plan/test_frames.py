@@ -97,7 +97,7 @@ def test_descriptors_from_a_worker_are_dropped(pair: Pair) -> None:
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.one_of(st.binary(max_size=300), st.text(max_size=200).map(str.encode)))
 def test_any_bytes_parse_or_are_refused(frame: bytes) -> None:
     try:

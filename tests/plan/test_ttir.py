@@ -95,7 +95,7 @@ def test_pointers_and_numbers_of_each_type_fit_their_entry(pointer: str, number:
     assert read_kernel(kernels.lower(kernels.idle_kernel, {"x_ptr": pointer, "n": number}, {})) == ()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_any_text_is_read_or_malformed(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from([COPY.ttir, TILE.ttir, ODD.ttir]))

@@ -155,7 +155,6 @@ def work_of(made: list[tuple[str, float | None, int]]) -> list[Standing]:
     return [hand_in(number, hours, got, name) for number, (name, hours, got) in enumerate(made, 1)]
 
 
-@settings(deadline=None)
 @given(POLICIES, MADE)
 def test_a_grade_is_never_negative_never_above_its_cap_and_spends_no_more_than_there_is(
     policy: dict[str, Any], made: list[tuple[str, float | None, int]]
@@ -171,7 +170,6 @@ def test_a_grade_is_never_negative_never_above_its_cap_and_spends_no_more_than_t
             assert line.points is not None and line.points <= rules.cap
 
 
-@settings(deadline=None)
 @given(POLICIES, MADE, st.data())
 def test_more_points_are_never_less(
     policy: dict[str, Any], made: list[tuple[str, float | None, int]], data: st.DataObject
@@ -181,7 +179,7 @@ def test_more_points_are_never_less(
     assert graded(late(**policy), *work_of(better)).points >= before
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(POLICIES, MADE, st.sampled_from([None, *NAMES]), st.integers(-100, 300))
 def test_an_extension_never_hurts(
     policy: dict[str, Any], made: list[tuple[str, float | None, int]], name: str | None, hours: int
@@ -191,7 +189,6 @@ def test_an_extension_never_hurts(
     assert graded(with_, *work_of(made)).points >= graded(without, *work_of(made)).points
 
 
-@settings(deadline=None)
 @given(POLICIES, MADE, st.integers(0, 300))
 def test_a_later_deadline_never_hurts_and_one_moved_back_and_forth_is_as_if_it_had_not_been(
     policy: dict[str, Any], made: list[tuple[str, float | None, int]], hours: int
@@ -202,7 +199,6 @@ def test_a_later_deadline_never_hurts_and_one_moved_back_and_forth_is_as_if_it_h
     assert graded(late(**policy), *work_of(made)) == first
 
 
-@settings(deadline=None)
 @given(POLICIES, MADE)
 def test_the_order_of_recording_does_not_matter_where_times_are_known(
     policy: dict[str, Any], made: list[tuple[str, float | None, int]]

@@ -100,6 +100,10 @@ WORDING: dict[Refusal, Wording] = {
         "Write a kernel with @triton.jit in this file, and launch that. Functions of libraries may be called inside it "
         "where triton.language offers them.",
         why=", but the assignment is to write the kernel"),
+    "option": Wording(
+        "launches a kernel with the option {operator}",
+        "Leave the option out. Those that may be set: num_warps, num_stages, num_ctas, maxnreg and launch_pdl.",
+        why=", which a submission may not set"),
     "process": Wording(
         "starts a process ({operator})",
         "Leave it out: the function only has to launch kernels.",

@@ -154,8 +154,9 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[Seen]) -> str:
     if not found.masked and found.active > 1:
         call = f"tl.{found.access}" if found.access != "atomic" else ACCESS["atomic"]
         other = ", other=0.0" if found.access == "load" else ""
-        return (f"This {call} has no mask, and the last block reaches past the end: add mask=offsets < n{other}. In a "
-                "matrix compare rows and columns, each with its own size.")
+        return (f"This {call} has no mask, and the last block reaches past the end: add mask=offsets < n{other}, where "
+                "offsets are what this line adds to its pointer and n is how many there are. In a matrix compare rows "
+                "and columns, each with its own size.")
     if past == 1:
         return ONE_TOO_FAR
     row = next((one.layout for one in here if one.layout.is_matrix and one.layout.columns == past), None)
@@ -171,7 +172,7 @@ def _unwritten(found: seen.Unwritten, output: Output) -> Finding:
             f"NaN times 0 is NaN too, so a term such as beta * {output.name} spoils the answer even where beta is 0: "
             f"compute from the inputs alone, and store to {output.name} without reading it.")
         if output.dtype == "uint8":
-            full, look = "a byte that means nothing", "Compute from the inputs alone."
+            full, look = "one arbitrary byte", "Compute from the inputs alone."
         return Finding(
             f"{output.name} arrives full of {full}, and the kernel reads it{in_line(found.line)} before anything is "
             "stored there.",

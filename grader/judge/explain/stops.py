@@ -11,7 +11,7 @@ from grader.judge.explain.lines import in_line, line_text, place, quoted
 from grader.judge.explain.problems import explain_problem
 from grader.judge.explain.refusals import explain_absent, explain_refusal
 from grader.plan import check, compiled
-from grader.plan.messages import Absent, CannotSimulate, Exhausted, Failed, Refused
+from grader.plan.messages import INLINE_ASSEMBLY, Absent, CannotSimulate, Exhausted, Failed, Refused
 from grader.result import Detail, FailureKind
 
 Stop = Refused | Absent | Failed | CannotSimulate | Exhausted | Lost | check.Problem | compiled.Problem | execution.Lost
@@ -89,11 +89,12 @@ def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:
 
 def _cannot(assignment: Assignment, source: str, cannot: CannotSimulate) -> Detail:
     kernel = f" of the kernel {quoted(cannot.kernel)}" if cannot.kernel else ""
+    hint = "A kernel in triton.language alone can be checked here too." if cannot.operation == INLINE_ASSEMBLY else (
+        "The simulator does not know this yet, which is no mistake of the submission's.")
     return Detail(
         kind="needs_gpu",
-        message=f"The operation {quoted(cannot.operation)}{in_line(cannot.line)}{kernel} needs a GPU.",
-        hint="On a GPU this case counts; here it costs no points. A kernel in triton.language alone, without inline "
-             "assembly, can be checked here too.",
+        message=f"The grader cannot simulate {quoted(cannot.operation)}{in_line(cannot.line)}{kernel}: it needs a GPU.",
+        hint=f"On a GPU this case counts; here it costs no points. {hint}",
         place=place(assignment, source, cannot.line),
     )
 

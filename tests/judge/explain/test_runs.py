@@ -145,7 +145,7 @@ def test_what_was_seen_explains_a_wrong_answer_without_a_pattern(
     assert detail.wrong and detail.error_map is not None
 
 
-@pytest.mark.parametrize(("dtype", "full"), [("float16", "NaN"), ("uint8", "a byte that means nothing")])
+@pytest.mark.parametrize(("dtype", "full"), [("float16", "NaN"), ("uint8", "one arbitrary byte")])
 def test_what_is_said_of_an_output_that_is_read_is_true_of_its_type(dtype: DType, full: str) -> None:
     found = beside([READS_OUT], Output(shape=("N",), dtype=dtype))
     assert found is not None and f"out arrives full of {full}, and the kernel reads it in line 11" in found.seen
