@@ -231,15 +231,14 @@ def _fill(target: Handle, value: Any, *_: Any) -> Handle:
         return _copy_(target, value)
     memory = _writable(target)
     number = _number(value, target.dtype)
-    whole = target.numel() * target.element_size() == memory.bytes
-    memory.constant = Constant("value", number) if whole else None
+    memory.constant = Constant("value", number) if _whole(target, memory) else None
     if target.numel():
         session().record(Fill(target=view_of(target), value=number, line=session().line()))
     return target
 
 
-def _zero(target: Handle) -> Handle:
-    return _fill(target, 0)
+def _whole(tensor: Handle, memory: Memory) -> bool:
+    return tensor.numel() * tensor.element_size() == memory.bytes
 
 
 def _writable(target: torch.Tensor) -> Memory:
@@ -290,7 +289,7 @@ def _replica(source: Handle, place: Place, dtype: torch.dtype) -> Handle | None:
     if constant is None:
         return None
     if constant.kind == "data":
-        if not source.is_contiguous() or source.numel() * source.element_size() != memory.bytes:
+        if not source.is_contiguous() or not _whole(source, memory):
             return None
         if not memory.bytes:
             return adopt(torch.empty(source.shape, dtype=dtype), place)
@@ -308,14 +307,12 @@ def _copy_(target: Handle, source: torch.Tensor, non_blocking: bool = False) -> 
     if constant is not None and constant.kind == "value":
         _plain(source).expand(target.shape)
         return _fill(target, constant.value)
-    if constant is not None and constant.kind == "data" and source.numel() == 1:
-        real = torch.frombuffer(bytearray(constant.data), dtype=source.dtype)
-        if real.numel() == 1:
-            return _fill(target, real.item())
+    if constant is not None and constant.kind == "data" and len(constant.data) == source.element_size():
+        return _fill(target, torch.frombuffer(bytearray(constant.data), dtype=source.dtype).item())
     expanded = handle(_plain(source).expand(target.shape))
     if source.dtype != target.dtype:
         session().refuse("cast", operators.readable(_outermost("copy_")))
-    _allow_copy(source, target, "copy_", whole=target.numel() * target.element_size() == memory.bytes)
+    _allow_copy(source, target, "copy_", whole=_whole(target, memory))
     memory.constant = None
     if target.numel():
         session().record(Copy(source=view_of(expanded), target=view_of(target), line=session().line()))
@@ -381,8 +378,8 @@ def pin_memory(source: Handle) -> Handle:
 
 
 _WRITTEN: dict[str, Callable[..., Any]] = {
-    "fill_": _fill, "zero_": _zero, "copy_": _copy_, "clone": clone, "_to_copy": _to_copy, "lift_fresh": _lift_fresh,
-    "_pin_memory": lambda source, device=None: pin_memory(source),
+    "fill_": _fill, "zero_": lambda target: _fill(target, 0), "copy_": _copy_, "clone": clone, "_to_copy": _to_copy,
+    "lift_fresh": _lift_fresh, "_pin_memory": lambda source, device=None: pin_memory(source),
 }
 
 

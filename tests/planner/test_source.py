@@ -136,6 +136,7 @@ def test_a_line_that_shows_or_checks_numbers_is_left_out_and_told(line: str) -> 
     ("y = torch.nn.functional.silu(x)\n    print((out - y).abs().max())", [4]),
     ("y = x * 2\n    z = (out - y).abs()\n    worst = z.max().item()\n    assert worst < 1\n    print(worst)", [4]),
     ("a = x.numel()\n    y = x.sum()\n    print(a)\n    print(a, y)", [5]),
+    ("y = x * 2\n    if not torch.allclose(out, y): print(y)\n    elif a: print(x)\n    else: print(0)", [4]),
 ])
 def test_what_is_worked_out_only_to_be_shown_is_left_out_and_told(lines: str, left: list[int]) -> None:
     source = f"{KERNEL}def silu(x, out):\n    launch(x, out)\n    {lines}\n"
@@ -149,7 +150,7 @@ def test_what_is_worked_out_only_to_be_shown_is_left_out_and_told(lines: str, le
 @pytest.mark.parametrize("line", [
     "print(out.copy_(x)); out.copy_(x)", "print((lambda: suppressed(x))())", "y = x * 2; print(y); launch(y, out)",
     "y = x * 2", "y, z = x * 2, 1; print(y, z)", "y = z = x * 2; print(y)", "y = 1\n    y += x * 2; print(y)",
-    "global y; y = x * 2; print(y)", "y = x * 2\n    if y is not None: print(y)", "y = x * 2; print(y); return y",
+    "global y; y = x * 2; print(y)", "y = x * 2\n    if y is not None: launch(y, out)", "y = x * 2; print(y); return y",
     "y = x * 2; f = lambda: y; print(f()); launch(f(), out)", "try: y = x * 2\n    except Exception: y = 1\n    y + 1",
     "assert x.sum().item() == 3\n    x.exp_()"])
 def test_what_is_not_shown_or_checked_alone_is_refused_all_the_same(line: str) -> None:
