@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -152,17 +152,22 @@ def _class(students: int, jobs: int, device: str) -> tuple[float, int]:
                             ignore=shutil.ignore_patterns("__pycache__"))
         command = [sys.executable, "-m", "grader.cli", "grade", f"{folder}/class", "--out", f"{folder}/out",
                    "--jobs", str(jobs), "--device", device, "--allow-degraded"]
-        started = time.perf_counter()
-        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-        peak, over = [0], Event()
-        watch = Thread(target=_watch, args=(process.pid, peak, over))
-        watch.start()
-        code = process.wait()
-        seconds = time.perf_counter() - started
-        over.set()
-        watch.join()
-        assert code == 0, code
-        return seconds, peak[0]
+        return watched(command)
+
+
+def watched(command: Sequence[str | Path]) -> tuple[float, int]:
+    """Seconds that a command takes, which must succeed, and the peak memory of it and all below it, in bytes."""
+    started = time.perf_counter()
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    peak, over = [0], Event()
+    watch = Thread(target=_watch, args=(process.pid, peak, over))
+    watch.start()
+    code = process.wait()
+    seconds = time.perf_counter() - started
+    over.set()
+    watch.join()
+    assert code == 0, code
+    return seconds, peak[0]
 
 
 def _watch(root: int, peak: list[int], over: Event) -> None:
