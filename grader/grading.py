@@ -125,6 +125,7 @@ def _result(job: Job, context: Context, seconds: float) -> Result:
         graded_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         seconds=round(seconds, 3),
         reproduce=job.command,
+        notes=list(job.notes),
         unread=[] if any(a.source_sha256 for a in results.values()) else context.elsewhere[1],
         environment=environment(job.device).model_copy(
             update={"seed": str(job.seed), "course": job.course.sha256}),

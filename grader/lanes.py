@@ -41,7 +41,8 @@ def draw_seed() -> int:
 class Job:
     """All that grading one submission takes. Every input follows from `seed`. Without a GPU `speed` is not measured.
 
-    `earlier` are the shares of the points for speed of an earlier grading, by assignment.
+    `earlier` are the shares of the points for speed of an earlier grading, by assignment. `notes` are what the student
+    should know of how the submission arrived.
     """
 
     submission: Submission
@@ -53,6 +54,7 @@ class Job:
     command: str = ""
     calibrations: tuple[Calibration, ...] = ()
     earlier: Mapping[str, scoring.Earlier] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def planned(
             found.append(Job(
                 submission, course, tuple(drafts), device, speed, number,
                 os.fsencode(shlex.join(command)).decode("utf-8", "replace"), calibrations,
-                earlier(store, stands, drafts) if speed else {}))
+                earlier(store, stands, drafts) if speed else {}, delivered[submission].problems))
         yield Plan(started, found, lanes, side_by_side, out, course, measured, store, choice)
 
 

@@ -38,7 +38,7 @@ def gradescope(one: Graded, visibility: str) -> dict[str, Any]:
                 "output": _said(check), "visibility": visibility, "tags": [name]})
     return {"score": one.result.score, "execution_time": round(one.shown.seconds), "output_format": "text",
             "test_output_format": "text", "visibility": visibility, "stdout_visibility": "hidden",
-            "output": "\n".join(map(clean, [*(one.hand_in.problems if one.hand_in else []), *one.shown.notes])),
+            "output": "\n".join(map(clean, one.shown.notes)),
             "tests": tests,
             "extra_data": {"graded_at": one.result.graded_at, "max_score": one.result.max_score,
                            "measured_max": one.result.measured_max}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,10 +85,13 @@ class Attempt(BaseModel):
         return None if self.submitted_at is None else datetime.datetime.fromisoformat(self.submitted_at)
 
 
-def hash_of_submission(source: Source) -> str:
-    """The sha256 of a file; a word for one that is not there or cannot be read."""
+def hash_of_submission(source: Source, problems: Sequence[str] = ()) -> str:
+    """The sha256 of a file; a word for one that is not there or cannot be read. One may be missing for `problems` with
+    what it was handed in as."""
     if source.content is not None:
         return hashlib.sha256(source.content).hexdigest()
+    if source.problem is None and problems:
+        return _hash(["missing", *problems])
     return source.problem.cause if source.problem else "missing"
 
 

@@ -22,11 +22,13 @@ Kind = Literal["grade", "failed", "regrade"]
 
 @dataclass(frozen=True)
 class Delivery:
-    """What the folder of submissions says of one of them: its members, when it was handed in, and whether late."""
+    """What the folder of submissions says of one of them: its members, when it was handed in, and whether late; and
+    what of it could not be read."""
 
     members: tuple[str, ...] = ()
     submitted_at: str | None = None
     late: bool | None = None
+    problems: tuple[str, ...] = ()
 
 
 @dataclass
@@ -62,7 +64,7 @@ def deliveries(submissions: Sequence[Submission]) -> dict[Submission, Delivery]:
                 each.folder: each for each in read_manifest(folder.parent).submissions} if there else {}
         known = said[folder.parent].get(folder.name)
         found[one] = Delivery() if known is None else Delivery(
-            tuple(member.id for member in known.members), known.submitted_at, known.late)
+            tuple(member.id for member in known.members), known.submitted_at, known.late, tuple(known.problems))
     return found
 
 
@@ -86,8 +88,8 @@ def choose(
             source = read_source_file(submission.folder, file_of(name), course.limits.source_kb * 1024)
             draft = Attempt(
                 student=submission.student, slug=submission.slug, members=delivery.members or (submission.student,),
-                assignment=name, submission=hash_of_submission(source), tests=tests[name], environment=where,
-                rules=rules[name], submitted_at=delivery.submitted_at, late=delivery.late)
+                assignment=name, submission=hash_of_submission(source, delivery.problems), tests=tests[name],
+                environment=where, rules=rules[name], submitted_at=delivery.submitted_at, late=delivery.late)
             mine = before.get((submission.slug, name, draft.submission), [])
             if draft.submitted_at is None and mine:
                 # Nothing is said against the time that was known.

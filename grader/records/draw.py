@@ -106,7 +106,8 @@ def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books) -> 
 def _joined(attempts: Sequence[Attempt], records: Mapping[int, Result], books: Books) -> Result:
     """One result of attempts of several gradings; what it says of the grading is the newest one's."""
     here = max(attempts, key=lambda one: one.id)
-    newest, notes = records[here.id], []
+    newest = records[here.id]
+    notes = list(newest.notes)
     for one in attempts:
         record = records[one.id]
         differs = []

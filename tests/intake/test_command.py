@@ -51,6 +51,16 @@ def test_a_folder_that_can_be_graded(tmp_path: Path) -> None:
     assert os.listdir(made.parent) == ["class"]
 
 
+def test_a_students_page_says_why_an_archive_could_not_be_read(tmp_path: Path) -> None:
+    laid_out(tmp_path / "all", {"poe_12_3_hw.zip": b"PK\3\4 no", "roe_13_4_silu.py": SILU})
+    assert kernelmark("intake", "all", "--into", "class", cwd=tmp_path).returncode == 0
+    done = kernelmark("grade", "class", "--only", "silu", "--device", "cpu", cwd=tmp_path)
+    assert done.returncode == 0, done
+    poe, roe = ((tmp_path / "results" / name / "report.html").read_text() for name in ("poe_12", "roe_13"))
+    assert "poe_12_3_hw.zip: is damaged" in poe and "hw.zip" not in roe
+    assert "Found hw.zip; silu.py expected" in poe
+
+
 def test_an_existing_folder_is_left_alone(tmp_path: Path) -> None:
     source = a_class(tmp_path / "all")
     assert kernelmark("intake", source, "--into", "class", cwd=tmp_path).returncode == 0

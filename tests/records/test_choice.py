@@ -45,6 +45,10 @@ def test_a_draft_says_what_is_graded_by_what_and_where(ada: Submission) -> None:
     assert draft.submitted_at == ONCE
     (ada.folder / "silu.py").unlink()
     assert chosen(ada, []).drafts["ada"]["silu"].submission == "missing"
+    # Another archive that cannot be read is another hand-in, whose student is told of it.
+    found = [choose({ada: Delivery(problems=problems)}, ["silu"], Course(), HERE, False, [], []).drafts["ada"]["silu"]
+             for problems in (("hw.zip: is damaged",), ("hw.zip: a password",), ("hw.zip: is damaged",))]
+    assert found[0].submission == found[2].submission not in (found[1].submission, "missing")
 
 
 @pytest.mark.parametrize(("verdict", "kind", "force", "is_graded"), [
