@@ -31,7 +31,6 @@ STYLE: Any = {
     "axes.labelcolor": MUTED, "xtick.color": LINE, "xtick.labelcolor": MUTED, "axes.spines.top": False,
     "axes.spines.right": False, "axes.spines.left": False, "figure.facecolor": "none", "axes.facecolor": "none",
 }
-BINS = 10
 # Inches; two charts stand side by side in a card.
 WIDTH = 4.8
 # A marker of its own for each, so that no colour is needed to tell them apart.
@@ -60,26 +59,6 @@ class Row:
     name: str
     ratios: Sequence[float]
     interval: Interval | None = None
-
-
-def distribution(values: Sequence[float], maximum: float, name: str, title: str) -> Markup:
-    """How many students have how many points, in ten equal steps from 0 to `maximum`. `name` is unique in the page."""
-    top = maximum if maximum > 0 else 1.0
-    counts = [0] * BINS
-    for value in values:
-        counts[min(max(int(value / top * BINS), 0), BINS - 1)] += 1
-    with _style():
-        figure, axes = _axes(4.2, 1.35)
-        axes.bar([(i + 0.5) * top / BINS for i in range(BINS)], counts, width=top / BINS * 0.86, color=ACCENT)
-        for i, count in enumerate(counts):
-            if count:
-                axes.text((i + 0.5) * top / BINS, count, str(count), ha="center", va="bottom")
-        axes.set(xlim=(0, top), ylim=(0, max(*counts, 1) * 1.25), xticks=[0, top / 2, top], yticks=[],
-                 xlabel="points")
-        axes.set_xticklabels([f"{tick:g}" for tick in (0, top / 2, top)])
-        text = ", ".join(f"{count} with {i * top / BINS:g} to {(i + 1) * top / BINS:g}"
-                         for i, count in enumerate(counts) if count)
-        return _svg(figure, name, title, f"Students by points: {text or 'none'}.")
 
 
 def ladder(rungs: Sequence[Rung], speedup: Interval, span: tuple[float, float] | None, name: str, title: str) -> Markup:

@@ -20,6 +20,11 @@ VERDICT_WORDS = {
     "needs_gpu": "needs a GPU",
     "infrastructure_error": "grader's fault",
 }
+# A shape of its own for each, so that no colour is needed to tell them apart.
+VERDICT_SHAPES = {
+    "accepted": "●", "wrong_answer": "■", "runtime_error": "✕", "time_limit": "▼", "memory_limit": "◆",
+    "policy_violation": "⊘", "missing": "○", "needs_gpu": "◇", "infrastructure_error": "!",
+}
 STAGE_WORDS = {"source": "the file", "target": "compiled for the GPU"}
 # Order among equal losses: broken rules first.
 SEVERITY = ("policy_violation", "runtime_error", "memory_limit", "time_limit", "wrong_answer")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,25 +16,49 @@ from markupsafe import Markup
 from grader.hidden import for_student
 from grader.report import charts, error_map, findings, source, speed, stages, tally, text
 from grader.report.gradebook import gradebook
+from grader.report.line import MOST_FLAGS, Line, comparable, devices, line, marked
 from grader.report.load import Entry, Failure, load_results
-from grader.result import AssignmentResult, CheckResult, Result
+from grader.result import UNJUDGED, AssignmentResult, CheckResult, Result
 from grader.result import Environment as Graded
 from grader.text import FIELD_BYTES, clean
 
+Others = Collection[tuple[str, str]] | None
 TEMPLATES = Path(__file__).parent / "templates"
 STUDENT_PAGE_BYTES = 1_000_000
 # Tried in turn until the page is small enough: a student needs no 300 tracebacks of a thousand lines.
 FIELD_LIMITS = (FIELD_BYTES, 5_000, 1_000, 250)
-CLASS_FIELD_BYTES = 240
+FAILURE_BYTES = 480
+MOST_NAMED, MOST_KINDS = 8, 15
 MOST_ROWS = 60
 # The class page, as seen from a student's.
 HOME = "../index.html"
 MOST_CASES = 3
 SPEED_HELPERS: tuple[Callable[..., Any], ...] = (
     speed.measured, speed.how_fast, speed.why_points, speed.how_far, speed.share, text.percent, speed.bar,
-    speed.impossible, speed.teraflops, speed.sample_rows, speed.thresholds, speed.won, stages.rungs,
+    speed.impossible, speed.teraflops, speed.sample_rows, speed.thresholds, stages.rungs,
     stages.course_rungs, stages.standing, stages.next_step, findings.margin, findings.absent,
 )
+
+
+@dataclass(frozen=True)
+class Running:
+    """A grading under way: the assignment that is judged just now, "" if that is not known, and since when."""
+
+    student: str
+    assignment: str
+    since: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is; `now` is the time of day for which that holds. `ended`: it was interrupted."""
+
+    done: int
+    total: int
+    now: str
+    left: str = ""
+    running: Sequence[Running] = ()
+    ended: bool = False
 
 
 def write_student(result: Result, folder: Path, *, home: str = "") -> Path:
@@ -47,10 +72,21 @@ def write_student(result: Result, folder: Path, *, home: str = "") -> Path:
     return _write(folder / "report.html", page)
 
 
-def write_class(entries: Sequence[Entry], out: Path, *, failures: Sequence[Failure] = ()) -> None:
-    """Writes `out/index.html` and `out/gradebook.csv`."""
-    _write(out / "index.html", class_page(entries, failures))
-    _write(out / "gradebook.csv", gradebook(entries))
+def write_class(
+    entries: Sequence[Entry], out: Path, *, failures: Sequence[Failure] = (), others: Others = None,
+    progress: Progress | None = None
+) -> None:
+    """Writes `out/index.html` and `out/gradebook.csv`. `others` are the (folder, assignment) that were graded under
+    another course file than the newest grades; None: as the results themselves say."""
+    lines = marked([line(entry) for entry in entries], others)
+    write_lines(lines, out, failures, progress)
+    _write(out / "gradebook.csv", gradebook(entries, {(one.folder, name) for one in lines
+                                                      for name, cell in one.cells.items() if cell.other}))
+
+
+def write_lines(lines: Sequence[Line], out: Path, failures: Sequence[Failure], progress: Progress | None) -> None:
+    """Writes `out/index.html` from lines that are marked already."""
+    _write(out / "index.html", class_page_of(lines, failures, progress))
 
 
 def write_all(out: Path) -> Path:
@@ -76,21 +112,20 @@ def student_page(result: Result, limit: int = FIELD_BYTES, home: str = "") -> st
 
 def class_page(entries: Sequence[Entry], failures: Sequence[Failure] = ()) -> str:
     """The HTML of the class page."""
-    cleaned = [Entry(entry.folder, text.clean_model(entry.result, CLASS_FIELD_BYTES)) for entry in entries]
-    broken = [(Failure(f.folder, clean(f.message, 2 * CLASS_FIELD_BYTES)), clean(f.folder)) for f in failures]
-    maximum = max((entry.result.measured_max for entry in cleaned), default=0.0)
+    return class_page_of(marked([line(entry) for entry in entries], None), failures)
+
+
+def class_page_of(lines: Sequence[Line], failures: Sequence[Failure], progress: Progress | None = None) -> str:
+    """The HTML of the class page of lines that are marked, by student, while a run is on or after it."""
+    lines = sorted(lines, key=lambda one: (one.student.casefold(), one.folder))
+    broken = [(Failure(f.folder, clean(f.message, FAILURE_BYTES)), clean(f.folder)) for f in failures]
+    environments: dict[str, tuple[Graded, list[str]]] = {}
+    for one in lines:
+        key = one.environment.model_dump_json()
+        environments.setdefault(key, (one.environment, []))[1].append(one.student)
     return _environment().get_template("class.html.j2").render(
-        entries=cleaned, failures=broken, tallies=tally.tallies(cleaned), summary=tally.summary(cleaned),
-        scores=[entry.result.score for entry in cleaned], maximum=maximum, environments=_environments(cleaned))
-
-
-def _environments(entries: Sequence[Entry]) -> list[tuple[Graded, list[str]]]:
-    """What students were graded on, and who was, where it differs in more than the seed."""
-    found: dict[str, tuple[Graded, list[str]]] = {}
-    for entry in entries:
-        its = entry.result.environment.model_copy(update={"seed": ""})
-        found.setdefault(its.model_dump_json(), (its, []))[1].append(entry.result.student)
-    return list(found.values())
+        lines=lines, failures=broken, columns=tally.columns(lines), alike=comparable(lines), devices=devices(lines),
+        environments=list(environments.values()), progress=progress)
 
 
 def link(folder: str) -> str:
@@ -136,7 +171,10 @@ def _environment() -> Environment:
         "asset": lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8")),
         "status": findings.status, "check_status": findings.CHECK_STATUS,
         "verdict_words": findings.VERDICT_WORDS, "headline": findings.headline, "not_measured": findings.not_measured,
-        "ladder": charts.ladder, "strip": charts.strip, "distribution": charts.distribution,
+        "ladder": charts.ladder, "strip": charts.strip,
+        "tally": tally, "shapes": findings.VERDICT_SHAPES, "words": findings.VERDICT_WORDS, "unjudged": UNJUDGED,
+        "most_named": MOST_NAMED, "most_kinds": MOST_KINDS, "most_flags": MOST_FLAGS,
+        "too_fast": lambda cell: cell.impossible,
         "palette": error_map.PALETTE,
         **{helper.__name__: helper for helper in SPEED_HELPERS},
         "grouped": grouped, "label": findings.label, "sentence": findings.sentence, "mapped": mapped,

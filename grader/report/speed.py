@@ -137,11 +137,6 @@ def thresholds(performance: Performance) -> dict[str, float]:
     return {name: ratio for name, ratio in named.items() if ratio is not None and positive(ratio)}
 
 
-def won(performance: Performance) -> float:
-    """The share of the points for speed, in per cent."""
-    return round(100 * min(max(performance.points / performance.max_points, 0), 1), 1)
-
-
 def usable(ratios: Iterable[float]) -> list[float]:
     """Those ratios that a logarithmic axis can show."""
     return [ratio for ratio in ratios if positive(ratio)]

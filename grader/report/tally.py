@@ -1,98 +1,226 @@
-"""The class in figures: for each assignment, how many are right, and what goes wrong most."""
+"""The class in figures: what to look at first, who fails what and why, points, speed, time.
+
+What was graded under another course file is shown, and is part of no median, distribution or picture.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
+from typing import TypeVar
 
-from grader.report.charts import Row
-from grader.report.findings import CHECK_STATUS, FAILED, PARTLY, PASSED, UNMEASURED, Status, label, status
-from grader.report.load import Entry
-from grader.report.speed import measured, often, thresholds
+from grader.report.findings import VERDICT_WORDS
+from grader.report.line import Cell, Line, comparable, devices
+from grader.report.speed import often, positive
 from grader.report.text import figure, points
+from grader.result import UNJUDGED, Verdict
 
-MOST = 3
-STATUSES = (PASSED, PARTLY, FAILED, UNMEASURED)
+BINS = 10
+MOST_LISTED = 5
+MOST_TICKS = 7
+# A lane of dots: neighbours in the order of ratios stand at different heights.
+HEIGHTS = (50, 26, 74, 38, 62)
+
+K = TypeVar("K")
+V = TypeVar("V")
+Found = tuple[Line, Cell]
 
 
-@dataclass
-class Tally:
-    """One assignment over the whole class. What could not be judged is in `count`, but not in `scores`."""
+@dataclass(frozen=True)
+class Column:
+    """An assignment: how many got which verdict, the most common first, those who passed before them."""
 
     name: str
     title: str
-    maximum: float = 0
-    scores: list[float] = field(default_factory=list)
-    count: Counter[str] = field(default_factory=Counter)
-    checks: Counter[str] = field(default_factory=Counter)
-    hints: Counter[str] = field(default_factory=Counter)
-    ratios: list[float] = field(default_factory=list)
-    lines: dict[str, float] = field(default_factory=dict)
+    verdicts: list[tuple[Verdict, int]]
+    scores: Counter[float]
+    maximum: float
 
     @property
-    def row(self) -> Row:
-        """The class's ratios, sorted, for the strip."""
-        return Row("", sorted(self.ratios))
+    def judged(self) -> int:
+        return sum(count for verdict, count in self.verdicts if verdict not in UNJUDGED)
 
     @property
-    def speed(self) -> str:
-        """What the ratios come to, in a sentence."""
-        many = f"{len(self.ratios)} kernels" if len(self.ratios) > 1 else "one kernel"
-        text = f"Speed of {many}: the median is {often(median(self.ratios))} the baseline"
-        return f"{text}, from {figure(min(self.ratios))} to {figure(max(self.ratios))}." if len(self.ratios) > 1 \
-            else f"{text}."
+    def passed(self) -> int:
+        return dict(self.verdicts).get("accepted", 0)
+
+
+@dataclass
+class Group:
+    """What several students share: `words` say what, `text` what one of them was told, `hint` what most were."""
+
+    words: str
+    verdict: Verdict
+    text: str = ""
+    found: list[Found] = field(default_factory=list)
 
     @property
-    def counts(self) -> list[tuple[Status, int]]:
-        return [(s, self.count[s.key]) for s in STATUSES if self.count[s.key]]
+    def students(self) -> int:
+        return len({one.folder for one, _ in self.found})
 
     @property
-    def top_checks(self) -> list[tuple[str, int]]:
-        return _top(self.checks)
+    def hint(self) -> str:
+        hints = Counter(cell.hint for _, cell in self.found if cell.hint)
+        return hints.most_common(1)[0][0] if hints else ""
 
     @property
-    def top_hints(self) -> list[tuple[str, int]]:
-        return _top(self.hints)
+    def by_assignment(self) -> list[tuple[str, list[Line]]]:
+        return list(_grouped((cell.title, one) for one, cell in self.found).items())
 
 
-def tallies(entries: Sequence[Entry]) -> list[Tally]:
-    """One tally an assignment, in the order of the first result that has it."""
-    found: dict[str, Tally] = {}
-    for entry in entries:
-        for name, assignment in entry.result.assignments.items():
-            tally = found.setdefault(name, Tally(name, assignment.title))
-            tally.maximum = max(tally.maximum, assignment.measured_max)
-            state = status(assignment)
-            tally.count[state.key] += 1
-            if state is UNMEASURED:
-                continue
-            tally.scores.append(assignment.score)
-            speedup = assignment.performance.speedup
-            if measured(assignment) and speedup is not None:
-                tally.ratios.append(speedup.median)
-                tally.lines = tally.lines or thresholds(assignment.performance)
-            failed = [c for c in assignment.correctness.checks if CHECK_STATUS[c.outcome] is FAILED]
-            tally.checks.update({label(check) for check in failed})
-            tally.hints.update({hint for hint in (assignment.hint, *(c.detail.hint for c in failed if c.detail))
-                                if hint})
-    return list(found.values())
+@dataclass(frozen=True)
+class Bar:
+    """Students with points from `low` to `high`; `height` in per cent of the highest."""
+
+    low: float
+    high: float
+    count: int
+    height: float
 
 
-def summary(entries: Sequence[Entry]) -> str:
-    """One sentence on the class: how many, the middle, and the kernel that most still have to get right."""
-    if not entries:
+@dataclass(frozen=True)
+class Lane:
+    """An assignment's ratios on the common axis: places in per cent from its left, heights in per cent from its top."""
+
+    title: str
+    words: str
+    dots: list[tuple[float, int]]
+    marks: list[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class Speed:
+    lanes: list[Lane]
+    ticks: list[tuple[str, float]]
+    baseline: float
+
+
+def columns(lines: Sequence[Line]) -> list[Column]:
+    """One an assignment, in the order of the first line that has it."""
+    order = list(VERDICT_WORDS)
+    return [Column(name, cells[0].title, sorted(
+        Counter(cell.verdict for cell in cells).items(),
+        key=lambda item: (item[0] != "accepted", item[0] in UNJUDGED, -item[1], order.index(item[0]))),
+        Counter(cell.score for cell in cells if cell.verdict not in UNJUDGED and not cell.other),
+        max(cell.maximum for cell in cells))
+        for name, cells in _grouped((name, cell) for one in lines for name, cell in one.cells.items()).items()]
+
+
+def summary(lines: Sequence[Line]) -> str:
+    """The class in a sentence: how many, the middle, and the kernel that most still have to get right."""
+    if not lines:
         return "No submission has a result yet."
-    count = "One submission" if len(entries) == 1 else f"{len(entries)} submissions"
-    most = max(entry.result.measured_max for entry in entries)
-    text = f"{count}; the median is {points(median(e.result.score for e in entries))} of {points(most)} points"
-    graded = [t for t in tallies(entries) if t.scores]
-    hardest = min(graded, key=lambda t: t.count["passed"] / len(t.scores), default=None)
-    if hardest and hardest.count["passed"] < len(hardest.scores):
-        text += f"; {hardest.title} is the hardest, right in {hardest.count['passed']} of {len(hardest.scores)}"
+    count = "One submission" if len(lines) == 1 else f"{len(lines)} submissions"
+    alike = comparable(lines)
+    text = count
+    if alike:
+        whose = "the median is" if len(alike) == len(lines) else f"the median of the {len(alike)} graded alike is"
+        text += f"; {whose} {points(median(one.score for one in alike))} of {points(alike[0].maximum)} points"
+    hardest = min((c for c in columns(lines) if c.judged), key=lambda c: c.passed / c.judged, default=None)
+    if hardest and hardest.passed < hardest.judged:
+        text += f"; {hardest.title} is the hardest, right in {hardest.passed} of {hardest.judged}"
     return text + "."
 
 
-def _top(counter: Counter[str]) -> list[tuple[str, int]]:
-    return sorted(counter.items(), key=lambda item: (-item[1], item[0]))[:MOST]
+def broken(lines: Sequence[Line]) -> list[Group]:
+    """What failed of ours, those that hit most first; the same words are one."""
+    return _groups(lines, lambda cell: cell.verdict == "infrastructure_error", lambda cell: cell.message)
+
+
+def mistakes(lines: Sequence[Line]) -> list[Group]:
+    """What students did wrong, by its kind: those that most made first, and after them what is not there."""
+    found = _groups(lines, lambda cell: cell.verdict not in ("accepted", *UNJUDGED), lambda cell: cell.mistake)
+    return sorted(found, key=lambda group: group.verdict == "missing")
+
+
+def astray(lines: Sequence[Line]) -> list[tuple[Line, str]]:
+    """Files where nothing is looked for, in a sentence each."""
+    found = [(one, cell.message) for one in lines for cell in one.cells.values() if cell.astray]
+    return found + [(one, f"Found {', '.join(one.unread)}, which no assignment reads.") for one in lines if one.unread]
+
+
+def picked(lines: Sequence[Line], which: Callable[[Cell], bool]) -> list[Found]:
+    return [(one, cell) for one in lines for cell in one.cells.values() if which(cell)]
+
+
+def distribution(scores: Iterable[float], maximum: float) -> list[Bar]:
+    """How many have how many points, in ten equal steps from 0 to `maximum`."""
+    top = maximum if maximum > 0 else 1.0
+    counts = Counter(min(max(int(score / top * BINS), 0), BINS - 1) for score in scores)
+    most = max(counts.values(), default=1)
+    return [Bar(i * top / BINS, (i + 1) * top / BINS, counts[i], round(100 * counts[i] / most, 1)) for i in range(BINS)]
+
+
+def speed(lines: Sequence[Line]) -> Speed | None:
+    """Every ratio to the baseline's speed that was measured on the device of most, on one logarithmic axis."""
+    device = next(iter(devices([one for one in lines if any(c.interval for c in one.cells.values())])), None)
+    timed = _grouped((name, cell) for one in lines if one.environment.device == device
+                     for name, cell in one.cells.items() if cell.interval and not cell.other)
+    if not timed:
+        return None
+    every = [1.0] + [ratio for cells in timed.values() for ratio in (*_ratios(cells), *_marks(cells).values())]
+    low, high = math.log(min(every) / 1.15), math.log(max(every) * 1.15)
+
+    def place(ratio: float) -> float:
+        return round(100 * (math.log(ratio) - low) / (high - low), 2)
+
+    lanes = [Lane(column.title, _said(ratios := _ratios(timed[column.name]), _marks(timed[column.name])),
+                  [(place(ratio), HEIGHTS[number % len(HEIGHTS)]) for number, ratio in enumerate(ratios)],
+                  [(name, place(ratio)) for name, ratio in _marks(timed[column.name]).items()])
+             for column in columns(lines) if column.name in timed]
+    ticks = [digit * 10.0**power for power in range(-5, 5) for digit in (1, 2, 5)
+             if low < math.log(digit * 10.0**power) < high]
+    if len(ticks) > MOST_TICKS:
+        ticks = [tick for tick in ticks if f"{tick:e}"[0] == "1"]
+    return Speed(lanes, [(f"{tick:g}×", place(tick)) for tick in ticks], place(1))
+
+
+def slowest(lines: Sequence[Line]) -> list[tuple[Line, Cell, float]]:
+    """The gradings that took longest, with the median of the assignment, in seconds."""
+    usual = {name: median(cells) for name, cells in _grouped(
+        (name, cell.seconds) for one in lines for name, cell in one.cells.items()).items()}
+    found = [(one, cell, usual[name]) for one in lines for name, cell in one.cells.items() if cell.seconds > 0]
+    return sorted(found, key=lambda item: -item[1].seconds)[:MOST_LISTED]
+
+
+def least_repeatable(lines: Sequence[Line]) -> list[tuple[Line, Cell, float]]:
+    """The widest intervals of speed, with half their width over the median."""
+    found = [(one, cell, (cell.interval.high - cell.interval.low) / cell.interval.median / 2)
+             for one in lines for cell in one.cells.values() if cell.interval]
+    return sorted(found, key=lambda item: -item[2])[:MOST_LISTED]
+
+
+def _ratios(cells: Sequence[Cell]) -> list[float]:
+    return sorted(cell.interval.median for cell in cells if cell.interval)
+
+
+def _marks(cells: Sequence[Cell]) -> dict[str, float]:
+    named = {"floor": cells[0].floor, "target": cells[0].target,
+             "reference": next((cell.reference for cell in cells if cell.reference), None)}
+    return {name: ratio for name, ratio in named.items() if ratio is not None and positive(ratio)}
+
+
+def _said(ratios: Sequence[float], marks: dict[str, float]) -> str:
+    many = f"{len(ratios)} kernels, the median {often(median(ratios))} the baseline" if len(ratios) > 1 else \
+        f"one kernel, {often(ratios[0])} the baseline"
+    span = f", from {figure(ratios[0])}× to {figure(ratios[-1])}×" if len(ratios) > 1 else ""
+    own = f"; the reference {figure(marks['reference'])}×" if "reference" in marks else ""
+    return many + span + own
+
+
+def _groups(lines: Sequence[Line], which: Callable[[Cell], bool], words: Callable[[Cell], str]) -> list[Group]:
+    found: dict[str, Group] = {}
+    for one, cell in picked(lines, which):
+        named = words(cell) or VERDICT_WORDS[cell.verdict]
+        found.setdefault(named, Group(named, cell.verdict, cell.message)).found.append((one, cell))
+    return sorted(found.values(), key=lambda group: (-group.students, -len(group.found), group.words))
+
+
+def _grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found

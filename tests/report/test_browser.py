@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -22,9 +19,6 @@ from tests.report import samples, speeds
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page, Request
 
-CHROMIUM = os.environ.get("KERNELMARK_CHROMIUM") or shutil.which("chromium")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-             "--disable-sync"]
 STUDENTS = 13
 LEAST_CONTRAST = 4.5
 # What A4 has between margins of 1.5 cm, in CSS pixels.
@@ -34,11 +28,6 @@ SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 PAGES = {"typical": "typical/report.html", "every": "every/report.html", "fast": "fast/report.html",
          "hostile": "hostile/report.html", "carol": "carol/report.html", "class": "index.html"}
 UNFOLD = "document.querySelectorAll('details').forEach((d) => { d.open = true; })"
-
-if importlib.util.find_spec("playwright") is None:
-    pytest.skip("playwright is missing: pip install playwright", allow_module_level=True)
-if CHROMIUM is None:
-    pytest.skip("chromium is missing: apt-get install chromium, or set KERNELMARK_CHROMIUM", allow_module_level=True)
 
 # What lies beyond the page's sides, and what is larger than the box that it is cut to. A long text that is quoted, such
 # as a traceback, scrolls in a box of its own.
@@ -107,16 +96,6 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name / "result.json").write_text(result.model_dump_json(by_alias=True), encoding="utf-8")
     write_all(folder)
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -14,16 +14,17 @@ from markupsafe import escape
 
 from grader.report.findings import findings
 from grader.report.gradebook import cell, gradebook
+from grader.report.line import line
 from grader.report.load import Entry, Failure, load_results
 from grader.report.pages import class_page, link, student_page, write_all, write_class, write_student
 from grader.report.source import excerpt
-from grader.report.tally import tallies
+from grader.report.tally import columns
 from grader.result import Place, Result
-from tests.report import samples
+from tests.report import desk, samples
 from tests.report.elements import Elements
 
 STUDENT_BYTES = 1_000_000
-CLASS_BYTES = 1_500_000
+CLASS_BYTES = 1_000_000
 CLASS_SIZE = 300
 TEMPLATES = Path(__file__).resolve().parents[2] / "grader/report/templates"
 
@@ -176,7 +177,7 @@ def test_same_json_same_bytes(tmp_path: Path) -> None:
 
 
 def test_class_of_three_hundred_is_small(tmp_path: Path) -> None:
-    write_class([Entry(folder, result) for folder, result in samples.class_of(CLASS_SIZE)], tmp_path)
+    write_class(desk.entries(CLASS_SIZE, speed=True), tmp_path)
     assert 100_000 < (tmp_path / "index.html").stat().st_size <= CLASS_BYTES
     assert len(rows((tmp_path / "gradebook.csv").read_text())) == CLASS_SIZE + 1
 
@@ -252,8 +253,8 @@ def test_what_only_a_gpu_can_judge_is_neither_won_nor_lost() -> None:
     entries = [Entry("ada", result)]
     (row,) = rows(gradebook(entries))[1:]
     assert row[1] == "" and row[3] == "300" and row[-2:] == ["", "needs_gpu"]
-    gemm = next(t for t in tallies(entries) if t.name == "gemm")
-    assert gemm.scores == [] and gemm.count["unmeasured"] == 1
+    gemm = next(c for c in columns([line(entry) for entry in entries]) if c.name == "gemm")
+    assert not gemm.scores and gemm.judged == 0 and gemm.verdicts == [("needs_gpu", 1)]
 
 
 def test_files_that_stand_elsewhere_are_an_alarm_for_the_class() -> None:
@@ -278,5 +279,5 @@ def test_points_lost_by_the_rules_are_named_where_the_flag_is() -> None:
 
 
 def test_style_and_script_stay_short() -> None:
-    assert len((TEMPLATES / "style.css").read_text().splitlines()) <= 300
-    assert len((TEMPLATES / "page.js").read_text().splitlines()) <= 150
+    for name, most in (("style.css", 300), ("class.css", 150), ("page.js", 100), ("class.js", 200)):
+        assert len((TEMPLATES / name).read_text().splitlines()) <= most

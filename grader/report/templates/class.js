@@ -1,0 +1,162 @@
+"use strict";
+document.addEventListener("DOMContentLoaded", function () {
+  const progress = document.getElementById("progress");
+  const table = document.getElementById("students");
+
+  // A run writes this page anew: it is read again, unless somebody is at work in it.
+  if (progress && "running" in progress.dataset) {
+    setInterval(function () {
+      const busy = document.querySelector("input:focus, select:focus, details[open]") || String(getSelection());
+      if (!busy) location.reload();
+    }, 5000);
+  }
+  if (!table) return;
+
+  const tools = document.getElementById("tools");
+  const input = document.getElementById("filter");
+  const shown = document.getElementById("shown");
+  const heads = Array.from(table.tHead.rows[0].cells);
+  const body = table.tBodies[0];
+  const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+
+  // "run-time error", "runtime_error" and "Runtime error" are the same.
+  function plain(text) {
+    return text.toLowerCase().replace(/[-'’“”"]/g, "").replace(/_/g, " ");
+  }
+  const verdicts = {};
+  for (const one of document.querySelectorAll("[data-verdict]")) {
+    const said = one.lastChild.textContent.trim();
+    verdicts[one.dataset.verdict] = { said, words: plain(said + " " + one.dataset.verdict).split(/\s+/) };
+  }
+  const kernels = heads.filter((head) => head.classList.contains("kernel")).map(function (head) {
+    const name = head.dataset.name;
+    return { head, name, column: head.cellIndex, words: plain(head.textContent + " " + name).match(/\w{3,}/gu) || [] };
+  });
+  const rows = Array.from(body.rows).map(function (row) {
+    return {
+      row, name: plain(row.cells[0].textContent), flags: Number(row.lastElementChild.dataset.v) > 0,
+      got: kernels.map((kernel) => row.cells[kernel.column].className),
+    };
+  });
+
+  function choice(kernel) {
+    const select = document.createElement("select");
+    select.setAttribute("aria-label", "Show only, " + kernel.head.textContent);
+    select.append(new Option("all", ""));
+    for (const [verdict, { said }] of Object.entries(verdicts)) {
+      const count = rows.filter((one) => one.got[kernels.indexOf(kernel)] === verdict).length;
+      if (count) select.append(new Option(said + " (" + count + ")", verdict));
+    }
+    select.addEventListener("change", keep);
+    return select;
+  }
+  for (const kernel of kernels) kernel.select = choice(kernel);
+
+  const spoken = Object.values(verdicts).flatMap(({ words }) => words);
+  // Words that name an assignment say where the others are looked for; alone they mean whoever does not pass it.
+  function wanted(words) {
+    const named = words.map((word) => kernels.map((kernel) => word.length > 2 &&
+      !spoken.some((own) => own.startsWith(word)) && kernel.words.some((own) => own.startsWith(word))));
+    const where = kernels.map((_, i) => named.some((hits) => hits[i]));
+    const rest = words.filter((_, i) => !named[i].includes(true));
+    const there = where.includes(true) ? where : where.map(() => true);
+    return function (one) {
+      if (words.every((word) => one.name.includes(word))) return true;
+      const left = rest.filter((word) => !one.name.includes(word) && !(one.flags && "flags".startsWith(word)));
+      if (!rest.length) return one.got.some((verdict, i) => there[i] && verdict && verdict !== "accepted");
+      return !left.length || one.got.some((verdict, i) => there[i] && verdict &&
+        left.every((word) => verdicts[verdict].words.some((own) => own.startsWith(word))));
+    };
+  }
+
+  function apply() {
+    const words = plain(input.value).split(/\s+/).filter(Boolean);
+    const fits = words.length ? wanted(words) : () => true;
+    let count = 0;
+    for (const one of rows) {
+      const picked = kernels.every(({ select }, i) => !select.value || one.got[i] === select.value);
+      one.row.hidden = !(picked && fits(one));
+      count += one.row.hidden ? 0 : 1;
+    }
+    shown.textContent = count + " of " + rows.length;
+  }
+
+  function value(row, column, number) {
+    const cell = row.cells[column];
+    if (!number) return cell.textContent.trim();
+    return cell.dataset.v === undefined ? null : Number(cell.dataset.v);
+  }
+  function sort(head, ascending) {
+    const number = head.dataset.kind === "number";
+    const sign = ascending ? 1 : -1;
+    const order = Array.from(body.rows).map((row) => [value(row, head.cellIndex, number), row]);
+    order.sort(function ([a], [b]) {
+      // What has no figure comes last, whichever way the column runs.
+      if (a === null || b === null) return (a === null) - (b === null);
+      return sign * (number ? a - b : collator.compare(a, b));
+    });
+    body.append(...order.map(([, row]) => row));
+    for (const other of heads) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
+  }
+
+  // The address keeps what is shown, and in which order: Back from a report finds it again.
+  function keep() {
+    const state = new URLSearchParams();
+    if (input.value.trim()) state.set("find", input.value.trim());
+    for (const { name, select } of kernels) if (select.value) state.set(name, select.value);
+    const by = table.tHead.querySelector("[aria-sort]");
+    const way = by.getAttribute("aria-sort");
+    if (by !== heads[0] || way !== "ascending") state.set("sort", by.dataset.name + " " + way);
+    history.replaceState(null, "", "#" + state);
+    apply();
+  }
+  function restore() {
+    const state = new URLSearchParams(location.hash.slice(1));
+    input.value = state.get("find") || "";
+    for (const { name, select } of kernels) {
+      select.value = state.get(name) || "";
+      if (select.selectedIndex < 0) select.value = "";
+    }
+    const [name, way] = (state.get("sort") || "student ascending").split(" ");
+    sort(heads.find((head) => head.dataset.name === name) || heads[0], way === "ascending");
+    apply();
+  }
+  function clear() {
+    input.value = "";
+    for (const { select } of kernels) select.value = "";
+    keep();
+  }
+
+  for (const head of heads) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", function () {
+      const now = head.getAttribute("aria-sort");
+      sort(head, now ? now === "descending" : head.dataset.kind === "text");
+      keep();
+    });
+  }
+  for (const { head, select } of kernels) head.append(select);
+  input.addEventListener("input", keep);
+  document.getElementById("clear").addEventListener("click", clear);
+  document.addEventListener("keydown", function (event) {
+    const typing = event.target === input;
+    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      input.focus();
+    } else if (event.key === "Escape") {
+      const open = table.querySelector("details[open]");
+      if (open) open.open = false;
+      else if (typing) clear();
+    }
+  });
+  addEventListener("hashchange", function () {
+    restore();
+    tools.scrollIntoView();
+  });
+  tools.hidden = false;
+  restore();
+});
