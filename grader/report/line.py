@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from grader.report.findings import Status, evidence, status
+from grader.report.findings import Status, evidence, label, status
 from grader.report.load import Entry
 from grader.report.speed import impossible, measured, positive
 from grader.report.text import clean_model
@@ -27,7 +27,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One assignment of a student. `mistake` names what is wrong, the same for all who made it; `interval` and
+    """One assignment of a student. `failed` are the cases and other checks that did not pass; `mistake` names what is wrong, the same for all who made it; `interval` and
     `reference` are ratios to the baseline's speed. `other`: graded under another course file than the newest grades."""
 
     title: str
@@ -39,6 +39,7 @@ class Cell:
     message: str
     hint: str
     mistake: str
+    failed: tuple[str, ...]
     astray: bool
     impossible: bool
     flags: tuple[Flag, ...]
@@ -112,7 +113,9 @@ def _cell(a: AssignmentResult) -> Cell:
     mistake = named or (KINDS.get(detail.kind, detail.kind.replace("_", " ")) if detail else "")
     return Cell(
         _short(a.title), a.verdict, status(a), a.score, a.measured_max, a.seconds, _short(a.message),
-        _short(a.hint or (detail.hint if detail else "")), _short(mistake), bool(a.elsewhere), bool(impossible(a)),
+        _short(a.hint or (detail.hint if detail else "")), _short(mistake),
+        tuple(_short(label(c)) for c in a.correctness.checks if c.outcome == "failed"),
+        bool(a.elsewhere), bool(impossible(a)),
         tuple(clean_model(flag, TEXT_BYTES) for flag in a.flags),
         speed.speedup if measured(a) else None, reference, speed.floor, speed.target)
 

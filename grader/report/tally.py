@@ -21,6 +21,7 @@ from grader.result import UNJUDGED, Verdict
 BINS = 10
 MOST_LISTED = 5
 MOST_TICKS = 7
+MOST_CHECKS = 3
 # A lane of dots: neighbours in the order of ratios stand at different heights.
 HEIGHTS = (50, 26, 74, 38, 62)
 
@@ -31,13 +32,15 @@ Found = tuple[Line, Cell]
 
 @dataclass(frozen=True)
 class Column:
-    """An assignment: how many got which verdict, the most common first, those who passed before them."""
+    """An assignment: how many got which verdict, the most common first, those who passed before them; and the `checks`
+    that most of those fail who tried."""
 
     name: str
     title: str
     verdicts: list[tuple[Verdict, int]]
     scores: Counter[float]
     maximum: float
+    checks: list[tuple[str, int]]
 
     @property
     def judged(self) -> int:
@@ -105,7 +108,9 @@ def columns(lines: Sequence[Line]) -> list[Column]:
         Counter(cell.verdict for cell in cells).items(),
         key=lambda item: (item[0] != "accepted", item[0] in UNJUDGED, -item[1], order.index(item[0]))),
         Counter(cell.score for cell in cells if cell.verdict not in UNJUDGED and not cell.other),
-        max(cell.maximum for cell in cells))
+        max(cell.maximum for cell in cells),
+        sorted(Counter(check for cell in cells if cell.verdict != "missing" for check in set(cell.failed)).items(),
+               key=lambda item: (-item[1], item[0]))[:MOST_CHECKS])
         for name, cells in _grouped((name, cell) for one in lines for name, cell in one.cells.items()).items()]
 
 
