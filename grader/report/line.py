@@ -27,8 +27,9 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One assignment of a student. `failed` are the cases and other checks that did not pass; `mistake` names what is wrong, the same for all who made it; `interval` and
-    `reference` are ratios to the baseline's speed. `other`: graded under another course file than the newest grades."""
+    """One assignment of a student. `failed` are the cases and other checks that did not pass; `mistake` names what is
+    wrong, the same for all who made it; `interval` and `reference` are ratios to the baseline's speed. `other`: graded
+    under another course file than the newest grades."""
 
     title: str
     verdict: Verdict
