@@ -20,7 +20,7 @@ from grader.submission import Submission
 IMPORTED = ("torch", "triton", "numpy", "pytest", "pytest_timeout", "jinja2", "matplotlib")
 # Bytes written at least for the class, for a student, and for each assignment of a student: four fifths of what a
 # submission without a mistake takes.
-BYTES_OF_CLASS, BYTES_OF_STUDENT, BYTES_OF_ASSIGNMENT = 24 << 10, 16 << 10, 8 << 10
+BYTES_OF_CLASS, BYTES_OF_STUDENT, BYTES_OF_ASSIGNMENT, BYTES_OF_ATTEMPT = 24 << 10, 16 << 10, 8 << 10, 8 << 10
 # A process of a submission has a folder there.
 TEMPORARY_BYTES = 1 << 20
 DEVICES = ("auto", "cpu", "cuda")
@@ -77,9 +77,10 @@ def results(out: Path, submissions: Sequence[Submission], assignments: int) -> N
     except OSError as error:
         raise PlanError(
             f"--out {error.filename or out}: {error.strerror}; a writable folder expected") from None
-    # Files that are there already are replaced.
+    # Files that are there already are replaced; attempts are added.
     new = sum(not (out / one.slug / "result.json").exists() for one in submissions)
-    needed = BYTES_OF_CLASS + new * (BYTES_OF_STUDENT + assignments * BYTES_OF_ASSIGNMENT)
+    needed = BYTES_OF_CLASS + new * (BYTES_OF_STUDENT + assignments * BYTES_OF_ASSIGNMENT) + (
+        len(submissions) * assignments * BYTES_OF_ATTEMPT)
     if free < needed:
         raise PlanError(f"--out {out}: {_room(free, needed)}")
 

@@ -68,7 +68,7 @@ def test_full_disks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "bob" / "result.json").write_text("{}")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=80 << 10))
     refused(preflight.temporary, "temporary folder", "80 KiB of disk are free")
-    refused(lambda: preflight.results(tmp_path, students("alice"), 6), str(tmp_path), "80 KiB", "88 KiB or more")
+    refused(lambda: preflight.results(tmp_path, students("alice"), 6), str(tmp_path), "80 KiB", "136 KiB or more")
     # What is there already is replaced.
     preflight.results(tmp_path, students("bob"), 6)
 
