@@ -215,7 +215,7 @@ class _Reader:
     def _block(self, label: str, arguments: list[str]) -> Block:
         block = Block(label)
         for argument in arguments:
-            name, _, kind = argument.partition(": ")
+            name, _, kind = argument.partition(" loc(")[0].partition(": ")
             block.arguments.append(name.strip())
             block.types.append(read_type(kind))
             self.types[block.arguments[-1]] = block.types[-1]
