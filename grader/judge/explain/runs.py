@@ -153,10 +153,9 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[Seen]) -> str:
         return "Offsets are below 0: something is subtracted from them without a mask, or a number wrapped around."
     if not found.masked and found.active > 1:
         call = f"tl.{found.access}" if found.access != "atomic" else ACCESS["atomic"]
-        other = ", other=0.0" if found.access == "load" else ""
-        return (f"This {call} has no mask, and the last block reaches past the end: add mask=offsets < n{other}, where "
-                "offsets are what this line adds to its pointer and n is how many there are. In a matrix compare rows "
-                "and columns, each with its own size.")
+        other = ", and other=0.0" if found.access == "load" else ""
+        return (f"This {call} has no mask, and the last block reaches past the end: add a mask, such as offsets < n "
+                f"with the names of this line{other}. In a matrix compare rows and columns, each with its own size.")
     if past == 1:
         return ONE_TOO_FAR
     row = next((one.layout for one in here if one.layout.is_matrix and one.layout.columns == past), None)
