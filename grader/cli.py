@@ -65,6 +65,8 @@ MinIsolation = Annotated[int | None, typer.Option(
                        "3 namespaced, 4 sealed. Default: the course's.")]
 AllowDegraded = Annotated[bool, typer.Option(
     "--allow-degraded", help="Grade below that level all the same: for code that you trust.")]
+AsJson = Annotated[bool, typer.Option(
+    "--json", help="Tell standard output of each submission as it is graded, a JSON object a line.")]
 Force = Annotated[bool, typer.Option(
     "--force", help="Grade again what is graded from the same files, tests and environment, too.")]
 
@@ -75,6 +77,9 @@ def grade(
     device: Device = "auto", speed: Speed = True, jobs: Jobs = 0, seed: Seed = None, course: CourseFile = COURSE,
     min_isolation: MinIsolation = None, allow_degraded: AllowDegraded = False, force: Force = False,
     failed: Annotated[bool, typer.Option("--failed", help="Grade only what a failure of ours left ungraded.")] = False,
+    as_json: AsJson = False,
+    leaderboard: Annotated[bool, typer.Option(
+        "--leaderboard", help="Write leaderboard.html, too: points under pseudonyms, to be published.")] = False,
 ) -> None:
     """Grade submissions and write a report for each student, a class page and a gradebook.
 
@@ -85,7 +90,8 @@ def grade(
     ours failed (everyone else is still graded); 130 when it was interrupted (what is graded by then is kept).
     """
     _grade(submissions, course, allow_degraded, out=out, only=only, student=student or (), device=device, speed=speed,
-           jobs=jobs, seed=seed, minimum=min_isolation, force=force, kind="failed" if failed else "grade")
+           jobs=jobs, seed=seed, minimum=min_isolation, force=force, kind="failed" if failed else "grade",
+           as_json=as_json, leaderboard=leaderboard)
 
 
 @app.command()
@@ -93,6 +99,7 @@ def regrade(
     submissions: Submissions, out: Out = Path("results"), only: Only = "", student: Student = None,
     device: Device = "auto", speed: Speed = True, jobs: Jobs = 0, seed: Seed = None, course: CourseFile = COURSE,
     min_isolation: MinIsolation = None, allow_degraded: AllowDegraded = False, force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Grade again what has a grade, with tests and machine as they are now: a fixed case, another GPU.
 
@@ -100,12 +107,13 @@ def regrade(
     Exit status: as of `grade`.
     """
     _grade(submissions, course, allow_degraded, out=out, only=only, student=student or (), device=device, speed=speed,
-           jobs=jobs, seed=seed, minimum=min_isolation, force=force, kind="regrade")
+           jobs=jobs, seed=seed, minimum=min_isolation, force=force, kind="regrade", as_json=as_json)
 
 
 def _grade(
     submissions: Path, course: Path, allow_degraded: bool, *, out: Path, only: str, student: Sequence[str],
     device: str, speed: bool, jobs: int, seed: int | None, minimum: int | None, force: bool, kind: Kind,
+    as_json: bool, leaderboard: bool = False,
 ) -> NoReturn:
     try:
         found = catalogue.files()
@@ -132,11 +140,13 @@ def _grade(
         own = ["--course", str(course.absolute())] if course != COURSE else []
         own += ["--allow-degraded"] if allow_degraded else []
         own += [] if speed else ["--no-speed"]
+        # What is for people leaves standard output to the program that reads it.
+        told = errors if as_json else console
         with run.planned(
             students, rules, out=out, only=names, device=device, jobs=jobs, seed=seed, speed=speed, minimum=minimum,
-            allow_degraded=allow_degraded, options=own, console=console, kind=kind, force=force,
+            allow_degraded=allow_degraded, options=own, console=told, kind=kind, force=force,
         ) as plan:
-            failures = run.grade_class(plan, console, errors)
+            failures = run.grade_class(plan, told, errors, as_json=as_json, leaderboard=leaderboard)
     except (PlanError, StoreError) as error:
         _usage(str(error))
     raise typer.Exit(INFRASTRUCTURE_ERROR if failures else 0)

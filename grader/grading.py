@@ -20,7 +20,7 @@ from grader.assignment import Assignment
 from grader.judge.attempt import SPEED_SECONDS, expected_checks, speed_check
 from grader.judge.explain import explain_assignment
 from grader.judge.lane import lane_baselines, lane_executors, lane_isolation, lane_zygote
-from grader.lanes import Graded, Job
+from grader.lanes import Graded, Job, tell
 from grader.result import (
     IMPOSSIBLE,
     AssignmentResult,
@@ -35,7 +35,7 @@ from grader.result import (
     decisive,
 )
 from grader.suite import plugin
-from grader.suite.context import CONTEXT, Context, our_failure
+from grader.suite.context import CHECK, CONTEXT, Context, our_failure
 
 # Of a student's file that a page shows: what is longer is no kernel to read.
 SOURCE_BYTES = 60_000
@@ -71,6 +71,10 @@ def grade(job: Job) -> Graded:
         @pytest.hookimpl(tryfirst=True)
         def pytest_configure(self, config: pytest.Config) -> None:
             config.stash[CONTEXT] = context
+
+        @pytest.hookimpl
+        def pytest_runtest_setup(self, item: pytest.Item) -> None:
+            tell(job, item.stash[CHECK][0])
 
         @pytest.hookimpl
         def pytest_keyboard_interrupt(self) -> None:

@@ -12,10 +12,10 @@ import secrets
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, MutableSequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
 from grader import scoring
@@ -42,7 +42,7 @@ class Job:
     """All that grading one submission takes. Every input follows from `seed`. Without a GPU `speed` is not measured.
 
     `earlier` are the shares of the points for speed of an earlier grading, by assignment. `notes` are what the student
-    should know of how the submission arrived.
+    should know of how the submission arrived. `place` is its own among those that are graded at a time.
     """
 
     submission: Submission
@@ -55,6 +55,22 @@ class Job:
     calibrations: tuple[Calibration, ...] = ()
     earlier: Mapping[str, scoring.Earlier] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    place: int = 0
+
+
+@dataclass(frozen=True)
+class At:
+    """A grading under way: its assignment, "" if it is beginning, and since when (time.time)."""
+
+    student: str
+    assignment: str
+    since: float
+
+
+@dataclass(frozen=True)
+class _Flight:
+    job: Job
+    since: float
 
 
 @dataclass(frozen=True)
@@ -76,6 +92,10 @@ class Lanes:
     def __init__(self, most: int, measured: Isolation | None = None) -> None:
         self._most = most
         self._measured = measured
+        # Of each grading at a time the number of its assignment: bytes that a lane writes and this process reads, with
+        # no lock that a killed lane could keep.
+        self._places = multiprocessing.get_context("spawn").RawArray("i", most)
+        self._flying: dict[Future[Graded], _Flight] = {}
         self._executor = self._start()
 
     def _start(self) -> ProcessPoolExecutor:
@@ -84,7 +104,7 @@ class Lanes:
         with _held_back():
             # It starts a process that looks after its locks.
             return ProcessPoolExecutor(
-                self._most, mp_context=context, initializer=start_lane, initargs=(self._measured,))
+                self._most, mp_context=context, initializer=_start_lane, initargs=(self._measured, self._places))
 
     def __enter__(self) -> Self:
         return self
@@ -99,6 +119,12 @@ class Lanes:
         """A lane's answer to come; its `result` raises BrokenProcessPool if a lane has died or did not start."""
         with _held_back():
             return self._executor.submit(question, *arguments)
+
+    def running(self) -> list[At]:
+        """The gradings under way, the oldest first."""
+        found = [(one, self._places[one.job.place]) for one in list(self._flying.values())]
+        return [At(one.job.submission.student, one.job.only[at] if 0 <= at < len(one.job.only) else "", one.since)
+                for one, at in found]
 
     def grade(
         self, jobs: Iterable[Job], side_by_side: int, interrupted: Callable[[], bool] = lambda: False
@@ -119,13 +145,16 @@ class Lanes:
         self, waiting: deque[Job], side_by_side: int, interrupted: Callable[[], bool]
     ) -> Generator[Graded, None, list[Job]]:
         """Takes jobs from `waiting`. Returns those that were in flight when a lane died, and all with it."""
-        flying: dict[Future[Graded], Job] = {}
+        flying = self._flying
         try:
             while waiting or flying:
                 if interrupted():
                     raise KeyboardInterrupt
                 while waiting and len(flying) < side_by_side:
-                    flying[self.ask(grade_in_lane, waiting[0])] = waiting[0]
+                    place = min(set(range(side_by_side)) - {one.job.place for one in flying.values()})
+                    self._places[place] = -1
+                    job = replace(waiting[0], place=place)
+                    flying[self.ask(grade_in_lane, job)] = _Flight(job, time.time())
                     waiting.popleft()
                 for future in wait(flying, GLANCE_SECONDS, FIRST_COMPLETED).done:
                     try:
@@ -133,14 +162,32 @@ class Lanes:
                     except BrokenProcessPool:
                         raise
                     except Exception as error:
-                        graded = Graded(flying[future].submission, None, error=f"{type(error).__name__}: {error}")
+                        graded = Graded(flying[future].job.submission, None, error=f"{type(error).__name__}: {error}")
                     del flying[future]
                     yield graded
         except BrokenProcessPool:
             self._executor.shutdown()
             self._executor = self._start()
-            return list(flying.values())
+            dead = [one.job for one in flying.values()]
+            flying.clear()
+            return dead
         return []
+
+
+# In a lane: where it writes what it is at.
+_places: MutableSequence[int] | None = None
+
+
+def _start_lane(measured: Isolation | None, places: MutableSequence[int]) -> None:
+    global _places
+    _places = places
+    start_lane(measured)
+
+
+def tell(job: Job, assignment: str) -> None:
+    """Says which assignment of a job is judged now."""
+    if _places is not None and assignment in job.only:
+        _places[job.place] = job.only.index(assignment)
 
 
 def grade_in_lane(job: Job) -> Graded:

@@ -7,14 +7,13 @@ import os
 import shlex
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from grader import calibration, catalogue, preflight
 from grader.calibration import Calibration, CalibrationError
@@ -24,16 +23,18 @@ from grader.forkserver.handle import InfrastructureError
 from grader.forkserver.isolation import Isolation
 from grader.intake.manifest import ManifestError
 from grader.judge.lane import on_interruption
-from grader.lanes import Graded, Job, Lanes, draw_seed
+from grader.lanes import Job, Lanes, draw_seed
 from grader.preflight import PlanError
+from grader.progress import LivePage, Watch, shown, tell_end
 from grader.records.choice import Choice, Kind, choose, deliveries
-from grader.records.draw import beside, refresh
+from grader.records.draw import beside, refresh, under_another_course_file
 from grader.records.keep import earlier, keep
 from grader.records.lock import LockedError, locked
 from grader.records.standing import standing
 from grader.records.store import FOLDER, Store
+from grader.report.leaderboard import begin
 from grader.report.load import Failure, load_results
-from grader.report.pages import write_class
+from grader.report.pages import Progress, write_class
 from grader.result import Environment
 from grader.submission import Submission
 
@@ -86,7 +87,7 @@ def planned(
     with _opened(out, submissions) as store, Lanes(side_by_side, measured) as lanes:
         recorded = store.attempts()
         stands = list(standing(recorded, store.decisions()).values())
-        with console.status("starting") if console else contextlib.nullcontext():
+        with console.status("starting") if console and console.is_terminal else contextlib.nullcontext():
             device, environment = choose_device(lanes, device, chosen)
         speed = speed and device == "cuda"
         choice = choose(
@@ -176,8 +177,11 @@ def _isolation(minimum: int, allow_degraded: bool) -> Isolation:
     return measured
 
 
-def grade_class(plan: Plan, console: Console, errors: Console) -> int:
-    """Grades, writes every student's files as they come, then the class page, also when it is interrupted.
+def grade_class(
+    plan: Plan, console: Console, errors: Console, *, as_json: bool = False, leaderboard: bool = False
+) -> int:
+    """Grades, writes every student's files as they come, and the class page meanwhile and at the end, also when it is
+    interrupted. `as_json` tells standard output of it, an object a line; `leaderboard` makes that page, too.
 
     Returns how many things of ours failed.
     """
@@ -185,7 +189,9 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
     if plan.isolation.level < isolation.ADVISED:
         errors.print(f"kernelmark: isolation level {plan.isolation} only: {'; '.join(plan.isolation.missing)}; "
                      "grade nobody's code that you do not trust", markup=False)
-    interrupted, done = False, 0
+    interrupted = False
+    watch = Watch(len(plan.jobs), plan.lanes.running)
+    page: LivePage | None = None
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         # Raising here could leave a lock of the executor's taken for ever.
@@ -199,78 +205,63 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
     try:
         if plan.choice.again:
             plan.store.add([(one, plan.store.result(one)) for one in plan.choice.again])
-        with _progress(plan, console) as tell:
-            for graded in plan.lanes.grade(plan.jobs, plan.side_by_side, lambda: interrupted):
+        if plan.jobs:
+            page = LivePage(plan.out, plan.store, watch)
+
+        def stopped() -> bool:
+            if page:
+                page.beat()
+            return interrupted
+
+        with shown(watch, console, as_json) as tell:
+            for graded in plan.lanes.grade(plan.jobs, plan.side_by_side, stopped):
                 trouble = keep(plan.store, plan.out, plan.choice.drafts[graded.submission.slug], graded.result,
                                graded.log, graded.error)
-                done += 1
-                tell(graded)
+                watch.add(graded)
+                tell(graded, trouble)
                 for line in trouble:
                     errors.print(f"kernelmark: {line}", markup=False)
-                failures.extend(Failure(graded.submission.slug, line) for line in trouble)
+                failures.extend(found := [Failure(graded.submission.slug, line) for line in trouble])
+                if page:
+                    page.add(graded, found)
     finally:
         # What a run drew that was killed, or other grades than this run's have changed.
         for line in refresh(plan.store, plan.out):
             if line not in [failure.message for failure in failures]:
                 errors.print(f"kernelmark: {line}", markup=False)
                 failures.append(Failure("", line))
-        count = f"Interrupted: {done} of {len(plan.jobs)} graded" if interrupted else f"{done} graded"
-        _write_class(plan, count, failures, console, errors, time.monotonic() - plan.started)
+        seconds = time.monotonic() - plan.started
+        so_far = page.progress(ended=True) if page and interrupted else None
+        listed = _write_class(plan, failures, errors, so_far, leaderboard)
+        if listed is not None:
+            count = f"Interrupted: {watch.done} of {watch.total} graded" if interrupted else f"{watch.done} graded"
+            console.print(f"{count} in {seconds:.0f} s: {plan.out / 'index.html'}", markup=False, soft_wrap=True)
+            if earlier := listed - {job.submission.slug for job in plan.jobs}:
+                line = f"The page also lists {len(earlier)} graded earlier into {plan.out}."
+                console.print(line, markup=False, soft_wrap=True)
         for line in beside(plan.store, plan.course):
             console.print(line, markup=False, soft_wrap=True)
+        if as_json:
+            tell_end(watch, interrupted=interrupted, skipped=dict(plan.choice.skipped), seconds=round(seconds, 3),
+                     failures=[failure.message for failure in failures], page=str(plan.out / "index.html"))
     return len(failures)
 
 
 def _write_class(
-    plan: Plan, count: str, failures: list[Failure], console: Console, errors: Console, seconds: float
-) -> None:
-    """Draws the class page and the gradebook from all that lies in the results folder."""
+    plan: Plan, failures: list[Failure], errors: Console, progress: Progress | None, leaderboard: bool
+) -> set[str] | None:
+    """Draws the class page and the gradebook from all that lies in the results folder, and returns whose results these
+    are, by folder; None if they could not be written."""
     told = {failure.folder for failure in failures}
     try:
         loaded = load_results(plan.out)
+        if leaderboard:
+            begin(plan.out)
         write_class(
-            loaded.entries, plan.out, failures=failures + [f for f in loaded.failures if f.folder not in told])
+            loaded.entries, plan.out, failures=failures + [f for f in loaded.failures if f.folder not in told],
+            others=under_another_course_file(plan.store), progress=progress)
     except OSError as error:
         failures.append(Failure("", f"class page not written: {error.strerror} ({plan.out})"))
         errors.print(f"kernelmark: {failures[-1].message}", markup=False)
-        return
-    console.print(f"{count} in {seconds:.0f} s: {plan.out / 'index.html'}", markup=False, soft_wrap=True)
-    if earlier := {entry.folder for entry in loaded.entries} - {job.submission.slug for job in plan.jobs}:
-        line = f"The page also lists {len(earlier)} graded earlier into {plan.out}."
-        console.print(line, markup=False, soft_wrap=True)
-
-
-@contextlib.contextmanager
-def _progress(plan: Plan, console: Console) -> Iterator[Callable[[Graded], None]]:
-    total = len(plan.jobs)
-    if console.is_terminal:
-        columns = (TextColumn("grading"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-                   TextColumn("left"), TimeRemainingColumn())
-        with Progress(*columns, console=console, transient=True) as bar:
-            task = bar.add_task("", total=total)
-
-            def tell(graded: Graded) -> None:
-                bar.console.print(_line(graded), markup=False)
-                bar.update(task, advance=1)
-
-            yield tell
-        return
-    done = 0
-    started = time.monotonic()
-
-    def tell_line(graded: Graded) -> None:
-        nonlocal done
-        done += 1
-        left = (time.monotonic() - started) / done * (total - done)
-        console.print(f"[{done}/{total}] {_line(graded)}  (about {left:.0f} s left)", markup=False, soft_wrap=True)
-
-    yield tell_line
-
-
-def _line(graded: Graded) -> str:
-    result = graded.result
-    if result is None:
-        return f"{graded.submission.student}: not graded"
-    right = sum(a.verdict == "accepted" for a in result.assignments.values())
-    return (f"{result.student}: {result.score:g} of {result.measured_max:g} points, {right} of "
-            f"{len(result.assignments)} right, {result.seconds:.1f} s")
+        return None
+    return {entry.folder for entry in loaded.entries}

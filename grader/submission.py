@@ -195,4 +195,4 @@ def _slug(student: str) -> str:
     while len(text.encode()) > 80:
         text = text[:-1]
     # Names that are ours inside the results folder.
-    return f"{text}_" if text.casefold() in {"index.html", "gradebook.csv"} else text
+    return f"{text}_" if text.casefold() in {"index.html", "gradebook.csv", "leaderboard.html"} else text

@@ -29,6 +29,13 @@ def shown(store: Store, slug: str | None = None) -> dict[str, list[Attempt]]:
     return found
 
 
+def under_another_course_file(store: Store) -> set[tuple[str, str]]:
+    """The (folder, assignment) whose files show what was graded by other tests or rules than the newest that stands."""
+    shows = [one for attempts in shown(store).values() for one in attempts if not one.failed]
+    books = newest_books(shows)
+    return {(one.slug, one.assignment) for one in shows if one.book != books[one.assignment]}
+
+
 def refresh(store: Store, out: Path, slug: str | None = None) -> list[str]:
     """Draws what is not as the standing attempts say, of this folder or of all. Returns a line for each failure.
 

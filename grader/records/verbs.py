@@ -15,7 +15,7 @@ from grader.console import usage as _usage
 from grader.course import Course, CourseError, read_course
 from grader.records import compare
 from grader.records.attempt import Attempt
-from grader.records.draw import beside, refresh
+from grader.records.draw import beside, refresh, under_another_course_file
 from grader.records.lock import LockedError, locked
 from grader.records.policy import Grade, class_grades
 from grader.records.standing import newest_books, pending, standing, to_undo
@@ -89,7 +89,7 @@ def apply(
         from grader.report.pages import write_class
 
         loaded = load_results(out)
-        write_class(loaded.entries, out, failures=loaded.failures)
+        write_class(loaded.entries, out, failures=loaded.failures, others=under_another_course_file(store))
     say(said)
     for line in trouble:
         errors.print(f"kernelmark: {line}", markup=False)

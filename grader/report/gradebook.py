@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from grader.report.load import Entry
 from grader.report.speed import measured
@@ -18,14 +18,16 @@ NAME_BYTES = 400
 SPEED_COLUMNS = ("speedup", "speed_points")
 
 
-def gradebook(entries: Sequence[Entry], others: Collection[tuple[str, str]] = ()) -> str:
+def gradebook(
+    entries: Sequence[Entry], others: Collection[tuple[str, str]] = (), pseudonyms: Mapping[str, str] | None = None
+) -> str:
     """CSV text: student, score, max_score, measured_max, then points and verdict of each assignment.
 
     Every text is quoted, so that no other delimiter can split it; numbers are not. What could not be judged, since the
     grader failed or only a GPU can tell, is left blank, and the total with it: a blank is asked about, a zero is
     believed. An assignment whose speed was measured at all has two columns more: the ratio to the baseline's speed, and
-    its points. Where some (folder, assignment) were graded under another course file, `others`, a last column names
-    the assignments.
+    its points. Where some (folder, assignment) were graded under another course file, `others`, a column names
+    the assignments; and `pseudonyms` are those of a leaderboard, by folder.
     """
     names = list(dict.fromkeys(name for entry in entries for name in entry.result.assignments))
     timed = {name for entry in entries for name, a in entry.result.assignments.items() if measured(a)}
@@ -34,7 +36,7 @@ def gradebook(entries: Sequence[Entry], others: Collection[tuple[str, str]] = ()
     writer.writerow(["student", "score", "max_score", "measured_max",
                      *(cell(f"{name}_{what}") for name in names
                        for what in ("points", "verdict", *(SPEED_COLUMNS if name in timed else ()))),
-                     *(["other_course_file"] if others else [])])
+                     *(["other_course_file"] if others else []), *(["pseudonym"] if pseudonyms else [])])
     for entry in entries:
         result = entry.result
         unjudged = any(a.verdict in UNJUDGED for a in result.assignments.values())
@@ -49,6 +51,8 @@ def gradebook(entries: Sequence[Entry], others: Collection[tuple[str, str]] = ()
                 row += _speed(assignment) if name in timed else []
         if others:
             row.append(cell(" ".join(name for name in names if (entry.folder, name) in others)))
+        if pseudonyms:
+            row.append(pseudonyms[entry.folder])
         writer.writerow(row)
     return sheet.getvalue()
 

@@ -51,12 +51,17 @@ def load_results(out: Path) -> Loaded:
     failures: list[Failure] = []
     for folder in sorted(path for path in out.iterdir() if _is_folder(path) and not path.name.startswith(".")):
         try:
-            whole = staff(folder) / "result.json"
-            entries.append(Entry(folder.name, _read(whole if whole.exists() else folder / "result.json")))
+            entries.append(load_entry(folder))
         except (OSError, ValueError) as error:
             failures.append(Failure(folder.name, _reason(error)))
     entries.sort(key=lambda entry: (entry.result.student.casefold(), entry.folder))
     return Loaded(entries, failures)
+
+
+def load_entry(folder: Path) -> Entry:
+    """The result of the student whose files are in `folder`. Raises OSError and ValueError."""
+    whole = staff(folder) / "result.json"
+    return Entry(folder.name, _read(whole if whole.exists() else folder / "result.json"))
 
 
 def _is_folder(path: Path) -> bool:

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from grader.hidden import for_student
-from grader.report import charts, error_map, findings, source, speed, stages, tally, text
+from grader.report import charts, error_map, findings, leaderboard, source, speed, stages, tally, text
 from grader.report.gradebook import gradebook
 from grader.report.line import MOST_FLAGS, Line, comparable, devices, line, marked
 from grader.report.load import Entry, Failure, load_results
@@ -76,12 +76,21 @@ def write_class(
     entries: Sequence[Entry], out: Path, *, failures: Sequence[Failure] = (), others: Others = None,
     progress: Progress | None = None
 ) -> None:
-    """Writes `out/index.html` and `out/gradebook.csv`. `others` are the (folder, assignment) that were graded under
-    another course file than the newest grades; None: as the results themselves say."""
+    """Writes `out/index.html` and `out/gradebook.csv`, and the leaderboard if there is one. `others` are the (folder,
+    assignment) that were graded under another course file than the newest grades; None: as the results themselves say.
+    """
     lines = marked([line(entry) for entry in entries], others)
     write_lines(lines, out, failures, progress)
+    key = leaderboard.key_of(out)
+    pseudonyms = {} if key is None else {one.folder: leaderboard.pseudonym(key, one.folder) for one in lines}
     _write(out / "gradebook.csv", gradebook(entries, {(one.folder, name) for one in lines
-                                                      for name, cell in one.cells.items() if cell.other}))
+                                                      for name, cell in one.cells.items() if cell.other}, pseudonyms))
+    if key is not None:
+        alike = comparable(lines)
+        places = leaderboard.places(alike, key)
+        _write(out / leaderboard.PAGE, _environment().get_template("leaderboard.html.j2").render(
+            places=places, columns=tally.columns(alike), left=len(lines) - len(places),
+            fast=any(cell.interval for one in alike for cell in one.cells.values())))
 
 
 def write_lines(lines: Sequence[Line], out: Path, failures: Sequence[Failure], progress: Progress | None) -> None:
@@ -118,7 +127,10 @@ def class_page(entries: Sequence[Entry], failures: Sequence[Failure] = ()) -> st
 def class_page_of(lines: Sequence[Line], failures: Sequence[Failure], progress: Progress | None = None) -> str:
     """The HTML of the class page of lines that are marked, by student, while a run is on or after it."""
     lines = sorted(lines, key=lambda one: (one.student.casefold(), one.folder))
-    broken = [(Failure(f.folder, clean(f.message, FAILURE_BYTES)), clean(f.folder)) for f in failures]
+    ours = {one.folder for one in lines if any(c.verdict == "infrastructure_error" for c in one.cells.values())}
+    # Those have a place of their own, where the same words are said once.
+    broken = [(Failure(f.folder, clean(f.message, FAILURE_BYTES)), clean(f.folder))
+              for f in failures if f.folder not in ours]
     environments: dict[str, tuple[Graded, list[str]]] = {}
     for one in lines:
         key = one.environment.model_dump_json()
