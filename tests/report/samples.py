@@ -167,7 +167,7 @@ def _stopped(name: str, verdict: Verdict) -> tuple[list[CheckResult], str, str]:
                              "and costs 60 points.",
                              "Do the work in a kernel of your own; PyTorch may allocate and view.", "", ""),
         "missing": ("missing_file", f"There is no {name}.py.", "Start from the template of the same name.", "", ""),
-        "needs_gpu": ("needs_gpu", "The operation `tt.elementwise_inline_asm` in line 14 needs a GPU.",
+        "needs_gpu": ("needs_gpu", "The grader cannot simulate `inline assembly` in line 14: it needs a GPU.",
                       "Graded on a GPU, this case counts.", "", ""),
         "infrastructure_error": ("infrastructure", "A worker could not be started.", "", "", ""),
     }[verdict]

@@ -35,6 +35,7 @@ SAID: list[tuple[Refusal, str, str, str]] = [
     ("input_written", "aten::fill_", "writes to an input (`fill_`), but inputs must be left", "Store to out"),
     ("address", "data_ptr", "uses the address of a tensor as a number (`data_ptr`)", "Pass the tensor itself"),
     ("library", "triton_poi_0", "launches `triton_poi_0`, a kernel that is not defined in", "@triton.jit in this file"),
+    ("option", "ptx_options", "the option `ptx_options`, which a submission may not set", "num_warps, num_stages"),
     ("process", "subprocess.Popen", "starts a process (`subprocess.Popen`), which a", "launch kernels"),
     ("network", "socket.connect", "uses the network (`socket.connect`)", "in the arguments"),
     ("other", "aten::lerp", "calls `lerp`, which needs or makes numbers", "views of them and launch kernels"),

@@ -67,7 +67,7 @@ def test_an_access_out_of_bounds_names_tensor_line_program_and_distance() -> Non
     ("changed", "message", "hint"),
     [
         ({}, "19 of 64 active lanes", "This tl.load has no mask, and the last block"),
-        ({"access": "store", "given": "out"}, "The store in line 9", "such as offsets < n with the names of this line. In a matrix"),
+        ({"access": "store", "given": "out"}, "The store in line 9", "such as offsets < n with the names of this"),
         ({"access": "atomic"}, "The atomic operation in line 9", "This atomic operation has no mask"),
         ({"masked": True}, "19 elements past", "Does the mask compare the offsets with the right size"),
         ({"masked": True, "highest": 45, "lanes": 1}, "1 of 64 active lanes lies", "One element too far"),
