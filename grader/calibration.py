@@ -12,7 +12,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from grader.result import Interval, Record, Rung
+from grader.record import Record
+from grader.result import Interval, Rung
 
 SCHEMA: Final = "kernelmark/calibration/v1"
 FOLDER = Path(__file__).resolve().parent.parent / "calibration"

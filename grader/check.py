@@ -133,7 +133,7 @@ def check(target: Path, options: Options, console: Console, errors: Console, *, 
 
     Raises DeskError, PlanError, and CatalogueError: a usage error each.
     """
-    found = _found(target, options)
+    found = find(target, options)
     preflight.device(options.device)
     if options.speed and options.device == "cpu":
         raise PlanError("--speed: a GPU expected, got --device cpu")
@@ -157,7 +157,8 @@ def check(target: Path, options: Options, console: Console, errors: Console, *, 
         close_lane()
 
 
-def _found(target: Path, options: Options) -> Desk:
+def find(target: Path, options: Options) -> Desk:
+    """The files that `target` has of the assignments asked for. Raises DeskError, PlanError."""
     known = catalogue.files()
     try:
         asked = options.course.select(known, options.only)
@@ -178,7 +179,7 @@ def _checked(checker: Checker, target: Path, found: Desk, *, watch: bool) -> int
             stamps, saved = _saved(found, stamps)
             before = found.files
             with contextlib.suppress(desk.DeskError):
-                found = _found(target, checker.options)
+                found = find(target, checker.options)
             again = [name for name, path in found.files.items() if path in saved or path != before.get(name)]
             stamps = {**_stamps(found), **stamps}
             results = {name: results[name] for name in found.files if name in results and name not in again}

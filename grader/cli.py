@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from grader import catalogue, desk
+from grader import catalogue, desk, inspect_command
 from grader.console import INFRASTRUCTURE_ERROR, console, errors
 from grader.console import usage as _usage
 from grader.course import CourseError, read_course
@@ -189,6 +189,9 @@ def check(
     except (DeskError, PlanError, catalogue.CatalogueError) as error:
         _usage(str(error))
     raise typer.Exit(status)
+
+
+app.command("inspect")(inspect_command.inspect)
 
 
 @app.command()

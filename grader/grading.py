@@ -165,7 +165,7 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
         correctness=Correctness(max_points=0, checks=checks),
         performance=performance,
         flags=flags,
-        kernels=context.kernels.get(assignment.name, []), target=context.target,
+        inspection=context.inspections.get(assignment.name),
         remarks=context.remarks.get(assignment.name, []),
         source_sha256=hashlib.sha256(source.content).hexdigest() if source.content is not None else "",
         source=(source.content.decode("utf-8", "replace")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+
+from grader.launched import Inspection
+from grader.record import Record, Renewed
 
 SCHEMA = "kernelmark/result/v1"
 
@@ -71,10 +74,6 @@ VERDICT_ORDER: tuple[Verdict, ...] = (
 )
 
 
-class Record(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
 class Worst(Record):
     """The element furthest outside its tolerance. Values are text, so that NaN and infinity survive JSON."""
 
@@ -132,22 +131,6 @@ class Detail(Record):
     worst: Worst | None = None
     error_map: ErrorMap | None = None
     corner: Corner | None = None
-
-
-class KernelFacts(Record):
-    """What a kernel of a timed case takes on the course's GPU, as compiled. `loads` and `stores` count instructions by
-    the bits that a thread moves with one."""
-
-    name: str
-    line: int = 0
-    registers: int
-    spills: int = Field(description="bytes a thread")
-    shared: int = Field(description="bytes a program")
-    loads: dict[int, int] = {}
-    stores: dict[int, int] = {}
-    copies: str = ""
-    tensor_cores: str = ""
-    assembly: list[str] = []
 
 
 class Interval(Record):
@@ -221,8 +204,11 @@ class Rung(Record):
     ratio: float = Field(description="baseline ÷ kernel, the geometric mean over the timed cases")
 
 
-class Performance(Record):
+class Performance(Renewed):
     """Speed. `speedup` is the geometric mean over the timed cases, with the interval of that."""
+
+    RETIRED = frozenset({"student_us", "baseline_us", "roof_fraction"})
+
 
     status: Literal["not_measured", "measured"] = "not_measured"
     reason: str = ""
@@ -247,7 +233,9 @@ class Flag(Record):
     place: Place | None = None
 
 
-class AssignmentResult(Record):
+class AssignmentResult(Renewed):
+    RETIRED = frozenset({"kernels", "target"})
+
     title: str
     signature: str
     formula: str = ""
@@ -261,8 +249,7 @@ class AssignmentResult(Record):
     correctness: Correctness
     performance: Performance
     flags: list[Flag] = []
-    kernels: list[KernelFacts] = Field(default=[], description="of the timed cases, as compiled")
-    target: str = Field(default="", description="what they were compiled for")
+    inspection: Inspection | None = None
     remarks: list[str] = Field(default=[], description="what costs no points and is worth knowing")
     source_sha256: str = ""
     source: str = Field(default="", description="the student's file, unless it is too long to be shown")

@@ -7,29 +7,41 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from grader.plan.compiled import Facts
+from grader.plan.compiled import Facts, Width
 from grader.plan.ttir import Foreign
 
 # `ld.global.L1::evict_last.v4.b32`, `st.relaxed.gpu.global.b16` ("PTX ISA", "Data Movement").
-_ACCESS = re.compile(r"^\s*(?:@!?%\w+\s+)?(ld|st)((?:\.[\w:]+)*?\.global(?:\.[\w:]+)*)\s", re.MULTILINE)
+_ACCESS = re.compile(r"^\s*(?:@!?%\w+\s+)?(ld|st)((?:\.[\w:]+)*?\.global(?:\.[\w:]+)*)\s")
 _WIDTH = re.compile(r"(?:\.v(\d+))?(?:\.L\d::\w+)*\.[a-z](\d+)$")
 # `cp.async.cg.shared.global [ %r1 + 0 ], [ %rd2 + 0 ], 0x10, %r3;`: the third operand is in bytes.
 _ASYNC = re.compile(r"\bcp\.async\.c[ag]\.shared(?:::cta)?\.global[^\[;]*\[[^\]]*\],\s*\[[^\]]*\],\s*(0x[0-9a-f]+|\d+)")
 _USED = re.compile(r"Used (\d+) registers")
 _SPILLED = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+_PLACE = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s")
 _QUOTED = 200
+MOST_LINES = 256
 
 
 def read_facts(ptx: str, said: str, shared: int, foreign: Sequence[Foreign]) -> Facts:
     """`said` is the output of ptxas -v: of the kernel's entry, and of each function that was not inlined into it."""
     loads: Counter[int] = Counter()
     stores: Counter[int] = Counter()
-    for match in _ACCESS.finditer(ptx):
-        width = _WIDTH.search(match[2])
-        if width is not None:
-            (loads if match[1] == "ld" else stores)[int(width[1] or 1) * int(width[2])] += 1
-    for match in _ASYNC.finditer(ptx):
-        loads[8 * int(match[1], 0)] += 1
+    lines: Counter[tuple[int, Literal["load", "store"], int]] = Counter()
+    line, own = 0, ""
+    for text in ptx.splitlines():
+        if place := _PLACE.match(text):
+            # The kernel's own file is that of its first place; other files are Triton's.
+            own = own or place[1]
+            line = int(place[2]) if place[1] == own else line
+        if (match := _ACCESS.match(text)) and (width := _WIDTH.search(match[2])):
+            access: Literal["load", "store"] = "load" if match[1] == "ld" else "store"
+            bits = int(width[1] or 1) * int(width[2])
+        elif match := _ASYNC.search(text):
+            access, bits = "load", 8 * int(match[1], 0)
+        else:
+            continue
+        (loads if access == "load" else stores)[bits] += 1
+        lines[line, access, bits] += 1
     copies: Literal["none", "cp.async", "tma"] = "none"
     if "cp.async.bulk.tensor" in ptx:
         copies = "tma"
@@ -44,6 +56,8 @@ def read_facts(ptx: str, said: str, shared: int, foreign: Sequence[Foreign]) -> 
         registers=max((int(match[1]) for match in _USED.finditer(said)), default=0),
         spills=sum(max(int(match[1]), int(match[2])) for match in _SPILLED.finditer(said)),
         shared=shared, loads=dict(loads), stores=dict(stores), copies=copies, tensor_cores=cores,
+        lines=[Width(line=line, access=access, bits=bits, count=count)
+               for (line, access, bits), count in sorted(lines.items())[:MOST_LINES]],
         assembly=[_printable(one.text) for one in foreign])  # fmt: skip
 
 

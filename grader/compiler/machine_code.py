@@ -25,12 +25,16 @@ _METADATA = ("name", "shared", "num_warps", "tensordesc_meta", "global_scratch_s
              "profile_scratch_size", "profile_scratch_align")  # fmt: skip
 
 
+# A place, a file's name, and the sections of debugging that follow the code.
+_LINES = re.compile(r"^[ \t]*\.(?:loc|file)[ \t].*\n|^[ \t]*\.section[ \t]+\.debug_\w+\s*\{[^}]*\}\n?", re.MULTILINE)
+
+
 class AssemblerError(Exception):
     """ptxas gave up; the text is what it says."""
 
 
 def to_ptx(kernel: Kernel, capability: int) -> tuple[str, dict[str, Any]]:
-    """A kernel in PTX, without line tables, and what a launcher has to know.
+    """A kernel in PTX, with lines of its source, and what a launcher has to know.
 
     The text is what the front end made, so all of Triton's stages are run, where `triton.compile` of a file takes it to
     have the first of them behind it. Raises Malformed for a text that Triton does not take, and RuntimeError where it
@@ -50,9 +54,8 @@ def to_ptx(kernel: Kernel, capability: int) -> tuple[str, dict[str, Any]]:
     stages: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
     backend.add_stages(stages, options, Language.TRITON)
     metadata: dict[str, Any] = {"num_warps": options.num_warps}
-    # Line tables hold paths, take time, and are never read.
     with knobs.compilation.scope():
-        knobs.compilation.disable_line_info = True
+        knobs.compilation.disable_line_info = False
         for stage in ("ttir", "ttgir", "llir", "ptx"):
             module = stages[stage](module, metadata)
     kept = {name: metadata[name] for name in _METADATA}
@@ -72,6 +75,11 @@ def _file(text: str) -> Iterator[str]:
             path = Path(f"/proc/self/fd/{descriptor}")
         path.write_text(text)
         yield str(path)
+
+
+def without_lines(ptx: str) -> str:
+    """The text without line tables: the assembler would copy them, with the paths that they hold, into the code."""
+    return _LINES.sub("", ptx)
 
 
 def assemble(ptx: str, capability: int, *, fusion: bool) -> tuple[bytes, str]:

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from tempfile import TemporaryFile
 
 from grader.compiler.facts import read_facts
-from grader.compiler.machine_code import AssemblerError, assemble, to_ptx
+from grader.compiler.machine_code import AssemblerError, assemble, to_ptx, without_lines
 from grader.plan import frames, messages
-from grader.plan.compiled import Binary, Problem
+from grader.plan.compiled import PTX_CHARACTERS, Binary, Problem
 from grader.plan.device import TARGETS
 from grader.plan.plan import Kernel, Malformed
 from grader.plan.ttir import read_kernel
@@ -58,7 +58,8 @@ def serve(channel: frames.Channel) -> None:
         try:
             source, target = descriptors
             text = messages.Kernels.model_validate_json(os.pread(source, request.bytes, 0))
-            written = _write(target, compile_kernels(text.kernels, request.target, request.seconds, _at_once()))
+            found = compile_kernels(text.kernels, request.target, request.seconds, _at_once(), text=request.ptx)
+            written = _write(target, found)
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -70,8 +71,9 @@ def _at_once() -> int:
     return max(1, min(MOST_AT_ONCE, len(os.sched_getaffinity(0)) - 2))
 
 
-def compile_kernel(kernel: Kernel, target: str) -> Binary | Problem:
-    """Machine code for a target such as `sm_90`. What Triton's compiler has to say goes to stderr."""
+def compile_kernel(kernel: Kernel, target: str, *, text: bool = False) -> Binary | Problem:
+    """Machine code for a target such as `sm_90`, with its PTX if the `text` is wanted. What Triton's compiler has to
+    say goes to stderr."""
     capability = int(target.removeprefix("sm_"))
     try:
         foreign = read_kernel(kernel)
@@ -80,7 +82,8 @@ def compile_kernel(kernel: Kernel, target: str) -> Binary | Problem:
         if most is not None and metadata["shared"] > most:
             return Problem(why="shared_memory", message=f"out of shared memory: a program needs {metadata['shared']:,} "
                                                         f"bytes, {target} has {most:,}")
-        cubin, said = assemble(ptx, capability, fusion=kernel.options.enable_fp_fusion)
+        plain = without_lines(ptx)
+        cubin, said = assemble(plain, capability, fusion=kernel.options.enable_fp_fusion)
     except Malformed as error:
         return Problem(why="malformed", message=str(error))
     except TimeoutError:
@@ -91,16 +94,20 @@ def compile_kernel(kernel: Kernel, target: str) -> Binary | Problem:
         # Whatever Triton raises: of its exceptions none is documented.
         return Problem(why="compiler", message=f"{type(error).__name__}: {error}"[:_MOST_MESSAGE])
     facts = read_facts(ptx, said, metadata["shared"], foreign)
-    return Binary(cubin=base64.b64encode(cubin).decode(), facts=facts, metadata=json.dumps(metadata))
+    return Binary(
+        cubin=base64.b64encode(cubin).decode(), facts=facts, metadata=json.dumps(metadata),
+        ptx=ptx[:PTX_CHARACTERS] if text else "")
 
 
-def compile_kernels(kernels: Sequence[Kernel], target: str, seconds: int, at_once: int = 1) -> list[str]:
+def compile_kernels(
+    kernels: Sequence[Kernel], target: str, seconds: int, at_once: int = 1, *, text: bool = False
+) -> list[str]:
     """For each kernel a `Binary` or a `Problem`, as JSON. `seconds` of processor time are for each; `at_once` children
     share them out."""
     outcomes: dict[int, str] = {}
     shares = [list(range(first, len(kernels), at_once)) for first in range(at_once)]
     while shares := [share for share in shares if share]:
-        children = [_Child([kernels[number] for number in share], target, seconds) for share in shares]
+        children = [_Child([kernels[number] for number in share], target, seconds, text) for share in shares]
         for share, child in zip(shares, children, strict=True):
             found = child.outcomes()
             outcomes.update(zip(share, found, strict=False))
@@ -112,7 +119,7 @@ def compile_kernels(kernels: Sequence[Kernel], target: str, seconds: int, at_onc
 class _Child:
     """A process that compiles kernels one after another, until all are done or one ends it."""
 
-    def __init__(self, kernels: Sequence[Kernel], target: str, seconds: int) -> None:
+    def __init__(self, kernels: Sequence[Kernel], target: str, seconds: int, text: bool) -> None:
         self._count = len(kernels)
         self._printed = TemporaryFile("w+", errors="replace")  # noqa: SIM115 -- closed where outcomes are read
         self._written = TemporaryFile("w+")  # noqa: SIM115
@@ -126,7 +133,7 @@ class _Child:
                 os.lseek(2, 0, os.SEEK_SET)
                 os.ftruncate(2, 0)
                 _limit(seconds)
-                outcome = compile_kernel(kernel, target)
+                outcome = compile_kernel(kernel, target, text=text)
                 if isinstance(outcome, Problem) and outcome.why == "compiler":
                     outcome = _explained(outcome, _text(2))
                 self._written.write(outcome.model_dump_json() + "\n")

@@ -5,6 +5,7 @@ Host code of the submission runs in planners alone, and none of them is alive an
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import threading
 import time
@@ -21,7 +22,7 @@ from grader.forkserver.handle import InfrastructureError
 from grader.judge import device as gpu
 from grader.judge import execution
 from grader.judge.buffers import BufferError
-from grader.judge.compare import Comparison, compare, same_bits
+from grader.judge.compare import Comparison, compare
 from grader.judge.explain import (
     explain_assembly,
     explain_case,
@@ -35,6 +36,7 @@ from grader.judge.explain import (
 from grader.judge.explain.lines import line_text
 from grader.judge.explain.stops import Stop
 from grader.judge.inputs import draw
+from grader.judge.inspection import inspect
 from grader.judge.lane import lane_baselines, lane_executors
 from grader.judge.launching import Launching
 from grader.judge.planning import Planning, Unplanned, Wanted
@@ -44,13 +46,14 @@ from grader.judge.timing.measure import fitting, measure
 from grader.judge.timing.pool import Wrong
 from grader.judge.timing.tuning import tuned
 from grader.judge.witness import Witness
+from grader.launched import Inspection
 from grader.plan.check import foreign
 from grader.plan.compiled import Binary, Problem
 from grader.plan.device import TARGETS
-from grader.plan.findings import Finding, MaskedUsed
+from grader.plan.findings import Finding
 from grader.plan.messages import Answers, kernel_key
 from grader.plan.plan import Plan
-from grader.result import CheckResult, Detail, FailureKind, KernelFacts, Outcome, Timing
+from grader.result import CheckResult, Detail, FailureKind, Outcome, Timing
 from grader.submission import Source
 from grader.text import clean
 
@@ -96,7 +99,7 @@ class Attempt:
     ) -> None:
         self.assignment = assignment
         self.source = source
-        self.kernels: list[KernelFacts] = []
+        self.inspection: Inspection | None = None
         self._text = (source.content or b"").decode("utf-8", "replace")
         self._threshold = course.threshold_of(assignment.name)
         self._strict = course.points.credit == "all"
@@ -131,7 +134,6 @@ class Attempt:
         # Speed counts once every case is right.
         self._failed = False
         self._endless = False
-        self._masked = False
 
     def read(self) -> CheckResult:
         """Plans every call: what the file is, whether it can be imported, and whether its function can be called."""
@@ -191,7 +193,8 @@ class Attempt:
                 return self._case_result(
                     case, "failed", self._quote(detail, "", ran.printed), seconds, comparison.worst_ratio)
             worst = max(worst, comparison.worst_ratio)
-            self._look_at_masked_lanes(case, plan, inputs, ran)
+            if not self._gpu:
+                self._findings += self._witness.masked(case, plan, inputs, ran)
         return self._case_result(case, "passed", None, seconds, worst)
 
     def compiles(self) -> CheckResult:
@@ -211,14 +214,14 @@ class Attempt:
         found = self._preparing.binaries(list(kernels.values()))
         if isinstance(found, Lost):
             return self._target_result("failed", self._told(found, "Compiled for a GPU: "))
-        for kernel, one in zip(kernels.values(), found, strict=True):
+        for one in found:
             if isinstance(one, Problem):
                 return self._target_result("failed", self._failure("compile_error", one.message, one.line))
-            self.kernels.append(KernelFacts(name=kernel.name, line=kernel.line, **one.facts.model_dump()))
         public, hidden = self._foreign(hidden=False), self._foreign(hidden=True)
         if self._assembly == "refuse" and (public or hidden):
             return self._target_result("failed", (public or hidden)[0], hidden=not public)
         self._shown = [detail.message for detail in public]
+        self._inspect()
         return self._target_result("passed", None)
 
     def time(self, case: TimedCase) -> CheckResult:
@@ -345,14 +348,14 @@ class Attempt:
     def _target_result(self, outcome: Outcome, detail: Detail | None, *, hidden: bool = False) -> CheckResult:
         return TARGET.model_copy(update={"outcome": outcome, "detail": detail, "hidden": hidden})
 
-    def _look_at_masked_lanes(self, case: Case, plan: Plan, inputs: list[Inputs], ran: Ran) -> None:
-        """Notes where an answer that is right rests on what masked lanes happen to hold: once, in a small case."""
-        if self._gpu or self._masked or case.hidden or ran.output.numel() == 1:
-            return
-        self._masked = True
-        other = self._simulation.run(self.assignment, case, plan, inputs, masked="nan")
-        if isinstance(other, Ran) and not same_bits(other.output, ran.output):
-            self._findings += [one for one in other.findings if isinstance(one, MaskedUsed)]
+    def _inspect(self) -> None:
+        """Facts of the first timed case, whose kernels are compiled: that they are not to be had costs nothing."""
+        case = next(iter(self.assignment.timed), None)
+        plan = self._plans.get((case.name, False)) if case is not None else None
+        if case is not None and isinstance(plan, Plan) and isinstance(binaries := self._binaries(plan), list):
+            with contextlib.suppress(InfrastructureError):
+                self.inspection, _ = inspect(
+                    self.assignment, case, plan, binaries, self._simulation, self._preparing.target)
 
     def _foreign(self, *, hidden: bool) -> list[Detail]:
         """What kernels of hidden cases, or of the others, use beyond Triton's language, once for each kernel."""

@@ -17,7 +17,7 @@ RESULT_BYTES = 48 << 20
 
 
 def compile_kernels(
-    start: Callable[[], Conversation], kernels: Sequence[Kernel], target: str, *, seconds: float
+    start: Callable[[], Conversation], kernels: Sequence[Kernel], target: str, *, seconds: float, ptx: bool = False
 ) -> list[Binary | Problem] | Lost:
     """One outcome for each kernel, in order. The compiler has ended when it returns. Raises InfrastructureError."""
     text = messages.Kernels(kernels=list(kernels)).model_dump_json().encode()
@@ -26,8 +26,8 @@ def compile_kernels(
         compiler = start()
         try:
             reply = compiler.ask(
-                messages.Compile(seq=compiler.next_seq(), bytes=len(text), target=target), messages.COMPILER_REPLY,
-                seconds=seconds, descriptors=[request, result])
+                messages.Compile(seq=compiler.next_seq(), bytes=len(text), target=target, ptx=ptx),
+                messages.COMPILER_REPLY, seconds=seconds, descriptors=[request, result])
         finally:
             compiler.end()
         if isinstance(reply, Lost):

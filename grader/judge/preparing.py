@@ -39,6 +39,11 @@ class Preparing:
         self._compiled: dict[str, Binary | Problem] = {}
         self._lost: Lost | None = None
 
+    @property
+    def target(self) -> str:
+        """What kernels are compiled for."""
+        return self._device.target
+
     def plan(self, wanted: Sequence[Wanted]) -> Planning:
         """Plans calls; where host code asks what its kernels take, they are compiled, and it is told."""
         calls = list(wanted)

@@ -81,6 +81,32 @@ class Simulation:
         """
         return ran_on_both(lambda other: self._run(assignment, case, plan, inputs, masked, watch, other))
 
+    def inspect(
+        self, assignment: Assignment, case: Case, plan: Plan, watch: Watch, *, operations: int
+    ) -> messages.Simulated | None:
+        """Runs a part of the plan's first call, on zeros that take no memory, with at most so many operations. Returns
+        what is asked for of it; None where a simulator cannot run it, or not in time. Raises InfrastructureError."""
+        text = write_plan(plan)
+        sizes = [buffer.bytes for buffer in plan.buffers if buffer.given]
+        files = [memory_file(contents=text)]
+        try:
+            files += [memory_file(size) for size in sizes]
+            with TURN:
+                if self._conversation is None or self._conversation.over:
+                    self._conversation = self._start()
+                self._conversation.give(sum(sizes))
+                reply = self._conversation.ask(
+                    messages.Simulate(
+                        seq=self._conversation.next_seq(), bytes=len(text), output=assignment.output.name,
+                        file=assignment.file, operations=operations, watch=watch),
+                    messages.SIMULATOR_REPLY, seconds=self._seconds, descriptors=files)
+            if isinstance(reply, Lost):
+                self.end()
+            return reply if isinstance(reply, messages.Simulated) else None
+        finally:
+            for file in files:
+                os.close(file)
+
     def _run(
         self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs],
         masked: Literal["zero", "nan"], watch: Watch | None, other: bool,

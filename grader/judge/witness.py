@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 
 from grader.assignment import Assignment, Case, Inputs
-from grader.judge.compare import Comparison, index_of
+from grader.judge.compare import Comparison, index_of, same_bits
 from grader.judge.explain.lines import place
 from grader.judge.explain.runs import program
 from grader.judge.simulation import Ran, Simulation
@@ -34,6 +34,7 @@ class Witness:
         self._simulation = simulation
         self._plan_of = plan_of
         self._left = MOST_CASES
+        self._masked = False
 
     def seen(self, case: Case, inputs: Sequence[Inputs], watch: Watch | None = None) -> Ran | None:
         """What a simulator sees of calls; None if it cannot tell."""
@@ -44,6 +45,16 @@ class Witness:
             {name: value.cpu() if isinstance(value, torch.Tensor) else value for name, value in one.items()}
             for one in inputs], watch=watch)
         return ran if isinstance(ran, Ran) else None
+
+    def masked(self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran) -> list[Finding]:
+        """Where an answer that is right rests on what masked lanes happen to hold: told once, of a small case."""
+        if self._masked or case.hidden or ran.output.numel() == 1:
+            return []
+        self._masked = True
+        other = self._simulation.run(self._assignment, case, plan, inputs, masked="nan")
+        if not isinstance(other, Ran) or same_bits(other.output, ran.output):
+            return []
+        return [one for one in other.findings if isinstance(one, MaskedUsed)]
 
     def placed(
         self, detail: Detail, case: Case, inputs: Sequence[Inputs], comparison: Comparison, findings: Sequence[Finding]

@@ -6,7 +6,19 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.plan.plan import MOST_KERNELS, Name, Shaped, Size, Text
+from grader.plan.plan import MOST_KERNELS, Line, Name, Shaped, Size, Text
+
+PTX_CHARACTERS = 1 << 20
+
+
+class Width(Shaped):
+    """Instructions of one width that a line of the kernel's file has become: loads or stores of global memory, by the
+    bits that a thread moves with one."""
+
+    line: Line
+    access: Literal["load", "store"]
+    bits: Size
+    count: Size
 
 
 class Facts(Shaped):
@@ -22,15 +34,18 @@ class Facts(Shaped):
     stores: dict[int, Size] = {}
     copies: Literal["none", "cp.async", "tma"] = "none"
     tensor_cores: Literal["none", "mma", "wgmma"] = "none"
+    lines: Annotated[list[Width], Field(max_length=256)] = []
     assembly: Annotated[list[Name], Field(max_length=64)] = []
 
 
 class Binary(Shaped):
-    """A kernel as machine code (`cubin`, base64). `metadata` is of Triton's own, as JSON: what a launcher must know."""
+    """A kernel as machine code (`cubin`, base64). `metadata` is of Triton's own, as JSON: what a launcher must know.
+    `ptx` is the text before the assembler, where it was asked for."""
 
     cubin: str
     facts: Facts
     metadata: Text
+    ptx: Annotated[str, Field(max_length=PTX_CHARACTERS)] = ""
 
 
 class Problem(Shaped):

@@ -33,6 +33,25 @@ class Device(Shaped):
         return f"sm_{self.major}{self.minor}"
 
 
+# "Technical Specifications per Compute Capability" in the guide: programs that a multiprocessor holds at most, shared
+# memory that the system takes of each, and the step in which registers are given to a warp.
+MOST_RESIDENT, RESERVED_SHARED, REGISTER_STEP = 32, 1024, 8
+
+
+def resident(device: Device, threads: int, registers: int, shared: int) -> tuple[int, str]:
+    """How many programs of so many threads, registers a thread and bytes of shared memory a multiprocessor holds at a
+    time, and what bounds them. Spilled registers are none. 0 programs: it holds none."""
+    registers = -(-max(registers, 1) // REGISTER_STEP) * REGISTER_STEP
+    bounds = {
+        "threads": device.max_threads_per_multi_processor // threads,
+        "registers": device.regs_per_multiprocessor // (registers * threads),
+        "shared memory": device.shared_memory_per_multiprocessor // (shared + RESERVED_SHARED),
+        "the number of programs": MOST_RESIDENT,
+    }
+    fewest = min(bounds.values())
+    return fewest, " and ".join(name for name, most in bounds.items() if most == fewest)
+
+
 MOST_GRID = (2**31 - 1, 65_535, 65_535)
 """Programs of a grid along x, y and z: "Maximum x-, y-, z-dimension of a grid of thread blocks" in the guide."""
 

@@ -223,13 +223,14 @@ class Exhausted(Message):
 class Compile(Message):
     """Compile kernels for a target: descriptor 0 holds `Kernels`, `bytes` long, descriptor 1 takes `Binaries`.
 
-    `seconds` of processor time are for each kernel, and as many for its assembler.
+    `seconds` of processor time are for each kernel, and as many for its assembler. `ptx`: the text is wanted as well.
     """
 
     op: Literal["compile"] = "compile"
     bytes: Size
     seconds: Annotated[int, Field(ge=1, le=3600)] = 40
     target: Annotated[str, Field(pattern=r"^sm_\d{2,3}$")]
+    ptx: bool = False
 
 
 class Kernels(Shaped):

@@ -57,20 +57,23 @@ class Access(Shaped):
 
 
 class Launched(Shaped):
-    """A launch of a kernel of the plan, `programs` of which were run, from a line of the host's code."""
+    """A launch of a kernel of the plan, `programs` of which were run, from a line of the host's code; `cut` where they
+    used up their operations before their ends."""
 
     kernel: Index
     line: Line
     grid: tuple[Count, Count, Count]
     programs: Count
+    cut: bool = False
     accesses: Annotated[list[Access], Field(max_length=32)]
 
 
 class Touched(Shaped):
-    """The bytes of a tensor that one program touches in a launch: where runs begin, and how long they are."""
+    """The bytes of a tensor that one program touches in a launch, as series of runs: where the first begins, how long
+    each is, how far one begins behind the other, and how many there are."""
 
     launch: Index
     access: Kind
     tensor: Name
     given: Name = ""
-    runs: Annotated[list[tuple[Count, Count]], Field(max_length=2048)]
+    runs: Annotated[list[tuple[Count, Count, Count, Count]], Field(max_length=256)]

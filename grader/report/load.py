@@ -5,10 +5,8 @@ from __future__ import annotations
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import from_json
 
 from grader.hidden import staff
 from grader.result import SCHEMA, Result
@@ -16,8 +14,6 @@ from grader.text import clean
 
 MAX_BYTES = 64 * 1024 * 1024
 MESSAGE_BYTES = 400
-# Fields of an assignment's performance that results no longer have, and that earlier ones left empty.
-RETIRED = ("student_us", "baseline_us", "roof_fraction")
 
 
 @dataclass(frozen=True)
@@ -78,21 +74,10 @@ def _read(path: Path) -> Result:
         raise ValueError("result.json is not a regular file")
     if info.st_size > MAX_BYTES:
         raise ValueError(f"result.json is larger than {MAX_BYTES // 2**20} MiB")
-    result = Result.model_validate(_renewed(from_json(path.read_bytes())))
+    result = Result.model_validate_json(path.read_bytes())
     if result.schema_ != SCHEMA:
         raise ValueError(f"result.json is of version {result.schema_!r}; this program reads {SCHEMA!r}")
     return result
-
-
-def _renewed(data: Any) -> Any:
-    """The data of a result without the fields that only earlier ones had; what is no result is left as it is."""
-    assignments = data.get("assignments") if isinstance(data, dict) else None
-    for assignment in assignments.values() if isinstance(assignments, dict) else ():
-        performance = assignment.get("performance") if isinstance(assignment, dict) else None
-        if isinstance(performance, dict):
-            for name in RETIRED:
-                performance.pop(name, None)
-    return data
 
 
 def _reason(error: Exception) -> str:

@@ -14,8 +14,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from grader.hidden import for_student
-from grader.report import charts, error_map, findings, leaderboard, source, speed, stages, tally, text
+from grader.report import charts, error_map, findings, leaderboard, margins, ptx, source, speed, stages, tally, text
 from grader.report.gradebook import gradebook
+from grader.report.inspected import Facts
 from grader.report.line import MOST_FLAGS, Line, comparable, devices, line, marked
 from grader.report.load import Entry, Failure, load_results
 from grader.result import UNJUDGED, AssignmentResult, CheckResult, Result
@@ -33,10 +34,12 @@ MOST_ROWS = 60
 # The class page, as seen from a student's.
 HOME = "../index.html"
 MOST_CASES = 3
+PTX_BYTES = 400_000
 SPEED_HELPERS: tuple[Callable[..., Any], ...] = (
     speed.measured, speed.how_fast, speed.why_points, speed.how_far, speed.share, text.percent, speed.bar,
     speed.impossible, speed.teraflops, speed.sample_rows, speed.thresholds, stages.rungs,
     stages.course_rungs, stages.standing, stages.next_step, findings.margin, findings.absent,
+    margins.compared, margins.advised, margins.named,
 )
 
 
@@ -116,7 +119,16 @@ def student_page(result: Result, limit: int = FIELD_BYTES, home: str = "") -> st
         name: a.model_copy(update={"source": ""}) for name, a in original.assignments.items()}}), limit)
     return _environment().get_template("student.html.j2").render(
         result=result, found=findings.findings(result), home=home,
-        excerpt=lambda name, place, note: source.excerpt(files[name], place, note))
+        excerpt=lambda name, place, note: source.excerpt(files[name], place, note),
+        annotated=lambda name: margins.annotated(found, files[name])
+        if (found := result.assignments[name].inspection) else [])
+
+
+def inspection_page(shown: Sequence[Facts]) -> str:
+    """The HTML of what `kernelmark inspect` found out."""
+    return _environment().get_template("inspection.html.j2").render(
+        shown=shown, instructions=lambda text: list(ptx.instructions(clean(text, PTX_BYTES))),
+        lines=[margins.annotated(one.inspection, one.source) if one.inspection else [] for one in shown])
 
 
 def class_page(entries: Sequence[Entry], failures: Sequence[Failure] = ()) -> str:
@@ -189,7 +201,8 @@ def _environment() -> Environment:
         "too_fast": lambda cell: cell.impossible,
         "palette": error_map.PALETTE,
         **{helper.__name__: helper for helper in SPEED_HELPERS},
-        "grouped": grouped, "label": findings.label, "sentence": findings.sentence, "mapped": mapped,
+        "inspected_launches": margins.launches, "moved": margins.MOVED, "grouped": grouped, "label": findings.label,
+        "sentence": findings.sentence, "mapped": mapped,
         "thumbnails": thumbnails, "link": link, "pairs": zip, "most_rows": MOST_ROWS,
     }
     environment.globals.update(helpers)

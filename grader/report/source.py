@@ -32,17 +32,32 @@ def excerpt(source: str, place: Place, note: str) -> list[CodeLine]:
     at = place.line - 1
     if not 0 <= at < len(lines):
         return [CodeLine(place.line, place.text.strip(), True, note)] if place.text.strip() else []
-    first, last = max(0, at - BEFORE), min(len(lines), at + AFTER + 1)
-    own = _indent(lines[at])
-    begin = next((n for n in range(at, first - 1, -1) if _indent(lines[n]) == 0 and lines[n].startswith("def ")), first)
-    # A decorator belongs to what it stands above.
-    while begin > first and lines[begin - 1].startswith("@"):
-        begin -= 1
-    end = next((n for n in range(at + 1, last) if own and lines[n].strip() and _indent(lines[n]) == 0), last)
-    shown = range(begin, end)
-    while len(shown) > 1 and not lines[shown[-1]].strip():
-        shown = shown[:-1]
+    around = _function(lines, at) if _indent(lines[at]) else range(at, at + 1)
+    shown = range(max(around.start, at - BEFORE), min(around.stop, at + AFTER + 1))
     return _lines(lines, shown, {place.line: note}, {place.line})
+
+
+def listing(source: str, notes: Mapping[int, str], marked: set[int]) -> list[CodeLine]:
+    """The functions that lines with notes stand in."""
+    lines = lines_of(source)
+    shown: dict[int, CodeLine] = {}
+    for number in notes:
+        if 0 < number <= len(lines):
+            around = _function(lines, number - 1)
+            shown.update((line.number, line) for line in _lines(lines, around, notes, marked))
+    return [shown[number] for number in sorted(shown)]
+
+
+def _function(lines: list[str], at: int) -> range:
+    """The lines of the function around one, decorators included."""
+    begin = next((n for n in range(at, -1, -1) if lines[n].startswith("def ")), at)
+    end = next((n for n in range(max(at, begin) + 1, len(lines)) if lines[n].strip() and _indent(lines[n]) == 0
+                and not lines[n].startswith(")")), len(lines))
+    while begin > 0 and lines[begin - 1].startswith("@"):
+        begin -= 1
+    while end > at + 1 and not lines[end - 1].strip():
+        end -= 1
+    return range(begin, end)
 
 
 def _lines(lines: list[str], shown: range, notes: Mapping[int, str], marked: set[int]) -> list[CodeLine]:

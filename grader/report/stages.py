@@ -5,6 +5,7 @@ from __future__ import annotations
 from statistics import geometric_mean
 
 from grader.report import charts
+from grader.report.margins import advised
 from grader.report.speed import positive
 from grader.report.text import figure, points
 from grader.result import REFERENCE, AssignmentResult, Performance, Rung
@@ -66,7 +67,10 @@ def next_step(assignment: AssignmentResult) -> str:
     p = assignment.performance
     if p.status == "measured" or not p.max_points:
         return ""
-    return f"its speed, {points(p.max_points)} points, once it is graded on a GPU."
+    worst = advised(assignment.inspection)[:1] if assignment.inspection else []
+    more = "".join(f" Before that look at line {lines[0]}, as the compiler and the memory system see it."
+                   for lines, _ in worst)
+    return f"its speed, {points(p.max_points)} points, once it is graded on a GPU.{more}"
 
 
 def _named(rung: Rung) -> str:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from grader.report import error_map, findings, speed, stages
 from grader.report.text import clean_model, points
+from grader.report.touched import factor
 from grader.result import AssignmentResult, CheckResult, ErrorMap, Result, Worst
 
 # Cells of a map: two characters wide and one high they are about square.
@@ -143,20 +144,15 @@ def _squares(cells: ErrorMap) -> tuple[list[str], tuple[int, int]]:
     if len(cells.output_shape) < 2:
         # A vector, folded by the map, is folded again.
         line = "".join(rows)
-        down, across = 1, _factor(len(line), MOST_COLUMNS * MOST_ROWS)
+        down, across = 1, factor(len(line), MOST_COLUMNS * MOST_ROWS)
         joined = "".join(max(line[at : at + across]) for at in range(0, len(line), across))
         drawn = [joined[at : at + MOST_COLUMNS] for at in range(0, len(joined), MOST_COLUMNS)]
     else:
-        down, across = _factor(len(rows), MOST_ROWS), _factor(len(rows[0]), MOST_COLUMNS)
+        down, across = factor(len(rows), MOST_ROWS), factor(len(rows[0]), MOST_COLUMNS)
         # The worst has the greatest sign, and what was never written counts as worse than any.
         drawn = ["".join(max(max(row[at : at + across]) for row in rows[top : top + down])
                          for at in range(0, len(rows[0]), across)) for top in range(0, len(rows), down)]
     return drawn, (tall * down, wide * across)
-
-
-def _factor(count: int, most: int) -> int:
-    """The smallest power of two so many of which in one leave at most `most`."""
-    return 1 << max(0, -(-count // most) - 1).bit_length()
 
 
 def _sign(kind: str) -> str:

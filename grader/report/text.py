@@ -45,6 +45,14 @@ def percent(value: float) -> str:
     return f"{100 * value:.0f} %" if value >= 0.0995 else f"{100 * value:.2g} %"
 
 
+def bytes_(value: float) -> str:
+    """An amount of memory: `512 bytes`, `65.5 kB`, `537 MB`."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value:.0f} bytes"
+
+
 def seconds(value: float | None) -> str:
     """A duration with its unit: `1.5 s`, `45.6 ms`."""
     if value is None or not math.isfinite(value):

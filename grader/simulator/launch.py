@@ -43,7 +43,7 @@ def run_launch(
         findings.empty(EmptyGrid(kernel=kernel.name, line=launch.line, grid=launch.grid))
         return
     try:
-        program = prepare_program(kernel)
+        program = prepare_program(kernel, products=meter is None or not meter.counts)
     except Located as error:
         raise Failed(kernel.name, error.line, error) from None
     machine: Machine | None = None
@@ -63,7 +63,7 @@ def run_launch(
                   if program.spins and each.index in stored else None for each in buffers]  # fmt: skip
         for size in (chunk, 1):
             machine = Machine(program, kernel.name, launch.grid, stored, budget, masked, file, meter)
-            chosen = None if meter is None else meter.begin(launch, total, program.largest)
+            chosen = None if meter is None else meter.begin(launch, total, program)
             count = total if chosen is None else chosen.size
             try:
                 for start in range(0, count, size):

@@ -63,6 +63,8 @@ def run(
     findings are those of a part of the work.
     """
     budget = Budget(operations)
+    findings = Findings()
+    meter = None if watch is None else Meter(watch, next(iter(outputs), ""))
     try:
         given = [number for number, each in enumerate(plan.buffers) if each.given]
         if sum(each.bytes for each in plan.buffers if not each.given) > MOST_BYTES:
@@ -70,8 +72,6 @@ def run(
         if any([plan.buffers[number].bytes for number in given] != [one.size for one in each] for each in memories):
             return CannotSimulate(seq=0, operation="given buffers of other sizes")
         buffers = [_temporary(number, 0 if each.given else each.bytes) for number, each in enumerate(plan.buffers)]
-        findings = Findings()
-        meter = None if watch is None else Meter(watch, next(iter(outputs), ""))
         calls = plan.calls()[: len(memories)]
         for position, step in enumerate([plan.setup, *calls]):
             # Findings of the calls before were reported with those calls.
@@ -90,12 +90,11 @@ def run(
                         operation, plan.kernels[operation.kernel], buffers, budget, findings, masked, file, meter)
                 else:
                     _host(operation, buffers, findings)
-        return Simulated(
-            seq=0, findings=findings.list(), accesses=findings.accesses, operations=budget.used,
-            printed=findings.printed, stored=[] if meter is None else meter.stored(),
-            launched=[] if meter is None else meter.launched(), touched=[] if meter is None else meter.touched())
+        return _simulated(findings, budget, meter)
     except Failed as error:
         if isinstance(error.cause, Limit):
+            if error.cause.what == "operations" and meter is not None and meter.cut():
+                return _simulated(findings, budget, meter)
             return Exhausted(seq=0, what=error.cause.what, kernel=error.kernel, line=error.line)
         if isinstance(error.cause, MemoryError):
             return Exhausted(seq=0, what="memory", kernel=error.kernel, line=error.line)
@@ -106,6 +105,13 @@ def run(
         return CannotSimulate(seq=0, operation=f"{type(error).__name__}: {error}"[:200])
     except MemoryError:
         return Exhausted(seq=0, what="memory")
+
+
+def _simulated(findings: Findings, budget: Budget, meter: Meter | None) -> Simulated:
+    return Simulated(
+        seq=0, findings=findings.list(), accesses=findings.accesses, operations=budget.used,
+        printed=findings.printed, stored=[] if meter is None else meter.stored(),
+        launched=[] if meter is None else meter.launched(), touched=[] if meter is None else meter.touched())
 
 
 def _temporary(number: int, size: int) -> Buffer:

@@ -18,10 +18,11 @@ from grader.simulator.types import Array
 
 if TYPE_CHECKING:
     from grader.simulator.machine import Machine
+    from grader.simulator.program import Program
 
 # Of the programs that are counted: more lanes tell nothing new, and take long to sort.
-LANES = 1 << 18
-MOST_LAUNCHES, MOST_ACCESSES, MOST_TOUCHED, MOST_RUNS, MOST_LINES = 8, 32, 32, 1024, 16
+LANES = 1 << 15
+MOST_LAUNCHES, MOST_ACCESSES, MOST_TOUCHED, MOST_RUNS, MOST_LINES = 8, 32, 32, 256, 16
 NAME = 80
 _GOLDEN = 0.6180339887498949
 
@@ -42,6 +43,7 @@ class _Sums:
 class _Launch:
     launch: Launch
     programs: int
+    cut: bool = False
     sums: dict[Key, _Sums] = field(default_factory=dict)
     touched: dict[Key, list[Array]] = field(default_factory=dict)
 
@@ -57,19 +59,27 @@ class Meter:
         self._places: dict[int, Place] = {}
         self._launches: list[_Launch] = []
 
+    @property
+    def counts(self) -> bool:
+        """Whether what is moved matters, and not what it is."""
+        return self._watch.programs > 0 or self._watch.program >= 0
+
     def forget(self) -> None:
         """Begins anew: what came before was another call, with other memory."""
         self.__init__(self._watch, self._output)  # type: ignore[misc]
 
-    def begin(self, launch: Launch, total: int, largest: int) -> Array | None:
-        """The programs of a launch that are to be run, ascending; None for all. A launch begun twice counts once."""
+    def begin(self, launch: Launch, total: int, program: Program) -> Array | None:
+        """The programs of a launch that are to be run, ascending; None for all, as where they may wait for each other.
+        A launch begun twice counts once."""
         if self._launches and self._launches[-1].launch is launch:
             self._launches.pop()
         chosen: Array | None = None
-        wanted = min(self._watch.programs, max(4, LANES // largest))
-        if self._watch.program >= 0:
+        if program.spins:
+            pass
+        elif self._watch.program >= 0:
             chosen = np.array([self._watch.program] if self._watch.program < total else [], np.int32)
-        elif 0 < wanted < total:
+        elif 0 < self._watch.programs < total:
+            wanted = min(self._watch.programs, max(1, LANES // program.largest))
             # Steps of the golden ratio: in a grid of two dimensions even ones would all fall into one column.
             chosen = np.unique(((np.arange(wanted) + 0.5) * _GOLDEN % 1 * total).astype(np.int32))
         self._launches.append(_Launch(launch, total if chosen is None else chosen.size))
@@ -85,12 +95,13 @@ class Meter:
         index, owners = flat(machine, live, shape, plain(offsets))
         if access != "load" and source.buffer.given == self._output and self._stores.size:
             self._remember(machine, index * size, owners)
-        if not (self._watch.programs or self._watch.program >= 0):
+        if not self.counts:
             return
         now = self._launches[-1]
         key = (access, machine.line(), source.name[:NAME])
         if self._watch.program >= 0:
-            now.touched.setdefault(key, []).append(np.unique(index) * size)
+            now.touched.setdefault(key, []).append(
+                np.unique(index[owners == self._watch.program + 1]) * size)
         if key not in now.sums:
             if len(now.sums) >= MOST_ACCESSES:
                 return
@@ -123,9 +134,17 @@ class Meter:
                     program=place.program(int(self._owners[own[0]])), last=place.program(int(self._owners[own[-1]]))))
         return found[:MOST_LINES]
 
+    def cut(self) -> bool:
+        """Ends the count in the middle of a launch; False where there is nothing to be counted."""
+        if self._watch.programs and self._launches:
+            self._launches[-1].cut = True
+            return True
+        return False
+
     def launched(self) -> list[Launched]:
         return [Launched(
             kernel=one.launch.kernel, line=one.launch.line, grid=one.launch.grid, programs=one.programs,
+            cut=one.cut,
             accesses=[Access(access=access, line=line, tensor=tensor, given=sums.given[:NAME], lanes=sums.lanes,
                              masked=sums.masked, needed=sums.needed, moved=sums.moved)
                       for (access, line, tensor), sums in one.sums.items()])
@@ -148,8 +167,15 @@ def _different(keys: Array) -> int:
     return 1 + int((steps != 0).sum())
 
 
-def _runs(begins: Array, size: int) -> list[tuple[int, int]]:
-    """Ascending bytes where elements of a size begin, as runs of bytes."""
+def _runs(begins: Array, size: int) -> list[tuple[int, int, int, int]]:
+    """Ascending bytes where elements of a size begin, as series of runs."""
     first = np.flatnonzero(np.diff(begins, prepend=-2 * size) != size)
-    ends = np.append(first[1:], begins.size)
-    return list(zip(begins[first].tolist(), ((ends - first) * size).tolist(), strict=True))[:MOST_RUNS]
+    lengths = (np.append(first[1:], begins.size) - first) * size
+    found: list[tuple[int, int, int, int]] = []
+    for begin, length in zip(begins[first].tolist(), lengths.tolist(), strict=True):
+        start, before, step, count = found[-1] if found else (0, 0, 0, 0)
+        if length == before and (count == 1 or begin == start + count * step):
+            found[-1] = (start, length, begin - start if count == 1 else step, count + 1)
+        else:
+            found.append((begin, length, 0, 1))
+    return found[:MOST_RUNS]

@@ -11,7 +11,7 @@ from grader.simulator.arithmetic import constant, elementwise
 from grader.simulator.control import ENDS, MADE, RUNS, callee
 from grader.simulator.tensors import tensorwise
 from grader.simulator.text import Block, Function, Op, read_module, walk
-from grader.simulator.types import Unsupported
+from grader.simulator.types import Array, Unsupported
 
 STORES = {"tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_store", "tt.descriptor_reduce"}
 READS = {"tt.load", "tt.descriptor_load", "tt.atomic_rmw", "tt.atomic_cas"}
@@ -47,14 +47,18 @@ class Located(Exception):
 _known: dict[str, Program | Located] = {}
 
 
-def prepare_program(kernel: Kernel) -> Program:
-    """A kernel's program, from the text or from memory. Raises Located for what the simulator does not know."""
-    key = hashlib.sha256(f"{kernel.symbol}\n{kernel.ttir}".encode()).hexdigest()
+def prepare_program(kernel: Kernel, *, products: bool = True) -> Program:
+    """A kernel's program, from the text or from memory. Without `products` those of matrices add nothing to their sums:
+    they take most of the time, and which memory a kernel touches hardly depends on them.
+
+    Raises Located for what the simulator does not know.
+    """
+    key = hashlib.sha256(f"{kernel.symbol}\n{products}\n{kernel.ttir}".encode()).hexdigest()
     if key not in _known:
         if len(_known) >= MOST_KEPT:
             _known.clear()
         try:
-            _known[key] = _prepare(kernel.ttir, kernel.symbol)
+            _known[key] = _prepare(kernel.ttir, kernel.symbol, products)
         except Located as error:
             _known[key] = error
         except Unsupported as error:
@@ -67,7 +71,7 @@ def prepare_program(kernel: Kernel) -> Program:
     return known
 
 
-def _prepare(text: str, symbol: str) -> Program:
+def _prepare(text: str, symbol: str, products: bool) -> Program:
     functions = read_module(text)
     entry = functions.get(symbol)
     if entry is None:
@@ -77,6 +81,8 @@ def _prepare(text: str, symbol: str) -> Program:
         used = {name for op in walk(function.blocks) for name in _uses(op)}
         for op in walk(function.blocks):
             _ready(op, file)
+            if op.name == "tt.dot" and not products:
+                op.pure, op.weight = _sum_alone, 1
         for block in function.blocks:
             _settle(block, used, len(function.blocks) > 1)
     ops = [op for function in functions.values() for op in walk(function.blocks)]
@@ -87,6 +93,10 @@ def _prepare(text: str, symbol: str) -> Program:
         functions, symbol, file, max([1, *sizes]), alive.function(symbol), _stores(functions, entry),
         bool(names & {"tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_reduce"}),
         any(_reads(region, reads) for op in ops if op.name == "scf.while" for region in op.regions))
+
+
+def _sum_alone(_: Array, __: Array, total: Array) -> Array:
+    return total
 
 
 def _ready(op: Op, file: str) -> None:

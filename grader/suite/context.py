@@ -17,7 +17,8 @@ from grader.course import Course
 from grader.judge import device
 from grader.judge.attempt import Attempt
 from grader.judge.lane import AHEAD
-from grader.result import CheckResult, Detail, KernelFacts
+from grader.launched import Inspection
+from grader.result import CheckResult, Detail
 from grader.submission import Source, read_source_file
 
 Evidence = dict[str, dict[str, CheckResult]]
@@ -36,7 +37,7 @@ class Context:
     asked_for_speed: bool
     evidence: Evidence = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
-    kernels: dict[str, list[KernelFacts]] = field(default_factory=dict)
+    inspections: dict[str, Inspection | None] = field(default_factory=dict)
     remarks: dict[str, list[str]] = field(default_factory=dict)
     _attempts: dict[str, Attempt] = field(default_factory=dict)
     _making: threading.Lock = field(default_factory=threading.Lock)

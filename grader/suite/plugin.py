@@ -143,7 +143,7 @@ def attempt(request: pytest.FixtureRequest) -> Generator[Attempt]:
         yield attempt
     finally:
         attempt.close()
-        context.kernels[request.param] = attempt.kernels
+        context.inspections[request.param] = attempt.inspection
         context.remarks[request.param] = attempt.remarks
         context.seconds[request.param] = time.monotonic() - started
 

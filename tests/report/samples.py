@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from grader.launched import AccessFacts, Figures, Inspection, LaunchFacts
 from grader.result import (
     UNJUDGED,
     AssignmentResult,
@@ -69,6 +70,17 @@ def the_kernel(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
 def the_function(x, out):
     the_kernel[(1,)](x, out, *x.shape, BLOCK=16)
 """
+INSPECTION = Inspection(
+    case="8192x8192", sizes={"M": 8192, "N": 8192}, target="sm_90", multiprocessors=132,
+    launches=[LaunchFacts(
+        kernel="the_kernel", line=14, grid=[1024, 1, 1], counted=64, threads=128, registers=31, spills=0, shared=2048,
+        tensor_cores="none", resident=16, bound="threads", occupancy=1, accesses=[
+            AccessFacts(access="load", line=9, tensor="x", lanes=65536, masked=2048, needed=1 << 18, moved=1 << 18,
+                        widths={128: 4}),
+            AccessFacts(access="store", line=10, tensor="out", lanes=65536, masked=0, needed=1 << 18, moved=1 << 21,
+                        widths={32: 16})])],
+    good=Figures(target="sm_90", launches=1, needed=1 << 23, moved=1 << 23, bits=128, registers=32, spills=0,
+                 shared=16384, tensor_cores="none", occupancy=1))
 MESSAGES = {
     "transpose": "Right for square matrices, wrong for the others.",
     "gemm": "Right for small K; the error grows with K as it does in half precision.",
@@ -145,7 +157,8 @@ def assignment(name: str, verdict: Verdict = "accepted", *, score: float | None 
         title=title, signature=signature, formula=formula, verdict=verdict, score=won + speed.points, max_score=100,
         message=message, hint=hint, correctness=Correctness(points=won, max_points=60, checks=checks),
         performance=speed, flags=_flags(name, verdict, checks, speed),
-        source_sha256="ab" * 32, source="" if verdict == "missing" else SOURCE, seconds=1.7)
+        source_sha256="ab" * 32, source="" if verdict == "missing" else SOURCE, seconds=1.7,
+        inspection=INSPECTION if right else None)
 
 
 def _flags(name: str, verdict: Verdict, checks: list[CheckResult], speed: Performance) -> list[Flag]:

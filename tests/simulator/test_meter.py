@@ -138,6 +138,32 @@ def test_of_many_programs_some_are_counted_and_the_others_not_run() -> None:
     assert all(int(part.sum()) for part in out.chunk(4))
 
 
+@triton.jit
+def arrived(x_ptr, count_ptr, out_ptr, programs):
+    tl.atomic_add(count_ptr, 1)
+    while tl.atomic_add(count_ptr, 0) < programs:
+        pass
+    tl.store(out_ptr + tl.program_id(0), tl.load(x_ptr + tl.program_id(0)))
+
+
+def test_programs_that_wait_for_each_other_are_all_run() -> None:
+    values = torch.ones(8), torch.zeros(1, dtype=torch.int32), torch.empty(8), 8
+    (launch,) = seen(arrived, (8,), *values, watch=Watch(programs=2)).launched
+    assert launch.programs == 8 and not launch.cut
+    touched = seen(arrived, (8,), *values, watch=Watch(program=3)).touched
+    assert [one.runs for one in touched if one.given == "x_ptr"] == [[(4 * 3, 4, 0, 1)]]
+
+
+def test_a_launch_that_takes_too_long_is_cut() -> None:
+    plan, memories = planned(looped, (3,), torch.ones(1 << 20), torch.zeros(8), 1 << 20, BLOCK=128)
+    found = run(plan, memories, outputs=["out_ptr"], watch=Watch(programs=2), operations=10_000_000)
+    assert isinstance(found, Simulated), found
+    (launch,) = found.launched
+    (load,) = launch.accesses
+    assert launch.cut and 0 < load.needed == load.moved < 2 * (1 << 22)
+    assert not isinstance(run(plan, memories, outputs=["out_ptr"], operations=10_000_000), Simulated)
+
+
 def test_the_last_store_of_an_element_is_known_by_line_and_program() -> None:
     watch = Watch(stores=[4 * element for element in (0, 62, 63, 65, 70, 99, 101)])
     found = seen(two_stores, (2,), torch.ones(1), torch.empty(100), 100, watch=watch, BLOCK=64).stored
@@ -151,9 +177,9 @@ def test_one_program_touches_its_rows_and_columns() -> None:
     found = seen(tiles, (4, 4), x, out, 64, 64, watch=Watch(program=1), BLOCK=16).touched
     runs = {one.given: one.runs for one in found}
     # Program 1 of a grid of 4 by 4 is (1, 0): rows 16 to 31 and the first 16 columns of x.
-    assert runs["x_ptr"] == [(4 * (64 * row), 4 * 16) for row in range(16, 32)]
-    assert runs["out_ptr"] == [(4 * (64 * row + 16), 4 * 16) for row in range(16)]
+    assert runs["x_ptr"] == [(4 * 64 * 16, 4 * 16, 4 * 64, 16)]
+    assert runs["out_ptr"] == [(4 * 16, 4 * 16, 4 * 64, 16)]
     (one,) = (each for each in seen(
         column, (2,), torch.ones(80), torch.empty(8), 10, watch=Watch(program=1), BLOCK=4).touched
         if each.given == "x_ptr")
-    assert one.runs == [(4 * 10 * row, 4) for row in range(4, 8)]
+    assert one.runs == [(4 * 40, 4, 4 * 10, 4)]

@@ -1,0 +1,155 @@
+"""What an inspection shows, in words: figures for each line, the worst first, and one sentence of advice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from grader.launched import AccessFacts, Figures, Inspection, LaunchFacts
+from grader.report.source import CodeLine, listing
+from grader.report.text import bytes_, percent
+
+# Of the multiprocessors, from here on down.
+IDLE = 0.9
+# From here on a line has a sentence of advice.
+WASTEFUL, MOSTLY_MASKED, WIDE = 1.25, 0.25, 128
+# Bytes: a launch that moves fewer is over before idle multiprocessors matter.
+MUCH = 1e6
+# What has a smaller part in the bytes or lanes of all launches is not worth a sentence.
+SHARE = 0.1
+MOVED = ("Memory moves in sectors of 32 bytes: what a line touches of one is moved as a whole, and counts each time "
+         "that a program runs the line, even where a cache serves it.")
+
+
+@dataclass(frozen=True)
+class Note:
+    """A load or store: figures to stand beside its line, and advice, which is "" where there is none to give."""
+
+    line: int
+    figures: str
+    advice: str
+
+
+def notes(inspection: Inspection) -> list[Note]:
+    """Of every load and store, the one that wastes most first."""
+    found = [(launch, each) for launch in inspection.launches for each in launch.accesses]
+    found.sort(key=lambda one: (-(one[1].moved - one[1].needed) * one[0].scale, -one[1].moved * one[0].scale))
+    moved = SHARE * sum(each.moved * launch.scale for launch, each in found)
+    lanes = SHARE * sum(each.lanes * launch.scale for launch, each in found)
+    return [Note(each.line, _figures(launch, each), _advice(
+        launch, each, moves=each.moved * launch.scale >= moved, runs=each.lanes * launch.scale >= lanes))
+        for launch, each in found]
+
+
+def _figures(launch: LaunchFacts, each: AccessFacts) -> str:
+    about = "more than " if launch.cut else "about " if launch.scale > 1 else ""
+    said = f"{each.access} of {each.tensor}: {about}{bytes_(each.moved * launch.scale)} moved, " \
+           f"{bytes_(each.needed * launch.scale)} needed"
+    if each.widths:
+        said += f"; {', '.join(str(bits) for bits in sorted(each.widths))} bits at a time"
+    if each.masked:
+        said += f"; {percent(each.masked / each.lanes)} of its lanes masked"
+    return said
+
+
+def _advice(launch: LaunchFacts, each: AccessFacts, *, moves: bool, runs: bool) -> str:
+    """`moves` and `runs` tell whether its bytes, and its lanes, are many among those of all launches."""
+    if each.access == "atomic":
+        return ""
+    if moves and each.needed and each.moved >= WASTEFUL * each.needed:
+        return (f"It moves {each.moved / each.needed:.2g} times what it needs, since memory comes in sectors of 32 "
+                "bytes: let the tl.arange of the last dimension run along neighbouring elements, and be long enough.")
+    if runs and each.masked >= MOSTLY_MASKED * each.lanes:
+        return (f"The mask switches off {percent(each.masked / each.lanes)} of its lanes: a block that fits the size "
+                "better leaves fewer idle.")
+    if moves and each.widths and max(each.widths) < WIDE and each.lanes >= launch.counted * launch.threads:
+        return (f"A thread moves {max(each.widths)} bits at a time, and could {WIDE}: that takes offsets that the "
+                "compiler sees to be neighbours, rows that begin at a multiple of 16 bytes, a mask that holds for "
+                "whole runs, and a block of 16 bytes or more a thread.")
+    return ""
+
+
+def launches(inspection: Inspection) -> list[str]:
+    """A sentence or two on each launch, and one on all of them where they load and store more than a good kernel."""
+    yours, good = inspection.figures, inspection.good
+    said = [" ".join(part for part in (_launch(one), _launch_advice(one, inspection)) if part)
+            for one in inspection.launches]
+    if good is not None and good.needed and yours.needed >= WASTEFUL * good.needed and not inspection.cut:
+        how = ("a larger tile needs each element fewer times." if any(one.products for one in inspection.launches) else
+               "which elements are loaded or stored more than once, and must they be?")
+        said.append(f"Its loads and stores need {yours.needed / good.needed:.2g} times a good kernel's bytes: {how}")
+    return said or ["It launches no kernel of its own; what PyTorch copies is not counted."]
+
+
+def _launch(one: LaunchFacts) -> str:
+    programs = prod(one.grid)
+    part = f", {one.counted:,} of them counted" if one.counted < programs else ""
+    part += ", not to their ends, which takes too long" if one.cut else ""
+    wide = "program" if programs == 1 else "programs"
+    cores = f", tensor cores ({one.tensor_cores})" if one.tensor_cores not in ("", "none") else ""
+    engine = {"tma": ", the copy engine", "cp.async": ", asynchronous copies"}.get(one.copies, "")
+    said = (f"`{one.kernel}`, {programs:,} {wide} of {one.threads} threads{part}: {one.registers} registers a thread, "
+            f"{bytes_(one.spills)} spilled, {bytes_(one.shared)} of shared memory{cores}{engine}")
+    if not one.bound:
+        return f"{said}."
+    many = "program" if one.resident == 1 else "programs"
+    return (f"{said}. A multiprocessor holds {one.resident} {many} at a time, {percent(one.occupancy)} of its threads "
+            f"(occupancy), bound by {one.bound}.")
+
+
+def _launch_advice(one: LaunchFacts, among: Inspection) -> str:
+    if one.spills:
+        return "What is spilled goes to memory and back: a smaller block, or more warps, takes fewer registers."
+    if one.products and one.tensor_cores == "none":
+        return "Its tl.dot runs without tensor cores: they take fp16 or tf32, and tiles of 16 and more."
+    if one.products and one.tensor_cores == "mma" and among.target == "sm_90":
+        return "Its tl.dot runs on mma; wgmma, which is faster, takes tiles of 64 rows or more, and four warps or more."
+    much = sum(each.moved for each in one.accesses) * one.scale >= max(MUCH, SHARE * among.figures.moved)
+    if (much or one.cut) and prod(one.grid) < IDLE * among.multiprocessors:
+        return f"The GPU has {among.multiprocessors} multiprocessors: with fewer programs some are idle."
+    return ""
+
+
+def compared(inspection: Inspection) -> list[tuple[str, str, str]]:
+    """Name, yours, and a good kernel's ("" where none is known)."""
+    yours, good = _rows(inspection.figures, "more than " if inspection.cut else ""), inspection.good
+    theirs = _rows(good) if good else [("", "")] * len(yours)
+    return [(name, mine, other) for (name, mine), (_, other) in zip(yours, theirs, strict=True)]
+
+
+def _rows(one: Figures, about: str = "") -> list[tuple[str, str]]:
+    return [
+        ("launches", str(one.launches)), ("bytes moved", about + bytes_(one.moved)),
+        ("bytes needed", about + bytes_(one.needed)),
+        ("narrowest access", f"{one.bits} bits" if one.bits else "–"), ("registers a thread", str(one.registers)),
+        ("spilled", bytes_(one.spills)), ("shared memory", bytes_(one.shared)),
+        ("tensor cores", "none" if one.tensor_cores == "none" else one.tensor_cores),
+        ("occupancy", percent(one.occupancy)),
+    ]
+
+
+def annotated(inspection: Inspection, source: str) -> list[CodeLine]:
+    """The functions that load and store, with figures beside the lines; marked are those with advice."""
+    beside: dict[int, list[str]] = {}
+    marked = set()
+    for note in notes(inspection):
+        beside.setdefault(note.line, []).append(note.figures)
+        marked |= {note.line} if note.advice else set()
+    return listing(source, {line: "; ".join(said) for line, said in beside.items()}, marked)
+
+
+def advised(inspection: Inspection) -> list[tuple[list[int], str]]:
+    """Lines with one sentence of advice, those that waste most first."""
+    found: dict[str, list[int]] = {}
+    for note in notes(inspection):
+        if note.advice and note.line not in found.setdefault(note.advice, []):
+            found[note.advice].append(note.line)
+    return [(lines, advice) for advice, lines in found.items()]
+
+
+def named(lines: Sequence[int]) -> str:
+    """`Line 9`, `Lines 9 and 11`."""
+    if len(lines) == 1:
+        return f"Line {lines[0]}"
+    return f"Lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"

@@ -1,0 +1,40 @@
+"""A kernel's PTX as a person reads it: each instruction with the line that it comes from, what matters marked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# Of the first that fits. See "Instructions" in the PTX ISA.
+KINDS = (
+    (r"cp\.async\.bulk", "copy engine"), (r"cp\.async\.c", "asynchronous copy"), (r"ld\S*\.global", "load"),
+    (r"st\S*\.global", "store"), (r"(?:atom|red)\.", "atomic"), (r"wgmma\.mma|mma\.sync", "tensor cores"),
+    (r"(?:ld|st)\S*\.shared|ldmatrix|stmatrix", "shared memory"), (r"shfl\.", "between lanes"),
+    (r"bar\.sync|barrier\.", "barrier"), (r"(?:ld|st)\S*\.local", "local memory"),
+    (r"div\.|rcp\.|sqrt\.|rsqrt\.|ex2\.|sin\.|cos\.", "special function"), (r"bra\b", "branch"))
+_KINDS = [(re.compile(rf"(?:^|\s){pattern}"), kind) for pattern, kind in KINDS]
+_PLACE = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s")
+_LEFT_OUT = re.compile(r"^\s*(?://.*|\.file.*|\$L__(?:tmp|func_\w+)\d+:)?$")
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """`line` is 0 before the first place, `kind` "" for an instruction of no interest."""
+
+    line: int
+    text: str
+    kind: str
+
+
+def instructions(ptx: str) -> Iterator[Instruction]:
+    """The lines of a text, without those for a debugger."""
+    line, own = 0, ""
+    for text in ptx.split(".section", maxsplit=1)[0].splitlines():
+        if place := _PLACE.match(text):
+            own = own or place[1]
+            line = int(place[2]) if place[1] == own else line
+        elif not _LEFT_OUT.match(text):
+            plain = re.sub(r"\s*//.*", "", text).expandtabs(4)
+            kind = next((kind for pattern, kind in _KINDS if pattern.search(plain)), "")
+            yield Instruction(line, plain, kind)
