@@ -23,6 +23,7 @@ from grader.course import read_course
 from grader.judge.attempt import Attempt
 from grader.judge.buffers import DTYPES
 from grader.judge.compare import Comparison, compare, poison_
+from grader.judge.inspection import FACTS, good_figures
 from grader.student_kit import solved
 from grader.submission import Source
 
@@ -292,6 +293,10 @@ def _reference(subject: Subject) -> Iterator[str]:
         for check in (attempt.read(), *map(attempt.check, subject.cases), attempt.compiles()):
             if check.outcome == "failed" and check.detail is not None:
                 yield f"{path}: {check.id}: {check.detail.message} {check.detail.hint}".strip()
+        name, found = subject.assignment.name, attempt.inspection
+        kept = subject.root / "assignments" / name / FACTS
+        if kept.is_file() and (found is None or found.figures != good_figures(name, subject.root)):
+            yield f"{kept}: not the figures of {path}; kernelmark inspect {path} --keep writes them"
     finally:
         attempt.close()
 

@@ -75,6 +75,8 @@ def test_a_right_and_a_wrong_kernel_are_checked_with_nothing_else_at_hand(kit: P
     assert "Would be handed in: gemm.py, silu.py, transpose.py." in done.stdout
     assert "The load in line 10" in (kit / "results/report.html").read_text()
     assert alone(kit, "-m", "grader.cli", "check", "mine/silu.py", "--device", "cpu").returncode == 0
+    inspected = alone(kit, "-m", "grader.cli", "inspect", "mine/silu.py")
+    assert inspected.returncode == 0 and "a good kernel's" in inspected.stdout, inspected
 
 
 # The cells of a notebook one after another, as Jupyter's kernel runs them: that kernel's shell is this one.

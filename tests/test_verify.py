@@ -46,6 +46,12 @@ def test_a_new_assignment_works(root: Path) -> None:
         stub["shifted"](None, None)
 
 
+def test_figures_of_a_good_kernel_that_are_another_kernels_are_told(root: Path) -> None:
+    kept = root / "assignments/shifted/good.json"
+    kept.write_text((ROOT / "assignments/silu/good.json").read_text())
+    assert told(root).startswith(f"{kept}: not the figures of {root}/reference/shifted.py; kernelmark inspect")
+
+
 # What is changed in which file, and words of what is said of it.
 CHANGES = {
     "a handout of another function": (
