@@ -1,8 +1,9 @@
-"""Takes the README's picture: the top of a report, as Chromium shows it.
+"""Takes the README's pictures: the top of a report and of the class page, as Chromium shows them.
 
-    python docs/make_picture.py results/alice/report.html
+    python docs/make_picture.py docs/sample/ivan/report.html
+    python docs/make_picture.py docs/sample/index.html --out docs/class.png --width 1280
 
-Writes docs/report.png, at most 300 KB. Needs playwright and a Chromium (`apt-get install chromium`, or its path in
+Each has at most 300 KB. Needs playwright and a Chromium (`apt-get install chromium`, or its path in
 KERNELMARK_CHROMIUM).
 """
 
@@ -22,7 +23,7 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking",
              "--disable-sync"]
 
 
-def take(report: Path, picture: Path, chromium: str, height: int = HEIGHT) -> int:
+def take(report: Path, picture: Path, chromium: str, width: int = WIDTH, height: int = HEIGHT) -> int:
     """Writes `picture` and returns its size in bytes."""
     from playwright.sync_api import sync_playwright
 
@@ -30,7 +31,7 @@ def take(report: Path, picture: Path, chromium: str, height: int = HEIGHT) -> in
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         for scale in SCALES:
-            context = browser.new_context(viewport={"width": WIDTH, "height": height}, device_scale_factor=scale,
+            context = browser.new_context(viewport={"width": width, "height": height}, device_scale_factor=scale,
                                           color_scheme="light", accept_downloads=False)
             page = context.new_page()
             page.goto(report.resolve().as_uri())
@@ -49,6 +50,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Takes the README's picture from a report.")
     parser.add_argument("report", type=Path)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "report.png")
+    parser.add_argument("--width", type=int, default=WIDTH, help="CSS pixels")
     parser.add_argument("--height", type=int, default=HEIGHT, help="CSS pixels of the page to show")
     arguments = parser.parse_args()
     chromium = os.environ.get("KERNELMARK_CHROMIUM") or shutil.which("chromium")
@@ -58,7 +60,7 @@ def main() -> int:
     if not arguments.report.is_file():
         print(f"{arguments.report}: no such file", file=sys.stderr)
         return 1
-    size = take(arguments.report, arguments.out, chromium, arguments.height)
+    size = take(arguments.report, arguments.out, chromium, arguments.width, arguments.height)
     print(f"{arguments.out}: {size} bytes")
     return 0
 

@@ -38,6 +38,8 @@ def test_json_is_an_object_a_line_and_nothing_else(tmp_path: Path) -> None:
     assert end["page"] == str(tmp_path / "out" / "index.html") and "2 graded in" in done.stderr
     (end,) = [json.loads(line) for line in kernelmark(*asked).stdout.splitlines()]
     assert (end["graded"], list(end["skipped"].values())) == (0, [2])
+    told = (ROOT / "docs" / "grading.md").read_text().partition("```json\n")[2].partition("```")[0].splitlines()
+    assert [set(json.loads(line)) for line in told] == [set(graded[0]), set(end)]
     refused = kernelmark("grade", tmp_path / "class", "--only", "slu", "--json")
     assert (refused.returncode, refused.stdout) == (2, "")
 

@@ -12,7 +12,7 @@ from grader.catalogue import ROOT
 from grader.course import Course, PointsTable, Policy, Threshold, Thresholds
 from grader.records import compare
 from grader.records.attempt import hash_of_rules
-from grader.records.draw import beside, refresh
+from grader.records.draw import beside, refresh, under_another_course_file
 from grader.records.keep import keep
 from grader.records.rescore import rescore
 from grader.records.standing import pending
@@ -65,6 +65,18 @@ def test_points_are_those_that_a_grading_would_have_given(tmp_path: Path, mixed:
         shown = Result.model_validate_json((tmp_path / "ada" / "result.json").read_bytes())
         assert shown.assignments == expected.assignments and shown.score != mixed.score
         assert shown.max_score == 110 * len(mixed.assignments)
+
+
+def test_the_class_page_marks_who_stands_under_an_older_course_file(tmp_path: Path) -> None:
+    with Store.create(tmp_path) as store:
+        for student, assignment, rules in (("ada", "silu", "old"), ("bo", "silu", "new"), ("ada", "gemm", "old")):
+            store.add([(draft(assignment, student, rules=rules, verdict="accepted"), None)], "log")
+        assert under_another_course_file(store) == {("ada", "silu")}
+        store.add([(draft("silu", "ada", rules="new", verdict="accepted"), None)], "log")
+        # It stands beside the old one until it is applied.
+        assert under_another_course_file(store) == {("ada", "silu")}
+        store.decide([store.attempts()[-1]])
+        assert under_another_course_file(store) == set()
 
 
 def test_a_violation_that_costs_nothing_any_more_is_not_said_to_cost() -> None:

@@ -119,7 +119,9 @@ document.addEventListener("DOMContentLoaded", function () {
       if (select.selectedIndex < 0) select.value = "";
     }
     const [name, way] = (state.get("sort") || "student ascending").split(" ");
-    sort(heads.find((head) => head.dataset.name === name) || heads[0], way === "ascending");
+    const head = heads.find((one) => one.dataset.name === name) || heads[0];
+    // As they come they are by name, and 300 rows that stay where they are cost nothing.
+    if (head.getAttribute("aria-sort") !== way) sort(head, way === "ascending");
     apply();
   }
   function clear() {
@@ -158,5 +160,6 @@ document.addEventListener("DOMContentLoaded", function () {
     tools.scrollIntoView();
   });
   tools.hidden = false;
+  heads[0].setAttribute("aria-sort", "ascending");
   restore();
 });
