@@ -39,7 +39,7 @@ def test_a_wasteful_store_stands_first_beside_a_good_kernels_figures(tmp_path: P
     said = " ".join(done.stdout.split())
     # 8192 × 8192 floats, read in whole sectors and stored one element a sector.
     assert "8,192 programs of 128 threads, 32 of them counted" in said
-    assert "Line 11. It moves 8 times what it needs" in said and "Line 10" not in said
+    assert "Line 11. This moves 8 times what it needs" in said and "Line 10" not in said
     assert "load of x: about 268 MB moved, 268 MB needed; 128 bits at a time" in said
     assert "store of out: about 2.15 GB moved, 268 MB needed; 32 bits at a time" in said
     assert "bytes moved 2.42 GB 537 MB" in said and "a good kernel's" in said
@@ -47,7 +47,7 @@ def test_a_wasteful_store_stands_first_beside_a_good_kernels_figures(tmp_path: P
     assert "Program 3 stores 8,192 of 67,108,864 elements of out: rows 0 to 8,191, column 3" in said
     assert "st.global.b32" in said and "← store" in said and "points" not in said
     page = (tmp_path / "out/inspection.html").read_text()
-    assert "It moves 8 times what it needs" in page and "■" in page and "← store" in page
+    assert "This moves 8 times what it needs" in page and "■" in page and "← store" in page
 
 
 def test_what_does_not_compile_is_told_and_has_no_facts(tmp_path: Path) -> None:

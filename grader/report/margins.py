@@ -58,7 +58,7 @@ def _advice(launch: LaunchFacts, each: AccessFacts, *, moves: bool, runs: bool) 
     if each.access == "atomic":
         return ""
     if moves and each.needed and each.moved >= WASTEFUL * each.needed:
-        return (f"It moves {each.moved / each.needed:.2g} times what it needs, since memory comes in sectors of 32 "
+        return (f"This moves {each.moved / each.needed:.2g} times what it needs, since memory comes in sectors of 32 "
                 "bytes: let the tl.arange of the last dimension run along neighbouring elements, and be long enough.")
     if runs and each.masked >= MOSTLY_MASKED * each.lanes:
         return (f"The mask switches off {percent(each.masked / each.lanes)} of its lanes: a block that fits the size "

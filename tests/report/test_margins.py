@@ -38,7 +38,7 @@ def test_the_worst_line_is_first_and_figures_are_of_all_programs() -> None:
 
 @pytest.mark.parametrize(("launch", "access", "said"), [
     ({}, {}, ""),
-    ({}, {"moved": 131072}, "It moves 8 times what it needs"),
+    ({}, {"moved": 131072}, "This moves 8 times what it needs"),
     ({}, {"masked": 2048}, "The mask switches off 50 % of its lanes"),
     ({}, {"widths": {32: 8}}, "A thread moves 32 bits at a time, and could 128"),
     # Fewer lanes than threads are scalars and short vectors, and an atomic moves what it must.
@@ -110,7 +110,7 @@ def test_a_right_kernel_has_its_inspection_folded_and_a_wrong_one_none() -> None
     text = " ".join(Elements(page).text)
     assert "about 33.6 MB moved, 4.19 MB needed" in text and "a good kernel's" in text
     assert "once it is graded on a GPU. Before that look at line 10," in text
-    assert text.count("It moves 8 times what it needs") == len(samples.KERNELS) - 1
+    assert text.count("This moves 8 times what it needs") == len(samples.KERNELS) - 1
 
 
 @pytest.mark.parametrize(("shape", "runs", "rows", "words"), [
