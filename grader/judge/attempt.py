@@ -90,8 +90,7 @@ class Attempt:
 
     Cases that only a GPU runs, and those that are timed, are planned without one too: what a GPU would make of them is
     known before there is one. With one, a case whose answer is wrong is planned for a simulator as well, which tells
-    the line. `quiet` returns when nothing else of the grading keeps processors busy.
-    """
+    the line. `quiet` returns when nothing else of the grading keeps processors busy."""
 
     def __init__(
         self, assignment: Assignment, source: Source, course: Course, seed: bytes, device: str, *,
@@ -328,8 +327,7 @@ class Attempt:
         if not names:
             return {}
         # Of one element each: the tensors drawn beside them are not wanted, and large.
-        drawn = self._draw(
-            case.model_copy(update={"sizes": dict.fromkeys(case.sizes, 1)}), "scalars", seed=self._seed)
+        drawn = self._draw(case.model_copy(update={"sizes": dict.fromkeys(case.sizes, 1)}), "scalars", seed=self._seed)
         return {name: drawn[name] for name in names}
 
     def _inputs(self, case: Case, *which: int, seed: bytes | None) -> Inputs:
@@ -350,12 +348,12 @@ class Attempt:
 
     def _inspect(self) -> None:
         """Facts of the first timed case, whose kernels are compiled: that they are not to be had costs nothing."""
-        case = next(iter(self.assignment.timed), None)
-        plan = self._plans.get((case.name, False)) if case is not None else None
-        if case is not None and isinstance(plan, Plan) and isinstance(binaries := self._binaries(plan), list):
-            with contextlib.suppress(InfrastructureError):
-                self.inspection, _ = inspect(
-                    self.assignment, case, plan, binaries, self._simulation, self._preparing.target)
+        for case in self.assignment.timed[:1]:
+            plan = self._plans.get((case.name, False))
+            if isinstance(plan, Plan) and isinstance(binaries := self._binaries(plan), list):
+                with contextlib.suppress(InfrastructureError):
+                    self.inspection = inspect(
+                        self.assignment, case, plan, binaries, self._simulation, self._preparing.target)[0]
 
     def _foreign(self, *, hidden: bool) -> list[Detail]:
         """What kernels of hidden cases, or of the others, use beyond Triton's language, once for each kernel."""
