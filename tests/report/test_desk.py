@@ -210,6 +210,7 @@ def test_opening_flags_leaves_the_table_alone(page: Page) -> None:
     page.locator("#students details summary").first.click()
     assert page.locator("#students details[open] li").first.is_visible()
     assert rows.evaluate_all(places) == before
+    assert page.locator("section:has(#students)").evaluate("(e) => getComputedStyle(e).contentVisibility") == "visible"
 
 
 def test_a_student_is_one_line_and_no_id_is_broken(page: Page) -> None:
