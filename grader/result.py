@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from grader.launched import Inspection
-from grader.record import Record, Renewed
+from grader.record import Record
 
 SCHEMA = "kernelmark/result/v1"
 
@@ -204,11 +204,8 @@ class Rung(Record):
     ratio: float = Field(description="baseline ÷ kernel, the geometric mean over the timed cases")
 
 
-class Performance(Renewed):
+class Performance(Record):
     """Speed. `speedup` is the geometric mean over the timed cases, with the interval of that."""
-
-    RETIRED = frozenset({"student_us", "baseline_us", "roof_fraction"})
-
 
     status: Literal["not_measured", "measured"] = "not_measured"
     reason: str = ""
@@ -233,9 +230,7 @@ class Flag(Record):
     place: Place | None = None
 
 
-class AssignmentResult(Renewed):
-    RETIRED = frozenset({"kernels", "target"})
-
+class AssignmentResult(Record):
     title: str
     signature: str
     formula: str = ""
@@ -296,7 +291,7 @@ class Result(Record):
     environment: Environment
     assignments: dict[str, AssignmentResult]
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
 
 def with_assignments(result: Result, assignments: Mapping[str, AssignmentResult], **changed: object) -> Result:

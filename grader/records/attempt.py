@@ -38,7 +38,7 @@ class Attempt(BaseModel):
     one. `run` numbers the grading that gave it, whose log it shares.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
     id: int = 0
     run: int = 0

@@ -156,6 +156,21 @@ def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
         Store.existing(tmp_path).attempts()
 
 
+def test_what_an_earlier_version_said_besides_is_left_out(tmp_path: Path) -> None:
+    with Store.create(tmp_path) as store:
+        (attempt,) = add(store, draft("silu"), result=RECORD)
+    path = tmp_path / FOLDER / FILE
+    with sqlite3.connect(path) as connection:
+        for (name,) in connection.execute("select name from sqlite_master where type = 'trigger'").fetchall():
+            connection.execute(f"drop trigger {name}")
+        for column, inner in (("head", "$.retired"), ("record", "$.assignments.silu.correctness.retired")):
+            changed = connection.execute(
+                f"update attempts set {column} = json_set({column}, ?, 'as it was')", (inner,)).rowcount
+            assert changed == 1
+    with Store.existing(tmp_path) as store:
+        assert store.attempts() == [attempt] and store.result(attempt) == RECORD
+
+
 def test_nothing_is_made_by_a_look(tmp_path: Path) -> None:
     store = Store.create(tmp_path)
     assert store.attempts() == [] and store.decisions() == [] and not store.path.exists()
