@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader import catalogue, desk, inspect_command
-from grader.console import INFRASTRUCTURE_ERROR, console, errors
+from grader.console import AUTHORS, INFRASTRUCTURE_ERROR, STUDENTS, TEACHERS, console, errors
 from grader.console import usage as _usage
 from grader.course import CourseError, read_course
 from grader.exports import command as exports
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
 COURSE = catalogue.ROOT / "course.toml"
 app = typer.Typer(
-    help="Grades GPU-kernel courses: a submission says what to launch and never holds a number; the grader runs it.",
+    help="Checks and grades GPU kernels written in Triton.",
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-app.command()(intake.intake)
-app.add_typer(exports.app, name="export")
+app.command("inspect", rich_help_panel=STUDENTS)(inspect_command.inspect)
+app.command(rich_help_panel=TEACHERS)(intake.intake)
+app.add_typer(exports.app, name="export", rich_help_panel=TEACHERS)
 verbs.add_to(app)
 
 
@@ -71,7 +72,7 @@ Force = Annotated[bool, typer.Option(
     "--force", help="Grade again what is graded from the same files, tests and environment, too.")]
 
 
-@app.command()
+@app.command(rich_help_panel=TEACHERS)
 def grade(
     submissions: Submissions, out: Out = Path("results"), only: Only = "", student: Student = None,
     device: Device = "auto", speed: Speed = True, jobs: Jobs = 0, seed: Seed = None, course: CourseFile = COURSE,
@@ -94,7 +95,7 @@ def grade(
            as_json=as_json, leaderboard=leaderboard)
 
 
-@app.command()
+@app.command(rich_help_panel=TEACHERS)
 def regrade(
     submissions: Submissions, out: Out = Path("results"), only: Only = "", student: Student = None,
     device: Device = "auto", speed: Speed = True, jobs: Jobs = 0, seed: Seed = None, course: CourseFile = COURSE,
@@ -152,7 +153,7 @@ def _grade(
     raise typer.Exit(INFRASTRUCTURE_ERROR if failures else 0)
 
 
-@app.command()
+@app.command(rich_help_panel=STUDENTS)
 def check(
     target: Annotated[Path, typer.Argument(metavar="FILE or FOLDER", help="What to check.")] = Path(),
     only: Annotated[str, typer.Option(help="Assignments to check, e.g. silu,gemm. Default: the course's.")] = "",
@@ -191,10 +192,7 @@ def check(
     raise typer.Exit(status)
 
 
-app.command("inspect")(inspect_command.inspect)
-
-
-@app.command()
+@app.command(rich_help_panel=TEACHERS)
 def calibrate(
     only: Annotated[str, typer.Option(
         help="Assignments to measure, e.g. silu,gemm, in the course or not. Default: the course's.")] = "",
@@ -266,7 +264,7 @@ def calibrate(
         raise typer.Exit(INFRASTRUCTURE_ERROR)
 
 
-@app.command()
+@app.command(rich_help_panel=TEACHERS)
 def doctor() -> None:
     """Say what this machine can do: device, grading, isolation, versions, what is missing and how to get it."""
     from grader import doctor as examine
@@ -282,7 +280,7 @@ def doctor() -> None:
     raise typer.Exit(INFRASTRUCTURE_ERROR if any(f.fatal for f in findings) else 0)
 
 
-@app.command()
+@app.command(rich_help_panel=TEACHERS)
 def assignments() -> None:
     """List the assignments: signature, cases, points, what they are timed against."""
     try:
@@ -304,7 +302,7 @@ def assignments() -> None:
     console.print(table)
 
 
-@app.command()
+@app.command(rich_help_panel=AUTHORS)
 def new(name: Annotated[str, typer.Argument(help="The function's name: small letters, digits, _.")]) -> None:
     """Write the files of a new assignment: a small one that works, to be changed into yours.
 
@@ -321,7 +319,7 @@ def new(name: Annotated[str, typer.Argument(help="The function's name: small let
     console.print(f"next: change them, and see what kernelmark verify {name} says", markup=False)
 
 
-@app.command()
+@app.command(rich_help_panel=AUTHORS)
 def handouts(
     course: Annotated[Path, typer.Option(help="Points, thresholds, policy.")] = COURSE,
 ) -> None:
@@ -350,7 +348,7 @@ def handouts(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(rich_help_panel=TEACHERS)
 def kit(
     out: Annotated[Path, typer.Argument(help="The folder to make; a zip of it is made beside it.")],
     course: Annotated[Path, typer.Option(help="Whose assignments go into it.")] = COURSE,
@@ -367,7 +365,7 @@ def kit(
     console.print(f"{out} and {packed}", markup=False, soft_wrap=True)
 
 
-@app.command()
+@app.command(rich_help_panel=AUTHORS)
 def verify(names: Annotated[list[str], typer.Argument(help="Assignments, e.g. silu gemm.")]) -> None:
     """Say what an assignment lacks before students get it: files, cases, wrong answers that would pass.
 

@@ -7,6 +7,8 @@ from typing import NoReturn
 import typer
 from rich.console import Console
 
+# What `kernelmark --help` lists together.
+STUDENTS, TEACHERS, AUTHORS = "For students", "For teachers", "For authors of assignments"
 USAGE_ERROR = 2
 INFRASTRUCTURE_ERROR = 3
 

@@ -69,7 +69,8 @@ def find(path: Path, known: Mapping[str, str], asked: Sequence[str], *, named: b
     name = meant(path.name, known)
     near = _named(strays(path.parent, {name: known[name]}).of[name], path.parent) if name else []
     but = f", but there is {_listed(near)}" if near else ""
-    raise DeskError(f"{path}: no such file{but}; a file or a folder expected")
+    expected = f"a folder, or a file such as {known[name or next(iter(known))]}, expected"
+    raise DeskError(f"{path}: no such file{but}; {expected}")
 
 
 def meant(file: str, known: Mapping[str, str]) -> str | None:
@@ -165,7 +166,8 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
     for group, names in groups.items():
         if group:
             said = found_instead(_named(group, folder), *(asked[name] for name in names))
-            lines.append(said if names[0] in instead else f"{said[:-1]}, so not checked.")
+            lines.append(f"{said[:-1]}: as it is, it is not handed in."
+                         if names[0] in instead else f"{said[:-1]}, so not checked.")
     if left := sorted(path.name for path in found.others if path.parent == folder):
         lines.append(f"Would not be handed in: {_listed(left)} (each file stands alone).")
     files = {name: here.get(name) or instead[name] for name in asked if name in here or name in instead}

@@ -139,8 +139,8 @@ def _checks(assignment: Assignment) -> str:
         levels = int(assignment.tolerance(inputs, assignment.oracle(**inputs)).max())
         near = f"Each element may lie {levels} level{'s' * (levels > 1)} from the answer in float64, rounded."
     elif assignment.tolerance is not None:
-        near = (f"Each element may differ from the answer in float64 by what rounding to {dtype} explains, most "
-                f"elements by {_allowed_error(assignment, anywhere)} times their size.")
+        near = (f"Each element may differ from the answer in float64 by what rounding to {dtype} explains: most "
+                f"elements by {_allowed_error(assignment, anywhere)} of their value.")
         near += " Arithmetic in float16 fails." * (dtype == "float32")
     return (f"* Cases ({_sizes(anywhere[0])}): {_names(anywhere)}"
             + (f"; on a GPU also {_names(on_gpu)}" if on_gpu else "")
@@ -185,7 +185,7 @@ def _words(*drawn: Distribution | None, one_row: bool = False) -> str:
     whose = ", with" if one_row or one.axis is None else f"; each {('row', 'column')[one.axis]} has"
     words = f"normal{whose} a standard deviation of {low}" + f" to {high}" * (low != high)
     if offset := max(spread.offset for spread in spreads):
-        words += f" and a mean within ±{_number(offset)}" + " of those" * (not one.absolute)
+        words += f" and a mean within ±{_number(offset)}" + " standard deviations" * (not one.absolute)
     if one.outliers and one.outliers.exponents:
         first, last = one.outliers.exponents
         words += f"; one in {one.outliers.every} between ±{2**first:,} and ±{2 ** (last + 1):,}"

@@ -101,7 +101,7 @@ def test_a_folder_says_what_is_handed_in_missing_and_misnamed(tmp_path: Path) ->
     assert status == NOT_RIGHT
     assert "Would be handed in: transpose.py." in lines
     assert "Missing: rmsnorm_vector.py." in lines
-    assert "Found hw1/SiLU.py; silu.py expected." in lines
+    assert "Found hw1/SiLU.py; silu.py expected: as it is, it is not handed in." in lines
     assert "Found gemm (1).py, gemm_final.py; gemm.py expected, so not checked." in lines
     assert "Would not be handed in: utils.py (each file stands alone)." in lines
     # One page of all.
@@ -164,7 +164,8 @@ def test_what_stands_elsewhere_is_found_for_its_assignment(
         found = desk.find(tmp_path, files(), ["silu", "gemm"], named=True)
         expected = "silu.py, gemm.py" if meant == "all" else "silu.py"
         assert found.files == ({"silu": path} if checked else {}) and not found.complete
-        assert f"Found {file}; {expected} expected{'' if checked else ', so not checked'}." in found.lines
+        so = ": as it is, it is not handed in" if checked else ", so not checked"
+        assert f"Found {file}; {expected} expected{so}." in found.lines
 
 
 def test_the_notebook_that_was_handed_out_stands_for_what_is_written_in_it_alone(tmp_path: Path) -> None:
@@ -215,8 +216,9 @@ def test_where_nothing_can_be_checked_nothing_is_started(tmp_path: Path) -> None
 
 
 USAGE = {
-    "nothing there": (("nowhere",), "nowhere: no such file; a file or a folder expected"),
-    "another name": (("silu.py",), "silu.py: no such file, but there is SiLU.py; a file or a folder expected"),
+    "nothing there": (("nowhere",), "nowhere: no such file; a folder, or a file such as silu.py, expected"),
+    "another name": (
+        ("silu.py",), "silu.py: no such file, but there is SiLU.py; a folder, or a file such as silu.py, expected"),
     "nothing known": (("empty",), "empty: holds none of "),
     "assignment": (("SiLU.py", "--only", "slu"), "--only: 'slu' is no assignment"),
     "device": (("SiLU.py", "--device", "tpu"), "--device: 'tpu'"),

@@ -65,7 +65,7 @@ def test_what_is_particular_to_an_assignment_is_said() -> None:
     silu, gemm = (handout.parts(assignments()[name], COURSE)["checks"] for name in ("silu", "gemm"))
     assert ("`-extreme` | normal; each row has a standard deviation of 0.1 to 3 and a mean within ±2; "
             "one in 4 between ±8 and ±16,384 |") in silu
-    assert "rounding to float16 explains, most elements by 1e-3 times their size" in gemm
+    assert "rounding to float16 explains: most elements by 1e-3 of their value" in gemm
     assert "Arithmetic in float16 fails" not in gemm
     assert "half of the rows are 16 times as large" in gemm
 

@@ -73,8 +73,8 @@ def _summed_to(size: int) -> Callable[[Tensor, Tensor], Tensor | None]:
 
 # What is added of K instead of all of it.
 WRONG_PARTS: tuple[tuple[str, str, Callable[[int, int], slice]], ...] = (
-    ("last block missing", "The last, partial block of K is missing: the loop over K needs triton.cdiv(K, BLOCK) "
-     "steps, the last one masked.", lambda k, step: slice(0, k // step * step)),
+    ("last block missing", "The last, partial block of K is missing: the loop over K needs tl.cdiv(K, BLOCK) "
+     "steps, and in the last one both loads a mask with other=0.0.", lambda k, step: slice(0, k // step * step)),
     ("first {step} of K only", "Only the first {step} products of K were added, one block: does the loop over K run to "
      "its end?", lambda k, step: slice(0, step)),
     ("last block only", "Only the last block of K remains: add to the accumulator, do not replace it.",

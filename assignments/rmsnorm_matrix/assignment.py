@@ -68,7 +68,7 @@ WRONG_SUMS = (
     ("last block only", "Only the squares of the last block are in the sum: the loop replaces the total, it does not "
      "add to it.", sums.last_block),
     ("last block missing", "The last columns, a partial block, are missing from the sum: it needs "
-     "triton.cdiv(cols, BLOCK) blocks, the last one masked.", sums.whole_blocks),
+     "cols / BLOCK blocks, rounded up, the last one masked.", sums.whole_blocks),
 )
 
 ASSIGNMENT = assignment(

@@ -65,7 +65,7 @@ WRONG_SUMS = (
     ("blocks so far", "Each block was divided by the sum of the squares up to its own end: the total was read before "
      "all programs had added to it. They wait for each other only between launches: use two kernels.",
      sums.blocks_so_far),
-    ("last block missing", "The last, partial block is missing from the sum: it needs triton.cdiv(N, BLOCK) blocks, "
+    ("last block missing", "The last, partial block is missing from the sum: it needs N / BLOCK blocks, rounded up, "
      "the last one masked.", sums.whole_blocks),
     ("overlap counted twice", "The last block of the sum was moved back to end at N, and what it shares with the block "
      "before is counted twice: mask the partial block instead.", sums.overlap_twice),

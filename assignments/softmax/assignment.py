@@ -67,7 +67,7 @@ WRONG_SUMS = (
     ("first block only", "Only the first columns, one block of them, are in the sum: it goes over the whole row.",
      sums.first_block),
     ("last block missing", "The last columns, a partial block, are missing from the sum: it needs "
-     "triton.cdiv(cols, BLOCK) blocks, the last one masked.", sums.whole_blocks),
+     "cols / BLOCK blocks, rounded up, the last one masked.", sums.whole_blocks),
 )
 
 ASSIGNMENT = assignment(

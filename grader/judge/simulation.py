@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import torch
 
@@ -71,11 +71,11 @@ class Simulation:
 
     def run(
         self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs],
-        masked: Literal["zero", "nan"] = "zero", watch: Watch | None = None,
+        masked: list[int] | None = None, watch: Watch | None = None,
     ) -> Ran | CannotSimulate | Exhausted | Lost:
         """Runs the plan's calls one after another, each on a copy of its `inputs` and an output full of poison, and
         returns what the last one left: one of inputs is the first call, two are the steady call after it. `masked` is
-        what lanes hold that a mask without `other` switches off.
+        as in `messages.Simulate`.
 
         Raises InfrastructureError, BufferError.
         """
@@ -109,7 +109,7 @@ class Simulation:
 
     def _run(
         self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs],
-        masked: Literal["zero", "nan"], watch: Watch | None, other: bool,
+        masked: list[int] | None, watch: Watch | None, other: bool,
     ) -> Ran | CannotSimulate | Exhausted | Lost:
         text = write_plan(plan)
         file = memory_file(contents=text)

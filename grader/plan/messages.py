@@ -167,8 +167,8 @@ class Simulate(Message):
 
     `call` 0 is the first call; 1 the steady one, after setup and a first call on given buffers of its own, with other
     contents: these come before those of the steady call. `output` names the parameter that holds nothing yet. At most
-    `operations` element operations are made. `masked` is what lanes hold that a mask without `other` switched off.
-    `file` is the student's, for lines.
+    `operations` element operations are made. Lanes that a mask without `other` switched off hold zeros, as on a GPU;
+    with `masked` NaN, in loads of these lines, or in all loads if it names none. `file` is the student's, for lines.
     """
 
     op: Literal["simulate"] = "simulate"
@@ -177,7 +177,7 @@ class Simulate(Message):
     output: Name
     file: Name = ""
     operations: Size
-    masked: Literal["zero", "nan"] = "zero"
+    masked: Annotated[list[Line], Field(max_length=16)] | None = None
     watch: Watch | None = None
 
 

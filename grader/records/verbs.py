@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from grader import catalogue
-from grader.console import INFRASTRUCTURE_ERROR, errors, say
+from grader.console import INFRASTRUCTURE_ERROR, TEACHERS, errors, say
 from grader.console import usage as _usage
 from grader.course import Course, CourseError, read_course
 from grader.records import compare
@@ -31,7 +31,7 @@ COURSE = catalogue.ROOT / "course.toml"
 def add_to(app: typer.Typer) -> None:
     """Adds these commands to the command line's."""
     for name, command in (("rescore", rescore), ("diff", diff), ("apply", apply), ("explain-grade", explain_grade)):
-        app.command(name)(command)
+        app.command(name, rich_help_panel=TEACHERS)(command)
 
 
 def rescore(out: Out = Path("results"), course: CourseFile = COURSE) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Collection
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class Failed(Exception):
 
 def run_launch(
     launch: Launch, kernel: Kernel, buffers: list[Buffer], budget: Budget, findings: Findings,
-    masked: Literal["zero", "nan"], file: str, meter: Meter | None = None,
+    masked: Collection[int] | None, file: str, meter: Meter | None = None,
 ) -> None:
     """Runs a launch. Raises Failed where it stopped in between, or could not begin."""
     total = launch.grid[0] * launch.grid[1] * launch.grid[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -52,7 +53,7 @@ class Machine:
 
     def __init__(
         self, program: Program, kernel: str, grid: tuple[int, int, int], stored: set[int], budget: Budget,
-        masked: Literal["zero", "nan"], file: str, meter: Meter | None = None,
+        masked: Collection[int] | None, file: str, meter: Meter | None = None,
     ) -> None:
         self.program, self.kernel, self.grid, self.stored = program, kernel, grid, stored
         self.budget, self.masked, self.meter = budget, masked, meter
@@ -78,6 +79,11 @@ class Machine:
         self.budget.left -= operations
         if self.budget.left < 0:
             raise Limit("operations")
+
+    @property
+    def masked_is_nan(self) -> bool:
+        """Whether lanes that a mask without `other` switches off here hold no number."""
+        return self.masked is not None and (not self.masked or self.line() in self.masked)
 
     def line(self, op: Op | None = None) -> int:
         """The line of the innermost frame in the student's file."""

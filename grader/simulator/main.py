@@ -9,7 +9,6 @@ import base64
 import mmap
 import os
 from collections.abc import Collection, Sequence
-from typing import Literal
 
 import numpy as np
 
@@ -52,7 +51,7 @@ def prepare() -> None:
 
 def run(
     plan: Plan, *memories: Sequence[Array], outputs: Collection[str] = (), operations: int = 1 << 40,
-    masked: Literal["zero", "nan"] = "zero", file: str = "", watch: Watch | None = None,
+    masked: Collection[int] | None = None, file: str = "", watch: Watch | None = None,
 ) -> Result:
     """Runs calls of a plan, the first one and, given two memories, the steady one after it.
 

@@ -134,7 +134,7 @@ def _shadow(machine: Machine, source: Source, size: int) -> Shadow | None:
 def _filler(machine: Machine, element: str) -> Any:
     """What lanes hold that a mask without `other` switched off."""
     kind = KEPT[element]
-    if machine.masked == "zero" or kind.kind == "b":
+    if not machine.masked_is_nan or kind.kind == "b":
         return kind.type(0)
     return kind.type(np.nan) if kind.kind == "f" else kind.type(np.iinfo(kind).min // 3)
 
@@ -142,7 +142,7 @@ def _filler(machine: Machine, element: str) -> Any:
 def _read(
     machine: Machine, pointer: Pointer, mask: Array | None, other: Any, active: Array | None, masked: bool
 ) -> Array:
-    """What the lanes of a pointer hold; `other` where they take no part, what `machine.masked` says if it is None."""
+    """What the lanes of a pointer hold; `other` where they take no part, or what `_filler` says if it is None."""
     element, offsets = pointer.element, pointer.offsets
     size = STORED[element].itemsize
     live = _live(mask, active, offsets.ndim - 1)
@@ -164,7 +164,7 @@ def _read(
             fill = _filler(machine, element) if other is None else other
             values = np.where(reading, values, fill)
             off = None if mask is None or other is not None else ~mask
-            if machine.masked == "nan" and off is not None and off.any():
+            if off is not None and machine.masked_is_nan and off.any():
                 machine.findings.masked(machine.place(), source)
         # Where no lane is left out of one source, there is no other.
         result = values if result is None or lanes is None else np.where(lanes, values, result)

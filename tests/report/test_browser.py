@@ -150,6 +150,14 @@ def test_nothing_scrolls_sideways_and_nothing_is_cut(visit: Callable[..., Page],
     assert page.evaluate(CUT, width) == []
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_a_narrow_page_has_one_column(visit: Callable[..., Page], name: str) -> None:
+    page = visit(name, width=400)
+    widths = page.locator("h1, h2:visible, article.card p:visible").evaluate_all(
+        "(all) => all.map((one) => one.parentElement.getBoundingClientRect().width)")
+    assert widths and min(widths) > 250
+
+
 def test_what_is_cut_is_really_found(visit: Callable[..., Page]) -> None:
     page = visit("typical", width=400)
     page.add_style_tag(content="h3 { white-space: nowrap; width: 3rem; overflow: hidden; }")

@@ -95,7 +95,7 @@ def memory(tensor: Tensor) -> Any:
 
 def simulate(
     function: JITFunction[Any], grid: tuple[int, ...], *values: Any, debug: bool = True,
-    masked: Literal["zero", "nan"] = "zero", operations: int = 10**10, **constants: Any,
+    masked: list[int] | None = None, operations: int = 10**10, **constants: Any,
 ) -> Result:
     """Runs a kernel on tensors, in place. Numbers and tensors in the order of its parameters, constants by name."""
     plan, memories = planned(function, grid, *values, debug=debug, **constants)

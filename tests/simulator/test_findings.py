@@ -306,10 +306,10 @@ def test_lanes_that_a_mask_switched_off_are_zero_or_nan_as_asked_for() -> None:
     x, out = torch.ones(9), poison(1)
     assert found(simulate(masked_kernel, (1,), x, out, 9, OTHER=False)) == []
     assert float(out) == 9
-    (finding,) = found(simulate(masked_kernel, (1,), x, out, 9, masked="nan", OTHER=False))
+    (finding,) = found(simulate(masked_kernel, (1,), x, out, 9, masked=[], OTHER=False))
     assert finding == MaskedUsed(kernel="masked_kernel", line=line("# without other"), tensor="x_ptr")
     assert out.isnan().all()
-    assert found(simulate(masked_kernel, (1,), x, out, 9, masked="nan", OTHER=True)) == []
+    assert found(simulate(masked_kernel, (1,), x, out, 9, masked=[], OTHER=True)) == []
     assert float(out) == 9
 
 

@@ -63,8 +63,8 @@ PHRASES = (
      "Triton's compiler fails on this kernel without naming a line: try smaller blocks and a lower num_stages, and "
      "leave out parts of the kernel until it compiles."),
     (r"Pointer argument .*cannot be accessed from Triton",
-     "A tensor in host memory is passed to a kernel, which reads the GPU's memory only: copy it to the device first, "
-     "with .to(out.device)."),
+     "A tensor in host memory is passed to a kernel, which reads the GPU's memory only: copy what is needed of it to "
+     "the device first, a view such as matrix[:, 0], and not all of it."),
     (r"Expected all tensors to be on the same device",
      "One operation uses a tensor on the host and one on the GPU: allocate new ones with device=out.device."),
     # Triton's compiler.
@@ -241,6 +241,10 @@ def _hint(assignment: Assignment, kind: FailureKind, message: str, text: str) ->
     # A pointer that is indexed: Triton's own words are of something else.
     if kind == "compile_error" and re.match(r"[^#]*\w\[(?!.*(None|:))", text) and "triton.jit" in message:
         return ELEMENTS
+    if kind == "compile_error" and re.search(r"\btriton\.cdiv\(", text):
+        return "triton.cdiv is for host code: in a kernel write tl.cdiv."
+    if kind == "compile_error" and re.search(r"\btriton\.next_power_of_2\(", text):
+        return "triton.next_power_of_2 is for host code: work it out there, and pass it as a tl.constexpr."
     if kind == "compile_error" and re.search(r"outside of the scope of a kernel|forget to add @triton\.jit", message):
         return "A kernel calls kernels only, and this is a plain function: decorate it with @triton.jit."
     if kind in ("exception", "import_error", "compile_error"):

@@ -1,5 +1,6 @@
-# The loads have a mask and no `other`: what masked lanes hold goes into the sum.
-# expect: has a mask and no `other`, and the answer depends on the lanes that the mask switches off
+# The loads have a mask and no `other`: of x, what masked lanes hold goes into the sum; of the weight, nowhere.
+# expect: The load of `x_ptr` in line 13 has a mask and no `other`, and the answer depends on the lanes that the mask
+# never: The load of `w_ptr`
 import triton
 import triton.language as tl
 
