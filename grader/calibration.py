@@ -39,12 +39,12 @@ Ratio = Annotated[Interval, AfterValidator(_rising)]
 """Baseline ÷ kernel, with the bounds of its bootstrap interval."""
 
 
-class CaseRatio(Record):
+class CaseRatio(Record, extra="forbid"):
     case: str
     ratio: Ratio
 
 
-class MeasuredRung(Record):
+class MeasuredRung(Record, extra="forbid"):
     """A kernel of ours: its ratio for each timed case, and their geometric mean."""
 
     name: str
@@ -53,7 +53,7 @@ class MeasuredRung(Record):
     cases: list[CaseRatio] = Field(min_length=1)
 
 
-class Calibration(Record):
+class Calibration(Record, extra="forbid"):
     """`assignments` holds the rungs in the order they are taught, the reference first."""
 
     schema_: Literal["kernelmark/calibration/v1"] = Field(alias="schema")

@@ -216,7 +216,7 @@ def test_where_nothing_can_be_checked_nothing_is_started(tmp_path: Path) -> None
 
 
 USAGE = {
-    "nothing there": (("nowhere",), "nowhere: no such file; a folder, or a file such as silu.py, expected"),
+    "nothing there": (("nowhere",), "nowhere: no such file; a folder, or a file such as "),
     "another name": (
         ("silu.py",), "silu.py: no such file, but there is SiLU.py; a folder, or a file such as silu.py, expected"),
     "nothing known": (("empty",), "empty: holds none of "),
