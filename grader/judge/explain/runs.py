@@ -153,9 +153,13 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[Seen]) -> str:
         return "Offsets are below 0: something is subtracted from them without a mask, or a number wrapped around."
     if not found.masked and found.active > 1:
         call = f"tl.{found.access}" if found.access != "atomic" else ACCESS["atomic"]
-        other = ", and other=0.0" if found.access == "load" else ""
-        return (f"This {call} has no mask, and the last block reaches past the end: add a mask, such as offsets < n "
-                f"with the names of this line{other}. In a matrix compare rows and columns, each with its own size.")
+        other = (", and an `other` that changes nothing: 0.0 for a sum, -float('inf') for a maximum"
+                 if found.access == "load" else "")
+        matrix = next((one.layout for one in here if one.layout.is_matrix and one.layout.down and not one.flat), None)
+        mask = (f"that compares the index of the row with {matrix.down}, and that of the column with {matrix.across}"
+                if matrix else "such as offsets < n with the names of this line")
+        rest = "" if matrix else " In a matrix compare rows and columns, each with its own size."
+        return f"This {call} has no mask, and the last block reaches past the end: add a mask {mask}{other}.{rest}"
     if past == 1:
         return ONE_TOO_FAR
     row = next((one.layout for one in here if one.layout.is_matrix and one.layout.columns == past), None)

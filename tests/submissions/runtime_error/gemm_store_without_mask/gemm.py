@@ -1,5 +1,6 @@
 # The store of the last tile has no mask.
 # expect: tl.store has no mask
+# expect: compares the index of the row with M, and that of the column with N
 # never: stride
 # never: too far
 import triton
