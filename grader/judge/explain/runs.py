@@ -153,9 +153,10 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[Seen]) -> str:
         return "Offsets are below 0: something is subtracted from them without a mask, or a number wrapped around."
     if not found.masked and found.active > 1:
         call = f"tl.{found.access}" if found.access != "atomic" else ACCESS["atomic"]
-        other = (", and an `other` that changes nothing: 0.0 for a sum, -float('inf') for a maximum"
-                 if found.access == "load" else "")
-        matrix = next((one.layout for one in here if one.layout.is_matrix and one.layout.down and not one.flat), None)
+        other = ", and an `other` that changes nothing, such as 0.0 in a sum" if found.access == "load" else ""
+        # A matrix of one row has no row to tell an index by; the tile has.
+        matrix = next((one.layout for one in here if one.layout.down
+                       and (len(one.access.tile) > 1 or not one.flat)), None)
         mask = (f"that compares the index of the row with {matrix.down}, and that of the column with {matrix.across}"
                 if matrix else "such as offsets < n with the names of this line")
         rest = "" if matrix else " In a matrix compare rows and columns, each with its own size."
