@@ -143,6 +143,8 @@ PHRASES = (
      "triton.language has no {name}: build it from tl.exp, tl.sum, tl.where and arithmetic."),
     (r"'NoneType' object has no attribute 'type'|has no attribute '(type|data_ptr)'",
      "A kernel takes tensors and numbers: pass the torch tensors themselves."),
+    (r"specialize argument of type: (?P<name>[\w.]+)",
+     "A kernel takes tensors and Python's own numbers, and is given a {name}: convert a number with int() or float()."),
     (r"missing \d+ required .*arguments?: (?P<name>.+)",
      "A call leaves out {name}: compare the call with the kernel's parameters, tl.constexpr ones included."),
     (r"Keyword argument (?P<name>\w+) was specified but unrecognised",
