@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import sys
 import tempfile
@@ -125,7 +126,7 @@ def _grade(
             errors.print(f"kernelmark: {line}", markup=False)
         if left := desk.beside(submissions, [student.folder for student in students]):
             errors.print(f"kernelmark: {', '.join(left)}: in no student's folder, so not graded", markup=False)
-        students = chosen(students, student)
+        students = chosen(students, intake.folders(submissions, student))
         rules = read_course(course, frozenset(found))
     except (SubmissionError, CourseError) as error:
         _usage(str(error))
@@ -135,6 +136,7 @@ def _grade(
     from grader import run
     from grader.preflight import PlanError
     from grader.records.store import StoreError
+    from grader.report.leaderboard import begin
 
     try:
         names = [name for name in only.replace(" ", "").split(",") if name]
@@ -147,6 +149,10 @@ def _grade(
             students, rules, out=out, only=names, device=device, jobs=jobs, seed=seed, speed=speed, minimum=minimum,
             allow_degraded=allow_degraded, options=own, console=told, kind=kind, force=force,
         ) as plan:
+            if leaderboard:
+                # Before the first report, which tells its student the pseudonym.
+                with contextlib.suppress(OSError):  # the class page tells of it
+                    begin(out)
             failures = run.grade_class(plan, told, errors, as_json=as_json, leaderboard=leaderboard)
     except (PlanError, StoreError) as error:
         _usage(str(error))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import zoneinfo
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
@@ -98,6 +99,16 @@ class Late(_Table):
             return moment.astimezone(datetime.UTC)
         zone = zoneinfo.ZoneInfo(self.zone)
         return max(moment.replace(tzinfo=zone, fold=fold).astimezone(datetime.UTC) for fold in (0, 1))
+
+    def words(self, instant: datetime.datetime) -> str:
+        """A moment as a clock of the course's zone shows it."""
+        return instant.astimezone(zoneinfo.ZoneInfo(self.zone)).isoformat()
+
+    def strangers(self, known: Iterable[str]) -> list[str]:
+        """Those that an extension, an excuse or an override names and who are not among the `known` ids."""
+        here = {one.casefold() for one in known}
+        named = [one.student for one in self.extensions] + [one.student for one in (*self.excused, *self.overrides)]
+        return list(dict.fromkeys(one for one in named if one.casefold() not in here))
 
     def deadline(self, student: str, assignment: str) -> datetime.datetime | None:
         """Until when, in UTC, a student's work is in time; None: there is no deadline."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -115,6 +116,21 @@ def remembered(folder: Path) -> list[str]:
                 for problem in one.problems]
     except ManifestError as error:
         return [printable(str(error))]
+
+
+def folders(folder: Path, names: Sequence[str]) -> list[str]:
+    """The names with the id of a member, or what the source calls one, replaced by the folders that are theirs."""
+    from grader.intake.manifest import ManifestError, read_manifest
+
+    of: dict[str, list[str]] = {}
+    if names and (folder / FILE).is_file():
+        # What is wrong with it `remembered` says.
+        with contextlib.suppress(ManifestError):
+            for one in read_manifest(folder).submissions:
+                for key in {key for member in one.members for key in (member.id, member.source_id)}:
+                    of.setdefault(key, []).append(one.folder)
+                of[one.folder] = [one.folder]
+    return [one for name in names for one in of.get(name, [name])]
 
 
 def _instant(text: str) -> datetime.datetime:

@@ -157,8 +157,8 @@ def _counted(
     if deadline is not None and attempt.submitted_at is None:
         steps.append(Step("in time as far as is known" + (
             "; its source marks it late and does not say since when" if attempt.late else ""), points))
-    if seconds:
-        steps.append(Step(f"{_span(seconds)} after {deadline:%Y-%m-%d %H:%M:%S} UTC", points))
+    if deadline is not None and seconds:
+        steps.append(Step(f"{_span(seconds)} after {late.words(deadline)}", points))
     left = max(0.0, seconds - days * DAY)
     if days:
         steps.append(Step(f"{days} grace {'day' if days == 1 else 'days'}: {_span(left)} late", points))
@@ -166,7 +166,7 @@ def _counted(
         count = math.ceil(left / DAY) if late.by == "day" else left / DAY
         percent = min(late.most, late.percent * count)
         points *= 1 - percent / 100
-        steps.append(Step(f"{percent:g} % off: {count:.4g} days at {late.percent:g} % each"
+        steps.append(Step(f"{percent:g} % off: {count:.4g} {'day' if count == 1 else 'days'} at {late.percent:g} % each"
                           + (f", at most {late.most:g} %" if percent < late.percent * count else ""), points))
         if points > (most := maximum * late.cap / 100):
             points = most

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -26,6 +26,7 @@ from grader.text import clean
 Out = Annotated[Path, typer.Option(help="The folder of results.")]
 CourseFile = Annotated[Path, typer.Option("--course", help="Points, thresholds, policy for late work.")]
 COURSE = catalogue.ROOT / "course.toml"
+WHO = "a folder of results, or an id of the roster or of intake.json"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -51,10 +52,11 @@ def rescore(out: Out = Path("results"), course: CourseFile = COURSE) -> None:
 
 def diff(
     out: Out = Path("results"),
-    student: Annotated[list[str] | None, typer.Option("--student", help="Of this one alone.")] = None,
+    student: Annotated[list[str] | None, typer.Option("--student", help="Of this one alone, by folder or id.")] = None,
 ) -> None:
     """Show who would move if the newest attempts stood: by how much, in which checks, and why."""
     with _told(), Store.existing(out) as store:
+        _known(store, out, student)
         found = [move for move in compare.moves(store) if _named(move.before, student)]
         failed = [one for one in compare.failures(store) if _named(one, student)]
         for line in compare.lines(found, failed):
@@ -63,13 +65,14 @@ def diff(
 
 def apply(
     out: Out = Path("results"),
-    student: Annotated[list[str] | None, typer.Option("--student", help="Of this one alone.")] = None,
+    student: Annotated[list[str] | None, typer.Option("--student", help="Of this one alone, by folder or id.")] = None,
     only: Annotated[str, typer.Option(help="Assignments, e.g. silu,gemm. Default: all.")] = "",
     undo: Annotated[bool, typer.Option("--undo", help="Take back what was applied last.")] = False,
 ) -> None:
     """Let the newest attempts stand, as `kernelmark diff` shows them."""
     names = [name for name in only.replace(" ", "").split(",") if name]
     with _held(out) as store:
+        _known(store, out, student)
         if undo:
             batch = to_undo(store.decisions())
             if batch is None:
@@ -98,21 +101,28 @@ def apply(
 
 
 def explain_grade(
-    student: Annotated[str, typer.Argument(help="Whose; without it a line for each student.")] = "",
+    student: Annotated[str, typer.Argument(help="Whose, by folder or id; without it a line for each student.")] = "",
     out: Out = Path("results"),
     course: CourseFile = COURSE,
     roster: Annotated[Path | None, typer.Option(help="roster.csv, with late_days.")] = None,
 ) -> None:
     """Print every step from raw points to a student's grade, by the course file's policy for late work."""
     rules = _course(course)
-    with _told():
-        found = grades(out, rules, roster)
+    with _told(), Store.existing(out) as store:
+        found, attempts = grades(out, rules, roster), store.attempts()
+    folders = {member.casefold(): one.slug for one in attempts for member in one.members}
     if student:
-        found = [grade for grade in found if grade.student.casefold() == student.casefold()]
+        wanted = {student.casefold(), *(
+            member.casefold() for one in attempts if _named(one, [student]) for member in one.members)}
+        found = [grade for grade in found if grade.student.casefold() in wanted]
         if not found:
-            _usage(f"{student!r}: no such student in {out}; an id of the roster or of intake.json expected")
+            _usage(f"{student!r}: no such student in {out}; {WHO}, or --roster, expected")
+    else:
+        for line in strangers(course, rules, found):
+            errors.print(f"kernelmark: {line}", markup=False)
     for grade in found:
-        for line in _explained(grade) if student else [_total(grade)]:
+        folder = folders.get(grade.student.casefold(), grade.student)
+        for line in _explained(grade, folder) if student else [_total(grade, folder)]:
             say(clean(line, 1000))
 
 
@@ -125,27 +135,45 @@ def grades(out: Path, course: Course, roster: Path | None = None) -> list[Grade]
     return class_grades(stands, [] if roster is None else read_roster(roster), course.late, known, books)
 
 
-def _explained(grade: Grade) -> Iterator[str]:
+def strangers(course: Path, rules: Course, found: Sequence[Grade]) -> list[str]:
+    """A line for each person whom the course's policy names and who has no grade: an id may be mistyped."""
+    return [f"{course}: [late] names {one!r}, who has no grade here; an id of the roster or of intake.json expected"
+            for one in rules.late.strangers(grade.student for grade in found)]
+
+
+def _explained(grade: Grade, folder: str) -> Iterator[str]:
     for line in grade.lines:
         yield f"{line.assignment}"
         for step in line.steps:
             yield f"    {'–' if step.points is None else format(step.points, '.6g'):>7}  {step.text}"
         if line.other_course:
             yield "             graded under another course file than the newest grades of the class"
-    yield _total(grade)
+    yield _total(grade, folder)
 
 
-def _total(grade: Grade) -> str:
+def _total(grade: Grade, folder: str) -> str:
     of = f", {grade.grace_days} of {grade.late_days} grace days used" if grade.late_days else ""
     blank = [line.assignment for line in grade.lines if line.points is None and line.maximum]
     other = [line.assignment for line in grade.lines if line.other_course]
-    return (f"{grade.student}: {grade.points:g} of {grade.maximum:g}{of}"
+    who = grade.student if folder == grade.student else f"{grade.student} ({folder})"
+    return (f"{who}: {grade.points:g} of {grade.maximum:g}{of}"
             + (f"; not judged yet: {', '.join(blank)}" if blank else "")
             + (f"; under another course file: {', '.join(other)}" if other else ""))
 
 
 def _named(attempt: Attempt, names: list[str] | None) -> bool:
-    return not names or attempt.slug in names or attempt.student in names
+    """Whether it is of one of these: a folder, or an id of a member. No names: it is."""
+    asked = {name.casefold() for name in names or ()}
+    return not asked or not asked.isdisjoint(
+        name.casefold() for name in (attempt.slug, attempt.student, *attempt.members))
+
+
+def _known(store: Store, out: Path, names: list[str] | None) -> None:
+    """Ends the command where one of the names is nobody's: a mistyped one would find nothing to do."""
+    attempts = store.attempts() if names else []
+    for name in names or ():
+        if not any(_named(one, [name]) for one in attempts):
+            _usage(f"--student {name!r}: no such student in {out}; {WHO} expected")
 
 
 def _course(path: Path) -> Course:

@@ -58,6 +58,11 @@ def test_a_students_page_says_why_an_archive_could_not_be_read(tmp_path: Path) -
     assert done.returncode == 0, done
     poe, roe = ((tmp_path / "results" / name / "report.html").read_text() for name in ("poe_12", "roe_13"))
     assert "poe_12_3_hw.zip: is damaged" in poe and "hw.zip" not in roe
+    # By the id of Canvas; one that is nobody's is refused as before.
+    done = kernelmark("grade", "class", "--only", "silu", "--device", "cpu", "--student", "13", cwd=tmp_path)
+    assert done.returncode == 0 and "Skipped 1 of 1" in done.stdout, done
+    done = kernelmark("grade", "class", "--student", "99", cwd=tmp_path)
+    assert done.returncode == 2 and "--student '99': no such student here" in done.stderr
     assert "Found hw.zip; silu.py expected" in poe
 
 

@@ -233,8 +233,8 @@ def read_course_of(folder: Path, text: str) -> Any:
 
 STEPS = """silu
          80  80 of 100 points, accepted, the last of 2 hand-ins (2026-10-02T12:00:00+02:00)
-         80  12 h 1 min after 2026-10-01 21:59:00 UTC
-         72  10 % off: 1 days at 10 % each
+         80  12 h 1 min after 2026-10-01T23:59:00+02:00
+         72  10 % off: 1 day at 10 % each
 ada: 72 of 100
 """
 
@@ -256,6 +256,33 @@ def test_explain_grade_prints_every_step(tmp_path: Path) -> None:
     assert done.stdout == "ada: 80 of 100, 1 of 1 grace days used\neve: 0 of 0\n"
     done = kernelmark("explain-grade", "mallory", *asked)
     assert done.returncode == 2 and "'mallory': no such student" in done.stderr
+
+
+def test_a_student_is_found_by_folder_and_by_id(tmp_path: Path) -> None:
+    made: dict[str, Any] = {"slug": "byronada_7", "student": "byronada_7", "members": ("ada", "bob"), "score": 60,
+                            "verdict": "accepted", "max_score": 100}
+    with Store.create(tmp_path) as store:
+        add(store, draft(**made))
+        add(store, draft(**made | {"score": 90}))
+    asked = ("--out", tmp_path)
+    for name in ("byronada_7", "ada", "ADA"):
+        assert kernelmark("diff", *asked, "--student", name).stdout.count("(+30)") == 1
+        assert "ada (byronada_7): 60 of 100" in kernelmark("explain-grade", name, *asked).stdout
+    assert kernelmark("explain-grade", "bob", *asked).stdout.endswith("\nbob (byronada_7): 60 of 100\n")
+    for verb in ("diff", "apply"):
+        done = kernelmark(verb, *asked, "--student", "mallory")
+        assert done.returncode == 2 and "--student 'mallory': no such student" in done.stderr and not done.stdout
+    assert kernelmark("apply", *asked, "--student", "bob").stdout.startswith("1 newer attempt stands now")
+
+
+def test_who_is_named_and_has_no_grade_is_told(tmp_path: Path) -> None:
+    with Store.create(tmp_path) as store:
+        add(store, draft(verdict="accepted", score=60, max_score=100))
+    (tmp_path / "course.toml").write_text(
+        '[[late.extensions]]\nstudent = "Ada"\nuntil = 2026-10-08T23:59:00\n'
+        '[[late.excused]]\nstudent = "adda"\nassignment = "silu"\nreason = "ill"\nby = "me"\n')
+    done = kernelmark("explain-grade", "--out", tmp_path, "--course", tmp_path / "course.toml")
+    assert done.returncode == 0 and done.stderr.count("names") == 1 and "[late] names 'adda', who has no" in done.stderr
 
 
 def test_what_stands_for_policy_is_what_was_applied(tmp_path: Path) -> None:
