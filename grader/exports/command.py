@@ -148,17 +148,20 @@ def classroom50(
     student: Students = None, roster: Roster = None, force: Force = False,
 ) -> None:
     """Write a result for each student as Classroom 50 reads it; points are rounded to whole ones."""
-    from grader.exports.graded import ExportError
+    from grader.exports.graded import ExportError, some
     from grader.exports.platforms import classroom50 as converted
 
     found = _class(results, intake, roster, student or ())
     written = []
+    refused: dict[str, list[str]] = {}
     for one in found.graded:
         try:
             written.append((one.folder, _json(converted(one, found.kind, classroom, assignment))))
         except ExportError as error:
-            found.lines.append(str(error))
-    _say(found.lines)
+            folder, _, why = str(error).partition(": ")
+            refused.setdefault(why, []).append(folder)
+    # A download without times refuses all of a class for one reason.
+    _say([*found.lines, *(f"{some(folders)}: {why}" for why, folders in refused.items())])
     if not written:
         usage(f"{intake}: no result can be written, as told above; times of submission expected")
     for folder, content in written:
@@ -225,13 +228,17 @@ def _class(
     from grader.exports.graded import ExportError, read_class
     from grader.intake.manifest import ManifestError, read_manifest
     from grader.records.store import FOLDER, StoreError
-    from grader.records.verbs import grades
+    from grader.records.verbs import grades, strangers
     from grader.roster import RosterError, read_roster
 
     try:
         rules = read_course(course, frozenset(catalogue.files())) if course else None
-        return read_class(results, read_manifest(intake) if intake else None, read_roster(roster) if roster else None,
-                          students, grades(results, rules, roster) if rules and (results / FOLDER).is_dir() else ())
+        marks = grades(results, rules, roster) if rules and (results / FOLDER).is_dir() else []
+        found = read_class(results, read_manifest(intake) if intake else None,
+                           read_roster(roster) if roster else None, students, marks)
+        if course and rules and marks:
+            found.lines += strangers(course, rules, marks)
+        return found
     except (CourseError, ExportError, ManifestError, RosterError, StoreError) as error:
         _refused(error)
 

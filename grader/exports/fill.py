@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.exports.graded import Class, ExportError
+from grader.exports.graded import Class, ExportError, some
 from grader.intake.manifest import Member
 from grader.intake.people import names
 from grader.report.text import points
@@ -59,7 +59,7 @@ def canvas(path: Path, column: str, found: Class) -> Filled:
         yield Key(student, [member.name, member.id], names=True)
 
     people = [number for number, row in enumerate(sheet.rows) if number and _cell(row, ident).strip()]
-    filled = _filled(sheet, target, people, found, keys)
+    filled = _filled(sheet, target, student, people, found, keys)
     # Before anybody: "Manual Posting" and the points possible, which Canvas reads, as they are.
     head = list(range(1, min(people, default=len(sheet.rows))))
     for number in head:
@@ -95,7 +95,7 @@ def moodle(path: Path, column: str, found: Class) -> Filled:
 
     numbers = Sheet([[re.sub(r"^\D+", "", _cell(row, 0)), *row[1:]] for row in sheet.rows])
     people = [at for at, row in enumerate(sheet.rows) if at and any(row)]
-    filled = _filled(sheet, target, people, found, keys, look=numbers)
+    filled = _filled(sheet, target, name or 0, people, found, keys, look=numbers)
     most = sheet.column("Maximum grade")
     for at in {_cell(sheet.rows[row], most) for row in filled.rows} if most is not None else ():
         _compare(filled, found, at, sheet.header[target])
@@ -109,16 +109,17 @@ class _Done:
 
 
 def _filled(
-    sheet: Sheet, target: int, people: Sequence[int], found: Class, keys: Callable[[Member], Iterator[Key]],
+    sheet: Sheet, target: int, who: int, people: Sequence[int], found: Class, keys: Callable[[Member], Iterator[Key]],
     look: Sheet | None = None,
 ) -> _Done:
-    """Writes each total into the one row that is its member's."""
+    """Writes each total into the one row that is its member's; column `who` says whose a row is."""
     table = look or sheet
     # Spreadsheets that part columns by semicolons mostly have a comma in their numbers.
     cells = [cell for row in sheet.rows[1:] for cell in row if _NUMBER.fullmatch(cell)]
     comma = sheet.delimiter == ";" and not any("." in cell for cell in cells)
     done = _Done(set(), [])
-    changed = 0
+    changed = part = 0
+    told: set[int] = set()
     for one, member, total in found.judged():
         rows = next((rows for key in keys(member) if (rows := _rows(table, people, key))), set())
         if len(rows) != 1:
@@ -126,6 +127,7 @@ def _filled(
                 f"{len(rows)} rows of the sheet may be meant; left out" if rows else "in no row of the sheet"))
             continue
         (row,) = rows
+        told.add(row)
         if row in done.rows:
             done.lines.append(f"{one.folder}: {member.id}: row {row + 1} has a grade of another submission; left out")
             continue
@@ -139,7 +141,14 @@ def _filled(
         sheet.rows[row] += [""] * (target + 1 - len(sheet.rows[row]))
         sheet.rows[row][target] = new.replace(".", ",") if comma else new
         done.rows.add(row)
-    if part := sum(one.result.measured_max < one.result.max_score for one, _, _ in found.judged()):
+        part += one.result.measured_max < one.result.max_score
+        if (most := one.most(member)) < one.result.max_score:
+            done.lines.append(f"{one.folder}: {member.id}: {new} of {points(most)} points, and the rest excused: "
+                              "nothing is scaled")
+    if blank := [_cell(sheet.rows[row], who).strip() for row in people if row not in told]:
+        done.lines.append(f"no grade here for {len(blank)} {'row' if len(blank) == 1 else 'rows'} of the sheet: "
+                          f"{some(blank)}")
+    if part:
         done.lines.append(f"{part} of these are of fewer points than the course has: speed, for one, needs a GPU")
     if changed:
         done.lines.append(f"{changed} of these had another grade in the sheet")

@@ -15,6 +15,8 @@ from grader.report.load import load_results
 from grader.result import UNJUDGED, Result
 from grader.roster import Student
 
+MOST_NAMED = 12
+
 
 class ExportError(Exception):
     """Nothing can be exported; one line that says what, where and what was expected."""
@@ -38,6 +40,11 @@ class Graded:
             return None if self.unjudged else self.result.score
         is_open = any(line.points is None and line.maximum for line in grade.lines)
         return None if is_open else grade.points
+
+    def most(self, member: Member) -> float:
+        """The points that the member's total is of: less than the result's, where a part is excused."""
+        grade = self.grades.get(member.id)
+        return self.result.max_score if grade is None else grade.maximum
 
     @property
     def shown(self) -> Result:
@@ -107,6 +114,12 @@ def read_class(
     if not found.graded:
         raise ExportError(f"{out}: holds no result; the folder that kernelmark grade wrote expected")
     return found
+
+
+def some(names: Sequence[str]) -> str:
+    """Names in a line, the first of many."""
+    more = f" and {len(names) - MOST_NAMED:,} more" * (len(names) > MOST_NAMED)
+    return "; ".join(names[:MOST_NAMED]) + more
 
 
 def _ids(members: Sequence[Member]) -> str:

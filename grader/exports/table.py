@@ -11,12 +11,13 @@ from grader.report.gradebook import cell, gradebook
 from grader.report.load import Entry
 from grader.report.text import points
 
-PERSON = ("id", "name", "email", "section", "folder", "submitted_at", "late", "problems", "grade")
+PERSON = ("id", "name", "email", "section", "folder", "submitted_at", "late", "problems", "grade",
+          "grade_max")
 
 
 def table(found: Class) -> str:
-    """CSV text: `grade` is by the course's policy, `score` what was graded. Whoever handed nothing in has a row, and no
-    grade in it."""
+    """CSV text: `grade` is by the course's policy, and of `grade_max`; `score` is what was graded. Whoever handed
+    nothing in has a row, and no grade in it."""
     rows = list(csv.reader(io.StringIO(gradebook([Entry(one.folder, one.result) for one in found.graded]))))
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -29,8 +30,8 @@ def table(found: Class) -> str:
                     cell("; ".join(one.hand_in.problems))]
         for member in one.members:
             total = one.total(member)
-            grade = "" if total is None else points(total)
-            writer.writerow([*_person(member), cell(one.folder), *when, grade, *row[1:]])
+            grade = ["", ""] if total is None else [points(total), points(one.most(member))]
+            writer.writerow([*_person(member), cell(one.folder), *when, *grade, *row[1:]])
     for member in found.missing:
         writer.writerow([*_person(member), *[""] * (len(PERSON) - 4 + len(rows[0]) - 1)])
     return sheet.getvalue()

@@ -63,7 +63,8 @@ def test_canvas_rows_and_column_that_are_meant(tmp_path: Path) -> None:
     assert (tmp_path / "sheet.csv").read_text() == CANVAS and output.startswith("filled.csv: 3 grades")
     for line in ("moemax_105: 105: is excused (EX); left out", "poepam_106: 106: is not assigned (N/A); left out",
                  "roerob_107: no total, since it is open how many points these are: gemm",
-                 "zoe_999: 999: in no row of the sheet", "late_1: handed in, and not graded"):
+                 "zoe_999: 999: in no row of the sheet", "late_1: handed in, and not graded",
+                 "no grade here for 3 rows of the sheet: Doe, Jane; Roe, Rob; Student, Test"):
         assert f"kernelmark: {line}" in said, said
 
 
@@ -175,3 +176,25 @@ def test_a_sheet_gets_the_grade_by_policy(tmp_path: Path) -> None:
                "course.toml", *words, "--force", "--out", "filled.csv", cwd=tmp_path)
         rows = read_sheet(tmp_path / "filled.csv").rows[3:]
         assert [(row[1], row[-1]) for row in rows] == [("101", "350"), ("102", "354")]
+
+
+def test_what_is_excused_is_missing_from_the_points_that_a_grade_is_of(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in ("leili_102", "zoe_999"):
+        assert kept(Graded(Submission(name, Path(name), name), result(name)), out, members=(name[-3:],)) == []
+    taken(tmp_path / "class", "canvas", hand_in("leili_102", person("102", "leili")),
+          hand_in("zoe_999", person("999", "zoe")))
+    (tmp_path / "sheet.csv").write_text(CANVAS)
+    (tmp_path / "course.toml").write_text("".join(
+        f'[[late.excused]]\nstudent = "{who}"\nassignment = "gemm"\nreason = "ill"\nby = "Roe"\n'
+        for who in ("102", "201")))
+    words = ("--intake", "class", "--course", "course.toml")
+    said, _ = export("canvas", "out", "--sheet", "sheet.csv", "--column", "Kernels", *words, "--out", "filled.csv",
+                     cwd=tmp_path)
+    assert any(line.startswith("kernelmark: leili_102: 102: 300 of 500 points, and the rest excused") for line in said)
+    assert "kernelmark: 1 of these are of fewer points than the course has: speed, for one, needs a GPU" in said
+    assert any("course.toml: [late] names '201', who has no grade" in line for line in said)
+    export("csv", "out", *words, "--out", "grades.csv", cwd=tmp_path)
+    head, *rows = read_sheet(tmp_path / "grades.csv").rows
+    assert [dict(zip(head, row, strict=True))["grade_max"] for row in rows] == ["500", "600"]
