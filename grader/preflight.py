@@ -68,7 +68,7 @@ def results(out: Path, submissions: Sequence[Submission], assignments: int) -> N
     try:
         out.mkdir(parents=True, exist_ok=True)
         for folder in (out, *(path for one in submissions if (path := out / one.slug).exists())):
-            for name in ("result.json", "report.html", "checks.log", "index.html", "gradebook.csv"):
+            for name in ("result.json", "report.html", "checks.log", "index.html", "gradebook.csv", "leaderboard.html"):
                 if (folder / name).is_dir():
                     raise PlanError(f"--out {folder / name}: is a folder; a file, or nothing, expected")
             with tempfile.TemporaryFile(dir=folder):

@@ -77,6 +77,7 @@ RESULTS: dict[str, tuple[Change, str]] = {
     "a file for a student's folder": (lambda out: (out / "alice").write_text(""), "alice"),
     "a folder for a student's report": (lambda out: (out / "alice" / "report.html").mkdir(parents=True), "report.html"),
     "a folder for the class page": (lambda out: (out / "index.html").mkdir(), "index.html: is a folder"),
+    "a folder for the leaderboard": (lambda out: (out / "leaderboard.html").mkdir(), "leaderboard.html: is a folder"),
 }
 
 

@@ -104,11 +104,15 @@ def test_a_leaderboard_is_there_where_it_was_asked_for_and_says_no_name(tmp_path
     assert "alice" not in page and "bob" not in page and "1 with points" in page
     name = (out / "gradebook.csv").read_text().splitlines()[1].rsplit(",", 1)[1].strip('"')
     assert re.fullmatch(r"[a-z]{6}-[a-z]{6}", name) and name in page
+    report, other = ((out / who / "report.html").read_text() for who in ("alice-liddell", "bob-builder"))
+    assert f"which lists those with points, is {name}." in report and name not in other
     write_all(out)
     assert (out / "leaderboard.html").read_text() == page
     (out / "leaderboard.html").unlink()
     write_all(out)
     assert not (out / "leaderboard.html").exists() and "pseudonym" not in (out / "gradebook.csv").read_text()
+    assert kernelmark(*asked[:-1]).returncode == 0
+    assert "leaderboard" not in (out / "alice-liddell" / "report.html").read_text()
 
 
 def test_pseudonyms_differ_with_the_key_and_the_student() -> None:

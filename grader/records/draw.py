@@ -11,6 +11,7 @@ from grader.hidden import any_hidden, for_student, staff
 from grader.records.attempt import Attempt, hash_of_rules
 from grader.records.standing import by_assignment, latest, newest_books, pending, standing
 from grader.records.store import Store
+from grader.report.leaderboard import key_of, pseudonym
 from grader.result import Result, with_assignments
 
 RESULT = "result.json"
@@ -84,6 +85,9 @@ def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books) -> 
         return False
     folder = out / attempts[0].slug
     result = _joined(attempts, records, books)
+    if (key := key_of(out)) is not None:
+        name = pseudonym(key, attempts[0].slug)
+        result.notes.append(f"Your name on the leaderboard, which lists those with points, is {name}.")
     hidden = any_hidden(result)
     whole = staff(folder) if hidden else folder
     texts = {folder / RESULT: _json(for_student(result))} | ({whole / RESULT: _json(result)} if hidden else {})
