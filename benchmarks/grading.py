@@ -31,7 +31,7 @@ from grader.grading import grade
 from grader.judge import attempt, execution, preparing, simulation
 from grader.judge.lane import close_lane, lane_zygote
 from grader.judge.timing.pool import Pool
-from grader.lanes import Job
+from grader.lanes import read_job
 from grader.submission import find_submissions
 
 SAMPLE_SECONDS = 0.2
@@ -69,7 +69,7 @@ def _one_submission(device: str) -> Iterator[tuple[str, float]]:
     found = assignments()
     course = read_course(ROOT / "course.toml", frozenset(found))
     (submission,) = find_submissions(ROOT / "reference", [a.file for a in found.values()])
-    job = Job(submission, course, only=course.assignments or (), device=device)
+    job = read_job(submission, course, only=course.assignments or (), device=device)
 
     if device == "cpu":
         torch.set_num_threads(1)

@@ -26,7 +26,7 @@ from grader.forkserver.handle import Zygote
 from grader.forkserver.isolation import Isolation
 from grader.grading import grade
 from grader.judge import lane
-from grader.lanes import Job
+from grader.lanes import read_job
 from grader.plan import wire
 from grader.submission import find_submissions
 
@@ -101,9 +101,9 @@ def _gradings(levels: list[Isolation], runs: int) -> list[list[float]]:
     for _ in range(runs):
         for level, kept in zip(levels, seconds, strict=True):
             lane.start_lane(level)
-            grade(Job(submission, course))
+            grade(read_job(submission, course))
             started = time.perf_counter()
-            graded = grade(Job(submission, course))
+            graded = grade(read_job(submission, course))
             kept.append(time.perf_counter() - started)
             assert graded.result is not None and graded.result.score == graded.result.measured_max, graded.log
             lane.close_lane()

@@ -107,7 +107,7 @@ class Checker:
     def _judged(self, found: Desk, name: str, path: Path) -> Result | None:
         from grader.grading import grade
         from grader.judge.device import sane
-        from grader.lanes import Job, draw_seed
+        from grader.lanes import draw_seed, read_job
 
         if self.device == "cuda" and not sane():
             raise InfrastructureError("the GPU does not answer this process any more; start the command again")
@@ -116,7 +116,7 @@ class Checker:
                    "--seed", str(number), *(["--speed"] if self.options.speed else []), *self.options.words]
         try:
             with _handed_in(found.folder, path, catalogue.files()[name]) as submission:
-                graded = grade(Job(
+                graded = grade(read_job(
                     submission, self.options.course, (name,), self.device, self.options.speed, number,
                     os.fsencode(shlex.join(command)).decode("utf-8", "replace"), self.calibrations))
         except Exception as error:

@@ -128,6 +128,11 @@ class Course(_Table):
         """
         return catalogue.select(names, only or self.assignments or ())
 
+    @property
+    def source_bytes(self) -> int:
+        """How long a student's file may be."""
+        return self.limits.source_kb * 1024
+
     def points_of(self, assignment: str) -> AssignmentPoints:
         own = self.points.assignments.get(assignment)
         return own or AssignmentPoints(correctness=self.points.correctness, performance=self.points.performance)

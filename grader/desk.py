@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.submission import printable, read_source_file
+from grader.submission import HandedIn, Source, printable, read_source_file
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".7z", ".rar")
 # `silu.py.txt` is what an editor of Windows leaves.
@@ -119,11 +119,16 @@ def strays(folder: Path, known: Mapping[str, str]) -> Strays:
     return found
 
 
-def elsewhere(folder: Path, known: Mapping[str, str]) -> tuple[dict[str, list[str]], list[str]]:
-    """The strays as text, by assignment; and the others, where the folder holds no file that is looked for."""
+def handed_in(folder: Path, sources: Mapping[str, Source], known: Mapping[str, str]) -> HandedIn:
+    """What was read of a student's folder, with what it holds instead of the files that are missing. `known` are all
+    assignments with the names of their files."""
+    missing = [name for name, source in sources.items() if source == Source()]
+    if not missing and any(source.content is not None for source in sources.values()):
+        return HandedIn(sources)
     found = strays(folder, known)
     others = [] if any((folder / file).exists() for file in known.values()) else found.others
-    return {name: _named(paths, folder) for name, paths in found.of.items()}, _named(others, folder)
+    instead = {name: Source(elsewhere=tuple(_named(found.of[name], folder))) for name in missing}
+    return HandedIn({**sources, **instead}, tuple(_named(others, folder)))
 
 
 def beside(path: Path, folders: Sequence[Path]) -> list[str]:

@@ -55,7 +55,7 @@ def grade(job: Job) -> Graded:
     interrupted = False
     found = catalogue.assignments()
     context = Context(
-        folder=job.submission.folder, course=job.course,
+        handed_in=job.handed_in, course=job.course,
         assignments={name: found[name] for name in catalogue.select(found, job.only)},
         device=job.device, seed=plugin.seed_bytes(job.seed), asked_for_speed=job.speed)
 
@@ -130,7 +130,7 @@ def _result(job: Job, context: Context, seconds: float) -> Result:
         seconds=round(seconds, 3),
         reproduce=job.command,
         notes=list(job.notes),
-        unread=[] if any(a.source_sha256 for a in results.values()) else context.elsewhere[1],
+        unread=[] if any(a.source_sha256 for a in results.values()) else list(job.handed_in.others),
         environment=environment(job.device).model_copy(
             update={"seed": str(job.seed), "course": job.course.sha256}),
         assignments=results,
@@ -147,7 +147,7 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
     checks += wrong
     verdict = scoring.verdict_of(checks, [check.id for check in expected])
     summary = explain_assignment(assignment, checks)
-    source = context.source(assignment)
+    source = job.handed_in.sources[assignment.name]
     performance = performance_of(job, context, assignment, verdict)
     flags = []
     if verdict == "policy_violation":

@@ -16,15 +16,16 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Mu
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
-from typing import Self, TypeVar
+from pathlib import Path
+from typing import Any, Self, TypeVar
 
-from grader import scoring
+from grader import catalogue, desk, scoring
 from grader.calibration import Calibration
 from grader.course import Course
 from grader.forkserver.isolation import Isolation
 from grader.judge.lane import END_SECONDS, at_work, start_lane
 from grader.result import Result
-from grader.submission import Submission
+from grader.submission import HandedIn, Submission, read_sources
 
 # Seconds between two looks at whether grading was interrupted.
 GLANCE_SECONDS = 0.2
@@ -39,13 +40,15 @@ def draw_seed() -> int:
 
 @dataclass(frozen=True)
 class Job:
-    """All that grading one submission takes. Every input follows from `seed`. Without a GPU `speed` is not measured.
+    """All that grading one submission takes: nobody opens its folder any more. Every input follows from `seed`. Without
+    a GPU `speed` is not measured.
 
     `earlier` are the shares of the points for speed of an earlier grading, by assignment. `notes` are what the student
     should know of how the submission arrived. `place` is its own among those that are graded at a time.
     """
 
     submission: Submission
+    handed_in: HandedIn
     course: Course
     only: tuple[str, ...] = ()
     device: str = "cpu"
@@ -56,6 +59,17 @@ class Job:
     earlier: Mapping[str, scoring.Earlier] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     place: int = 0
+
+
+def read(folder: Path, names: Iterable[str], course: Course) -> HandedIn:
+    """What a student's folder holds of these assignments."""
+    return desk.handed_in(folder, read_sources(folder, names, course.source_bytes), catalogue.files())
+
+
+def read_job(submission: Submission, course: Course, only: tuple[str, ...] = (), *more: Any, **named: Any) -> Job:
+    """A job for the files of `only`, or of all assignments, as they are now; `more` and `named` as of Job."""
+    names = catalogue.select(catalogue.files(), only)
+    return Job(submission, read(submission.folder, names, course), course, only, *more, **named)
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def planned(
             command = ["kernelmark", "grade", str(submission.folder.absolute()), "--device", device,
                        "--force", "--seed", str(number), *(["--only", ",".join(only)] if only else []), *options]
             found.append(Job(
-                submission, course, tuple(drafts), device, speed, number,
+                submission, choice.handed_in[submission.slug], course, tuple(drafts), device, speed, number,
                 os.fsencode(shlex.join(command)).decode("utf-8", "replace"), calibrations,
                 earlier(store, stands, drafts) if speed else {}, delivered[submission].problems))
         yield Plan(started, found, lanes, side_by_side, out, course, measured, store, choice)

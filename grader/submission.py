@@ -7,10 +7,12 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from grader.assignment import file_of
 
 
 class SubmissionError(Exception):
@@ -50,6 +52,20 @@ class Source:
     content: bytes | None = None
     problem: Unreadable | None = None
     elsewhere: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """All that a grading has of a student's folder, which is read once, before: the file of each assignment asked for,
+    by the assignment's name, and, where none of these could be read, Python that seems to be meant for none."""
+
+    sources: Mapping[str, Source]
+    others: tuple[str, ...] = ()
+
+
+def read_sources(folder: Path, names: Iterable[str], max_bytes: int) -> dict[str, Source]:
+    """The files of these assignments in a student's folder; see `read_source_file`."""
+    return {name: read_source_file(folder, file_of(name), max_bytes) for name in names}
 
 
 def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:

@@ -7,7 +7,7 @@ from pathlib import Path
 from grader.catalogue import ROOT, assignments
 from grader.course import LimitsTable, read_course
 from grader.grading import grade
-from grader.lanes import Job
+from grader.lanes import read_job
 from grader.result import AssignmentResult
 from grader.submission import find_submissions
 
@@ -19,7 +19,7 @@ def results(folder: Path, limits: LimitsTable, device: str = "cpu", speed: bool 
     present = tuple(name for file, name in FILES.items() if (folder / file).exists())
     course = read_course(ROOT / "course.toml", frozenset(assignments())).model_copy(update={"limits": limits})
     (submission,) = find_submissions(folder, FILES)
-    graded = grade(Job(submission, course, present, device, speed))
+    graded = grade(read_job(submission, course, present, device, speed))
     assert graded.result is not None, graded.error
     return graded.result.assignments
 

@@ -23,7 +23,7 @@ from grader.forkserver.handle import InfrastructureError
 from grader.forkserver.isolation import Isolation
 from grader.grading import grade
 from grader.judge.lane import lane_isolation, lane_zygote, start_lane
-from grader.lanes import Graded, Job
+from grader.lanes import Graded, read_job
 from grader.plan import wire
 from grader.result import AssignmentResult
 from grader.submission import Submission
@@ -142,7 +142,7 @@ def course(*, limits: LimitsTable | None = LIMITS) -> Course:
 def _graded(submission: Submission, only: tuple[str, ...], limits: LimitsTable | None) -> Graded:
     """Grades the assignments that the submission holds a file of, or those of `only`."""
     present = only or tuple(name for file, name in FILES.items() if (submission.folder / file).exists())
-    return grade(Job(submission, course(limits=limits), present))
+    return grade(read_job(submission, course(limits=limits), present))
 
 
 def _traces() -> Traces:

@@ -15,7 +15,7 @@ import torch
 from grader import calibration, catalogue, grading, run
 from grader.calibration import Calibration, CalibrationError, CaseRatio, MeasuredRung
 from grader.course import read_course
-from grader.lanes import Job
+from grader.lanes import Job, read_job
 from grader.preflight import PlanError
 from grader.result import Interval, Performance, Rung
 from grader.submission import find_submissions
@@ -160,8 +160,8 @@ def test_a_rung_that_is_new_comes_where_it_is_taught() -> None:
 def _job(*calibrations: Calibration) -> tuple[Job, Context]:
     course = read_course(catalogue.ROOT / "course.toml", frozenset(ALL))
     (submission,) = find_submissions(catalogue.ROOT / "reference", [a.file for a in ALL.values()])
-    job = Job(submission, course, device="cuda", calibrations=calibrations)
-    return job, Context(folder=submission.folder, assignments=ALL, course=course, device="cuda", seed=b"0" * 32,
+    job = read_job(submission, course, device="cuda", calibrations=calibrations)
+    return job, Context(handed_in=job.handed_in, assignments=ALL, course=course, device="cuda", seed=b"0" * 32,
                         asked_for_speed=True)
 
 

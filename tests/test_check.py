@@ -19,8 +19,9 @@ from rich.console import Console
 from grader import check, desk
 from grader.catalogue import ROOT, files
 from grader.check import NOT_RIGHT, RIGHT, Checker, Options
-from grader.course import read_course
+from grader.course import Course, read_course
 from grader.desk import DeskError
+from grader.lanes import read
 from tests.command import SECONDS, SILU, kernelmark
 
 COURSE = read_course(ROOT / "course.toml", frozenset(files()))
@@ -148,6 +149,12 @@ STRAYS = {
 }
 
 
+def elsewhere(folder: Path) -> tuple[dict[str, list[str]], list[str]]:
+    """What seems to be meant for each assignment, and the others."""
+    found = read(folder, files(), Course())
+    return {name: list(source.elsewhere) for name, source in found.sources.items()}, list(found.others)
+
+
 @pytest.mark.parametrize(("file", "meant", "checked"), STRAYS.values(), ids=STRAYS)
 def test_what_stands_elsewhere_is_found_for_its_assignment(
     tmp_path: Path, file: str, meant: str | None, checked: bool
@@ -156,7 +163,7 @@ def test_what_stands_elsewhere_is_found_for_its_assignment(
     path.parent.mkdir(exist_ok=True)
     lines = SILU.splitlines(keepends=True)
     path.write_text(json.dumps({"cells": [{"source": lines}]}, indent=1) if path.suffix == ".ipynb" else SILU)
-    of, others = desk.elsewhere(tmp_path, files())
+    of, others = elsewhere(tmp_path)
     assert {name for name, found in of.items() if found == [file]} == (
         set(files()) if meant == "all" else {meant} if meant else set())
     assert others == (["test_silu.py"] if file == "test_silu.py" else [])
@@ -172,10 +179,10 @@ def test_the_notebook_that_was_handed_out_stands_for_what_is_written_in_it_alone
     handed_out = (ROOT / "student_template/kernels.ipynb").read_text(encoding="utf-8")
     path = tmp_path / "kernels.ipynb"
     path.write_text(handed_out, encoding="utf-8")
-    of, others = desk.elsewhere(tmp_path, files())
+    of, others = elsewhere(tmp_path)
     assert not any(of.values()) and others == ["kernels.ipynb"]
     path.write_text(handed_out.replace("silu: not written yet", ""), encoding="utf-8")
-    of, _ = desk.elsewhere(tmp_path, files())
+    of, _ = elsewhere(tmp_path)
     assert {name: found for name, found in of.items() if found} == {"silu": ["kernels.ipynb"]}
 
 
@@ -183,11 +190,11 @@ def test_a_hostile_folder_is_looked_at_with_care(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.py")
     (tmp_path / "secret.py").symlink_to("/etc/passwd")
     (tmp_path / os.fsdecode(b"silu\xff\x1b[2J.py")).touch()
-    of, others = desk.elsewhere(tmp_path, files())
+    of, others = elsewhere(tmp_path)
     assert of["silu"] == ["silu\ufffd\ufffd[2J.py"] and others == ["pipe.py", "secret.py"]
     for number in range(desk.MOST_ENTRIES + 1):
         (tmp_path / f"z{number:05}.py").touch()
-    _, others = desk.elsewhere(tmp_path, files())
+    _, others = elsewhere(tmp_path)
     # Not everything is listed, nor looked at.
     assert len(others) == desk.MOST_NAMED + 1 and re.fullmatch(r"\d+ more", others[-1])
     assert int(others[-1].split()[0]) <= desk.MOST_ENTRIES - desk.MOST_NAMED

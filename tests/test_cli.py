@@ -16,7 +16,7 @@ import pytest
 from grader.catalogue import ROOT, assignments
 from grader.course import read_course
 from grader.grading import grade
-from grader.lanes import Job
+from grader.lanes import read_job
 from grader.result import Result
 from grader.submission import find_submissions
 from tests.command import SECONDS, SILU, hand_in, kernelmark, load
@@ -155,7 +155,7 @@ def test_seeds_differ_by_default_repeat_on_request_and_are_logged_with_a_single_
         return result.environment.seed, [check.worst_ratio for check in checks]
 
     def graded(seed: int | None = None) -> tuple[str, list[float | None]]:
-        job = Job(submission, rules, ("silu",))
+        job = read_job(submission, rules, ("silu",))
         result = grade(job if seed is None else replace(job, seed=seed)).result
         assert result is not None
         return drawn(result)

@@ -16,7 +16,7 @@ from grader import grading, lanes
 from grader.catalogue import ROOT
 from grader.course import Course
 from grader.judge import device
-from grader.lanes import Graded, Job, Lanes
+from grader.lanes import Graded, Job, Lanes, read_job
 from grader.submission import Submission
 
 
@@ -34,7 +34,7 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def job(device: str) -> Job:
-    return Job(Submission("carol", Path("carol"), "carol"), Course(), device=device)
+    return read_job(Submission("carol", Path("carol"), "carol"), Course(), device=device)
 
 
 def test_a_lane_that_is_well_goes_on(ends: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +60,7 @@ def test_what_supplies_lanes_imports_neither_torch_nor_matplotlib() -> None:
 
 def jobs() -> list[Job]:
     folders = [ROOT / "examples/class" / name for name in ("alice", "bob", "carol")]
-    return [Job(Submission(one.name, one, one.name), Course(), ("silu",)) for one in folders]
+    return [read_job(Submission(one.name, one, one.name), Course(), ("silu",)) for one in folders]
 
 
 def test_a_lane_that_dies_between_two_gradings_costs_nobody_a_grade() -> None:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from grader.assignment import file_of
+from grader import catalogue, desk
 from grader.course import Course
 from grader.intake.manifest import FILE, HandIn, read_manifest
 from grader.records.attempt import Attempt, hash_of_environment, hash_of_rules, hash_of_submission, hash_of_tests
 from grader.records.standing import Standing
 from grader.result import Environment
-from grader.submission import Submission, read_source_file
+from grader.submission import HandedIn, Submission, read_sources
 
 Kind = Literal["grade", "failed", "regrade"]
 """Everything; what failed through no fault of the student's; what has a grade."""
@@ -33,9 +33,11 @@ class Delivery:
 
 @dataclass
 class Choice:
-    """Drafts of the attempts to make, by folder and assignment; those that only need a new time; why others do not."""
+    """Drafts of the attempts to make, by folder and assignment, and by folder what was read; those that only need a new
+    time; why others do not."""
 
     drafts: dict[str, dict[str, Attempt]] = field(default_factory=dict)
+    handed_in: dict[str, HandedIn] = field(default_factory=dict)
     again: list[Attempt] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
 
@@ -84,8 +86,8 @@ def choose(
         before.setdefault((one.slug, one.assignment, one.submission), []).append(one)
     stands = {one.attempt.hand_in: one.attempt for one in standing}
     for submission, delivery in submissions.items():
-        for name in names:
-            source = read_source_file(submission.folder, file_of(name), course.limits.source_kb * 1024)
+        sources = read_sources(submission.folder, names, course.source_bytes)
+        for name, source in sources.items():
             draft = Attempt(
                 student=submission.student, slug=submission.slug, members=delivery.members or (submission.student,),
                 assignment=name, submission=hash_of_submission(source, delivery.problems), tests=tests[name],
@@ -109,4 +111,6 @@ def choose(
                     found.again.append(last.model_copy(update={
                         "of": last.id, "submitted_at": draft.submitted_at, "late": draft.late,
                         "members": draft.members}))
+        if submission.slug in found.drafts:
+            found.handed_in[submission.slug] = desk.handed_in(submission.folder, sources, catalogue.files())
     return found

@@ -5,13 +5,10 @@ from __future__ import annotations
 import threading
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from pathlib import Path
+from dataclasses import dataclass, field
 
 import pytest
 
-from grader import catalogue, desk
 from grader.assignment import Assignment
 from grader.course import Course
 from grader.judge import device
@@ -19,7 +16,7 @@ from grader.judge.attempt import Attempt
 from grader.judge.lane import AHEAD
 from grader.launched import Inspection
 from grader.result import CheckResult, Detail
-from grader.submission import Source, read_source_file
+from grader.submission import HandedIn
 
 Evidence = dict[str, dict[str, CheckResult]]
 """Assignment name, check id: what the check found. Nothing is assumed of a check that is not here."""
@@ -29,7 +26,7 @@ Evidence = dict[str, dict[str, CheckResult]]
 class Context:
     """One submission, the assignments to check, and the evidence so far."""
 
-    folder: Path
+    handed_in: HandedIn
     assignments: dict[str, Assignment]
     course: Course
     device: str
@@ -53,23 +50,12 @@ class Context:
         """What kernels are compiled for: this GPU, or the course's."""
         return device.properties().target if self.device == "cuda" else self.course.gpu.target
 
-    def source(self, assignment: Assignment) -> Source:
-        found = read_source_file(self.folder, assignment.file, self.course.limits.source_kb * 1024)
-        if found.content is not None or found.problem is not None:
-            return found
-        return replace(found, elsewhere=tuple(self.elsewhere[0][assignment.name]))
-
-    @cached_property
-    def elsewhere(self) -> tuple[dict[str, list[str]], list[str]]:
-        """Files of the folder that stand where none is looked for; see `desk.elsewhere`."""
-        return desk.elsewhere(self.folder, catalogue.files())
-
     def attempt(self, assignment: Assignment) -> Attempt:
         """The one attempt at an assignment. Raises InfrastructureError."""
         with self._making:
             if assignment.name not in self._attempts:
                 self._attempts[assignment.name] = Attempt(
-                    assignment, self.source(assignment), self.course, self.seed, self.device,
+                    assignment, self.handed_in.sources[assignment.name], self.course, self.seed, self.device,
                     quiet=self.wait_until_read)
             return self._attempts[assignment.name]
 

@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _context_by_hand(config: pytest.Config, folder: Path) -> Context:
     from grader import catalogue, course
-    from grader.lanes import draw_seed
+    from grader.lanes import draw_seed, read
     from grader.suite.context import Context
 
     if not folder.is_dir():
@@ -75,10 +75,11 @@ def _context_by_hand(config: pytest.Config, folder: Path) -> Context:
     except course.CourseError as error:
         raise pytest.UsageError(str(error)) from None
     seed = config.getoption("--seed")
+    names = rules.select(assignments, ())
     return Context(
-        folder=folder, assignments={name: assignments[name] for name in rules.select(assignments, ())},
-        course=rules, device=config.getoption("--device"),
-        seed=seed_bytes(draw_seed() if seed is None else seed), asked_for_speed=True)
+        handed_in=read(folder, names, rules), assignments={name: assignments[name] for name in names}, course=rules,
+        device=config.getoption("--device"), seed=seed_bytes(draw_seed() if seed is None else seed),
+        asked_for_speed=True)
 
 
 def seed_bytes(seed: int) -> bytes:

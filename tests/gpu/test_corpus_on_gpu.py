@@ -14,7 +14,7 @@ from grader.confine import processes
 from grader.course import LimitsTable
 from grader.grading import grade
 from grader.judge.lane import lane_executors, lane_zygote
-from grader.lanes import Job
+from grader.lanes import read_job
 from grader.result import AssignmentResult
 from grader.submission import Submission
 from tests import hostile_lane, test_hostile, test_submissions
@@ -35,7 +35,7 @@ def _noted(folder: Path, name: str, what: str) -> str:
 def _graded(folder: Path, limits: LimitsTable) -> dict[str, AssignmentResult]:
     present = tuple(name for file, name in FILES.items() if (folder / file).is_file())
     submission = Submission(folder.name, folder, folder.name)
-    graded = grade(Job(submission, hostile_lane.course(limits=limits), present, "cuda", speed=False))
+    graded = grade(read_job(submission, hostile_lane.course(limits=limits), present, "cuda", speed=False))
     assert graded.result is not None, graded.error
     return graded.result.assignments
 

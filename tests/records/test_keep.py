@@ -13,7 +13,7 @@ from grader.assignment import Case, TimedCase
 from grader.catalogue import ROOT
 from grader.course import Course, Threshold, Thresholds
 from grader.grading import grade
-from grader.lanes import Graded, Job
+from grader.lanes import Graded, Job, read_job
 from grader.preflight import PlanError
 from grader.records.attempt import hash_of_submission
 from grader.records.keep import earlier, keep
@@ -140,7 +140,7 @@ def test_the_same_file_gets_its_points_again_and_a_changed_one_its_own(
         source = read_source_file(ada.folder, "silu.py", 1 << 17)
         drafts = {"silu": draft("silu", ADA, submission=hash_of_submission(source))}
         with Store.create(out) as store:
-            done = grade(Job(ada, REACHED, ("silu",), "cuda", earlier=earlier(store, stands(store), drafts)))
+            done = grade(read_job(ada, REACHED, ("silu",), "cuda", earlier=earlier(store, stands(store), drafts)))
             assert done.result is not None, done.error
             assert keep(store, out, drafts, done.result, done.log) == []
         found = done.result.assignments["silu"]

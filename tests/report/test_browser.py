@@ -11,7 +11,7 @@ import pytest
 from grader import catalogue
 from grader.course import read_course
 from grader.grading import grade
-from grader.lanes import Job
+from grader.lanes import read_job
 from grader.report.pages import write_all
 from grader.submission import find_submissions
 from tests.report import samples, speeds
@@ -85,7 +85,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     known = catalogue.assignments()
     (carol,) = find_submissions(catalogue.ROOT / "examples/class/carol", catalogue.files().values())
     course = read_course(catalogue.ROOT / "course.toml", frozenset(known))
-    graded = grade(Job(carol, course, ("silu", "transpose", "rmsnorm_vector"))).result
+    graded = grade(read_job(carol, course, ("silu", "transpose", "rmsnorm_vector"))).result
     assert graded is not None
     made = {"carol": graded, "typical": samples.typical(), "every": samples.every_verdict(),
             "hostile": samples.hostile(), "fast": samples.result("Fast Fiona", {"gemm": "wrong_answer"}, speed=True),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from grader.catalogue import ROOT, assignments
 from grader.course import Course
+from grader.lanes import read
 from grader.suite.context import Context
 
 NAMES = ("silu", "transpose", "rmsnorm_vector")
@@ -13,14 +14,16 @@ NAMES = ("silu", "transpose", "rmsnorm_vector")
 
 def context(folder: Path) -> Context:
     return Context(
-        folder=folder, assignments={name: assignments()[name] for name in NAMES}, course=Course(), device="cpu",
-        seed=bytes(32), asked_for_speed=False)
+        handed_in=read(folder, NAMES, Course()), assignments={name: assignments()[name] for name in NAMES},
+        course=Course(), device="cpu", seed=bytes(32), asked_for_speed=False)
 
 
 def test_what_is_planned_ahead_is_judged_as_ever(tmp_path: Path) -> None:
     (tmp_path / "silu.py").write_text((ROOT / "reference" / "silu.py").read_text())
     (tmp_path / "transpose.py").write_text("import no_such_module\n")
     ahead = context(tmp_path)
+    # What was handed in is judged, not what has become of it since.
+    (tmp_path / "silu.py").unlink()
     ahead.read_ahead()
     attempts = {name: ahead.attempt(ahead.assignments[name]) for name in NAMES}
     silu = ahead.assignments["silu"]

@@ -15,7 +15,7 @@ from grader.course import Course
 from grader.forkserver.handle import InfrastructureError
 from grader.grading import grade
 from grader.judge.attempt import Attempt
-from grader.lanes import Job
+from grader.lanes import read_job
 from grader.result import AssignmentResult, CheckResult
 from grader.submission import Submission
 from grader.suite import plugin
@@ -25,7 +25,7 @@ CASE = assignments()["transpose"].cases[3]
 
 def graded() -> AssignmentResult:
     submission = Submission("reference", ROOT / "reference", "reference")
-    result = grade(Job(submission, Course(), ("transpose",))).result
+    result = grade(read_job(submission, Course(), ("transpose",))).result
     assert result is not None
     return result.assignments["transpose"]
 
@@ -93,6 +93,6 @@ def test_a_submissions_own_tests_are_not_collected(tmp_path: Path) -> None:
     for name in ("test_mine.py", "silu_test.py"):
         (tmp_path / name).write_text("def test_it():\n    raise SystemExit('collected')\n")
     (tmp_path / "transpose.py").write_text((ROOT / "reference" / "transpose.py").read_text())
-    done = grade(Job(Submission("mallory", tmp_path, "mallory"), Course(), ("transpose",)))
+    done = grade(read_job(Submission("mallory", tmp_path, "mallory"), Course(), ("transpose",)))
     assert done.result is not None and done.result.assignments["transpose"].verdict == "accepted"
     assert "test_mine" not in done.log
