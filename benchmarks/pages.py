@@ -1,4 +1,4 @@
-"""How long the class page takes: drawn, opened and filtered in a headless Chromium, for a generated class.
+"""How long pages take: every student's drawn; the class page drawn, opened and filtered in a headless Chromium.
 
     .venv/bin/python -m benchmarks.pages
 
@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from grader.report.pages import write_class
+from grader.report.pages import write_class, write_student
 from tests.report import desk
 
 TIMES = 7
@@ -46,6 +46,12 @@ def measure(count: int, chromium: str) -> dict[str, float]:
             started = time.perf_counter()
             write_class(entries, Path(folder))
             drawn.append(time.perf_counter() - started)
+        # A folder each would measure the disk.
+        write_student(entries[0].result, Path(folder))
+        started = time.perf_counter()
+        for entry in entries:
+            write_student(entry.result, Path(folder))
+        students = time.perf_counter() - started
         path = Path(folder) / "index.html"
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         loaded, filtered = [], []
@@ -58,6 +64,7 @@ def measure(count: int, chromium: str) -> dict[str, float]:
             page.close()
         browser.close()
         return {"students": count, "bytes": path.stat().st_size, "draw_s": statistics.median(drawn),
+                "draw_students_s": students,
                 "load_s": statistics.median(loaded), "load_worst_s": max(loaded),
                 "filter_s": statistics.median(filtered), "filter_worst_s": max(filtered)}
 

@@ -1,6 +1,6 @@
 """Takes the README's pictures: the top of a report and of the class page, as Chromium shows them.
 
-    python docs/make_picture.py docs/sample/ivan/report.html
+    python docs/make_picture.py docs/sample/alice/report.html
     python docs/make_picture.py docs/sample/index.html --out docs/class.png --width 1280
 
 Each has at most 300 KB. Needs playwright and a Chromium (`apt-get install chromium`, or its path in

@@ -1,46 +1,37 @@
-"""Charts by matplotlib as inline SVG: text stays text, colours follow the page's theme, same data, same bytes.
+"""Charts as inline SVG: text stays text, colours follow the page's theme, same data, same bytes.
 
-matplotlib is imported by the first chart: a grading without a GPU draws few.
+They are drawn here and by no library: a class of 300 with speed has 3,600 of them, and a rescoring draws them again.
 """
 
 from __future__ import annotations
 
-import io
 import math
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from grader.result import Interval
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-# Drawn in colours that mean nothing, then replaced by the page's CSS variables.
-COLOURS = {"#010101": "--ink", "#020202": "--muted", "#030303": "--line", "#040404": "--accent", "#050505": "--paper"}
-INK, MUTED, LINE, ACCENT, PAPER = COLOURS
-# Any: matplotlib types the keys only in its newer versions.
-STYLE: Any = {
-    "svg.fonttype": "none", "svg.hashsalt": "kernelmark", "font.size": 9, "text.color": INK, "axes.edgecolor": LINE,
-    "axes.labelcolor": MUTED, "xtick.color": LINE, "xtick.labelcolor": MUTED, "axes.spines.top": False,
-    "axes.spines.right": False, "axes.spines.left": False, "figure.facecolor": "none", "axes.facecolor": "none",
-}
-# Inches; two charts stand side by side in a card.
-WIDTH = 4.8
+# CSS pixels; two charts stand side by side in a card.
+WIDTH, LADDER_ROW, STRIP_ROW, LABEL_ROW, TICKS = 460, 24, 40, 15, 26
+FONT, SIGN = 12, 7.7
+"""Size of the text, and how wide a digit is in the widest of the page's fonts."""
+INK, MUTED, LINE, ACCENT, PAPER = (f"var(--{name})" for name in ("ink", "muted", "line", "accent", "paper"))
+CIRCLE, STROKE = "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0Z", "M-.7-6h1.4v12h-1.4Z"
 # A marker of its own for each, so that no colour is needed to tell them apart.
-MARKERS = {"you": ("D", ACCENT), "baseline": ("s", MUTED), "compiled": ("^", MUTED), "target": ("|", INK),
-           "floor": ("|", INK), "reference": ("v", MUTED)}
-DASHES = {"floor": ":", "target": "--", "baseline": "-"}
+MARKERS = {"you": ("M0-6.5 6.5 0 0 6.5-6.5 0Z", ACCENT), "baseline": ("M-4.5-4.5h9v9h-9Z", MUTED),
+           "compiled": ("M0-5.5 5.5 4.5h-11Z", MUTED), "target": (STROKE, INK), "floor": (STROKE, INK),
+           "reference": ("M0 5.5-5.5-4.5h11Z", MUTED)}
+DASHES = {"floor": "1.5 3", "target": "6 3"}
 # Noise of a tenth of a percent should look small: the axis never shows less than this around the dots.
 LEAST_ROOM = 1.03
 # A line this close beyond the dots widens the axis; one further away would squeeze them together.
 NEAR = 1.3
+# No ratio is as small: what is, cannot have been measured.
+LEAST = 1e-9
 MOST_ROWS, MOST_DOTS, MOST_SIGNS, MOST_TICKS = 12, 400, 24, 7
 
 
@@ -61,33 +52,66 @@ class Row:
     interval: Interval | None = None
 
 
+@dataclass(frozen=True)
+class _Axis:
+    """Ratios from `low` to `high`, logarithmic, between the pixels `left` and `right`."""
+
+    low: float
+    high: float
+    left: float
+    right: float
+
+    def at(self, ratio: float) -> float:
+        share = math.log(max(ratio, LEAST) / self.low) / math.log(self.high / self.low)
+        return self.left + share * (self.right - self.left)
+
+    @property
+    def ticks(self) -> list[float]:
+        """Round ratios."""
+        low, high = self.low, self.high
+        first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+        ticks = [digit * 10.0**power for power in range(first, last) for digit in (1, 2, 5)]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        if len(ticks) < 3:
+            # Over a stretch so short the axis is as good as linear.
+            least = (high - low) / 5
+            power = 10.0 ** math.floor(math.log10(least))
+            step = next(digit * power for digit in (1, 2, 2.5, 5, 10) if digit * power >= least)
+            ticks = [number * step for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
+        # One for every power is more than fits.
+        return ticks[::math.ceil(len(ticks) / MOST_TICKS)]
+
+
 def ladder(rungs: Sequence[Rung], speedup: Interval, span: tuple[float, float] | None, name: str, title: str) -> Markup:
     """Ratios to the baseline's speed, a rung each in the order given, on a logarithmic axis.
 
     The rung called "you" shows its interval; between the ratios of `span` the points rise.
     """
     ratios = [rung.ratio for rung in rungs]
-    low, high = min(*ratios, speedup.low) / 1.25, max(*ratios, speedup.high) * 1.25
-    with _style():
-        figure, axes = _axes(WIDTH, 0.5 + 0.25 * len(rungs))
-        if span:
-            axes.axvspan(*span, color=ACCENT, alpha=0.1, linewidth=0)
-        for row, rung in enumerate(rungs):
-            marker, colour = MARKERS.get(rung.name, ("o", MUTED))
-            axes.axhline(row, color=LINE, linewidth=0.8)
-            if rung.name == "you":
-                axes.plot([speedup.low, speedup.high], [row, row], color=ACCENT, linewidth=8, alpha=0.35,
-                          solid_capstyle="butt")
-            # A stroke has nothing but its edge.
-            edge = colour if marker == "|" else PAPER
-            axes.plot([rung.ratio], [row], marker=marker, color=colour, markersize=8, markeredgecolor=edge)
-            _beside(axes, row, f"{rung.ratio:.3g}×", INK if rung.name == "you" else MUTED)
-        axes.set(xscale="log", xlim=(low, high), ylim=(len(rungs) - 0.5, -0.5))
-        _ticks(axes, low, high, [rung.name for rung in rungs])
-        text = ", ".join(f"{rung.name} {rung.ratio:.3g}" for rung in rungs)
-        said = f"Ratios to the baseline's speed, fastest first: {text}. Your interval: {speedup.low:.3g} to " \
-               f"{speedup.high:.3g}."
-        return _svg(figure, name, title, said)
+    figures = [f"{rung.ratio:.3g}×" for rung in rungs]
+    names = [rung.name for rung in rungs]
+    axis = _axis(min(*ratios, speedup.low) / 1.25, max(*ratios, speedup.high) * 1.25, names, figures)
+    bottom = LADDER_ROW * len(rungs)
+    parts = []
+    if span:
+        left, right = (min(max(axis.at(ratio), axis.left), axis.right) for ratio in span)
+        parts.append(_box(left, 0, right - left, bottom, ACCENT, 0.1))
+    for number, rung in enumerate(rungs):
+        middle = LADDER_ROW * (number + 0.5)
+        mine = rung.name == "you"
+        parts.append(_line(axis.left, middle, axis.right, middle, LINE))
+        if mine:
+            left, right = axis.at(speedup.low), axis.at(speedup.high)
+            parts.append(_box(left, middle - 5, right - left, 10, ACCENT, 0.35))
+        shape, colour = MARKERS.get(rung.name, (CIRCLE, MUTED))
+        edge = "" if shape == STROKE else f' stroke="{PAPER}"'
+        parts.append(f'<path transform="translate({axis.at(rung.ratio):.1f} {middle:g})" d="{shape}" fill="{colour}"'
+                     f'{edge}/>')
+        parts += _named(axis, middle, rung.name, figures[number], INK if mine else MUTED, INK if mine else MUTED)
+    text = ", ".join(f"{rung.name} {rung.ratio:.3g}" for rung in rungs)
+    said = f"Ratios to the baseline's speed, fastest first: {text}. Your interval: {speedup.low:.3g} to " \
+           f"{speedup.high:.3g}."
+    return _svg([*parts, *_below(axis, bottom)], bottom + TICKS, name, title, said)
 
 
 def strip(rows: Sequence[Row], lines: Mapping[str, float], name: str, title: str) -> Markup:
@@ -101,79 +125,89 @@ def strip(rows: Sequence[Row], lines: Mapping[str, float], name: str, title: str
     low, high = min(every) / LEAST_ROOM, max(every) * LEAST_ROOM
     near = [ratio for ratio in lines.values() if low / NEAR < ratio < high * NEAR]
     low, high = min([low, *(ratio / LEAST_ROOM for ratio in near)]), max([high, *(r * LEAST_ROOM for r in near)])
-    with _style():
-        figure, axes = _axes(WIDTH, 0.9 + 0.42 * len(rows))
-        for number, row in enumerate(rows):
-            if number:
-                axes.axhline(number - 0.5, color=LINE, linewidth=0.8)
-            _row(axes, number, row)
-        _lines(axes, lines, low, high)
-        axes.set(xscale="log", xlim=(low, high), ylim=(len(rows) - 0.5, -0.5))
-        _ticks(axes, low, high, [row.name for row in rows])
-        return _svg(figure, name, title, " ".join(_said(row) for row in rows))
+    figures = [_figure(row.interval) if row.interval else "" for row in rows]
+    axis = _axis(low, high, [row.name for row in rows], figures)
+    labels, top = _labels(axis, lines)
+    bottom = top + STRIP_ROW * len(rows)
+    parts = []
+    for number, row in enumerate(rows):
+        edge = top + STRIP_ROW * number
+        if number:
+            parts.append(_line(axis.left, edge, axis.right, edge, LINE))
+        parts += [*_row(axis, edge, row), *_named(axis, edge + STRIP_ROW / 2, row.name, figures[number], MUTED, INK)]
+    for line, ratio in lines.items():
+        if axis.low < ratio < axis.high:
+            parts.append(_line(axis.at(ratio), top, axis.at(ratio), bottom, MUTED, 1.4, DASHES.get(line, "")))
+    said = " ".join(_said(row) for row in rows)
+    return _svg([*labels, *parts, *_below(axis, bottom)], bottom + TICKS, name, title, said)
 
 
-def _row(axes: Axes, number: int, row: Row) -> None:
+def _row(axis: _Axis, top: float, row: Row) -> Iterator[str]:
     ratios = row.ratios[:MOST_DOTS]
     if row.interval:
-        low, middle, high = row.interval.low, row.interval.median, row.interval.high
-        axes.barh(number, high - low, left=low, height=0.8, color=ACCENT, alpha=0.2, linewidth=0)
-        axes.plot([middle, middle], [number - 0.4, number + 0.4], color=INK, linewidth=1.4)
-        _beside(axes, number, f"{middle:.3g}× ± {(high - low) / middle * 50:.2g} %", INK)
-    step = 0.6 / max(len(ratios) - 1, 1)
-    offsets = [number - 0.3 + i * step if len(ratios) > 1 else number for i in range(len(ratios))]
-    axes.plot(ratios, offsets, linestyle="", marker="o", color=ACCENT, markersize=3.6, markeredgewidth=0)
+        left, middle, right = (axis.at(r) for r in (row.interval.low, row.interval.median, row.interval.high))
+        yield _box(left, top + 4, right - left, STRIP_ROW - 8, ACCENT, 0.2)
+        yield _line(middle, top + 4, middle, top + STRIP_ROW - 4, INK, 1.4)
+    step = 0.6 * STRIP_ROW / max(len(ratios) - 1, 1)
+    first = top + STRIP_ROW * (0.2 if len(ratios) > 1 else 0.5)
+    # A stroke of no length with round ends is a dot.
+    dots = "".join(f"M{axis.at(ratio):.1f} {first + number * step:.1f}h0" for number, ratio in enumerate(ratios))
+    yield f'<path d="{dots}" fill="none" stroke="{ACCENT}" stroke-width="4.6" stroke-linecap="round"/>'
 
 
-def _lines(axes: Axes, lines: Mapping[str, float], low: float, high: float) -> None:
+def _labels(axis: _Axis, lines: Mapping[str, float]) -> tuple[list[str], float]:
+    """The names of the lines above the rows, and how high they stand: those beyond an edge above those within."""
+    within: list[tuple[float, str]] = []
     edges: dict[bool, list[str]] = {True: [], False: []}
-    inside = 0
     for name, ratio in sorted(lines.items(), key=lambda item: item[1]):
-        if low < ratio < high:
-            axes.axvline(ratio, color=MUTED, linewidth=1.4, linestyle=DASHES.get(name, "-"))
-            right = ratio > math.sqrt(low * high)
-            axes.annotate(f"{name} {ratio:.3g}×", (ratio, 1), xycoords=axes.get_xaxis_transform(),
-                          # By turns in two rows: two lines may stand close together.
-                          xytext=(0, 3 + 12 * (inside % 2)), textcoords="offset points",
-                          ha="right" if right else "left", color=MUTED)
-            inside += 1
+        text = f"{name} {ratio:.3g}×"
+        if axis.low < ratio < axis.high:
+            within.append((axis.at(ratio), text))
         else:
-            edges[ratio <= low].append(f"{name} {ratio:.3g}×")
-    for left, names in edges.items():
-        if names:
-            text = f"← {', '.join(names)}" if left else f"{', '.join(names)} →"
-            axes.annotate(text, (0 if left else 1, 1), xycoords="axes fraction", xytext=(0, 27),
-                          textcoords="offset points", ha="left" if left else "right", color=MUTED)
+            edges[ratio <= axis.low].append(text)
+    found = []
+    top = 0.0
+    if any(edges.values()):
+        top += LABEL_ROW
+        if edges[True]:
+            found.append(_text(axis.left, LABEL_ROW / 2, f"← {', '.join(edges[True])}"))
+        if edges[False]:
+            found.append(_text(axis.right, LABEL_ROW / 2, f"{', '.join(edges[False])} →", anchor="end"))
+    # By turns in two rows: two lines may stand close together.
+    rows = min(len(within), 2)
+    for number, (place, text) in enumerate(within):
+        row = top + LABEL_ROW * (rows - number % 2 - 0.5)
+        found.append(_text(place, row, text, anchor="end" if place > (axis.left + axis.right) / 2 else "start"))
+    return found, top + LABEL_ROW * rows + 4
 
 
-def _ticks(axes: Axes, low: float, high: float, names: Sequence[str]) -> None:
-    """Round ratios below, names to the left."""
-    ticks = [digit * 10.0**power for power in range(-4, 5) for digit in (1, 2, 5) if low <= digit * 10.0**power <= high]
-    if len(ticks) < 3:
-        from matplotlib.ticker import MaxNLocator
-
-        ticks = [float(tick) for tick in MaxNLocator(4).tick_values(low, high) if low <= tick <= high]
-    # A tick for every power is more than fits.
-    ticks = ticks[::math.ceil(len(ticks) / MOST_TICKS)]
-    axes.minorticks_off()
-    axes.set_xticks(ticks, [f"{tick:.4g}×" for tick in ticks])
-    axes.set_yticks(range(len(names)), [_drawable(name) for name in names])
-    axes.tick_params(axis="y", length=0)
-    for label in axes.get_yticklabels():
-        label.set_parse_math(False)
-        label.set_color(INK if label.get_text() == "you" else MUTED)
+def _axis(low: float, high: float, names: Sequence[str], figures: Sequence[str]) -> _Axis:
+    """Between the names to its left and the figures to its right."""
+    left, right = (SIGN * max(len(text) for text in texts) + 10 for texts in (map(_short, names), figures))
+    low = max(low, LEAST)
+    return _Axis(low, max(high, low * LEAST_ROOM), left, WIDTH - right)
 
 
-def _beside(axes: Axes, row: int, text: str, colour: str) -> None:
-    """A figure to the right of a row."""
-    axes.annotate(text, (1, row), xycoords=axes.get_yaxis_transform(), xytext=(6, 0), textcoords="offset points",
-                  va="center", color=colour)
+def _named(axis: _Axis, middle: float, name: str, figure: str, colour: str, ink: str) -> Iterator[str]:
+    yield _text(axis.left - 8, middle, _short(name), colour, "end")
+    if figure:
+        yield _text(axis.right + 8, middle, figure, ink)
 
 
-def _drawable(name: str) -> str:
-    """What the font that measures text has signs for, and a label has room for; the description has it whole."""
-    short = "".join(sign if sign.isprintable() and sign < "\u0180" else "?" for sign in name)
-    return short if len(short) <= MOST_SIGNS else short[:MOST_SIGNS - 1] + "…"
+def _below(axis: _Axis, bottom: float) -> Iterator[str]:
+    yield _line(axis.left, bottom, axis.right, bottom, LINE)
+    for tick in axis.ticks:
+        yield _line(axis.at(tick), bottom, axis.at(tick), bottom + 4, LINE)
+        yield _text(axis.at(tick), bottom + 4 + FONT, f"{tick:.4g}×", anchor="middle")
+
+
+def _short(name: str) -> str:
+    """What a label has room for; the description has it whole."""
+    return name if len(name) <= MOST_SIGNS else name[:MOST_SIGNS - 1] + "…"
+
+
+def _figure(interval: Interval) -> str:
+    return f"{interval.median:.3g}× ± {(interval.high - interval.low) / interval.median * 50:.2g} %"
 
 
 def _said(row: Row) -> str:
@@ -184,33 +218,24 @@ def _said(row: Row) -> str:
     return f"{text}, median {row.interval.median:.3g}, interval {row.interval.low:.3g} to {row.interval.high:.3g}."
 
 
-def _style() -> AbstractContextManager[None]:
-    import matplotlib
-
-    return matplotlib.rc_context(STYLE)
+def _text(x: float, middle: float, text: str, colour: str = MUTED, anchor: str = "start") -> str:
+    return f'<text x="{x:.1f}" y="{middle:g}" dy=".35em" text-anchor="{anchor}" fill="{colour}">{escape(text)}</text>'
 
 
-def _axes(width: float, height: float) -> tuple[Figure, Axes]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots()
+def _line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, dashes: str = "") -> str:
+    dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+    return f'<path d="M{x1:.1f} {y1:g}L{x2:.1f} {y2:g}" stroke="{colour}" stroke-width="{width:g}"{dashed}/>'
 
 
-def _svg(figure: Figure, name: str, title: str, description: str) -> Markup:
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    text = buffer.getvalue()
-    text = text[text.index("<svg"):]
-    text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
+def _box(x: float, y: float, width: float, height: float, colour: str, opacity: float) -> str:
+    return f'<rect x="{x:.1f}" y="{y:g}" width="{width:.1f}" height="{height:g}" fill="{colour}" opacity="{opacity}"/>'
+
+
+def _svg(parts: Sequence[str], height: float, name: str, title: str, description: str) -> Markup:
     prefix = re.sub(r"[^a-z0-9]+", "-", name.lower())
-    text = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}-", text)
-    for colour, variable in COLOURS.items():
-        text = text.replace(colour, f"var({variable})")
-    text = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font: \1 var(--sans)", text)
-    width, height = (float(part) * 4 / 3 for part in figure.get_size_inches() * 72)
-    label = f'<title id="{prefix}-title">{escape(title)}</title><desc id="{prefix}-desc">{escape(description)}</desc>'
-    head = f'<svg class="chart" role="img" aria-labelledby="{prefix}-title {prefix}-desc" ' \
-           f'width="{width:.0f}" height="{height:.0f}" '
-    text = re.sub(r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', lambda found: f"{head}{found.group(1)}>{label}", text, count=1)
-    return Markup(re.sub(r"\n\s*", "\n", text.replace("xlink:href", "href")).strip())
+    lines = "\n".join(parts)
+    return Markup(
+        f'<svg class="chart" role="img" aria-labelledby="{prefix}-title {prefix}-desc" width="{WIDTH}" '
+        f'height="{height:g}" viewBox="0 0 {WIDTH} {height:g}" font-size="{FONT}">'
+        f'<title id="{prefix}-title">{escape(title)}</title><desc id="{prefix}-desc">{escape(description)}</desc>\n'
+        f'{lines}\n</svg>')
