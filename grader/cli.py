@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
+import importlib.util
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from grader import catalogue, desk, inspect_command
+from grader import calibrate_command, catalogue, desk, inspect_command
 from grader.console import AUTHORS, INFRASTRUCTURE_ERROR, STUDENTS, TEACHERS, console, errors
 from grader.console import usage as _usage
 from grader.course import CourseError, read_course
@@ -32,8 +32,15 @@ app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.command("inspect", rich_help_panel=STUDENTS)(inspect_command.inspect)
 app.command(rich_help_panel=TEACHERS)(intake.intake)
+app.command(rich_help_panel=TEACHERS)(calibrate_command.calibrate)
 app.add_typer(exports.app, name="export", rich_help_panel=TEACHERS)
 verbs.add_to(app)
+# Students' kit has no cluster.
+CLUSTER = importlib.util.find_spec("grader.cluster") is not None
+if CLUSTER:
+    from grader.cluster import command as cluster
+
+    cluster.add_to(app)
 
 
 def main() -> None:
@@ -69,6 +76,9 @@ AllowDegraded = Annotated[bool, typer.Option(
     "--allow-degraded", help="Grade below that level all the same: for code that you trust.")]
 AsJson = Annotated[bool, typer.Option(
     "--json", help="Tell standard output of each submission as it is graded, a JSON object a line.")]
+FarLanes = Annotated[str, typer.Option(
+    "--lanes", help="Grade on the lanes that have joined this scheduler, as tls://host:8786; see docs/cluster.md.")]
+Key = Annotated[Path | None, typer.Option(help="The key of that cluster.")]
 Force = Annotated[bool, typer.Option(
     "--force", help="Grade again what is graded from the same files, tests and environment, too.")]
 
@@ -78,6 +88,7 @@ def grade(
     submissions: Submissions, out: Out = Path("results"), only: Only = "", student: Student = None,
     device: Device = "auto", speed: Speed = True, jobs: Jobs = 0, seed: Seed = None, course: CourseFile = COURSE,
     min_isolation: MinIsolation = None, allow_degraded: AllowDegraded = False, force: Force = False,
+    lanes: FarLanes = "", key: Key = None,
     failed: Annotated[bool, typer.Option("--failed", help="Grade only what a failure of ours left ungraded.")] = False,
     as_json: AsJson = False,
     leaderboard: Annotated[bool, typer.Option(
@@ -93,7 +104,7 @@ def grade(
     """
     _grade(submissions, course, allow_degraded, out=out, only=only, student=student or (), device=device, speed=speed,
            jobs=jobs, seed=seed, minimum=min_isolation, force=force, kind="failed" if failed else "grade",
-           as_json=as_json, leaderboard=leaderboard)
+           lanes=lanes, key=key, as_json=as_json, leaderboard=leaderboard)
 
 
 @app.command(rich_help_panel=TEACHERS)
@@ -101,7 +112,7 @@ def regrade(
     submissions: Submissions, out: Out = Path("results"), only: Only = "", student: Student = None,
     device: Device = "auto", speed: Speed = True, jobs: Jobs = 0, seed: Seed = None, course: CourseFile = COURSE,
     min_isolation: MinIsolation = None, allow_degraded: AllowDegraded = False, force: Force = False,
-    as_json: AsJson = False,
+    lanes: FarLanes = "", key: Key = None, as_json: AsJson = False,
 ) -> None:
     """Grade again what has a grade, with tests and machine as they are now: a fixed case, another GPU.
 
@@ -109,13 +120,14 @@ def regrade(
     Exit status: as of `grade`.
     """
     _grade(submissions, course, allow_degraded, out=out, only=only, student=student or (), device=device, speed=speed,
-           jobs=jobs, seed=seed, minimum=min_isolation, force=force, kind="regrade", as_json=as_json)
+           jobs=jobs, seed=seed, minimum=min_isolation, force=force, kind="regrade", lanes=lanes, key=key,
+           as_json=as_json)
 
 
 def _grade(
     submissions: Path, course: Path, allow_degraded: bool, *, out: Path, only: str, student: Sequence[str],
     device: str, speed: bool, jobs: int, seed: int | None, minimum: int | None, force: bool, kind: Kind,
-    as_json: bool, leaderboard: bool = False,
+    lanes: str, key: Path | None, as_json: bool, leaderboard: bool = False,
 ) -> NoReturn:
     try:
         found = catalogue.files()
@@ -132,6 +144,11 @@ def _grade(
         _usage(str(error))
     except OSError as error:
         _usage(f"{error.filename}: {error.strerror}; a folder of assignments expected")
+    if key is not None and not lanes:
+        _usage("--key: --lanes tls://host:8786 expected, which it is for")
+    if lanes and not CLUSTER:
+        _usage("--lanes: the course's repository expected, which a kit for students is not")
+    opened = cluster.far_lanes(lanes, key, submissions) if lanes else None
     # Late: a mistyped name is told before torch is imported.
     from grader import run
     from grader.preflight import PlanError
@@ -147,7 +164,7 @@ def _grade(
         told = errors if as_json else console
         with run.planned(
             students, rules, out=out, only=names, device=device, jobs=jobs, seed=seed, speed=speed, minimum=minimum,
-            allow_degraded=allow_degraded, options=own, console=told, kind=kind, force=force,
+            allow_degraded=allow_degraded, options=own, console=told, kind=kind, force=force, far=opened,
         ) as plan:
             if leaderboard:
                 # Before the first report, which tells its student the pseudonym.
@@ -196,78 +213,6 @@ def check(
     except (DeskError, PlanError, catalogue.CatalogueError) as error:
         _usage(str(error))
     raise typer.Exit(status)
-
-
-@app.command(rich_help_panel=TEACHERS)
-def calibrate(
-    only: Annotated[str, typer.Option(
-        help="Assignments to measure, e.g. silu,gemm, in the course or not. Default: the course's.")] = "",
-    course: Annotated[Path, typer.Option(help="Limits to measure under.")] = COURSE,
-    stages: Annotated[bool, typer.Option(help="Measure the stages that the course teaches, too.")] = True,
-    out: Annotated[Path | None, typer.Option(
-        help="The file to write. Default: calibration/<device>.json, where grading looks for it.")] = None,
-) -> None:
-    """Measure the reference kernels, the stages of the course and the baselines on this machine's GPU.
-
-    Writes what they reach, for the ladder in students' reports, and proposes thresholds for course.toml.
-    """
-    try:
-        found = catalogue.assignments()
-        rules = read_course(course, frozenset(found))
-    except (CourseError, catalogue.CatalogueError) as error:
-        _usage(str(error))
-    names = [name for name in only.replace(" ", "").split(",") if name]
-    try:
-        chosen = catalogue.select(found, names) if names else rules.select(found, ())
-    except ValueError as error:
-        _usage(f"--only: {error}")
-    import torch
-
-    from grader.judge.device import no_gpu
-
-    if trouble := no_gpu():
-        _usage(f"calibrate: {trouble}")
-    from grader import calibrate as measuring
-    from grader import calibration
-    from grader.forkserver.handle import InfrastructureError
-    from grader.result import REFERENCE
-
-    path = out or calibration.FOLDER / f"{calibration.slug(torch.cuda.get_device_name())}.json"
-    try:
-        # Told now, not after an hour of measuring.
-        earlier = calibration.prepare(path)
-    except calibration.CalibrationError as error:
-        _usage(str(error))
-    words = ["kernelmark", "calibrate", *(["--only", ",".join(names)] if names else []),
-             *(["--course", str(course)] if course != COURSE else []),
-             *([] if stages else ["--no-stages"])]
-    taught = {name: [rung.name for rung in measuring.rungs_of(one)] for name, one in found.items()}
-    measured: list[measuring.Found] = []
-    failed = False
-    try:
-        for one in measuring.calibrate(chosen, rules, stages=stages):
-            if isinstance(one, measuring.Trouble):
-                failed = True
-                errors.print(f"kernelmark: {one.message}", markup=False)
-                continue
-            measured.append(one)
-            # After each, so that an interruption loses nothing.
-            new = measuring.gathered(measured, shlex.join(words))
-            calibration.write(calibration.joined(earlier, new, taught) if earlier else new, path)
-            who = one.assignment if one.rung.name == REFERENCE else f"{one.assignment} {one.rung.name}"
-            for timing in one.timings:
-                roof = "" if timing.roof_fraction is None else f", {timing.roof_fraction:.0%} of {timing.roof}"
-                console.print(f"{who} {timing.case}: {timing.student_us:.1f} µs against {timing.baseline_us:.1f}, "
-                              f"ratio {timing.speedup.median:.3g}{roof}", markup=False, soft_wrap=True)
-    except InfrastructureError as error:
-        errors.print(f"kernelmark: {error}", markup=False)
-        raise typer.Exit(INFRASTRUCTURE_ERROR) from None
-    except calibration.CalibrationError as error:
-        _usage(str(error))
-    console.print(f"\n{measuring.table(measured)}", markup=False, soft_wrap=True)
-    console.print(f"{path}: {len(measured)} rungs measured", markup=False, soft_wrap=True)
-    if failed:
-        raise typer.Exit(INFRASTRUCTURE_ERROR)
 
 
 @app.command(rich_help_panel=TEACHERS)

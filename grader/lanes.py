@@ -12,25 +12,29 @@ import secrets
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, MutableSequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, MutableSequence, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from grader import catalogue, desk, scoring
 from grader.calibration import Calibration
 from grader.course import Course
 from grader.forkserver.isolation import Isolation
 from grader.judge.lane import END_SECONDS, at_work, start_lane
-from grader.result import Result
+from grader.result import Environment, Result
 from grader.submission import HandedIn, Submission, read_sources
 
 # Seconds between two looks at whether grading was interrupted.
 GLANCE_SECONDS = 0.2
 
 T = TypeVar("T")
+
+Look = Callable[[str, Sequence[str]], tuple[str, Environment]]
+"""Of the device asked for and the names of assignments: why a lane grades without a GPU, "" if it has one, and what it
+grades on."""
 
 
 def draw_seed() -> int:
@@ -74,11 +78,13 @@ def read_job(submission: Submission, course: Course, only: tuple[str, ...] = (),
 
 @dataclass(frozen=True)
 class At:
-    """A grading under way: its assignment, "" if it is beginning, and since when (time.time)."""
+    """A grading under way: its assignment, "" if it is beginning, since when (time.time), and, on another machine, its
+    lane, which does not tell of assignments."""
 
     student: str
     assignment: str
     since: float
+    lane: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,15 +103,52 @@ class Graded:
     error: str = ""
 
 
-class Lanes:
+class LanesLostError(Exception):
+    """No lane can be reached any more; one line that says how to go on."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
+class Lanes(Protocol):
+    """Where jobs are graded: processes of this machine, or of others. They are there while the block is open."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None: ...
+
+    def look(self, question: Look, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
+        """What is graded on: an answer to the question that every lane is asked before it grades."""
+        ...
+
+    def running(self) -> list[At]:
+        """The gradings under way, the oldest first."""
+        ...
+
+    def told(self) -> str:
+        """What there is to know of the lanes, in a few words."""
+        ...
+
+    def grade(
+        self, jobs: Iterable[Job], side_by_side: int, interrupted: Callable[[], bool] = lambda: False
+    ) -> Iterator[Graded]:
+        """Grades every job, at most so many of them at a time; yields as they finish. Raises KeyboardInterrupt as soon
+        as it is `interrupted`, and LanesLostError."""
+        ...
+
+
+class LocalLanes:
     """At most `most` processes, started when there is something to do, and ended with the block.
 
-    They keep submissions apart as `measured` says, or measure that themselves.
+    They keep submissions apart as `measured` says, or measure that themselves. `environment` is added to theirs.
     """
 
-    def __init__(self, most: int, measured: Isolation | None = None) -> None:
+    def __init__(
+        self, most: int, measured: Isolation | None = None, environment: Mapping[str, str] | None = None
+    ) -> None:
         self._most = most
         self._measured = measured
+        self._environment = dict(environment or {})
         # Of each grading at a time the number of its assignment: bytes that a lane writes and this process reads, with
         # no lock that a killed lane could keep.
         self._places = multiprocessing.get_context("spawn").RawArray("i", most)
@@ -118,7 +161,8 @@ class Lanes:
         with _held_back():
             # It starts a process that looks after its locks.
             return ProcessPoolExecutor(
-                self._most, mp_context=context, initializer=_start_lane, initargs=(self._measured, self._places))
+                self._most, mp_context=context, initializer=_start_lane,
+                initargs=(self._measured, self._places, self._environment))
 
     def __enter__(self) -> Self:
         return self
@@ -128,6 +172,16 @@ class Lanes:
             # Otherwise the pool waits for the jobs in flight.
             _end_lanes()
         self._executor.shutdown()
+
+    def end(self) -> None:
+        """Ends its processes, whatever they are at."""
+        self.__exit__(KeyboardInterrupt)
+
+    def look(self, question: Look, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
+        return self.ask(question, asked, names)
+
+    def told(self) -> str:
+        return ""
 
     def ask(self, question: Callable[..., T], *arguments: object) -> Future[T]:
         """A lane's answer to come; its `result` raises BrokenProcessPool if a lane has died or did not start."""
@@ -192,9 +246,10 @@ class Lanes:
 _places: MutableSequence[int] | None = None
 
 
-def _start_lane(measured: Isolation | None, places: MutableSequence[int]) -> None:
+def _start_lane(measured: Isolation | None, places: MutableSequence[int], environment: Mapping[str, str]) -> None:
     global _places
     _places = places
+    os.environ.update(environment)
     start_lane(measured)
 
 

@@ -30,13 +30,15 @@ PAGE_SHARE = 20
 
 
 class Watch:
-    """How far a run of `total` submissions is. `running` says what lanes are at."""
+    """How far a run of `total` submissions is. `running` says what lanes are at, and `lanes` what there is to know of
+    them."""
 
-    def __init__(self, total: int, running: Callable[[], list[At]]) -> None:
+    def __init__(self, total: int, running: Callable[[], list[At]], lanes: Callable[[], str] = str) -> None:
         self.total = total
         self.done = 0
         self.verdicts: Counter[str] = Counter()
         self.running = running
+        self.lanes = lanes
         self._started = time.monotonic()
 
     def add(self, graded: Graded) -> None:
@@ -81,12 +83,14 @@ def _panel(watch: Watch) -> RenderableType:
     head = f"{watch.done} of {watch.total} graded"
     if watch.left is not None:
         head += f", about {seconds(round(watch.left))} left"
+    if lanes := watch.lanes():
+        head += f"; {lanes}"
     lines: list[RenderableType] = [Text(head)]
     if watch.failed:
         lines.append(Text(f"not passed: {watch.failed}"))
     table = Table.grid(padding=(0, 2))
     for one in watch.running():
-        table.add_row(Text(one.student, overflow="ellipsis", no_wrap=True), Text(one.assignment or "beginning"),
+        table.add_row(Text(one.student, overflow="ellipsis", no_wrap=True), Text(_at(one)),
                       Text(f"since {_clock(one.since)}, {seconds(round(time.time() - one.since))}"))
     return Group(*lines, table)
 
@@ -108,6 +112,10 @@ def _line(graded: Graded) -> str:
     right = sum(a.verdict == "accepted" for a in result.assignments.values())
     return (f"{result.student}: {result.score:g} of {result.measured_max:g} points, {right} of "
             f"{len(result.assignments)} right, {result.seconds:.1f} s")
+
+
+def _at(one: At) -> str:
+    return f"on {one.lane}" if one.lane else one.assignment or "beginning"
 
 
 def _clock(since: float, form: str = "%H:%M:%S") -> str:
@@ -136,7 +144,7 @@ class LivePage:
         """Writes the page if there is something new, and not too soon after the last time. What cannot be written now
         is told when the run ends."""
         started = time.monotonic()
-        state = (self._watch.done, *((one.student, one.assignment) for one in self._watch.running()))
+        state = (self._watch.done, self._watch.lanes(), *((one.student, _at(one)) for one in self._watch.running()))
         if state == self._shown or started < self._next:
             return
         with contextlib.suppress(OSError, StoreError):
@@ -149,9 +157,9 @@ class LivePage:
     def progress(self, ended: bool = False) -> Progress:
         watch = self._watch
         left = "" if watch.left is None else f"about {seconds(round(watch.left))}"
-        running = [Running(one.student, one.assignment, _clock(one.since)) for one in watch.running()]
+        running = [Running(one.student, _at(one), _clock(one.since)) for one in watch.running()]
         return Progress(watch.done, watch.total, _clock(time.time(), "%Y-%m-%d %H:%M:%S"), left,
-                        () if ended else running, ended)
+                        () if ended else running, ended, "" if ended else watch.lanes())
 
 
 def tell_end(watch: Watch, **more: object) -> None:

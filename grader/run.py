@@ -7,7 +7,7 @@ import os
 import shlex
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ from grader.forkserver.handle import InfrastructureError
 from grader.forkserver.isolation import Isolation
 from grader.intake.manifest import ManifestError
 from grader.judge.lane import on_interruption
-from grader.lanes import Job, Lanes, draw_seed
+from grader.lanes import Job, Lanes, LanesLostError, LocalLanes, draw_seed
 from grader.preflight import PlanError
 from grader.progress import LivePage, Watch, shown, tell_end
 from grader.records.choice import Choice, Kind, choose, deliveries
@@ -41,7 +41,8 @@ from grader.submission import Submission
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be graded, and how. `started` is when the command began (time.monotonic)."""
+    """What will be graded, and how. `started` is when the command began (time.monotonic). Lanes on other machines have
+    each their own `isolation`."""
 
     started: float
     jobs: list[Job]
@@ -49,7 +50,7 @@ class Plan:
     side_by_side: int
     out: Path
     course: Course
-    isolation: Isolation
+    isolation: Isolation | None
     store: Store
     choice: Choice
 
@@ -59,13 +60,14 @@ def planned(
     submissions: list[Submission], course: Course, *, out: Path, only: Sequence[str], device: str, jobs: int,
     seed: int | None, speed: bool = True, minimum: int | None = None, allow_degraded: bool = False,
     options: Sequence[str] = (), console: Console | None = None, kind: Kind = "grade", force: bool = False,
+    far: Callable[[int], Lanes] | None = None,
 ) -> Iterator[Plan]:
     """Checks everything that can be known before a student's code runs, and what is graded already. Raises PlanError
     and StoreError. The lanes end with the block, and until then no other process grades into `out`.
 
     `minimum` is the isolation level expected, by default the course's; with `allow_degraded` a weaker one will do.
     `options` are words of the command line that grading a student again needs as well. A terminal's `console` shows
-    that lanes are starting, which takes seconds.
+    that lanes are starting, which takes seconds. `far` opens lanes on other machines, of at least an isolation level.
     """
     started = time.monotonic()
     try:
@@ -80,11 +82,14 @@ def planned(
         delivered = deliveries(submissions)
     except ManifestError as error:
         raise PlanError(str(error)) from None
-    measured = _isolation(course.isolation.minimum if minimum is None else minimum, allow_degraded)
-    side_by_side = min(jobs or len(os.sched_getaffinity(0)), len(submissions))
+    minimum = 0 if allow_degraded else course.isolation.minimum if minimum is None else minimum
+    measured = None if far else _isolation(minimum)
+    most = len(submissions) if far else len(os.sched_getaffinity(0))
+    side_by_side = min(jobs or most, len(submissions))
     # Lanes that are starting are ended, too.
     on_interruption(signal.default_int_handler)
-    with _opened(out, submissions) as store, Lanes(side_by_side, measured) as lanes:
+    with _opened(out, submissions) as store, (
+            far(minimum) if far else LocalLanes(side_by_side, measured)) as lanes:
         recorded = store.attempts()
         stands = list(standing(recorded, store.decisions()).values())
         with console.status("starting") if console and console.is_terminal else contextlib.nullcontext():
@@ -92,8 +97,8 @@ def planned(
         speed = speed and device == "cuda"
         choice = choose(
             delivered, chosen, course, environment, speed, recorded, stands, kind=kind, force=force)
-        # On a GPU one after another: a neighbour would be in the way of its memory and its clock.
-        side_by_side = 1 if device == "cuda" else side_by_side
+        # On one GPU one after another: a neighbour would be in the way of its memory and its clock.
+        side_by_side = 1 if device == "cuda" and not far else side_by_side
         calibrations = _calibrations() if speed else ()
         found = []
         for submission in submissions:
@@ -131,11 +136,13 @@ def _opened(out: Path, submissions: Sequence[Submission]) -> Iterator[Store]:
 def choose_device(lanes: Lanes, asked: str, names: Sequence[str]) -> tuple[str, Environment]:
     """The device to grade on, and all else that results depend on, as the first lane finds it, which looks at the
     assignments `names` as well: importing torch is its work. Raises PlanError."""
-    looking = lanes.ask(look, asked, names)
-    # Meanwhile.
-    preflight.pages()
     try:
+        looking = lanes.look(look, asked, names)
+        # Meanwhile.
+        preflight.pages()
         no_gpu, environment = looking.result()
+    except LanesLostError as error:
+        raise PlanError(str(error)) from None
     except InfrastructureError as error:
         raise PlanError(f"{error}; a process to grade in expected, kernelmark doctor says more") from None
     except BrokenProcessPool:
@@ -165,12 +172,12 @@ def _calibrations() -> tuple[Calibration, ...]:
         raise PlanError(str(error)) from None
 
 
-def _isolation(minimum: int, allow_degraded: bool) -> Isolation:
+def _isolation(minimum: int) -> Isolation:
     try:
         measured = isolation.measure()
     except InfrastructureError as error:
         raise PlanError(str(error)) from None
-    if measured.level < minimum and not allow_degraded:
+    if measured.level < minimum:
         raise PlanError(
             f"isolation level {measured} on this machine, {minimum} {isolation.NAMES[minimum]} expected "
             f"({'; '.join(measured.missing)}); --allow-degraded grades code that you trust all the same")
@@ -186,11 +193,11 @@ def grade_class(
     Returns how many things of ours failed.
     """
     failures: list[Failure] = []
-    if plan.isolation.level < isolation.ADVISED:
+    if plan.isolation and plan.isolation.level < isolation.ADVISED:
         errors.print(f"kernelmark: isolation level {plan.isolation} only: {'; '.join(plan.isolation.missing)}; "
                      "grade nobody's code that you do not trust", markup=False)
     interrupted = False
-    watch = Watch(len(plan.jobs), plan.lanes.running)
+    watch = Watch(len(plan.jobs), plan.lanes.running, plan.lanes.told)
     page: LivePage | None = None
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -224,6 +231,10 @@ def grade_class(
                 failures.extend(found := [Failure(graded.submission.slug, line) for line in trouble])
                 if page:
                     page.add(graded, found)
+    except LanesLostError as error:
+        interrupted = True
+        failures.append(Failure("", str(error)))
+        errors.print(f"kernelmark: {error}", markup=False)
     finally:
         # What a run drew that was killed, or other grades than this run's have changed.
         for line in refresh(plan.store, plan.out):

@@ -18,6 +18,8 @@ from grader.course import Course, CourseError, read_course
 
 # Copied whole from the repository's root, beside what lies in the folder OWN; the course's own assignments come to it.
 WHOLE = ("grader", "calibration", "pyproject.toml", "constraints.txt", "LICENSE")
+# Nobody else's machines are a student's business.
+CLUSTER = "grader/cluster"
 OWN = "student_kit"
 
 
@@ -49,6 +51,7 @@ def write(out: Path, course: Path, root: Path = catalogue.ROOT) -> Path:
     shutil.copytree(root / OWN, out, dirs_exist_ok=True)
     for name in WHOLE:
         _copy(root / name, out / name)
+    shutil.rmtree(out / CLUSTER)
     (out / "course.toml").write_text(told, encoding="utf-8")
     for name in names:
         _copy(root / "assignments" / name, out / "assignments" / name)

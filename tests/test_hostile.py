@@ -31,7 +31,7 @@ import pytest
 
 from grader.catalogue import ROOT
 from grader.forkserver.isolation import SEALED
-from grader.lanes import Graded, Lanes, read_job
+from grader.lanes import Graded, LocalLanes, read_job
 from grader.report.load import load_results
 from grader.report.pages import write_class
 from grader.result import Verdict
@@ -233,7 +233,7 @@ def test_neighbours_in_a_class_are_untouched(tmp_path: Path) -> None:
     out.mkdir()
     course = hostile_lane.course()
     jobs = [read_job(one, course, ("silu",)) for one in find_submissions(tmp_path / "class", FILES)]
-    with Lanes(1) as lanes:
+    with LocalLanes(1) as lanes:
         for graded in lanes.grade(jobs, 1):
             assert kept(graded, out) == []
     loaded = load_results(out)

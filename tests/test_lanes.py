@@ -16,7 +16,7 @@ from grader import grading, lanes
 from grader.catalogue import ROOT
 from grader.course import Course
 from grader.judge import device
-from grader.lanes import Graded, Job, Lanes, read_job
+from grader.lanes import Graded, Job, LocalLanes, read_job
 from grader.submission import Submission
 
 
@@ -65,7 +65,7 @@ def jobs() -> list[Job]:
 
 def test_a_lane_that_dies_between_two_gradings_costs_nobody_a_grade() -> None:
     graded = []
-    with Lanes(1) as lanes:
+    with LocalLanes(1) as lanes:
         for one in lanes.grade(jobs(), 1):
             graded.append(one)
             if len(graded) == 1:
@@ -87,6 +87,6 @@ def test_a_lane_that_cannot_be_told_to_end_is_killed(monkeypatch: pytest.MonkeyP
             os.kill(lane.pid, signal.SIGSTOP)
         return bool(multiprocessing.active_children())
 
-    with pytest.raises(KeyboardInterrupt), Lanes(1) as started:
+    with pytest.raises(KeyboardInterrupt), LocalLanes(1) as started:
         list(started.grade(jobs(), 1, interrupted))
     assert not multiprocessing.active_children()

@@ -136,6 +136,7 @@ def test_the_kit_holds_nothing_that_solves_or_is_not_for_students(kit: Path) -> 
               if re.search(r"tl\.(store|dot|sum)\(.{20}", line)}
     assert len(solved) > 100
     assert [line for line in solved if any(line in text for text in texts)] == []
+    assert (ROOT / "grader/cluster").is_dir() and not (kit / "grader/cluster").exists()
 
 
 def test_what_needs_a_reference_says_that_there_is_none(kit: Path) -> None:

@@ -45,16 +45,17 @@ SPEED_HELPERS: tuple[Callable[..., Any], ...] = (
 
 @dataclass(frozen=True)
 class Running:
-    """A grading under way: the assignment that is judged just now, "" if that is not known, and since when."""
+    """A grading under way: what is judged just now, or where, and since when."""
 
     student: str
-    assignment: str
+    at: str
     since: str
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is; `now` is the time of day for which that holds. `ended`: it was interrupted."""
+    """How far a run is; `now` is the time of day for which that holds. `ended`: it was interrupted. `lanes` says
+    what there is to know of them."""
 
     done: int
     total: int
@@ -62,6 +63,7 @@ class Progress:
     left: str = ""
     running: Sequence[Running] = ()
     ended: bool = False
+    lanes: str = ""
 
 
 def write_student(result: Result, folder: Path, *, home: str = "") -> Path:

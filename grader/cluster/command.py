@@ -1,0 +1,100 @@
+"""`kernelmark scheduler`, `lane`, `cluster-key`, and `--lanes` of a grading."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.console import INFRASTRUCTURE_ERROR, TEACHERS, errors, say, usage
+
+if TYPE_CHECKING:
+    from grader.cluster.lanes import ClusterLanes
+
+Key = Annotated[Path | None, typer.Option(help="The cluster's key, as kernelmark cluster-key makes it.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command(rich_help_panel=TEACHERS)(scheduler)
+    app.command(rich_help_panel=TEACHERS)(lane)
+    app.command("cluster-key", rich_help_panel=TEACHERS)(cluster_key)
+
+
+def scheduler(
+    listen: Annotated[str, typer.Option(help="Where; tcp:// without a key on this machine alone.")] =
+    "tls://0.0.0.0:8786",
+    key: Key = None,
+) -> None:
+    """Let lanes and gradings meet, until it is ended. Exit status: 2 for a usage error."""
+    _installed()
+    from grader.cluster.key import ClusterError, endpoint
+    from grader.cluster.scheduler import serve
+
+    try:
+        serve(endpoint(listen, key), say)
+    except ClusterError as error:
+        usage(str(error))
+
+
+def lane(
+    address: Annotated[str, typer.Argument(help="The scheduler's, as tls://host:8786.")], key: Key = None,
+    jobs: Annotated[int, typer.Option(min=0, help="Lanes on a machine without a GPU; 0: one for each core.")] = 0,
+) -> None:
+    """Grade for whoever asks the scheduler: one lane a GPU, or one a core, until it is ended.
+
+    Exit status: 2 for a usage error, 3 when the scheduler is lost, or has told the lane to leave.
+    """
+    _installed()
+    from grader.cluster.key import ClusterError, endpoint
+    from grader.cluster.lane import run
+
+    try:
+        ended = run(endpoint(address, key), jobs, say)
+    except ClusterError as error:
+        usage(str(error))
+    if not ended:
+        say(f"{address}: the scheduler is gone, or wants this lane no more")
+        raise typer.Exit(INFRASTRUCTURE_ERROR)
+
+
+def cluster_key(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="The file to make.")],
+) -> None:
+    """Make the key of a cluster: whoever has it owns every lane. It is good for a year."""
+    _installed()
+    from grader.cluster.key import ClusterError, write_key
+
+    try:
+        write_key(path)
+    except ClusterError as error:
+        usage(str(error))
+    say(f"{path}: copy it to the machines of the cluster and nowhere else")
+
+
+def far_lanes(address: str, key: Path | None, submissions: Path) -> Callable[[int], ClusterLanes]:
+    """What opens the lanes of `grade --lanes`, for an isolation level."""
+    _installed()
+    from grader.cluster.key import ClusterError, endpoint
+    from grader.cluster.lanes import ClusterLanes
+
+    try:
+        at = endpoint(address, key, submissions)
+    except ClusterError as error:
+        usage(str(error))
+
+    def opened(minimum: int) -> ClusterLanes:
+        try:
+            return ClusterLanes(at, minimum, lambda line: errors.print(f"kernelmark: {line}", markup=False))
+        except ClusterError as error:
+            usage(str(error))
+
+    return opened
+
+
+def _installed() -> None:
+    for name in ("distributed", "cryptography"):
+        if importlib.util.find_spec(name) is None:
+            usage(f"package {name}: not installed; pip install 'kernelmark[cluster]'")

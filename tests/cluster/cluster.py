@@ -1,0 +1,105 @@
+"""A scheduler and lanes on the loopback: processes of the command, as on machines of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+import psutil
+
+from grader.catalogue import ROOT
+from grader.records.store import Store
+from tests.command import SECONDS, hand_in
+
+# As typed at a terminal: what these tests are run by may ignore signals, as a script's `&` and nohup do.
+COMMAND = ("env", "--default-signal", sys.executable, "-m", "grader.cli")
+
+
+def started(log: Path, *words: str | Path, cwd: Path = ROOT) -> subprocess.Popen[bytes]:
+    """The command in a process of its own, with all that it says in `log`."""
+    with log.open("wb") as stream:
+        return subprocess.Popen(
+            [*COMMAND, *map(str, words)], cwd=cwd, stdout=stream, stderr=subprocess.STDOUT, start_new_session=True,
+            env={**os.environ, "PYTHONPATH": str(cwd), "COLUMNS": "200"})
+
+
+def until(log: Path, words: str, process: subprocess.Popen[bytes] | None = None) -> str:
+    """What stands in `log` once it holds `words`."""
+    deadline = time.monotonic() + SECONDS
+    while words not in (said := log.read_text(errors="replace")):
+        assert time.monotonic() < deadline, f"{words!r} expected in {said!r}"
+        assert process is None or process.poll() is None, f"{words!r} expected, ended with {said!r}"
+        time.sleep(0.02)
+    return said
+
+
+class Cluster:
+    """A scheduler, which `lane` gives lanes; all are killed with the block."""
+
+    def __init__(self, folder: Path, *, plain: bool = False) -> None:
+        self.folder, self.key = folder, folder / "cluster.pem"
+        self.plain, self.address = plain, f"{'tcp' if plain else 'tls'}://127.0.0.1:0"
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._count = 0
+        if not self.key.exists():
+            made = subprocess.run([*COMMAND, "cluster-key", str(self.key)], cwd=ROOT, capture_output=True, check=False)
+            assert made.returncode == 0, made.stderr
+        self.listen()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for one in self._processes:
+            one.kill()
+            one.wait()
+
+    @property
+    def words(self) -> list[str | Path]:
+        return [] if self.plain else ["--key", self.key]
+
+    def start(self, *words: str | Path, cwd: Path = ROOT) -> tuple[subprocess.Popen[bytes], Path]:
+        self._count += 1
+        log = self.folder / f"{words[0]}-{self._count}.log"
+        process = started(log, *words, *self.words, cwd=cwd)
+        self._processes.append(process)
+        return process, log
+
+    def listen(self) -> None:
+        """Starts the scheduler, again where it was."""
+        self.scheduler, log = self.start("scheduler", "--listen", self.address)
+        self.address = until(log, "\n", self.scheduler).split()[-1]
+
+    def lane(self, *, wait: bool = True, cwd: Path = ROOT, jobs: int = 1) -> subprocess.Popen[bytes]:
+        """A process with so many lanes, once they have joined."""
+        process, log = self.start("lane", self.address, "--jobs", str(jobs), cwd=cwd)
+        if wait:
+            until(log, " joined ", process)
+        return process
+
+    def grade(self, submissions: Path, out: Path, *words: str) -> tuple[subprocess.Popen[bytes], Path]:
+        return self.start("grade", submissions, "--out", out, "--lanes", self.address, *words)
+
+
+def class_of(root: Path, names: Sequence[str]) -> Path:
+    for name in names:
+        hand_in(root, name)
+    return root
+
+
+def recorded(out: Path) -> dict[str, list[str]]:
+    """Of each student the verdicts of all attempts on record."""
+    found: dict[str, list[str]] = {}
+    with Store.create(out) as store:
+        for one in store.attempts():
+            found.setdefault(one.student, []).append(one.verdict)
+    return found
+
+
+def grading_processes(lane: psutil.Process) -> list[psutil.Process]:
+    return [one for one in lane.children() if any("spawn_main" in word for word in one.cmdline())]

@@ -1,0 +1,143 @@
+"""Lanes on other machines give what local ones give, to nobody without the key, and for no other version."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+import typer
+
+from grader.catalogue import ROOT
+from grader.cluster import command
+from grader.cluster.key import ClusterError, endpoint, write_key
+from tests.cluster.cluster import Cluster, class_of, until
+from tests.command import kernelmark
+
+# What two gradings of the same files with the same seed do not share.
+TIMES = re.compile(r'<h3>Slowest</h3>.*?</ol>|"(seconds|graded_at)": ("[^"]*"|[\d.e-]+)|[\d.,]+ (µ|m)?s\b|[\d.]+s\b|'
+                   r"\d{4}-\d\d-\d\d.\d\d:\d\d(:\d\d)?(\+00:00)?", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with Cluster(tmp_path_factory.mktemp("cluster")) as found:
+        found.lane(wait=False)
+        found.lane()
+        yield found
+
+
+def written(out: Path) -> dict[str, str]:
+    """What a grading has written for people and programs, by file, without times and dates."""
+    return {str(path.relative_to(out)): TIMES.sub("", path.read_text(errors="replace"))
+            for path in out.rglob("*") if path.is_file() and ".attempts" not in path.parts}
+
+
+@pytest.mark.parametrize("only", ["silu", pytest.param("", marks=pytest.mark.full)], ids=["silu", "all"])
+def test_the_sample_class_gets_the_same_results_here_and_there(cluster: Cluster, tmp_path: Path, only: str) -> None:
+    words = ("--only", only, "--seed", "7", "--allow-degraded")
+    process, log = cluster.grade(ROOT / "examples/class", tmp_path / "there", *words)
+    assert process.wait(300) == 0, log.read_text()
+    here = kernelmark("grade", ROOT / "examples/class", "--out", tmp_path / "here", "--jobs", "2", *words)
+    assert here.returncode == 0, here
+    ours, theirs = written(tmp_path / "here"), written(tmp_path / "there")
+    assert ours.keys() == theirs.keys()
+    assert [name for name in ours if ours[name] != theirs[name]] == []
+    result = json.loads((tmp_path / "there" / "alice" / "result.json").read_text())
+    assert result["environment"]["seed"] == "7"
+
+
+REFUSED = {
+    "plain, for all": ("tcp://0.0.0.0:8786", False, "tls://0.0.0.0:8786 and --key FILE expected"),
+    "plain, by name": ("tcp://scheduler:8786", False, "whoever reached it would own every lane"),
+    "plain with a key": ("tcp://127.0.0.1:8786", True, "tls://127.0.0.1:8786 expected with --key"),
+    "no key": ("tls://127.0.0.1:8786", False, "--key FILE expected"),
+    "no scheme": ("127.0.0.1:8786", True, "tls://host:8786 expected"),
+    "no port": ("tls://host:much", True, "tls://host:8786 expected"),
+}
+
+
+@pytest.mark.parametrize(("address", "with_key", "said"), REFUSED.values(), ids=REFUSED)
+def test_nothing_off_the_loopback_is_without_tls(tmp_path: Path, address: str, with_key: bool, said: str) -> None:
+    key = tmp_path / "key.pem"
+    write_key(key)
+    with pytest.raises(ClusterError, match=re.escape(said)):
+        endpoint(address, key if with_key else None)
+
+
+def test_a_key_is_its_owners_alone_and_no_students(tmp_path: Path) -> None:
+    key, at = tmp_path / "class" / "key.pem", "tls://127.0.0.1:1"
+    key.parent.mkdir()
+    write_key(key)
+    assert key.stat().st_mode & 0o777 == 0o600
+    assert endpoint(at, key, tmp_path / "others").security is not None
+    with pytest.raises(ClusterError, match="lies among the submissions"):
+        endpoint(at, key, tmp_path / "class")
+    with pytest.raises(ClusterError, match="File exists; a new file"):
+        write_key(key)
+    key.chmod(0o640)
+    with pytest.raises(ClusterError, match="others may open it; chmod 600 expected"):
+        endpoint(at, key)
+    key.chmod(0o600)
+    for text in (b"no key\n", b"\xff\xfe", key.read_bytes().partition(b"-----BEGIN CERT")[0]):
+        key.write_bytes(text)
+        with pytest.raises(ClusterError, match="no private key with its certificate"):
+            endpoint(at, key)
+
+
+def test_the_commands_say_what_they_lack(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    refused = kernelmark("scheduler", "--listen", "tcp://0.0.0.0:0")
+    assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+    assert kernelmark("grade", "examples/class", "--key", "key.pem").stderr.startswith("kernelmark: --key: --lanes")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(typer.Exit):
+        command.lane("tls://127.0.0.1:1")
+    assert "pip install 'kernelmark[cluster]'" in capsys.readouterr().err
+
+
+def test_without_the_key_nobody_gets_in(cluster: Cluster, tmp_path: Path) -> None:
+    write_key(tmp_path / "other.pem")
+    port = cluster.address.rpartition(":")[2]
+    class_of(tmp_path / "class", ["ada"])
+    tried: dict[str, list[str | Path]] = {
+        cluster.address: ["--key", tmp_path / "other.pem"], f"tcp://127.0.0.1:{port}": []}
+    for word, key in tried.items():
+        lane = kernelmark("lane", word, "--jobs", "1", *key)
+        grade = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--lanes", word, *key)
+        for refused in (lane, grade):
+            assert refused.returncode == 2 and refused.stderr.count("\n") == 1, refused
+            assert "a scheduler with the same key expected" in refused.stderr
+    assert not (tmp_path / "out" / "ada").exists()
+
+
+def test_without_a_key_nobody_listens_off_the_loopback(tmp_path: Path) -> None:
+    with Cluster(tmp_path, plain=True) as plain:
+        lane = plain.lane()
+        for process in (plain.scheduler, lane):
+            listening = [one.laddr.ip for one in psutil.Process(process.pid).net_connections("tcp")
+                         if one.status == psutil.CONN_LISTEN]
+            assert listening and set(listening) == {"127.0.0.1"}
+
+
+def test_a_lane_of_another_version_gets_no_job(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    for name in ("grader", "assignments", "reference"):
+        shutil.copytree(ROOT / name, other / name)
+    shutil.copy(ROOT / "course.toml", other)
+    with (other / "assignments/silu/assignment.py").open("a") as stream:
+        stream.write("# Another tolerance.\n")
+    class_of(tmp_path / "class", ["ada"])
+    with Cluster(tmp_path) as cluster:
+        cluster.lane(cwd=other)
+        grade, log = cluster.grade(tmp_path / "class", tmp_path / "out", "--only", "silu")
+        until(log, "waiting for one", grade)
+        (refused,) = [line for line in log.read_text().splitlines() if "refused" in line]
+        assert re.search(r"lane \S+ refused: grader and assignments \w{12}, \w{12} expected$", refused)
+        cluster.lane(wait=False)
+        assert grade.wait(120) == 0
+        assert " joined: cpu" in log.read_text()

@@ -1,0 +1,175 @@
+"""Lanes and schedulers that are killed at any moment cost nobody a grade, and nobody is graded twice."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from grader.catalogue import ROOT, files
+from grader.cluster.key import endpoint
+from grader.cluster.lanes import ClusterLanes
+from grader.course import read_course
+from grader.lanes import Graded, LanesLostError, read_job
+from grader.run import look
+from grader.submission import find_submissions
+from tests.cluster.cluster import Cluster, class_of, grading_processes, recorded, until
+from tests.command import SILU, hand_in
+
+CLASS = ("ada", "bob", "eve", "zoe")
+ONCE = {name: ["accepted"] for name in CLASS}
+SLOW = "import time\ntime.sleep(60)\n" + SILU
+COURSE = read_course(ROOT / "course.toml", frozenset(files()))
+MANY = pytest.param(20, marks=[pytest.mark.full, pytest.mark.timeout(1200)])
+# Seconds in which a class of four is graded by two lanes; a moment is drawn from them.
+WHILE = 3.0
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    with Cluster(tmp_path) as found:
+        yield found
+
+
+def killed(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+@pytest.mark.parametrize("times", [2, MANY])
+def test_lanes_are_killed_at_random_moments(cluster: Cluster, tmp_path: Path, times: int) -> None:
+    submissions = class_of(tmp_path / "class", CLASS)
+    lanes = [cluster.lane(wait=False), cluster.lane()]
+    over = 0
+    for number in range(times):
+        out = tmp_path / f"out-{number}"
+        grade, log = cluster.grade(submissions, out, "--only", "silu")
+        until(log, " joined: ", grade)
+        time.sleep(random.uniform(0, WHILE))
+        killed(lanes.pop(0))
+        lanes.append(cluster.lane(wait=False))
+        assert grade.wait(120) == 0, log.read_text()
+        assert recorded(out) == ONCE
+        over += " over " in log.read_text()
+    if times > 2:
+        # Otherwise nothing was seen.
+        assert over
+
+
+@pytest.mark.parametrize("times", [1, MANY])
+def test_the_scheduler_is_killed_at_random_moments(cluster: Cluster, tmp_path: Path, times: int) -> None:
+    submissions = class_of(tmp_path / "class", CLASS)
+    for number in range(times):
+        lanes = [cluster.lane(wait=False), cluster.lane()]
+        out = tmp_path / f"out-{number}"
+        grade, log = cluster.grade(submissions, out, "--only", "silu")
+        until(log, " joined: ", grade)
+        time.sleep(random.uniform(0, WHILE))
+        killed(cluster.scheduler)
+        status = grade.wait(120)
+        kept = recorded(out)
+        if status != 0:
+            assert status == 3 and len(kept) < len(CLASS), log.read_text()
+            (said,) = [line for line in log.read_text().splitlines() if "does not answer any more" in line]
+            assert "give the same command again" in said and "Traceback" not in log.read_text()
+        assert all(kept[name] == ONCE[name] for name in kept)
+        for one in lanes:
+            # It says so, and leaves.
+            assert one.wait(60) == 3
+        cluster.listen()
+        last = cluster.lane()
+        again, log = cluster.grade(submissions, out, "--only", "silu")
+        assert again.wait(120) == 0, log.read_text()
+        assert recorded(out) == ONCE
+        killed(last)
+
+
+def test_the_page_tells_who_is_on_which_lane_and_that_the_scheduler_was_lost(cluster: Cluster, tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "ada")
+    hand_in(tmp_path / "class", "eve", SLOW)
+    cluster.lane(jobs=2)
+    grade, log = cluster.grade(tmp_path / "class", tmp_path / "out", "--only", "silu", "--json")
+    until(log, '"student": "ada"', grade)
+    page = tmp_path / "out" / "index.html"
+    while not ("<b>1 of 2 graded</b>" in (text := page.read_text()) and "; 2 lanes." in text):
+        assert grade.poll() is None
+        time.sleep(0.1)
+    assert "<bdi>eve</bdi>: on " in text
+    killed(cluster.scheduler)
+    assert grade.wait(60) == 3
+    assert "the run was interrupted. The same command goes on where it was." in page.read_text()
+    assert recorded(tmp_path / "out") == {"ada": ["accepted"]}
+
+
+def graded(cluster: Cluster, tmp_path: Path, said: list[str], kill: Callable[[str, str], None]) -> dict[str, Graded]:
+    """What the class in `tmp_path / "class"` gets, while `kill` is told of each student at work, and the lane."""
+    jobs = [read_job(one, COURSE, ("silu",)) for one in find_submissions(tmp_path / "class", ["silu.py"])]
+    found = {}
+    with ClusterLanes(endpoint(cluster.address, cluster.key), 0, said.append) as lanes:
+        lanes.look(look, "cpu", ("silu",)).result()
+
+        def watched() -> bool:
+            for one in lanes.running():
+                # Planning has begun: the sleep is on.
+                if time.time() - one.since > 1:
+                    kill(one.student, one.lane)
+            return False
+
+        for one in lanes.grade(jobs, len(jobs), watched):
+            assert one.submission.student not in found
+            found[one.submission.student] = one
+    return found
+
+
+def test_innocents_survive_a_neighbour_that_kills_lanes(cluster: Cluster, tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "0-mallory", SLOW)
+    class_of(tmp_path / "class", CLASS)
+    lanes = {str(one.pid): one for one in (cluster.lane(wait=False), cluster.lane(wait=False), cluster.lane())}
+    dead: set[str] = set()
+
+    def kill(student: str, lane: str) -> None:
+        if student == "0-mallory" and lane not in dead:
+            dead.add(lane)
+            killed(lanes[lane.split("-")[-2]])
+
+    said: list[str] = []
+    found = graded(cluster, tmp_path, said, kill)
+    assert len(dead) == 2 and found["0-mallory"].error == "the lane that graded it died, twice"
+    for name in CLASS:
+        result = found[name].result
+        assert result is not None and result.assignments["silu"].verdict == "accepted", found[name].error
+    assert [line.partition(" died")[2] for line in said if " died" in line] == [
+        " over 0-mallory, who is graded on another", " over 0-mallory"]
+
+
+def test_a_lane_that_fails_twice_is_examined(cluster: Cluster, tmp_path: Path) -> None:
+    for name in ("0-mallory", "1-mallory"):
+        hand_in(tmp_path / "class", name, SLOW)
+    hand_in(tmp_path / "class", "ada")
+    lane = psutil.Process(cluster.lane().pid)
+
+    def kill(student: str, at: str) -> None:
+        if student != "ada":
+            for one in grading_processes(lane):
+                one.kill()
+
+    said: list[str] = []
+    found = graded(cluster, tmp_path, said, kill)
+    assert {name: one.error for name, one in found.items()} == {
+        "0-mallory": "the grading process died, twice", "1-mallory": "the grading process died, twice", "ada": ""}
+    assert any(line.endswith("failed 2 times in a row, and kernelmark doctor finds nothing there: it goes on")
+               for line in said), said
+
+
+def test_a_scheduler_that_is_lost_before_anyone_is_graded_is_told(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.lane()
+    with ClusterLanes(endpoint(cluster.address, cluster.key), 0, print) as lanes:
+        killed(cluster.scheduler)
+        with pytest.raises(LanesLostError, match="does not answer any more; give the same command again"):
+            lanes.look(look, "cpu", ("silu",))
