@@ -21,6 +21,7 @@ from typing import Any
 
 from distributed import Worker, get_worker
 from distributed.comm.core import connect
+from distributed.core import Status
 
 from grader import doctor
 from grader.cluster.key import LOOPBACK, ClusterError, Endpoint, quiet
@@ -33,6 +34,7 @@ from grader.lanes import Graded, Job, LocalLanes, Look
 from grader.preflight import PlanError
 
 CONNECT_SECONDS = 10.0
+LEAVE_SECONDS = 1.0
 GPUS = Path("/proc/driver/nvidia/gpus")
 
 
@@ -99,8 +101,15 @@ async def _run(at: Endpoint, folder: str, say: Callable[[str], None]) -> bool:
         raise ClusterError(f"{at}: {error}; a scheduler that lets lanes join expected") from None
     finally:
         _leaving.set()
-        await asyncio.gather(*(worker.close(timeout=1, executor_wait=False) for worker in workers),
-                             return_exceptions=True)
+        await asyncio.gather(*map(_leave, workers), return_exceptions=True)
+
+
+async def _leave(worker: Worker) -> None:
+    if worker.status == Status.running:
+        # Otherwise it would have died over its job.
+        await asyncio.wait_for(worker.scheduler.unregister(
+            address=worker.address, stimulus_id="leaving", expected=True, close=False), LEAVE_SECONDS)
+    await worker.close(timeout=LEAVE_SECONDS, executor_wait=False)
 
 
 def _places(jobs: int) -> list[dict[str, str]]:

@@ -148,6 +148,25 @@ def test_innocents_survive_a_neighbour_that_kills_lanes(cluster: Cluster, tmp_pa
         " over 0-mallory, who is graded on another", " over 0-mallory"]
 
 
+def test_a_lane_that_is_told_to_end_leaves_its_job_to_others(cluster: Cluster, tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "eve", SLOW.replace("60", "3"))
+    lanes = {str(one.pid): one for one in (cluster.lane(wait=False), cluster.lane(wait=False), cluster.lane())}
+    told: set[str] = set()
+
+    def end(student: str, lane: str) -> None:
+        if lane not in told and len(told) < 2:
+            told.add(lane)
+            lanes[lane.split("-")[-2]].terminate()
+
+    said: list[str] = []
+    eve = graded(cluster, tmp_path, said, end)["eve"]
+    # More often than a lane may die over it.
+    assert len(told) == 2 and {line for line in said if " over " in line} == {
+        f"lane {lane} has left over eve, who is graded on another" for lane in told}
+    assert eve.result is not None and eve.result.assignments["silu"].verdict == "accepted", eve.error
+    assert [lanes[lane.split("-")[-2]].wait(60) for lane in told] == [0, 0]
+
+
 def test_a_lane_that_fails_twice_is_examined(cluster: Cluster, tmp_path: Path) -> None:
     for name in ("0-mallory", "1-mallory"):
         hand_in(tmp_path / "class", name, SLOW)
