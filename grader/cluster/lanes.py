@@ -199,9 +199,10 @@ class ClusterLanes:
             raise self._lost()
         members = self._members
         self._refused &= members
-        for one in [one for one in self._lanes.values() if one.address not in members]:
-            # Whether it died over its job is told a moment later.
-            wait([one.task], 1)
+        gone = [one for one in self._lanes.values() if one.address not in members]
+        # Whether they died over their jobs is told a moment later.
+        wait([one.task for one in gone], 1)
+        for one in gone:
             if one.job is None or not one.task.done():
                 self._lose(one, died=False)
         for address in members - self._lanes.keys() - self._refused:

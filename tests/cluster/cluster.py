@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -17,15 +18,15 @@ from grader.records.store import Store
 from tests.command import SECONDS, hand_in
 
 # As typed at a terminal: what these tests are run by may ignore signals, as a script's `&` and nohup do.
-COMMAND = ("env", "--default-signal", sys.executable, "-m", "grader.cli")
+COMMAND = (str(shutil.which("env")), "--default-signal", sys.executable, "-m", "grader.cli")
 
 
-def started(log: Path, *words: str | Path, cwd: Path = ROOT) -> subprocess.Popen[bytes]:
+def started(log: Path, *words: str | Path, cwd: Path, path: str) -> subprocess.Popen[bytes]:
     """The command in a process of its own, with all that it says in `log`."""
     with log.open("wb") as stream:
         return subprocess.Popen(
             [*COMMAND, *map(str, words)], cwd=cwd, stdout=stream, stderr=subprocess.STDOUT, start_new_session=True,
-            env={**os.environ, "PYTHONPATH": str(cwd), "COLUMNS": "200"})
+            env={**os.environ, "PYTHONPATH": str(cwd), "PATH": path, "COLUMNS": "200"})
 
 
 def until(log: Path, words: str, process: subprocess.Popen[bytes] | None = None) -> str:
@@ -63,10 +64,12 @@ class Cluster:
     def words(self) -> list[str | Path]:
         return [] if self.plain else ["--key", self.key]
 
-    def start(self, *words: str | Path, cwd: Path = ROOT) -> tuple[subprocess.Popen[bytes], Path]:
+    def start(
+        self, *words: str | Path, cwd: Path = ROOT, path: str = os.environ["PATH"]
+    ) -> tuple[subprocess.Popen[bytes], Path]:
         self._count += 1
         log = self.folder / f"{words[0]}-{self._count}.log"
-        process = started(log, *words, *self.words, cwd=cwd)
+        process = started(log, *words, *self.words, cwd=cwd, path=path)
         self._processes.append(process)
         return process, log
 
@@ -75,9 +78,11 @@ class Cluster:
         self.scheduler, log = self.start("scheduler", "--listen", self.address)
         self.address = until(log, "\n", self.scheduler).split()[-1]
 
-    def lane(self, *, wait: bool = True, cwd: Path = ROOT, jobs: int = 1) -> subprocess.Popen[bytes]:
+    def lane(
+        self, *, wait: bool = True, jobs: int = 1, cwd: Path = ROOT, path: str = os.environ["PATH"]
+    ) -> subprocess.Popen[bytes]:
         """A process with so many lanes, once they have joined."""
-        process, log = self.start("lane", self.address, "--jobs", str(jobs), cwd=cwd)
+        process, log = self.start("lane", self.address, "--jobs", str(jobs), cwd=cwd, path=path)
         if wait:
             until(log, " joined ", process)
         return process

@@ -16,6 +16,7 @@ import typer
 from grader.catalogue import ROOT
 from grader.cluster import command
 from grader.cluster.key import ClusterError, endpoint, write_key
+from grader.forkserver import isolation
 from tests.cluster.cluster import Cluster, class_of, until
 from tests.command import kernelmark
 
@@ -124,20 +125,30 @@ def test_without_a_key_nobody_listens_off_the_loopback(tmp_path: Path) -> None:
             assert listening and set(listening) == {"127.0.0.1"}
 
 
-def test_a_lane_of_another_version_gets_no_job(tmp_path: Path) -> None:
-    other = tmp_path / "other"
+def test_a_lane_of_another_version_or_with_less_isolation_gets_no_job(tmp_path: Path) -> None:
+    other, bare = tmp_path / "other", tmp_path / "bin"
     for name in ("grader", "assignments", "reference"):
         shutil.copytree(ROOT / name, other / name)
     shutil.copy(ROOT / "course.toml", other)
     with (other / "assignments/silu/assignment.py").open("a") as stream:
         stream.write("# Another tolerance.\n")
+    # Without bubblewrap.
+    bare.mkdir()
     class_of(tmp_path / "class", ["ada"])
+    weak = isolation.measure().level > 2
     with Cluster(tmp_path) as cluster:
+        if weak:
+            cluster.lane(wait=False, path=str(bare))
         cluster.lane(cwd=other)
-        grade, log = cluster.grade(tmp_path / "class", tmp_path / "out", "--only", "silu")
-        until(log, "waiting for one", grade)
-        (refused,) = [line for line in log.read_text().splitlines() if "refused" in line]
-        assert re.search(r"lane \S+ refused: grader and assignments \w{12}, \w{12} expected$", refused)
+        grade, log = cluster.grade(
+            tmp_path / "class", tmp_path / "out", "--only", "silu", "--min-isolation", "3" if weak else "0")
+        for words in ("refused: grader", "waiting for one", *(["refused: isolation"] if weak else [])):
+            until(log, words, grade)
+        refused = "\n".join(sorted(line for line in log.read_text().splitlines() if "refused" in line))
+        assert re.search(r"lane \S+ refused: grader and assignments \w{12}, \w{12} expected$", refused, re.MULTILINE)
+        if weak:
+            assert re.search(r"refused: isolation level 2 confined \(.*\), 3 namespaced expected; --allow-", refused)
+        assert refused.count("refused") == 1 + weak
         cluster.lane(wait=False)
         assert grade.wait(120) == 0
         assert " joined: cpu" in log.read_text()
