@@ -151,6 +151,7 @@ def _grade(
     opened = cluster.far_lanes(lanes, key, submissions) if lanes else None
     # Late: a mistyped name is told before torch is imported.
     from grader import run
+    from grader.lanes import LanesLostError
     from grader.preflight import PlanError
     from grader.records.store import StoreError
     from grader.report.leaderboard import begin
@@ -173,6 +174,9 @@ def _grade(
             failures = run.grade_class(plan, told, errors, as_json=as_json, leaderboard=leaderboard)
     except (PlanError, StoreError) as error:
         _usage(str(error))
+    except LanesLostError as error:
+        errors.print(f"kernelmark: {error}", markup=False)
+        failures = 1
     raise typer.Exit(INFRASTRUCTURE_ERROR if failures else 0)
 
 

@@ -62,8 +62,8 @@ def planned(
     options: Sequence[str] = (), console: Console | None = None, kind: Kind = "grade", force: bool = False,
     far: Callable[[int], Lanes] | None = None,
 ) -> Iterator[Plan]:
-    """Checks everything that can be known before a student's code runs, and what is graded already. Raises PlanError
-    and StoreError. The lanes end with the block, and until then no other process grades into `out`.
+    """Checks everything that can be known before a student's code runs, and what is graded already. Raises PlanError,
+    StoreError and LanesLostError. The lanes end with the block, and until then no other process grades into `out`.
 
     `minimum` is the isolation level expected, by default the course's; with `allow_degraded` a weaker one will do.
     `options` are words of the command line that grading a student again needs as well. A terminal's `console` shows
@@ -135,14 +135,12 @@ def _opened(out: Path, submissions: Sequence[Submission]) -> Iterator[Store]:
 
 def choose_device(lanes: Lanes, asked: str, names: Sequence[str]) -> tuple[str, Environment]:
     """The device to grade on, and all else that results depend on, as the first lane finds it, which looks at the
-    assignments `names` as well: importing torch is its work. Raises PlanError."""
+    assignments `names` as well: importing torch is its work. Raises PlanError, LanesLostError."""
+    looking = lanes.look(look, asked, names)
+    # Meanwhile.
+    preflight.pages()
     try:
-        looking = lanes.look(look, asked, names)
-        # Meanwhile.
-        preflight.pages()
         no_gpu, environment = looking.result()
-    except LanesLostError as error:
-        raise PlanError(str(error)) from None
     except InfrastructureError as error:
         raise PlanError(f"{error}; a process to grade in expected, kernelmark doctor says more") from None
     except BrokenProcessPool:

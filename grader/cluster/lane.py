@@ -148,12 +148,14 @@ def introduce(question: Look, asked: str, names: tuple[str, ...]) -> dict[str, A
 def grade(payload: bytes) -> bytes:
     """A pickled Job's pickled Graded. It comes from our own machines only."""
     job: Job = pickle.loads(payload)
-    graded: list[Graded] = []
     try:
-        graded.extend(_here().pool.grade([job], 1, _leaving.is_set))
+        (graded,) = _here().pool.grade([job], 1, _leaving.is_set)
     except KeyboardInterrupt:
         raise Leaving from None
-    return pickle.dumps(graded[0])
+    except Exception as error:
+        # No process could be started, say. What is raised here would be taken for the loss of the lane.
+        graded = Graded(job.submission, None, error=f"{type(error).__name__}: {error}")
+    return pickle.dumps(graded)
 
 
 def examine() -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ from grader.catalogue import ROOT, files
 from grader.cluster.key import endpoint
 from grader.cluster.lanes import ClusterLanes
 from grader.course import read_course
-from grader.lanes import Graded, LanesLostError, read_job
+from grader.lanes import Graded, read_job
 from grader.run import look
 from grader.submission import find_submissions
 from tests.cluster.cluster import Cluster, class_of, grading_processes, recorded, until
@@ -187,8 +187,9 @@ def test_a_lane_that_fails_twice_is_examined(cluster: Cluster, tmp_path: Path) -
 
 
 def test_a_scheduler_that_is_lost_before_anyone_is_graded_is_told(cluster: Cluster, tmp_path: Path) -> None:
-    cluster.lane()
-    with ClusterLanes(endpoint(cluster.address, cluster.key), 0, print) as lanes:
-        killed(cluster.scheduler)
-        with pytest.raises(LanesLostError, match="does not answer any more; give the same command again"):
-            lanes.look(look, "cpu", ("silu",))
+    grade, log = cluster.grade(class_of(tmp_path / "class", CLASS), tmp_path / "out", "--only", "silu")
+    until(log, "waiting for one", grade)
+    killed(cluster.scheduler)
+    assert grade.wait(60) == 3
+    said = log.read_text().splitlines()
+    assert len(said) == 2 and "does not answer any more; give the same command again" in said[1]
