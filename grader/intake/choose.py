@@ -13,6 +13,8 @@ from grader.intake.found import LITTER, OTHER, Found, Part, below, is_archive, i
 from grader.intake.manifest import Left
 from grader.submission import printable, read_source_file
 
+MOST_NAMED = 3
+
 
 @dataclass
 class Chosen:
@@ -31,6 +33,7 @@ class Tree:
     def __init__(self, found: Found, folder: Path) -> None:
         self._folder = folder
         self._shown: dict[str, str] = {}
+        self._broken: set[Path] = set()
         self._files = 0
         self.left = list(found.left)
         self.problems = list(found.problems)
@@ -54,6 +57,7 @@ class Tree:
         found = strays(root, known)
         chosen = Chosen(root)
         why: dict[Path, str] = {}
+        wanted: dict[Path, list[str]] = {}
         # What is missing first: a notebook may be meant for that, and for nothing that is there.
         for name, file in sorted(known.items(), key=lambda item: (root / item[1]).is_file()):
             meant = found.of[name]
@@ -72,14 +76,17 @@ class Tree:
             for path in meant:
                 said = f"one of {len(python)} that seem to be meant for {file}" if path in python else (
                     "not unpacked" if is_archive(path.name) else "no Python file")
-                why.setdefault(path, f"{said}; {file} expected")
+                wanted.setdefault(path, []).append(file)
+                files = [*wanted[path][:MOST_NAMED], *["…"] * (len(wanted[path]) > MOST_NAMED)]
+                why[path] = f"{said}; {', '.join(files)} expected"
             chosen.beside += [path for path in meant if path not in chosen.beside]
         if not chosen.taken:
             chosen.beside += [path for path in found.others if path not in chosen.beside]
         chosen.taken = {file: chosen.taken[file] for file in known.values() if file in chosen.taken}
         taken = set(chosen.taken.values())
         for path, is_folder in below(self._folder):
-            if path not in taken:
+            # Of a broken archive it is said already what is wrong.
+            if path not in taken and path not in self._broken:
                 self._leave(self.shown(path) + "/" * is_folder, LITTER if is_folder or is_litter(path.name)
                             else why.get(path, OTHER))
         chosen.left = self.left
@@ -116,10 +123,14 @@ class Tree:
             return
         if is_archive(name):
             try:
-                self.left += [Left(name=f"{printable(shown)}/{one.name}", why=one.why) for one in unpack(path, target)]
+                left = unpack(path, target)
+                self.left += [Left(name=f"{printable(shown)}/{one.name}", why=one.why) for one in left]
+                if not left and next(below(target), None) is None:
+                    self._leave(shown, "an archive that holds no file")
                 return
             except BrokenArchive as error:
                 self.problems.append(f"{printable(shown)}: {error}")
+                self._broken.add(target)
         # A broken archive, too: grading names it where a file is missing.
         target.write_bytes(source.content)
 

@@ -19,10 +19,11 @@ from grader.course import CourseError, read_course
 from grader.intake import kinds
 from grader.intake.found import WORK, IntakeError, is_archive
 from grader.intake.manifest import FILE
+from grader.intake.people import names
 from grader.submission import printable
 
 if TYPE_CHECKING:
-    from grader.intake.manifest import HandIn, Left, Manifest, Member
+    from grader.intake.manifest import HandIn, Kind, Left, Manifest, Member
 
 
 def intake(
@@ -76,7 +77,7 @@ def intake(
         # What is being made has a name that nobody gave.
         where = into if WORK in str(error.filename or WORK) else error.filename
         usage(printable(f"{where or 'temporary folder'}: {error.strerror}; what can be read and written expected"))
-    for line in _said(found, main.twice(found), has_roster=roster is not None):
+    for line in _said(found, options.known, main.twice(found), has_roster=roster is not None):
         say(line)
     if into is not None and not dry_run:
         say(f"{into}: {_many(len(found.submissions), 'submission')}; its {FILE} says what was left and why. "
@@ -152,17 +153,35 @@ def _inside(source: Path, into: Path) -> str | None:
 def _table(found: Manifest, known: Mapping[str, str]) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in ("who", "handed in", "taken", "left, and why"):
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", no_wrap=heading == "handed in")
+    nobody = _nobodys(found, known)
     for one in found.submissions:
-        missing = [file for file in known.values() if file not in one.taken]
-        taken = [file if origin == file else f"{file} ← {origin}" for file, origin in one.taken.items()]
+        missing = [file for file in known.values() if file not in one.taken and file not in nobody]
+        taken = [file if (name := _handed_in(one, origin, found.kind)) == file else f"{file} ← {name}"
+                 for file, origin in one.taken.items()]
         table.add_row(Text(", ".join(map(_who, one.members))), Text(_when(one)), Text("\n".join(
             [*taken, *([f"missing: {', '.join(missing)}"] if missing else [])])), Text("\n".join(
                 [*one.problems, *_why(one.left)])))
     return table
 
 
-def _said(found: Manifest, twice: Sequence[str], *, has_roster: bool) -> list[str]:
+def _handed_in(one: HandIn, origin: str, kind: Kind) -> str:
+    """The name of a file that was taken, without what the platform put before it."""
+    if kind == "canvas":
+        return kinds.uploaded(origin)
+    if kind == "git":
+        # The commit.
+        return origin.partition("/")[2]
+    return next((origin.removeprefix(f"{whole}/") for whole in one.origin if kind == "archives"), origin)
+
+
+def _nobodys(found: Manifest, known: Mapping[str, str]) -> list[str]:
+    """The course's files that are in no submission, where some others are: a download is mostly of a few kernels."""
+    taken = {file for one in found.submissions for file in one.taken}
+    return [file for file in known.values() if file not in taken] if taken else []
+
+
+def _said(found: Manifest, known: Mapping[str, str], twice: Sequence[str], *, has_roster: bool) -> list[str]:
     """What a TA has to know of an intake, a line each."""
     people = sum(len(one.members) for one in found.submissions)
     late = sum(bool(one.late) for one in found.submissions)
@@ -174,6 +193,8 @@ def _said(found: Manifest, twice: Sequence[str], *, has_roster: bool) -> list[st
         else:
             why = "; ".join([*one.problems, *_why(one.left)])
             lines.append(printable(f"{one.folder}: nothing to grade: {why or 'no file'}"))
+    if nobody := _nobodys(found, known):
+        lines.append(f"Handed in by nobody: {', '.join(nobody)}")
     if found.left:
         lines.append(printable(f"In no submission: {'; '.join(_why(found.left))}"))
     if twice:
@@ -181,6 +202,19 @@ def _said(found: Manifest, twice: Sequence[str], *, has_roster: bool) -> list[st
     if has_roster:
         lines.append(printable(f"Missing: {', '.join(map(_who, found.missing)) or 'nobody'}"))
         lines.append(printable(f"Not in the roster: {', '.join(found.unknown) or 'nobody'}"))
+        lines += _of_one_name(found)
+    return lines
+
+
+def _of_one_name(found: Manifest) -> list[str]:
+    """A line for each submission whose owner's name several of the missing have."""
+    lines = []
+    for one in found.submissions:
+        called = set[str]().union(*(names(member.name) for member in one.members))
+        several = [member for member in found.missing if names(member.name) & called]
+        if one.folder in found.unknown and len(several) > 1:
+            lines.append(printable(f"{one.folder}: {' or '.join(map(_who, several))}; the source's id expected in the "
+                                   f"roster: {', '.join(member.source_id for member in one.members)}"))
     return lines
 
 

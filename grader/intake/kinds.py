@@ -129,6 +129,13 @@ def _of_canvas(name: str) -> re.Match[str] | None:
     return _ANONYMOUS.fullmatch(name) or _CANVAS.fullmatch(name) or _TYPED.fullmatch(name)
 
 
+def uploaded(name: str) -> str:
+    """The name that a student's file had before Canvas put its own before and behind it."""
+    match = _of_canvas(name.partition("/")[0])
+    group = match.groupdict() if match else {}
+    return _AGAIN.sub("", group["file"]) + "".join(name.partition("/")[1:]) if group.get("file") else name
+
+
 def _canvas(folder: Path) -> Source:
     found: dict[str, Found] = {}
     left: list[Left] = []

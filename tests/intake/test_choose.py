@@ -27,6 +27,8 @@ EXPECTED: dict[str, tuple[Files, dict[str, str], dict[str, str]]] = {
         {"silu.py": SILU, "rmsnorm_vector.py": NORM, "work.ipynb": "{}"},
         {"silu.py": "silu.py", "rmsnorm_vector.py": "rmsnorm_vector.py"},
         {"work.ipynb": "no Python file; gemm.py expected"}),
+    "a notebook may be meant for many": (
+        {"work.ipynb": "{}"}, {}, {"work.ipynb": "no Python file; silu.py, gemm.py, rmsnorm_vector.py expected"}),
     "tests are about a kernel, and none": ({"test_silu.py": SILU}, {}, {"test_silu.py": "no assignment's file"}),
     "what a system wrote": (
         {"silu.py": SILU, "__pycache__/gemm.py": GEMM, "._gemm.py": ""}, {"silu.py": "silu.py"},
@@ -50,3 +52,14 @@ def test_what_is_taken_and_why_the_rest_is_left(tmp_path: Path, what: str, packe
         inside + name: why for name, why in left.items()}
     for file, name in taken.items():
         assert written["ada"][file] == files[name]
+
+
+def test_an_archive_is_told_of_once(tmp_path: Path) -> None:
+    nothing = zipped(tmp_path / "hw.zip", {}).read_bytes()
+    laid_out(tmp_path / "all", {"ada/hw.zip": nothing, "bo/hw.zip": b"PK\3\4 no"})
+    manifest, written = take_in(tmp_path / "all")
+    ada, bo = manifest.submissions
+    assert whys(ada) == {"hw.zip": "an archive that holds no file"} and not ada.problems
+    assert not bo.left and len(bo.problems) == 1 and bo.problems[0].startswith("hw.zip: is damaged")
+    # Its report names it.
+    assert list(written["bo"]) == ["hw.zip"]

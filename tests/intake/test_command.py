@@ -27,7 +27,7 @@ def test_a_dry_run_shows_everything_and_writes_nothing(tmp_path: Path) -> None:
     (tmp_path / "roster.csv").write_text("id,name\nj,Jane Doe\nr,Roe\nm,Max Moe\n")
     done = kernelmark("intake", source, "--roster", tmp_path / "roster.csv", "--dry-run", cwd=tmp_path)
     assert done.returncode == 0 and sorted(os.listdir(tmp_path)) == ["all", "roster.csv"], done
-    for said in ("j (Jane Doe)", "late", "silu.py ← doejane_LATE_11_1_SiLU.py",
+    for said in ("j (Jane Doe)", "late", "silu.py ← SiLU.py",
                  "doejane_11_2_report.pdf: no assignment's file",
                  "roe_13_6_gemm.ipynb: no Python file; gemm.py expected", "14 (x[bold])"):
         assert said in done.stdout, done.stdout
@@ -157,3 +157,17 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
         assert os.listdir(place) == ["class"] and (place / "class" / FILE).read_text() == before
     finally:
         subprocess.run(["umount", place], check=True)
+
+
+def test_what_a_table_says_once(tmp_path: Path) -> None:
+    laid_out(tmp_path / "all", {
+        "zhangwei_21_1_silu.py": SILU, "zhangwei_22_2_silu-1.py": SILU, "roe_13_4_homework.py": SILU})
+    (tmp_path / "roster.csv").write_text("id,name\nw1,Wei Zhang\nw2,Wei Zhang\nr,Roe\n")
+    done = kernelmark("intake", "all", "--roster", "roster.csv", "--dry-run", cwd=tmp_path)
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    # Of a file under its own name, Canvas's is no news; nor is what nobody has, for each of them.
+    assert "←" not in lines[2] and done.stdout.count("←") == 1 and "silu.py ← homework.py" in done.stdout
+    assert done.stdout.count("gemm.py") == 1 and any(line.startswith("Handed in by nobody: ") for line in lines)
+    for number in ("21", "22"):
+        assert (f"zhangwei_{number}: w1 (Wei Zhang) or w2 (Wei Zhang); the source's id expected in the roster: {number}"
+                in lines), lines
