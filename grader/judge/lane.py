@@ -25,7 +25,7 @@ from grader.confine import processes
 from grader.confine.cgroup import create
 from grader.forkserver import isolation
 from grader.forkserver.conversation import Conversation
-from grader.forkserver.handle import OWN_MB, OWN_TASKS, Zygote
+from grader.forkserver.handle import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
 from grader.forkserver.isolation import Isolation
 from grader.plan import wire
 
@@ -187,6 +187,10 @@ def close_lane() -> None:
     for one in (_baselines, _executors):
         while one:
             one.pop().close()
+    while _conversations:
+        # Asked of a lost zygote, it would be the failure of the next grading. What is left ends with its zygote.
+        with contextlib.suppress(InfrastructureError):
+            _conversations.pop().end()
     while _zygotes:
         _zygotes.pop().close()
     _isolations.clear()
