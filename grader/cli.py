@@ -65,7 +65,8 @@ Student = Annotated[list[str] | None, typer.Option("--student", help="Grade this
 Device = Annotated[str, typer.Option(
     help="cpu, cuda (judged on a GPU, speed included), or auto: cuda where there is one.")]
 Speed = Annotated[bool, typer.Option(help="Measure speed on a GPU; without it answers alone are judged.")]
-Jobs = Annotated[int, typer.Option(min=0, help="Submissions graded side by side; 0: one for each core.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Submissions graded side by side; 0: one for each core, or GPU.")]
+Gpus = Annotated[str, typer.Option(help="GPUs to grade on, one submission on each: numbers as 0,2. Default: all.")]
 Seed = Annotated[int | None, typer.Option(
     min=0, max=2**63 - 1, help="Repeat the inputs of a grading. Default: new ones, logged.")]
 CourseFile = Annotated[Path, typer.Option("--course", help="Points, thresholds, limits, policy, isolation.")]
@@ -86,9 +87,9 @@ Force = Annotated[bool, typer.Option(
 @app.command(rich_help_panel=TEACHERS)
 def grade(
     submissions: Submissions, out: Out = Path("results"), only: Only = "", student: Student = None,
-    device: Device = "auto", speed: Speed = True, jobs: Jobs = 0, seed: Seed = None, course: CourseFile = COURSE,
-    min_isolation: MinIsolation = None, allow_degraded: AllowDegraded = False, force: Force = False,
-    lanes: FarLanes = "", key: Key = None,
+    device: Device = "auto", speed: Speed = True, jobs: Jobs = 0, gpus: Gpus = "", seed: Seed = None,
+    course: CourseFile = COURSE, min_isolation: MinIsolation = None, allow_degraded: AllowDegraded = False,
+    force: Force = False, lanes: FarLanes = "", key: Key = None,
     failed: Annotated[bool, typer.Option("--failed", help="Grade only what a failure of ours left ungraded.")] = False,
     as_json: AsJson = False,
     leaderboard: Annotated[bool, typer.Option(
@@ -103,16 +104,16 @@ def grade(
     ours failed (everyone else is still graded); 130 when it was interrupted (what is graded by then is kept).
     """
     _grade(submissions, course, allow_degraded, out=out, only=only, student=student or (), device=device, speed=speed,
-           jobs=jobs, seed=seed, minimum=min_isolation, force=force, kind="failed" if failed else "grade",
+           jobs=jobs, gpus=gpus, seed=seed, minimum=min_isolation, force=force, kind="failed" if failed else "grade",
            lanes=lanes, key=key, as_json=as_json, leaderboard=leaderboard)
 
 
 @app.command(rich_help_panel=TEACHERS)
 def regrade(
     submissions: Submissions, out: Out = Path("results"), only: Only = "", student: Student = None,
-    device: Device = "auto", speed: Speed = True, jobs: Jobs = 0, seed: Seed = None, course: CourseFile = COURSE,
-    min_isolation: MinIsolation = None, allow_degraded: AllowDegraded = False, force: Force = False,
-    lanes: FarLanes = "", key: Key = None, as_json: AsJson = False,
+    device: Device = "auto", speed: Speed = True, jobs: Jobs = 0, gpus: Gpus = "", seed: Seed = None,
+    course: CourseFile = COURSE, min_isolation: MinIsolation = None, allow_degraded: AllowDegraded = False,
+    force: Force = False, lanes: FarLanes = "", key: Key = None, as_json: AsJson = False,
 ) -> None:
     """Grade again what has a grade, with tests and machine as they are now: a fixed case, another GPU.
 
@@ -120,13 +121,13 @@ def regrade(
     Exit status: as of `grade`.
     """
     _grade(submissions, course, allow_degraded, out=out, only=only, student=student or (), device=device, speed=speed,
-           jobs=jobs, seed=seed, minimum=min_isolation, force=force, kind="regrade", lanes=lanes, key=key,
+           jobs=jobs, gpus=gpus, seed=seed, minimum=min_isolation, force=force, kind="regrade", lanes=lanes, key=key,
            as_json=as_json)
 
 
 def _grade(
     submissions: Path, course: Path, allow_degraded: bool, *, out: Path, only: str, student: Sequence[str],
-    device: str, speed: bool, jobs: int, seed: int | None, minimum: int | None, force: bool, kind: Kind,
+    device: str, speed: bool, jobs: int, gpus: str, seed: int | None, minimum: int | None, force: bool, kind: Kind,
     lanes: str, key: Path | None, as_json: bool, leaderboard: bool = False,
 ) -> NoReturn:
     try:
@@ -164,8 +165,9 @@ def _grade(
         # What is for people leaves standard output to the program that reads it.
         told = errors if as_json else console
         with run.planned(
-            students, rules, out=out, only=names, device=device, jobs=jobs, seed=seed, speed=speed, minimum=minimum,
-            allow_degraded=allow_degraded, options=own, console=told, kind=kind, force=force, far=opened,
+            students, rules, out=out, only=names, device=device, jobs=jobs, gpus=gpus, seed=seed, speed=speed,
+            minimum=minimum, allow_degraded=allow_degraded, options=own, console=told, kind=kind, force=force,
+            far=opened,
         ) as plan:
             if leaderboard:
                 # Before the first report, which tells its student the pseudonym.

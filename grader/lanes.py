@@ -12,10 +12,10 @@ import secrets
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
@@ -48,7 +48,7 @@ class Job:
     a GPU `speed` is not measured.
 
     `earlier` are the shares of the points for speed of an earlier grading, by assignment. `notes` are what the student
-    should know of how the submission arrived. `place` is its own among those that are graded at a time.
+    should know of how the submission arrived.
     """
 
     submission: Submission
@@ -62,7 +62,6 @@ class Job:
     calibrations: tuple[Calibration, ...] = ()
     earlier: Mapping[str, scoring.Earlier] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    place: int = 0
 
 
 def read(folder: Path, names: Iterable[str], course: Course) -> HandedIn:
@@ -78,19 +77,13 @@ def read_job(submission: Submission, course: Course, only: tuple[str, ...] = (),
 
 @dataclass(frozen=True)
 class At:
-    """A grading under way: its assignment, "" if it is beginning, since when (time.time), and, on another machine, its
-    lane, which does not tell of assignments."""
+    """A grading under way: its assignment, since when (time.time), and its lane, where there are several to tell apart.
+    One that is beginning has no assignment, and one on another machine tells of none."""
 
     student: str
     assignment: str
     since: float
     lane: str = ""
-
-
-@dataclass(frozen=True)
-class _Flight:
-    job: Job
-    since: float
 
 
 @dataclass(frozen=True)
@@ -137,32 +130,41 @@ class Lanes(Protocol):
         ...
 
 
-class LocalLanes:
-    """At most `most` processes, started when there is something to do, and ended with the block.
+@dataclass
+class _Lane:
+    """One process, started when it is first asked for something; `environment` is added to its own."""
 
-    They keep submissions apart as `measured` says, or measure that themselves. `environment` is added to theirs.
+    number: int
+    executor: ProcessPoolExecutor
+    environment: Mapping[str, str]
+    job: Job | None = None
+    answer: Future[Graded] | None = None
+    since: float = 0.0
+    died: bool = False
+
+
+class LocalLanes:
+    """A process for each of these environments, which are added to theirs, started when there is something to do, and
+    ended with the block.
+
+    They keep submissions apart as `measured` says, or measure that themselves.
     """
 
-    def __init__(
-        self, most: int, measured: Isolation | None = None, environment: Mapping[str, str] | None = None
-    ) -> None:
-        self._most = most
+    def __init__(self, environments: Sequence[Mapping[str, str]], measured: Isolation | None = None) -> None:
         self._measured = measured
-        self._environment = dict(environment or {})
-        # Of each grading at a time the number of its assignment: bytes that a lane writes and this process reads, with
-        # no lock that a killed lane could keep.
-        self._places = multiprocessing.get_context("spawn").RawArray("i", most)
-        self._flying: dict[Future[Graded], _Flight] = {}
-        self._executor = self._start()
+        # Of each lane the number of the assignment it is at: bytes that it writes and this process reads, with no lock
+        # that a killed lane could keep.
+        self._places = multiprocessing.get_context("spawn").RawArray("i", len(environments))
+        self._lanes = [_Lane(number, self._start(number, one), one) for number, one in enumerate(environments)]
 
-    def _start(self) -> ProcessPoolExecutor:
+    def _start(self, number: int, environment: Mapping[str, str]) -> ProcessPoolExecutor:
         # Spawned: a lane must not inherit the terminal's threads, and starts as clean as by hand.
         context = multiprocessing.get_context("spawn")
         with _held_back():
             # It starts a process that looks after its locks.
             return ProcessPoolExecutor(
-                self._most, mp_context=context, initializer=_start_lane,
-                initargs=(self._measured, self._places, self._environment))
+                1, mp_context=context, initializer=_start_lane,
+                initargs=(self._measured, self._places, number, dict(environment)))
 
     def __enter__(self) -> Self:
         return self
@@ -171,7 +173,8 @@ class LocalLanes:
         if kind is not None:
             # Otherwise the pool waits for the jobs in flight.
             _end_lanes()
-        self._executor.shutdown()
+        for lane in self._lanes:
+            lane.executor.shutdown()
 
     def end(self) -> None:
         """Ends its processes, whatever they are at."""
@@ -184,79 +187,100 @@ class LocalLanes:
         return ""
 
     def ask(self, question: Callable[..., T], *arguments: object) -> Future[T]:
-        """A lane's answer to come; its `result` raises BrokenProcessPool if a lane has died or did not start."""
+        """The first lane's answer to come; its `result` raises BrokenProcessPool if the lane has died or did not start.
+        """
+        return self._ask(self._lanes[0], question, *arguments)
+
+    def _ask(self, lane: _Lane, question: Callable[..., T], *arguments: object) -> Future[T]:
         with _held_back():
-            return self._executor.submit(question, *arguments)
+            try:
+                return lane.executor.submit(question, *arguments)
+            except BrokenProcessPool:
+                # It has died since the last answer, at nothing.
+                self._again(lane)
+                return lane.executor.submit(question, *arguments)
+
+    def _again(self, lane: _Lane) -> None:
+        lane.executor.shutdown()
+        lane.executor = self._start(lane.number, lane.environment)
 
     def running(self) -> list[At]:
         """The gradings under way, the oldest first."""
-        found = [(one, self._places[one.job.place]) for one in list(self._flying.values())]
-        return [At(one.job.submission.student, one.job.only[at] if 0 <= at < len(one.job.only) else "", one.since)
-                for one, at in found]
+        found = []
+        gpus = [one.environment.get("CUDA_VISIBLE_DEVICES", "") for one in self._lanes]
+        for lane in self._lanes:
+            if (job := lane.job) is not None:
+                at = self._places[lane.number]
+                assignment = job.only[at] if 0 <= at < len(job.only) else ""
+                on = f"GPU {gpus[lane.number]}" if job.device == "cuda" and sum(map(bool, gpus)) > 1 else ""
+                found.append(At(job.submission.student, assignment, lane.since, on))
+        return sorted(found, key=lambda at: at.since)
 
     def grade(
         self, jobs: Iterable[Job], side_by_side: int, interrupted: Callable[[], bool] = lambda: False
     ) -> Iterator[Graded]:
-        """Grades every job, so many of them at a time; yields as they finish. Raises KeyboardInterrupt as soon as it
-        is `interrupted`.
+        """Grades every job on the first so many lanes; yields as they finish. Raises KeyboardInterrupt as soon as it is
+        `interrupted`.
 
-        When a lane dies, the jobs in flight are graded again, one at a time. A submission whose lane dies again is
-        given up, as a failure of ours.
+        A job whose lane dies is graded again. A submission whose lane dies again is given up, as a failure of ours.
         """
         waiting = deque(jobs)
-        while waiting:
-            for job in (yield from self._grade(waiting, side_by_side, interrupted)):
-                if (yield from self._grade(deque([job]), 1, interrupted)):
-                    yield Graded(job.submission, None, error="the grading process died, twice")
-
-    def _grade(
-        self, waiting: deque[Job], side_by_side: int, interrupted: Callable[[], bool]
-    ) -> Generator[Graded, None, list[Job]]:
-        """Takes jobs from `waiting`. Returns those that were in flight when a lane died, and all with it."""
-        flying = self._flying
-        try:
-            while waiting or flying:
-                if interrupted():
-                    raise KeyboardInterrupt
-                while waiting and len(flying) < side_by_side:
-                    place = min(set(range(side_by_side)) - {one.job.place for one in flying.values()})
-                    self._places[place] = -1
-                    job = replace(waiting[0], place=place)
-                    flying[self.ask(grade_in_lane, job)] = _Flight(job, time.time())
-                    waiting.popleft()
-                for future in wait(flying, GLANCE_SECONDS, FIRST_COMPLETED).done:
-                    try:
-                        graded = future.result()
-                    except BrokenProcessPool:
-                        raise
-                    except Exception as error:
-                        graded = Graded(flying[future].job.submission, None, error=f"{type(error).__name__}: {error}")
-                    del flying[future]
+        lanes = self._lanes[:side_by_side]
+        while waiting or any(lane.job for lane in lanes):
+            if interrupted():
+                raise KeyboardInterrupt
+            for lane in lanes:
+                if lane.job is None and waiting:
+                    lane.job, lane.since, lane.died = waiting.popleft(), time.time(), False
+                    self._give(lane, lane.job)
+            answers = [lane.answer for lane in lanes if lane.answer is not None]
+            wait(answers, GLANCE_SECONDS, FIRST_COMPLETED)
+            for lane in lanes:
+                if (graded := self._graded(lane)) is not None:
                     yield graded
+
+    def _give(self, lane: _Lane, job: Job) -> None:
+        self._places[lane.number] = -1
+        lane.answer = self._ask(lane, grade_in_lane, job)
+
+    def _graded(self, lane: _Lane) -> Graded | None:
+        """What a lane's job gave, if that is known."""
+        job, answer = lane.job, lane.answer
+        if job is None or answer is None or not answer.done():
+            return None
+        try:
+            graded = answer.result()
         except BrokenProcessPool:
-            self._executor.shutdown()
-            self._executor = self._start()
-            dead = [one.job for one in flying.values()]
-            flying.clear()
-            return dead
-        return []
+            self._again(lane)
+            if not lane.died:
+                lane.died = True
+                self._give(lane, job)
+                return None
+            graded = Graded(job.submission, None, error="the grading process died, twice")
+        except Exception as error:
+            graded = Graded(job.submission, None, error=f"{type(error).__name__}: {error}")
+        lane.job = lane.answer = None
+        return graded
 
 
 # In a lane: where it writes what it is at.
-_places: MutableSequence[int] | None = None
+_places: MutableSequence[int] = []
+_number = 0
 
 
-def _start_lane(measured: Isolation | None, places: MutableSequence[int], environment: Mapping[str, str]) -> None:
-    global _places
-    _places = places
+def _start_lane(
+    measured: Isolation | None, places: MutableSequence[int], number: int, environment: Mapping[str, str]
+) -> None:
+    global _places, _number
+    _places, _number = places, number
     os.environ.update(environment)
     start_lane(measured)
 
 
 def tell(job: Job, assignment: str) -> None:
     """Says which assignment of a job is judged now."""
-    if _places is not None and assignment in job.only:
-        _places[job.place] = job.only.index(assignment)
+    if _places and assignment in job.only:
+        _places[_number] = job.only.index(assignment)
 
 
 def grade_in_lane(job: Job) -> Graded:

@@ -115,7 +115,7 @@ def _line(graded: Graded) -> str:
 
 
 def _at(one: At) -> str:
-    return f"on {one.lane}" if one.lane else one.assignment or "beginning"
+    return " ".join(filter(None, (one.assignment, f"on {one.lane}" if one.lane else ""))) or "beginning"
 
 
 def _clock(since: float, form: str = "%H:%M:%S") -> str:

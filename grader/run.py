@@ -21,6 +21,8 @@ from grader.course import Course
 from grader.forkserver import isolation
 from grader.forkserver.handle import InfrastructureError
 from grader.forkserver.isolation import Isolation
+from grader.gpus import chosen as chosen_gpus
+from grader.gpus import unlike
 from grader.intake.manifest import ManifestError
 from grader.judge.lane import on_interruption
 from grader.lanes import Job, Lanes, LanesLostError, LocalLanes, draw_seed
@@ -60,7 +62,7 @@ def planned(
     submissions: list[Submission], course: Course, *, out: Path, only: Sequence[str], device: str, jobs: int,
     seed: int | None, speed: bool = True, minimum: int | None = None, allow_degraded: bool = False,
     options: Sequence[str] = (), console: Console | None = None, kind: Kind = "grade", force: bool = False,
-    far: Callable[[int], Lanes] | None = None,
+    far: Callable[[int], Lanes] | None = None, gpus: str = "",
 ) -> Iterator[Plan]:
     """Checks everything that can be known before a student's code runs, and what is graded already. Raises PlanError,
     StoreError and LanesLostError. The lanes end with the block, and until then no other process grades into `out`.
@@ -68,6 +70,7 @@ def planned(
     `minimum` is the isolation level expected, by default the course's; with `allow_degraded` a weaker one will do.
     `options` are words of the command line that grading a student again needs as well. A terminal's `console` shows
     that lanes are starting, which takes seconds. `far` opens lanes on other machines, of at least an isolation level.
+    `gpus` are those that are graded on: numbers, or by default all.
     """
     started = time.monotonic()
     try:
@@ -75,6 +78,9 @@ def planned(
     except ValueError as error:
         raise PlanError(f"--only: {error}") from None
     preflight.device(device)
+    if gpus and (far or device == "cpu"):
+        raise PlanError(f"--gpus: {'--lanes' if far else '--device cpu'} uses no GPU of this machine; either expected")
+    cards = [] if far or device == "cpu" else chosen_gpus(gpus or "all")
     preflight.installed()
     preflight.temporary()
     preflight.results(out, submissions, len(chosen))
@@ -86,19 +92,26 @@ def planned(
     measured = None if far else _isolation(minimum)
     most = len(submissions) if far else len(os.sched_getaffinity(0))
     side_by_side = min(jobs or most, len(submissions))
+    cards = cards[:min(jobs or len(cards), len(submissions))]
+    # Those beyond the GPUs are for a machine whose GPUs cannot be graded on: a neighbour on the same GPU would be in
+    # the way of its memory and its clock.
+    places = [card.environment for card in cards]
+    places += [{}] * (side_by_side - len(places))
     # Lanes that are starting are ended, too.
     on_interruption(signal.default_int_handler)
     with _opened(out, submissions) as store, (
-            far(minimum) if far else LocalLanes(side_by_side, measured)) as lanes:
+            far(minimum) if far else LocalLanes(places, measured)) as lanes:
         recorded = store.attempts()
         stands = list(standing(recorded, store.decisions()).values())
         with console.status("starting") if console and console.is_terminal else contextlib.nullcontext():
-            device, environment = choose_device(lanes, device, chosen)
+            device, environment = choose_device(lanes, "cuda" if gpus else device, chosen)
         speed = speed and device == "cuda"
         choice = choose(
             delivered, chosen, course, environment, speed, recorded, stands, kind=kind, force=force)
-        # On one GPU one after another: a neighbour would be in the way of its memory and its clock.
-        side_by_side = 1 if device == "cuda" and not far else side_by_side
+        if device == "cuda" and not far:
+            side_by_side = max(1, len(cards))
+            if console and (said := unlike(cards)):
+                console.print(said, markup=False, soft_wrap=True)
         calibrations = _calibrations() if speed else ()
         found = []
         for submission in submissions:

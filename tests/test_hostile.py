@@ -233,7 +233,7 @@ def test_neighbours_in_a_class_are_untouched(tmp_path: Path) -> None:
     out.mkdir()
     course = hostile_lane.course()
     jobs = [read_job(one, course, ("silu",)) for one in find_submissions(tmp_path / "class", FILES)]
-    with LocalLanes(1) as lanes:
+    with LocalLanes([{}]) as lanes:
         for graded in lanes.grade(jobs, 1):
             assert kept(graded, out) == []
     loaded = load_results(out)

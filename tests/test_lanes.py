@@ -65,7 +65,7 @@ def jobs() -> list[Job]:
 
 def test_a_lane_that_dies_between_two_gradings_costs_nobody_a_grade() -> None:
     graded = []
-    with LocalLanes(1) as lanes:
+    with LocalLanes([{}]) as lanes:
         for one in lanes.grade(jobs(), 1):
             graded.append(one)
             if len(graded) == 1:
@@ -78,6 +78,50 @@ def test_a_lane_that_dies_between_two_gradings_costs_nobody_a_grade() -> None:
     assert all(one.result is not None for one in graded)
 
 
+def test_a_lane_that_dies_at_work_costs_nobody_a_grade_and_no_other_lane_its_work() -> None:
+    began: dict[str, set[float]] = {}
+    killed: list[str] = []
+    with LocalLanes([{}, {}]) as lanes:
+        def look() -> bool:
+            running = lanes.running()
+            for one in running:
+                began.setdefault(one.student, set()).add(one.since)
+            children = multiprocessing.active_children()
+            if len(running) == 2 and len(children) == 2 and not killed:
+                # Processes are started in the order of their jobs.
+                oldest = min(children, key=lambda process: process.pid or 0)
+                killed.append(running[0].student)
+                oldest.kill()
+            return False
+
+        graded = list(lanes.grade(jobs(), 2, look))
+    assert killed and sorted(one.submission.student for one in graded) == ["alice", "bob", "carol"]
+    assert all(one.result is not None for one in graded)
+    # The time of a job is that of its first try, on whatever process.
+    assert all(len(times) == 1 for times in began.values())
+
+
+def test_a_lane_whose_process_dies_twice_over_one_job_gives_up_that_one_alone() -> None:
+    with LocalLanes([{}, {}]) as lanes:
+        def kill_alices() -> bool:
+            for one in lanes.running():
+                if one.student == "alice":
+                    for process in multiprocessing.active_children():
+                        process.kill()
+            return False
+
+        found = {one.submission.student: one for one in lanes.grade(jobs()[:1], 1, kill_alices)}
+        later = {one.submission.student: one for one in lanes.grade(jobs()[1:], 2)}
+    assert found["alice"].result is None and found["alice"].error == "the grading process died, twice"
+    assert later["bob"].result is not None and later["carol"].result is not None
+
+
+def test_each_lane_has_an_environment_of_its_own() -> None:
+    with LocalLanes([{"CUDA_VISIBLE_DEVICES": "7"}, {}]) as lanes:
+        assert lanes.ask(os.getenv, "CUDA_VISIBLE_DEVICES").result() == "7"
+    assert os.environ.get("CUDA_VISIBLE_DEVICES") != "7"
+
+
 def test_a_lane_that_cannot_be_told_to_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lanes, "END_SECONDS", 1)
 
@@ -87,6 +131,6 @@ def test_a_lane_that_cannot_be_told_to_end_is_killed(monkeypatch: pytest.MonkeyP
             os.kill(lane.pid, signal.SIGSTOP)
         return bool(multiprocessing.active_children())
 
-    with pytest.raises(KeyboardInterrupt), LocalLanes(1) as started:
+    with pytest.raises(KeyboardInterrupt), LocalLanes([{}]) as started:
         list(started.grade(jobs(), 1, interrupted))
     assert not multiprocessing.active_children()

@@ -16,14 +16,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from distributed import Worker, get_worker
 from distributed.comm.core import connect
 from distributed.core import Status
 
-from grader import doctor
+from grader import doctor, gpus
 from grader.cluster.key import LOOPBACK, ClusterError, Endpoint, quiet
 from grader.cluster.own import own
 from grader.cluster.scheduler import ending
@@ -35,7 +34,6 @@ from grader.preflight import PlanError
 
 CONNECT_SECONDS = 10.0
 LEAVE_SECONDS = 1.0
-GPUS = Path("/proc/driver/nvidia/gpus")
 
 
 @dataclass
@@ -66,7 +64,7 @@ def run(at: Endpoint, jobs: int, say: Callable[[str], None]) -> bool:
         raise ClusterError(str(error)) from None
     for number, environment in enumerate(_places(jobs)):
         name = f"{socket.gethostname()}-{os.getpid()}-{number}"
-        _lanes[name] = _Lane(name, LocalLanes(1, measured, environment), measured)
+        _lanes[name] = _Lane(name, LocalLanes([environment], measured), measured)
     try:
         with tempfile.TemporaryDirectory(prefix="kernelmark-lane-") as folder:
             return asyncio.run(_run(at, folder, say))
@@ -114,20 +112,8 @@ async def _leave(worker: Worker) -> None:
 
 def _places(jobs: int) -> list[dict[str, str]]:
     """Of each lane the environment that shows it its own GPU; nothing special without one."""
-    if GPUS.exists():
-        with LocalLanes(1) as pool:
-            there = pool.ask(gpus).result()
-        given = os.environ.get("CUDA_VISIBLE_DEVICES")
-        shown = given.split(",") if given else [str(number) for number in range(there)]
-        if there:
-            return [{"CUDA_VISIBLE_DEVICES": one} for one in shown[:there]]
-    return [{} for _ in range(jobs or len(os.sched_getaffinity(0)))]
-
-
-def gpus() -> int:
-    import torch
-
-    return torch.cuda.device_count()
+    cards = [gpu.environment for gpu in gpus.present()]
+    return cards or [{} for _ in range(jobs or len(os.sched_getaffinity(0)))]
 
 
 def introduce(question: Look, asked: str, names: tuple[str, ...]) -> dict[str, Any]:

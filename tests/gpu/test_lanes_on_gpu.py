@@ -1,0 +1,52 @@
+"""A lane sees its own GPU alone, and a grade does not depend on the lane."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from grader import gpus
+from grader.catalogue import ROOT
+from grader.course import Course
+from grader.gpus import Gpu
+from grader.lanes import LocalLanes, draw_seed, read_job
+from grader.submission import Submission
+
+pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
+
+CARDS = gpus.present()
+# Of two measurements of one kernel.
+RATIO = 0.01
+
+
+def seen() -> tuple[int, str]:
+    import torch
+
+    return torch.cuda.device_count(), torch.cuda.get_device_name()
+
+
+@pytest.mark.parametrize("gpu", CARDS, ids=lambda gpu: f"gpu-{gpu.number}")
+def test_a_lane_sees_its_own_gpu_alone(gpu: Gpu) -> None:
+    with LocalLanes([gpu.environment]) as lanes:
+        assert lanes.ask(os.getenv, "CUDA_VISIBLE_DEVICES").result() == gpu.environment["CUDA_VISIBLE_DEVICES"]
+        assert lanes.ask(seen).result() == (1, gpu.name)
+
+
+@pytest.mark.skipif(len(CARDS) < 2, reason="one GPU")
+def test_a_grade_does_not_depend_on_the_lane() -> None:
+    """The same submission on every GPU at once, and on one alone: ratios within 1 %, points the same."""
+    course, folder, seed = Course(), ROOT / "reference", draw_seed()
+    jobs = [read_job(Submission(f"student-{one.number}", folder, f"student-{one.number}"), course,
+                     ("silu", "transpose", "gemm"), "cuda", seed=seed) for one in CARDS]
+    with LocalLanes([one.environment for one in CARDS]) as lanes:
+        graded = [*lanes.grade(jobs, len(CARDS)), *lanes.grade(jobs[:1], 1)]
+    results = [one.result for one in graded]
+    alone = results.pop()
+    assert alone is not None
+    for other in results:
+        assert other is not None and other.score == alone.score
+        for name, found in alone.assignments.items():
+            timings = zip(found.performance.timings, other.assignments[name].performance.timings, strict=True)
+            for one, same in timings:
+                assert same.speedup.median == pytest.approx(one.speedup.median, rel=RATIO), (name, one.case)
