@@ -105,7 +105,8 @@ def _facts(assignment: Assignment, path: Path, case: Case, options: Options) -> 
     if stop is not None or isinstance(binaries, Lost):
         facts.trouble = explain_stop(assignment, facts.source, stop or binaries)  # type: ignore[arg-type]
         return facts
-    simulation = Simulation(lambda: preparing.start("simulator"), operations=OPERATIONS, seconds=SECONDS)
+    simulation = Simulation(
+        lambda: preparing.start("simulator"), operations=OPERATIONS, seconds=SECONDS, granule=TARGETS[target].granule)
     try:
         facts.inspection, seen = inspect(
             assignment, case, plan, [one for one in binaries if isinstance(one, Binary)], simulation, target,

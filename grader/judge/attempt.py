@@ -107,11 +107,11 @@ class Attempt:
         self._seed = seed
         self._quiet = quiet
         self._call_seconds = course.limits.call_seconds
-        self._preparing = Preparing(
-            assignment, source.content or b"", course.limits,
-            gpu.properties() if self._gpu else TARGETS[course.gpu.target])
+        on = gpu.properties() if self._gpu else TARGETS[course.gpu.target]
+        self._preparing = Preparing(assignment, source.content or b"", course.limits, on)
         self._simulation = Simulation(
-            lambda: self._preparing.start("simulator"), operations=OPERATIONS, seconds=self._call_seconds)
+            lambda: self._preparing.start("simulator"), operations=OPERATIONS, seconds=self._call_seconds,
+            granule=on.granule)
         self._launching = Launching(assignment, lane_executors(), seconds=self._call_seconds) if self._gpu else None
         # A simulator wants Triton's checks in a kernel, a GPU does not.
         timed = {case.name: case for case in (*(assignment.cases if self._gpu else ()), *assignment.timed)}

@@ -60,11 +60,13 @@ def ran_on_both(run: Callable[[bool], Ran | Stopped]) -> Ran | Stopped:
 class Simulation:
     """Runs calls in one simulator as long as that lives, and starts it when there is something to run.
 
-    `operations` is how many element operations a call may take, `seconds` how long.
+    `operations` is how many element operations a call may take, `seconds` how long, `granule` that of the device which
+    is simulated.
     """
 
-    def __init__(self, start: Callable[[], Conversation], *, operations: int, seconds: float) -> None:
+    def __init__(self, start: Callable[[], Conversation], *, operations: int, seconds: float, granule: int) -> None:
         self._start = start
+        self._chunk = granule
         self._operations = operations
         self._seconds = seconds
         self._conversation: Conversation | None = None
@@ -98,7 +100,7 @@ class Simulation:
                 reply = self._conversation.ask(
                     messages.Simulate(
                         seq=self._conversation.next_seq(), bytes=len(text), output=assignment.output.name,
-                        file=assignment.file, operations=operations, watch=watch),
+                        file=assignment.file, operations=operations, watch=watch, granule=self._chunk),
                     messages.SIMULATOR_REPLY, seconds=self._seconds, descriptors=files)
             if isinstance(reply, Lost):
                 self.end()
@@ -128,7 +130,7 @@ class Simulation:
                     messages.Simulate(
                         seq=self._conversation.next_seq(), bytes=len(text), call=1 if len(calls) > 1 else 0,
                         output=assignment.output.name, file=assignment.file, operations=self._operations,
-                        masked=masked, watch=watch),
+                        masked=masked, watch=watch, granule=self._chunk),
                     messages.SIMULATOR_REPLY, seconds=self._seconds,
                     descriptors=[file, *(tensor.descriptor for tensor in given)])
                 seconds = time.monotonic() - started

@@ -32,6 +32,12 @@ class Device(Shaped):
         """As compilers name it: `sm_90`."""
         return f"sm_{self.major}{self.minor}"
 
+    @property
+    def granule(self) -> int:
+        """Bytes that a descriptor's store writes as a whole, also where its tensor ends within them; 0: no more than
+        the tensor. Source: triton-lang/triton#11583, and seen on H200."""
+        return 16 if self.major >= 9 else 0
+
 
 # "Technical Specifications per Compute Capability" in the guide: programs that a multiprocessor holds at most, shared
 # memory that the system takes of each, and the step in which registers are given to a warp.

@@ -22,10 +22,11 @@ class OutOfBounds(Shaped):
     """An access outside of its tensor. `tensor` is the kernel's name for the pointer (`x_ptr`), `given` the parameter
     behind it or "" for a temporary. `elements` is how many the buffer has, `lowest` and `highest` are the element
     offsets furthest outside; `lanes` of `active` lanes lay outside in the program that is named. `masked` tells whether
-    the access had a mask."""
+    the access had a mask. A "granule" is the rest of the last bytes of a tensor that a descriptor's store writes as a
+    whole."""
 
     kind: Literal["out_of_bounds"] = "out_of_bounds"
-    access: Literal["load", "store", "atomic"]
+    access: Literal["load", "store", "atomic", "granule"]
     kernel: Name
     line: Line
     tensor: Name

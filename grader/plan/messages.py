@@ -169,6 +169,7 @@ class Simulate(Message):
     contents: these come before those of the steady call. `output` names the parameter that holds nothing yet. At most
     `operations` element operations are made. Lanes that a mask without `other` switched off hold zeros, as on a GPU;
     with `masked` NaN, in loads of these lines, or in all loads if it names none. `file` is the student's, for lines.
+    `granule` is that of the device.
     """
 
     op: Literal["simulate"] = "simulate"
@@ -178,6 +179,7 @@ class Simulate(Message):
     file: Name = ""
     operations: Size
     masked: Annotated[list[Line], Field(max_length=16)] | None = None
+    granule: Size = 0
     watch: Watch | None = None
 
 

@@ -35,7 +35,7 @@ class Failed(Exception):
 
 def run_launch(
     launch: Launch, kernel: Kernel, buffers: list[Buffer], budget: Budget, findings: Findings,
-    masked: Collection[int] | None, file: str, meter: Meter | None = None,
+    masked: Collection[int] | None, file: str, meter: Meter | None = None, granule: int = 0,
 ) -> None:
     """Runs a launch. Raises Failed where it stopped in between, or could not begin."""
     total = launch.grid[0] * launch.grid[1] * launch.grid[2]
@@ -62,7 +62,7 @@ def run_launch(
         before = [(each.raw.copy(), None if each.written is None else each.written.copy())
                   if program.spins and each.index in stored else None for each in buffers]  # fmt: skip
         for size in (chunk, 1):
-            machine = Machine(program, kernel.name, launch.grid, stored, budget, masked, file, meter)
+            machine = Machine(program, kernel.name, launch.grid, stored, budget, masked, file, meter, granule)
             chosen = None if meter is None else meter.begin(launch, total, program)
             count = total if chosen is None else chosen.size
             try:

@@ -53,10 +53,10 @@ class Machine:
 
     def __init__(
         self, program: Program, kernel: str, grid: tuple[int, int, int], stored: set[int], budget: Budget,
-        masked: Collection[int] | None, file: str, meter: Meter | None = None,
+        masked: Collection[int] | None, file: str, meter: Meter | None = None, granule: int = 0,
     ) -> None:
         self.program, self.kernel, self.grid, self.stored = program, kernel, grid, stored
-        self.budget, self.masked, self.meter = budget, masked, meter
+        self.budget, self.masked, self.meter, self.granule = budget, masked, meter, granule
         self.file = PurePath(file or program.file).name
         self.findings, self.accesses = Findings(), Accesses()
         self.shadows: dict[int, Shadow] = {}

@@ -51,7 +51,7 @@ def prepare() -> None:
 
 def run(
     plan: Plan, *memories: Sequence[Array], outputs: Collection[str] = (), operations: int = 1 << 40,
-    masked: Collection[int] | None = None, file: str = "", watch: Watch | None = None,
+    masked: Collection[int] | None = None, file: str = "", watch: Watch | None = None, granule: int = 0,
 ) -> Result:
     """Runs calls of a plan, the first one and, given two memories, the steady one after it.
 
@@ -86,7 +86,8 @@ def run(
                     raise Limit("operations")
                 if isinstance(operation, Launch):
                     run_launch(
-                        operation, plan.kernels[operation.kernel], buffers, budget, findings, masked, file, meter)
+                        operation, plan.kernels[operation.kernel], buffers, budget, findings, masked, file, meter,
+                        granule)
                 else:
                     _host(operation, buffers, findings)
         return _simulated(findings, budget, meter)
@@ -208,7 +209,7 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
                 memories[-1].append(np.zeros(0, np.uint8) if maps[-1] is None else np.frombuffer(maps[-1], np.uint8))
         result = run(
             plan, *memories, outputs=[request.output], operations=request.operations, masked=request.masked,
-            watch=request.watch)
+            watch=request.watch, granule=request.granule)
     except (Malformed, ValueError, IndexError, OSError) as error:
         result = CannotSimulate(seq=request.seq, operation=f"{type(error).__name__}: {error}"[:200])
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,7 +53,8 @@ def _inside(
     masked: bool,
 ) -> Array | None:
     """Lanes that take part and lie inside of the buffer; records those that do not."""
-    machine.accesses.saw(machine, access, source, offsets, live)
+    if access != "granule":
+        machine.accesses.saw(machine, access, source, offsets, live)
     last = offsets.last() if isinstance(offsets, Ramp) else offsets
     first = offsets.base if isinstance(offsets, Ramp) else offsets
     if int(first.min()) >= 0 and int(last.max()) < elements:
@@ -195,7 +197,7 @@ def load_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value],
 
 def _write(
     machine: Machine, pointer: Pointer, given: Array, mask: Array | None, active: Array | None, shape: tuple[int, ...],
-    masked: bool,
+    masked: bool, access: str = "store",
 ) -> None:
     element = pointer.element
     live = _live(mask, active, len(shape))
@@ -203,8 +205,8 @@ def _write(
     size = stored.dtype.itemsize
     for source, lanes in _parts(pointer, live):
         data = source.buffer.data(element)
-        lanes = _inside(machine, "store", source, data.size, pointer.offsets, lanes, masked)
-        if machine.meter is not None:
+        lanes = _inside(machine, access, source, data.size, pointer.offsets, lanes, masked)
+        if machine.meter is not None and access == "store":
             machine.meter.access(machine, "store", source, size, pointer.offsets, lanes, active)
         shadow = _shadow(machine, source, size)
         for part in _split(lanes, shape) if isinstance(pointer.offsets, Ramp) else [lanes]:
@@ -226,14 +228,22 @@ def store(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], acti
 
 
 def store_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> None:
-    """`tt.descriptor_store`: what lies beyond the tensor is left alone."""
+    """`tt.descriptor_store`: what lies beyond the tensor is left alone, but for the rest of a granule."""
     descriptor = values[0].at(values[1:-1])
-    pointer, inside = descriptor.lanes(list(range(len(descriptor.block.shape))))
     shape = descriptor.block.shape
+    every = list(range(len(shape)))
+    pointer, inside = descriptor.lanes(every)
     given = values[-1]
     if op.inputs[-1].shape != shape:
         given = np.broadcast_to(given, (len(given), *op.inputs[-1].shape)).reshape(len(given), *shape)
     _write(machine, pointer, given, inside, active, shape, False)
+    elements = machine.granule // STORED[pointer.element].itemsize
+    if inside is not None and elements > 1:
+        end = -(-descriptor.shape[-1] // elements) * elements
+        pointer, within = replace(descriptor, shape=(*descriptor.shape[:-1], end)).lanes(every)
+        beyond = ~inside if within is None else within & ~inside
+        if beyond.any():
+            _write(machine, pointer, given, beyond, active, shape, False, "granule")
 
 
 _ATOMIC: dict[str, Any] = {

@@ -74,7 +74,9 @@ def _compared(assignment: Assignment, folder: Path) -> int:
         Wanted(case, _scalars(assignment, drawn[case.name]), debug, Answers(candidate=number))
         for debug in (True, False) for number, case in enumerate(assignment.cases_for("cpu"))]
     plans = preparing.plan(wanted).outcomes
-    simulation = Simulation(lambda: preparing.start("simulator"), operations=OPERATIONS, seconds=LIMITS.call_seconds)
+    simulation = Simulation(
+        lambda: preparing.start("simulator"), operations=OPERATIONS, seconds=LIMITS.call_seconds,
+        granule=device.properties().granule)
     launching = Launching(assignment, lane_executors(), seconds=LIMITS.call_seconds)
     found = 0
     try:

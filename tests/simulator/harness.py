@@ -95,12 +95,12 @@ def memory(tensor: Tensor) -> Any:
 
 def simulate(
     function: JITFunction[Any], grid: tuple[int, ...], *values: Any, debug: bool = True,
-    masked: list[int] | None = None, operations: int = 10**10, **constants: Any,
+    masked: list[int] | None = None, operations: int = 10**10, granule: int = 0, **constants: Any,
 ) -> Result:
     """Runs a kernel on tensors, in place. Numbers and tensors in the order of its parameters, constants by name."""
     plan, memories = planned(function, grid, *values, debug=debug, **constants)
     empty = [buffer.given for buffer, raw in zip(plan.buffers, memories, strict=True) if _poisoned(raw)]
-    return run(plan, memories, outputs=empty, masked=masked, operations=operations)
+    return run(plan, memories, outputs=empty, masked=masked, operations=operations, granule=granule)
 
 
 def _poisoned(raw: Any) -> bool:

@@ -16,7 +16,7 @@ from grader.plan.findings import Assertion, EmptyGrid, MaskedUsed, OutOfBounds, 
 from grader.plan.messages import Exhausted, Simulated
 from grader.plan.plan import Buffer, Fill, Integer, Kernel, Launch, Plan, Pointer, View
 from grader.simulator.main import run
-from tests.simulator.harness import Described, lower, memory, poison, simulate
+from tests.simulator.harness import lower, memory, poison, simulate
 
 
 def line(text: str) -> int:
@@ -360,18 +360,3 @@ def test_what_a_kernel_prints_is_shown_and_capped() -> None:
 def test_a_grid_of_no_program() -> None:
     (finding,) = found(simulate(copy_kernel, (0,), torch.zeros(4), poison(4), 4, BLOCK=16, MASKED=True))
     assert finding == EmptyGrid(kernel="copy_kernel", line=1, grid=(0, 1, 1))
-
-
-@triton.jit
-def described_kernel(source, target):
-    target.store([0, 0], source.load([4, 0]))
-
-
-def test_blocks_beyond_a_descriptor_are_no_access_at_all() -> None:
-    x, out = torch.randn(6, 8), torch.zeros(6, 8)
-    assert found(simulate(described_kernel, (1,), Described(x, [4, 8]), Described(out, [4, 8]))) == []
-    assert torch.equal(out[:2], x[4:])
-    assert not out[2:].any()
-    padded = torch.zeros(6, 8)
-    found(simulate(described_kernel, (1,), Described(x, [4, 8], "nan"), Described(padded, [4, 8])))
-    assert padded[2:4].isnan().all()

@@ -16,7 +16,12 @@ ONE_TOO_FAR = "One element too far: does the mask say <= n where < n is meant, o
 # More than a block can hold (tl.TRITON_MAX_TENSOR_NUMEL): no partial block reaches so far past the end.
 LARGEST_BLOCK = 1 << 20
 
-ACCESS = {"load": "load", "store": "store", "atomic": "atomic operation"}
+ACCESS = {"load": "load", "store": "store", "atomic": "atomic operation", "granule": "descriptor's store"}
+
+GRANULE = (
+    "From Hopper on, a GPU writes 16 bytes at a time where a descriptor stores, even where the tensor ends within them. "
+    "Use a descriptor for tensors whose last dimension takes a multiple of 16 bytes, and tl.store with a mask for the "
+    "others.")
 
 
 def explain_findings(
@@ -94,6 +99,8 @@ def _out_of_bounds(
     here = [one for one in accesses if (one.access.line, one.access.tensor) == (found.line, found.tensor)]
     if overflow is not None:
         told = overflowed(overflow)
+    elif found.access == "granule":
+        told = Finding("", GRANULE, pattern="writes past the end")
     else:
         told = _by_another(found, here, accesses) or misplaced(here) or (
             beyond_rows(here, tuple(ACCESS)) if found.masked else None) or Finding("", _why_outside(found, here))
@@ -134,7 +141,7 @@ def _reaches(found: seen.OutOfBounds) -> str:
     which = f"program {program(found.program)}"
     if found.programs > 1:
         which += f", the first of {found.programs:,} that do this"
-    if found.active <= 1:
+    if found.active <= 1 or found.access == "granule":
         return f"{text}, which has {found.elements:,}, in {which}."
     lie = "lies" if found.lanes == 1 else "lie"
     return f"{text}, which has {found.elements:,}: {found.lanes:,} of {found.active:,} active lanes {lie} outside in " \

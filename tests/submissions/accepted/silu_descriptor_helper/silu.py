@@ -19,9 +19,10 @@ def described(given, n, BLOCK: tl.constexpr):
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     first = tl.program_id(0) * BLOCK
-    source, target = described(described(x_ptr, n, BLOCK), n, BLOCK), described(out_ptr, n, BLOCK)
+    source = described(described(x_ptr, n, BLOCK), n, BLOCK)
     x = source.load([first])
-    target.store([first], x * tl.sigmoid(x))
+    offsets = first + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, x * tl.sigmoid(x), mask=offsets < n)
 
 
 def silu(x, out):

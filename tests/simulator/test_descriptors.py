@@ -1,0 +1,75 @@
+# mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
+"""What blocks of a descriptor read and write where the tensor ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+from grader.plan.findings import OutOfBounds
+from grader.plan.messages import Simulated
+from tests.simulator.harness import Described, poison, right, simulate
+
+
+def found(result: Any) -> list[Any]:
+    assert isinstance(result, Simulated), result
+    return result.findings
+
+
+@triton.jit
+def described_kernel(source, target):
+    target.store([0, 0], source.load([4, 0]))
+
+
+def test_blocks_beyond_a_descriptor_are_no_access_at_all() -> None:
+    x, out = torch.randn(6, 8), torch.zeros(6, 8)
+    assert found(simulate(described_kernel, (1,), Described(x, [4, 8]), Described(out, [4, 8]))) == []
+    assert torch.equal(out[:2], x[4:])
+    assert not out[2:].any()
+    padded = torch.zeros(6, 8)
+    found(simulate(described_kernel, (1,), Described(x, [4, 8], "nan"), Described(padded, [4, 8])))
+    assert padded[2:4].isnan().all()
+
+
+@triton.jit
+def described_vector_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    source = tl.make_tensor_descriptor(x_ptr, [n], [1], [BLOCK])
+    target = tl.make_tensor_descriptor(out_ptr, [n], [1], [BLOCK])
+    first = tl.program_id(0) * BLOCK
+    target.store([first], source.load([first]) + 1.0)
+
+
+# What an H200 was seen to write.
+@pytest.mark.parametrize(("n", "dtype", "past"), [
+    (45, torch.float32, 3), (1, torch.float32, 3), (1024, torch.float32, 0), (2, torch.float16, 6),
+    (1009, torch.float16, 7), (4, torch.float16, 4),
+])
+def test_a_descriptors_store_writes_its_last_16_bytes_as_a_whole(n: int, dtype: torch.dtype, past: int) -> None:
+    x, out = torch.full((n,), 3, dtype=dtype), poison(n, dtype=dtype)
+    findings = found(simulate(described_vector_kernel, (-(-n // 64),), x, out, n, BLOCK=64, granule=16))
+    assert [(one.access, one.highest, one.lanes) for one in findings if isinstance(one, OutOfBounds)] == (
+        [("granule", n + past - 1, past)] if past else [])
+    assert (out == 4).all()
+    # Before Hopper, no more than the tensor is written.
+    assert found(simulate(described_vector_kernel, (-(-n // 64),), x, poison(n, dtype=dtype), n, BLOCK=64)) == []
+
+
+@triton.jit
+def described_rows_kernel(x_ptr, out_ptr, M, N, stride, BLOCK: tl.constexpr):
+    source = tl.make_tensor_descriptor(x_ptr, [M, N], [stride, 1], [BLOCK, BLOCK])
+    target = tl.make_tensor_descriptor(out_ptr, [M, N], [stride, 1], [BLOCK, BLOCK])
+    row, column = tl.program_id(0) * BLOCK, tl.program_id(1) * BLOCK
+    target.store([row, column], source.load([row, column]) + 1.0)
+
+
+@pytest.mark.parametrize("n", [1, 3, 5, 30, 32, 61])
+def test_a_descriptors_store_fills_the_gap_between_rows_up_to_16_bytes(n: int) -> None:
+    x, out = torch.full((40, 64), 3.0), torch.full((40, 64), -7.0)
+    right(simulate(described_rows_kernel, (2, 2), x, out, 33, n, 64, BLOCK=32, granule=16))
+    ends = -(-n // 4) * 4
+    assert (out[:33, :n] == 4).all() and (out[:33, n:ends] == 1).all()
+    assert (out[:33, ends:] == -7).all() and (out[33:] == -7).all()
