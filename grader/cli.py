@@ -135,11 +135,11 @@ def _grade(
         if fitting := intake.fitting(submissions, found):
             _usage(fitting)
         students = find_submissions(submissions, found.values(), leave_out=out)
-        for line in intake.remembered(submissions):
-            errors.print(f"kernelmark: {line}", markup=False)
         if left := desk.beside(submissions, [student.folder for student in students]):
             errors.print(f"kernelmark: {', '.join(left)}: in no student's folder, so not graded", markup=False)
         students = chosen(students, intake.folders(submissions, student))
+        for line in intake.remembered(submissions, {one.folder.name for one in students}):
+            errors.print(f"kernelmark: {line}", markup=False)
         rules = read_course(course, frozenset(found))
     except (SubmissionError, CourseError) as error:
         _usage(str(error))

@@ -87,7 +87,7 @@ def _panel(watch: Watch) -> RenderableType:
         head += f"; {lanes}"
     lines: list[RenderableType] = [Text(head)]
     if watch.failed:
-        lines.append(Text(f"not passed: {watch.failed}"))
+        lines.append(Text(f"assignments not passed: {watch.failed}"))
     table = Table.grid(padding=(0, 2))
     for one in watch.running():
         table.add_row(Text(one.student, overflow="ellipsis", no_wrap=True), Text(_at(one)),

@@ -201,7 +201,7 @@ def test_grading_some_assignments_again_keeps_the_others_and_changes_no_grade(tm
     # Killed before it was drawn, as it were.
     (out / "alice" / "result.json").unlink()
     second, said = graded("silu,transpose")
-    assert "Skipped 1 of 2: graded already from the same files, tests and environment (--force" in said
+    assert "Skipped 1 of 2 assignments: graded already from the same files, tests and environment (--force" in said
     assert second.assignments["silu"] == first.assignments["silu"]
     assert second.assignments["vector_copy"] == first.assignments["vector_copy"]
     assert second.assignments["transpose"].verdict == "wrong_answer" and second.score == 120

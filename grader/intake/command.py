@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -106,15 +106,16 @@ def fitting(source: Path, known: Mapping[str, str]) -> str | None:
                      f"{shlex.join(['kernelmark', 'intake', str(source), '--into', str(into)])}")
 
 
-def remembered(folder: Path) -> list[str]:
-    """What the intake that wrote a folder could not read, a line each; nothing where none did."""
+def remembered(folder: Path, names: Collection[str]) -> list[str]:
+    """What the intake that wrote a folder could not read of these students' folders, a line each; nothing where none
+    did."""
     from grader.intake.manifest import ManifestError, read_manifest
 
     if not (folder / FILE).is_file():
         return []
     try:
         return [printable(f"{one.folder}: {problem}") for one in read_manifest(folder).submissions
-                for problem in one.problems]
+                if one.folder in names for problem in one.problems]
     except ManifestError as error:
         return [printable(str(error))]
 

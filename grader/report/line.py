@@ -14,6 +14,8 @@ from grader.result import REFERENCE, AssignmentResult, Environment, Flag, Interv
 from grader.text import clean
 
 TEXT_BYTES = 240
+# Of a hint nothing is left out: its end says what to do.
+HINT_BYTES = 2000
 MOST_FLAGS = 3
 # What a check says in its kind, where nothing closer was recognised.
 KINDS = {
@@ -114,7 +116,7 @@ def _cell(a: AssignmentResult) -> Cell:
     mistake = named or (KINDS.get(detail.kind, detail.kind.replace("_", " ")) if detail else "")
     return Cell(
         _short(a.title), a.verdict, status(a), a.score, a.measured_max, a.seconds, _short(a.message),
-        _short(a.hint or (detail.hint if detail else "")), _short(mistake),
+        clean(a.hint or (detail.hint if detail else ""), HINT_BYTES), _short(mistake),
         tuple(_short(label(c)) for c in a.correctness.checks if c.outcome == "failed"),
         bool(a.elsewhere), bool(impossible(a)),
         tuple(clean_model(flag, TEXT_BYTES) for flag in a.flags),

@@ -142,9 +142,13 @@ def mistakes(lines: Sequence[Line]) -> list[Group]:
 
 
 def astray(lines: Sequence[Line]) -> list[tuple[Line, str]]:
-    """Files where nothing is looked for, in a sentence each."""
-    found = [(one, cell.message) for one in lines for cell in one.cells.values() if cell.astray]
-    return found + [(one, f"Found {', '.join(one.unread)}, which no assignment reads.") for one in lines if one.unread]
+    """Files where nothing is looked for, in a sentence each, by student."""
+    found = []
+    for one in lines:
+        said = [cell.message for cell in one.cells.values() if cell.astray]
+        said += [f"Found {', '.join(one.unread)}, which no assignment reads."] if one.unread else []
+        found += [(one, " ".join(said))] if said else []
+    return found
 
 
 def picked(lines: Sequence[Line], which: Callable[[Cell], bool]) -> list[Found]:

@@ -64,7 +64,7 @@ def test_what_was_graded_from_the_same_is_skipped(
     before = [graded(chosen(ada, []), verdict)]
     found = chosen(ada, before, kind, force=force)
     assert bool(found.drafts) == is_graded and found.skipped.total() == 1 - is_graded
-    assert found.said().startswith("" if is_graded else "Skipped 1 of 1: ") and not found.again
+    assert found.said().startswith("" if is_graded else "Skipped 1 of 1 assignment: ") and not found.again
 
 
 def test_other_files_tests_or_environments_are_graded_and_points_are_not(ada: Submission) -> None:

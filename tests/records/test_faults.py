@@ -107,7 +107,7 @@ def test_a_class_killed_at_any_moment_is_the_same_in_the_end(undisturbed: Class,
         classes += 1
         out = tmp_path / str(classes)
     last = tmp_path / str(classes - 1)
-    assert finish(undisturbed.students, last).startswith("Skipped 2 of 2: graded already")
+    assert finish(undisturbed.students, last).startswith("Skipped 2 of 2 assignments: graded already")
     assert table(last) == undisturbed.table
 
 

@@ -19,9 +19,9 @@ LARGEST_BLOCK = 1 << 20
 ACCESS = {"load": "load", "store": "store", "atomic": "atomic operation", "granule": "descriptor's store"}
 
 GRANULE = (
-    "From Hopper on, a GPU writes 16 bytes at a time where a descriptor stores, even where the tensor ends within them. "
-    "Use a descriptor for tensors whose last dimension takes a multiple of 16 bytes, and tl.store with a mask for the "
-    "others.")
+    "From Hopper on, a GPU writes 16 bytes at a time where a descriptor stores, even where the tensor ends within "
+    "them. Use a descriptor for tensors whose last dimension takes a multiple of 16 bytes, and tl.store with a mask "
+    "for the others.")
 
 
 def explain_findings(
