@@ -1,7 +1,8 @@
-"""Submissions an hour without a GPU, by how many lanes grade them: processes of this command, or lanes that joined a
-scheduler on the loopback.
+"""Submissions an hour, by how many lanes grade them: without a GPU processes of this command, or lanes that joined a
+scheduler on the loopback; or one on each of so many GPUs, speed included.
 
     .venv/bin/python -m benchmarks.lanes [--sizes 10,50] [--lanes 1,2]
+    .venv/bin/python -m benchmarks.lanes --sizes 8,32 --gpus 1,2,4
 
 Prints a table in Markdown. Students are those of `benchmarks.class`. What a command takes to begin falls out: the rate
 is that of the larger size beyond the smaller. Of the cluster's command alone the processor time is given, too, which
@@ -34,6 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="submissions an hour by lanes")
     parser.add_argument("--sizes", default="10,50")
     parser.add_argument("--lanes", default="1,2")
+    parser.add_argument("--gpus", default="", help="numbers of GPUs, instead of lanes without one")
     options = parser.parse_args()
     small, large = sorted(int(size) for size in options.sizes.split(","))
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("torch", "triton", "distributed"))
@@ -44,10 +46,14 @@ def main() -> None:
         root = Path(folder)
         for size in (small, large):
             students_of.write_folders(root / f"class-{size}", students_of.students(size))
-        for lanes in (int(count) for count in options.lanes.split(",")):
-            _row(root, f"here-{lanes}", "this machine's processes", lanes, small, large, ["--jobs", str(lanes)])
+        for count in map(int, options.gpus.split(",") if options.gpus else ()):
+            words = ["--device", "cuda", "--gpus", ",".join(map(str, range(count)))]
+            _row(root, f"gpus-{count}", "this machine's GPUs", count, small, large, words)
+        for lanes in map(int, () if options.gpus else options.lanes.split(",")):
+            _row(root, f"here-{lanes}", "this machine's processes", lanes, small, large, [
+                "--device", "cpu", "--jobs", str(lanes)])
             with _joined(root, lanes) as words:
-                _row(root, f"there-{lanes}", "lanes of a cluster", lanes, small, large, words)
+                _row(root, f"there-{lanes}", "lanes of a cluster", lanes, small, large, ["--device", "cpu", *words])
 
 
 def _row(root: Path, name: str, where: str, lanes: int, small: int, large: int, words: list[str]) -> None:
@@ -56,7 +62,7 @@ def _row(root: Path, name: str, where: str, lanes: int, small: int, large: int, 
         before = _spent()
         took, peak = watched([
             *students_of.kernelmark("grade", root / f"class-{size}", "--out", root / f"{name}-{size}"),
-            "--device", "cpu", "--only", "transpose,silu", *words])
+            "--only", "transpose,silu", *words])
         seconds.append(took)
         spent.append(_spent() - before)
         peaks.append(peak)

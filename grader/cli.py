@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader import calibrate_command, catalogue, desk, inspect_command
+from grader.bench import command as bench_command
 from grader.console import AUTHORS, INFRASTRUCTURE_ERROR, STUDENTS, TEACHERS, console, errors
 from grader.console import usage as _usage
 from grader.course import CourseError, read_course
@@ -31,6 +32,7 @@ app = typer.Typer(
     help="Checks and grades GPU kernels written in Triton.",
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.command("inspect", rich_help_panel=STUDENTS)(inspect_command.inspect)
+app.command(rich_help_panel=STUDENTS)(bench_command.bench)
 app.command(rich_help_panel=TEACHERS)(intake.intake)
 app.command(rich_help_panel=TEACHERS)(calibrate_command.calibrate)
 app.add_typer(exports.app, name="export", rich_help_panel=TEACHERS)
@@ -65,6 +67,8 @@ Student = Annotated[list[str] | None, typer.Option("--student", help="Grade this
 Device = Annotated[str, typer.Option(
     help="cpu, cuda (judged on a GPU, speed included), or auto: cuda where there is one.")]
 Speed = Annotated[bool, typer.Option(help="Measure speed on a GPU; without it answers alone are judged.")]
+Sweep = Annotated[bool, typer.Option(
+    "--sweep", help="On a GPU, draw into reports how fast a right kernel is at many sizes: half a minute a kernel.")]
 Jobs = Annotated[int, typer.Option(min=0, help="Submissions graded side by side; 0: one for each core, or GPU.")]
 Gpus = Annotated[str, typer.Option(help="GPUs to grade on, one submission on each: numbers as 0,2. Default: all.")]
 Seed = Annotated[int | None, typer.Option(
@@ -89,7 +93,7 @@ def grade(
     submissions: Submissions, out: Out = Path("results"), only: Only = "", student: Student = None,
     device: Device = "auto", speed: Speed = True, jobs: Jobs = 0, gpus: Gpus = "", seed: Seed = None,
     course: CourseFile = COURSE, min_isolation: MinIsolation = None, allow_degraded: AllowDegraded = False,
-    force: Force = False, lanes: FarLanes = "", key: Key = None,
+    force: Force = False, lanes: FarLanes = "", key: Key = None, sweep: Sweep = False,
     failed: Annotated[bool, typer.Option("--failed", help="Grade only what a failure of ours left ungraded.")] = False,
     as_json: AsJson = False,
     leaderboard: Annotated[bool, typer.Option(
@@ -105,7 +109,7 @@ def grade(
     """
     _grade(submissions, course, allow_degraded, out=out, only=only, student=student or (), device=device, speed=speed,
            jobs=jobs, gpus=gpus, seed=seed, minimum=min_isolation, force=force, kind="failed" if failed else "grade",
-           lanes=lanes, key=key, as_json=as_json, leaderboard=leaderboard)
+           lanes=lanes, key=key, sweep=sweep, as_json=as_json, leaderboard=leaderboard)
 
 
 @app.command(rich_help_panel=TEACHERS)
@@ -113,7 +117,7 @@ def regrade(
     submissions: Submissions, out: Out = Path("results"), only: Only = "", student: Student = None,
     device: Device = "auto", speed: Speed = True, jobs: Jobs = 0, gpus: Gpus = "", seed: Seed = None,
     course: CourseFile = COURSE, min_isolation: MinIsolation = None, allow_degraded: AllowDegraded = False,
-    force: Force = False, lanes: FarLanes = "", key: Key = None, as_json: AsJson = False,
+    force: Force = False, lanes: FarLanes = "", key: Key = None, sweep: Sweep = False, as_json: AsJson = False,
 ) -> None:
     """Grade again what has a grade, with tests and machine as they are now: a fixed case, another GPU.
 
@@ -122,13 +126,13 @@ def regrade(
     """
     _grade(submissions, course, allow_degraded, out=out, only=only, student=student or (), device=device, speed=speed,
            jobs=jobs, gpus=gpus, seed=seed, minimum=min_isolation, force=force, kind="regrade", lanes=lanes, key=key,
-           as_json=as_json)
+           sweep=sweep, as_json=as_json)
 
 
 def _grade(
     submissions: Path, course: Path, allow_degraded: bool, *, out: Path, only: str, student: Sequence[str],
     device: str, speed: bool, jobs: int, gpus: str, seed: int | None, minimum: int | None, force: bool, kind: Kind,
-    lanes: str, key: Path | None, as_json: bool, leaderboard: bool = False,
+    lanes: str, key: Path | None, sweep: bool, as_json: bool, leaderboard: bool = False,
 ) -> NoReturn:
     try:
         found = catalogue.files()
@@ -162,12 +166,13 @@ def _grade(
         own = ["--course", str(course.absolute())] if course != COURSE else []
         own += ["--allow-degraded"] if allow_degraded else []
         own += [] if speed else ["--no-speed"]
+        own += ["--sweep"] if sweep else []
         # What is for people leaves standard output to the program that reads it.
         told = errors if as_json else console
         with run.planned(
             students, rules, out=out, only=names, device=device, jobs=jobs, gpus=gpus, seed=seed, speed=speed,
             minimum=minimum, allow_degraded=allow_degraded, options=own, console=told, kind=kind, force=force,
-            far=opened,
+            far=opened, sweep=sweep,
         ) as plan:
             if leaderboard:
                 # Before the first report, which tells its student the pseudonym.

@@ -17,6 +17,8 @@ import torch
 
 from grader import calibration, catalogue, scoring
 from grader.assignment import Assignment
+from grader.bench.sweep import cases, sweep
+from grader.forkserver.handle import InfrastructureError
 from grader.judge.attempt import SPEED_SECONDS, expected_checks, speed_check
 from grader.judge.explain import explain_assignment
 from grader.judge.lane import lane_baselines, lane_executors, lane_isolation, lane_zygote
@@ -198,8 +200,20 @@ def performance_of(job: Job, context: Context, assignment: Assignment, verdict: 
         return found.model_copy(update={
             "status": "measured" if theirs else "not_measured", "timings": timings,
             "reason": f"No points for speed: {said}" if theirs else f"Speed could not be measured: {said}"})
-    return found.model_copy(update={
-        "status": "measured", "reason": "", "speedup": scoring.speedup(timings), "timings": timings})
+    return _swept(job, assignment, found.model_copy(update={
+        "status": "measured", "reason": "", "speedup": scoring.speedup(timings), "timings": timings}))
+
+
+def _swept(job: Job, assignment: Assignment, performance: Performance) -> Performance:
+    """The same with the speed at other sizes, if that was asked for."""
+    if not job.sweep or not cases(assignment):
+        return performance
+    try:
+        found = sweep(assignment, job.handed_in.sources[assignment.name], job.course)
+    except InfrastructureError as error:
+        return performance.model_copy(update={
+            "notes": [*performance.notes, f"Speed at other sizes could not be measured: {error}"]})
+    return performance.model_copy(update={"sweep": found})
 
 
 def _ladder(job: Job, assignment: Assignment) -> list[Rung]:

@@ -45,7 +45,7 @@ def draw_seed() -> int:
 @dataclass(frozen=True)
 class Job:
     """All that grading one submission takes: nobody opens its folder any more. Every input follows from `seed`. Without
-    a GPU `speed` is not measured.
+    a GPU `speed` is not measured, nor that at many sizes (`sweep`).
 
     `earlier` are the shares of the points for speed of an earlier grading, by assignment. `notes` are what the student
     should know of how the submission arrived.
@@ -57,6 +57,7 @@ class Job:
     only: tuple[str, ...] = ()
     device: str = "cpu"
     speed: bool = True
+    sweep: bool = field(default=False, kw_only=True)
     seed: int = field(default_factory=draw_seed)
     command: str = ""
     calibrations: tuple[Calibration, ...] = ()

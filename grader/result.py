@@ -204,6 +204,27 @@ class Rung(Record):
     ratio: float = Field(description="baseline ÷ kernel, the geometric mean over the timed cases")
 
 
+class SweepPoint(Record):
+    """One size. Times are of a call, in microseconds; None where there is none, and `trouble` says why the kernel has
+    none."""
+
+    sizes: dict[str, int]
+    amount: float = Field(description="bytes or floating-point operations that the work takes at the least")
+    student_us: float | None = None
+    baseline_us: float | None = None
+    compiled_us: float | None = None
+    reference_us: float | None = None
+    roof_us: float | None = Field(default=None, description="what the work takes at this machine's roof")
+    trouble: str = ""
+
+
+class Sweep(Record):
+    """How speed goes with the size: points from the smallest to the largest. A rate is `amount` over a time."""
+
+    unit: Literal["GB/s", "TFLOP/s"]
+    points: list[SweepPoint]
+
+
 class Performance(Record):
     """Speed. `speedup` is the geometric mean over the timed cases, with the interval of that."""
 
@@ -219,6 +240,7 @@ class Performance(Record):
     compiled: str = Field(default="", description="what is reported beside the baseline")
     notes: list[str] = Field(default=[], description="how the points came about, beyond the rule")
     ladder: list[Rung] = Field(default=[], description="the stages of the course; empty if this device has none")
+    sweep: Sweep | None = Field(default=None, description="the speed at other sizes, where it was asked for")
 
 
 class Flag(Record):

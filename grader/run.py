@@ -62,7 +62,7 @@ def planned(
     submissions: list[Submission], course: Course, *, out: Path, only: Sequence[str], device: str, jobs: int,
     seed: int | None, speed: bool = True, minimum: int | None = None, allow_degraded: bool = False,
     options: Sequence[str] = (), console: Console | None = None, kind: Kind = "grade", force: bool = False,
-    far: Callable[[int], Lanes] | None = None, gpus: str = "",
+    far: Callable[[int], Lanes] | None = None, gpus: str = "", sweep: bool = False,
 ) -> Iterator[Plan]:
     """Checks everything that can be known before a student's code runs, and what is graded already. Raises PlanError,
     StoreError and LanesLostError. The lanes end with the block, and until then no other process grades into `out`.
@@ -70,7 +70,7 @@ def planned(
     `minimum` is the isolation level expected, by default the course's; with `allow_degraded` a weaker one will do.
     `options` are words of the command line that grading a student again needs as well. A terminal's `console` shows
     that lanes are starting, which takes seconds. `far` opens lanes on other machines, of at least an isolation level.
-    `gpus` are those that are graded on: numbers, or by default all.
+    `gpus` are those that are graded on: numbers, or by default all. `sweep`: what is right is timed at many sizes, too.
     """
     started = time.monotonic()
     try:
@@ -124,7 +124,7 @@ def planned(
             found.append(Job(
                 submission, choice.handed_in[submission.slug], course, tuple(drafts), device, speed, number,
                 os.fsencode(shlex.join(command)).decode("utf-8", "replace"), calibrations,
-                earlier(store, stands, drafts) if speed else {}, delivered[submission].problems))
+                earlier(store, stands, drafts) if speed else {}, delivered[submission].problems, sweep=sweep and speed))
         yield Plan(started, found, lanes, side_by_side, out, course, measured, store, choice)
 
 

@@ -22,6 +22,7 @@ from grader.plan import frames
 from grader.plan.plan import Shaped
 
 S = TypeVar("S", bound=Shaped)
+PROFILED_CALLS = 5
 
 
 def prepare() -> None:
@@ -116,6 +117,8 @@ class _Executor:
         if isinstance(request, messages.Capture):
             graph = self._capture(request)
             return messages.Captured(seq=request.seq, number=len(self._captures) - 1, graph=graph)
+        if isinstance(request, messages.Profile):
+            return messages.Profiled(seq=request.seq, launched=self._profile(request)[:32])
         if isinstance(request, messages.LoadPlan):
             self._programs.append(PlanProgram(_read(messages.Program, descriptors[0], request.bytes)))
         elif isinstance(request, messages.LoadBaseline):
@@ -192,6 +195,24 @@ class _Executor:
         self._wait()
         host = (time.perf_counter_ns() - started) * 1e-9
         return host, self._began.elapsed_time(self._ended) * 1e-3 if capture.graph else host
+
+    def _profile(self, request: messages.Profile) -> list[messages.Launched]:
+        from torch._C._autograd import DeviceType
+        from torch.profiler import ProfilerActivity, profile
+
+        (go,) = self._programs[request.program].prepare([self._slots[request.slot]]).calls
+        go()
+        self._wait()
+        with profile(activities=[ProfilerActivity.CUDA]) as found:
+            for _ in range(PROFILED_CALLS):
+                go()
+            self._wait()
+        launched = [
+            messages.Launched(
+                name=one.key[:500], seconds=one.self_device_time_total * 1e-6 / PROFILED_CALLS,
+                count=one.count / PROFILED_CALLS)
+            for one in found.key_averages() if one.device_type == DeviceType.CUDA]
+        return sorted(launched, key=lambda one: -one.seconds)
 
     def _wait(self) -> None:
         from cuda.bindings import driver

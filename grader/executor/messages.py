@@ -126,7 +126,15 @@ class Replay(Message):
     before: Size | None = None
 
 
-ExecutorRequest = LoadPlan | LoadBaseline | Bind | Run | Capture | Replay
+class Profile(Message):
+    """Make a program's calls on a slot, and say which kernels they launch."""
+
+    op: Literal["profile"] = "profile"
+    program: Size
+    slot: Size
+
+
+ExecutorRequest = LoadPlan | LoadBaseline | Bind | Run | Capture | Replay | Profile
 
 
 # executor -> judge
@@ -164,6 +172,21 @@ class Replayed(Message):
     device: Seconds
 
 
+class Launched(Shaped):
+    """A kernel, or a copy or fill of the driver's, as the profiler names it: its `seconds` and launches in a call."""
+
+    name: Annotated[str, Field(max_length=500)]
+    seconds: Seconds
+    count: Annotated[float, Field(ge=0)]
+
+
+class Profiled(Message):
+    """What takes longest comes first."""
+
+    op: Literal["profiled"] = "profiled"
+    launched: Annotated[list[Launched], Field(max_length=32)]
+
+
 FaultKind = Literal[
     "illegal_address", "misaligned_address", "launch_failure", "out_of_resources", "out_of_memory", "other"]
 """What CUDA reports: an access to memory that is not allocated, or at a misaligned address, a kernel that trapped (an
@@ -190,7 +213,7 @@ class Broken(Message):
     message: Text
 
 
-ExecutorReply = Ready | Captured | Ran | Replayed | Fault | Broken
+ExecutorReply = Ready | Captured | Ran | Replayed | Profiled | Fault | Broken
 
 EXECUTOR_REQUEST: TypeAdapter[ExecutorRequest] = TypeAdapter(Annotated[ExecutorRequest, Field(discriminator="op")])
 EXECUTOR_REPLY: TypeAdapter[ExecutorReply] = TypeAdapter(Annotated[ExecutorReply, Field(discriminator="op")])

@@ -193,6 +193,11 @@ class Executor:
         taken = _expected(reply, messages.Replayed)
         return Taken(taken.host, taken.device)
 
+    def profile(self, program: int, slot: int, *, seconds: float) -> list[messages.Launched] | Lost:
+        """Which kernels a program of ours launches in a call, what takes longest first."""
+        reply = self._ask(messages.Profile(seq=self._conversation.next_seq(), program=program, slot=slot), seconds)
+        return reply if isinstance(reply, Lost) else _expected(reply, messages.Profiled).launched
+
     def close(self) -> None:
         """Kills the process; idempotent. Raises InfrastructureError if it cannot be killed."""
         self._conversation.end()

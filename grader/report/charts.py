@@ -99,19 +99,17 @@ def ladder(rungs: Sequence[Rung], speedup: Interval, span: tuple[float, float] |
     for number, rung in enumerate(rungs):
         middle = LADDER_ROW * (number + 0.5)
         mine = rung.name == "you"
-        parts.append(_line(axis.left, middle, axis.right, middle, LINE))
+        parts.append(stroke(axis.left, middle, axis.right, middle, LINE))
         if mine:
             left, right = axis.at(speedup.low), axis.at(speedup.high)
             parts.append(_box(left, middle - 5, right - left, 10, ACCENT, 0.35))
         shape, colour = MARKERS.get(rung.name, (CIRCLE, MUTED))
-        edge = "" if shape == STROKE else f' stroke="{PAPER}"'
-        parts.append(f'<path transform="translate({axis.at(rung.ratio):.1f} {middle:g})" d="{shape}" fill="{colour}"'
-                     f'{edge}/>')
+        parts.append(mark(axis.at(rung.ratio), middle, shape, colour))
         parts += _named(axis, middle, rung.name, figures[number], INK if mine else MUTED, INK if mine else MUTED)
     text = ", ".join(f"{rung.name} {rung.ratio:.3g}" for rung in rungs)
     said = f"Ratios to the baseline's speed, fastest first: {text}. Your interval: {speedup.low:.3g} to " \
            f"{speedup.high:.3g}."
-    return _svg([*parts, *_below(axis, bottom)], bottom + TICKS, name, title, said)
+    return svg([*parts, *_below(axis, bottom)], bottom + TICKS, name, title, said)
 
 
 def strip(rows: Sequence[Row], lines: Mapping[str, float], name: str, title: str) -> Markup:
@@ -133,13 +131,13 @@ def strip(rows: Sequence[Row], lines: Mapping[str, float], name: str, title: str
     for number, row in enumerate(rows):
         edge = top + STRIP_ROW * number
         if number:
-            parts.append(_line(axis.left, edge, axis.right, edge, LINE))
+            parts.append(stroke(axis.left, edge, axis.right, edge, LINE))
         parts += [*_row(axis, edge, row), *_named(axis, edge + STRIP_ROW / 2, row.name, figures[number], MUTED, INK)]
     for line, ratio in lines.items():
         if axis.low < ratio < axis.high:
-            parts.append(_line(axis.at(ratio), top, axis.at(ratio), bottom, MUTED, 1.4, DASHES.get(line, "")))
+            parts.append(stroke(axis.at(ratio), top, axis.at(ratio), bottom, MUTED, 1.4, DASHES.get(line, "")))
     said = " ".join(_said(row) for row in rows)
-    return _svg([*labels, *parts, *_below(axis, bottom)], bottom + TICKS, name, title, said)
+    return svg([*labels, *parts, *_below(axis, bottom)], bottom + TICKS, name, title, said)
 
 
 def _row(axis: _Axis, top: float, row: Row) -> Iterator[str]:
@@ -147,7 +145,7 @@ def _row(axis: _Axis, top: float, row: Row) -> Iterator[str]:
     if row.interval:
         left, middle, right = (axis.at(r) for r in (row.interval.low, row.interval.median, row.interval.high))
         yield _box(left, top + 4, right - left, STRIP_ROW - 8, ACCENT, 0.2)
-        yield _line(middle, top + 4, middle, top + STRIP_ROW - 4, INK, 1.4)
+        yield stroke(middle, top + 4, middle, top + STRIP_ROW - 4, INK, 1.4)
     step = 0.6 * STRIP_ROW / max(len(ratios) - 1, 1)
     first = top + STRIP_ROW * (0.2 if len(ratios) > 1 else 0.5)
     # A stroke of no length with round ends is a dot.
@@ -170,14 +168,14 @@ def _labels(axis: _Axis, lines: Mapping[str, float]) -> tuple[list[str], float]:
     if any(edges.values()):
         top += LABEL_ROW
         if edges[True]:
-            found.append(_text(axis.left, LABEL_ROW / 2, f"← {', '.join(edges[True])}"))
+            found.append(text_at(axis.left, LABEL_ROW / 2, f"← {', '.join(edges[True])}"))
         if edges[False]:
-            found.append(_text(axis.right, LABEL_ROW / 2, f"{', '.join(edges[False])} →", anchor="end"))
+            found.append(text_at(axis.right, LABEL_ROW / 2, f"{', '.join(edges[False])} →", anchor="end"))
     # By turns in two rows: two lines may stand close together.
     rows = min(len(within), 2)
     for number, (place, text) in enumerate(within):
         row = top + LABEL_ROW * (rows - number % 2 - 0.5)
-        found.append(_text(place, row, text, anchor="end" if place > (axis.left + axis.right) / 2 else "start"))
+        found.append(text_at(place, row, text, anchor="end" if place > (axis.left + axis.right) / 2 else "start"))
     return found, top + LABEL_ROW * rows + 4
 
 
@@ -189,16 +187,16 @@ def _axis(low: float, high: float, names: Sequence[str], figures: Sequence[str])
 
 
 def _named(axis: _Axis, middle: float, name: str, figure: str, colour: str, ink: str) -> Iterator[str]:
-    yield _text(axis.left - 8, middle, _short(name), colour, "end")
+    yield text_at(axis.left - 8, middle, _short(name), colour, "end")
     if figure:
-        yield _text(axis.right + 8, middle, figure, ink)
+        yield text_at(axis.right + 8, middle, figure, ink)
 
 
 def _below(axis: _Axis, bottom: float) -> Iterator[str]:
-    yield _line(axis.left, bottom, axis.right, bottom, LINE)
+    yield stroke(axis.left, bottom, axis.right, bottom, LINE)
     for tick in axis.ticks:
-        yield _line(axis.at(tick), bottom, axis.at(tick), bottom + 4, LINE)
-        yield _text(axis.at(tick), bottom + 4 + FONT, f"{tick:.4g}×", anchor="middle")
+        yield stroke(axis.at(tick), bottom, axis.at(tick), bottom + 4, LINE)
+        yield text_at(axis.at(tick), bottom + 4 + FONT, f"{tick:.4g}×", anchor="middle")
 
 
 def _short(name: str) -> str:
@@ -218,11 +216,16 @@ def _said(row: Row) -> str:
     return f"{text}, median {row.interval.median:.3g}, interval {row.interval.low:.3g} to {row.interval.high:.3g}."
 
 
-def _text(x: float, middle: float, text: str, colour: str = MUTED, anchor: str = "start") -> str:
+def mark(x: float, y: float, shape: str, colour: str) -> str:
+    edge = "" if shape == STROKE else f' stroke="{PAPER}"'
+    return f'<path transform="translate({x:.1f} {y:g})" d="{shape}" fill="{colour}"{edge}/>'
+
+
+def text_at(x: float, middle: float, text: str, colour: str = MUTED, anchor: str = "start") -> str:
     return f'<text x="{x:.1f}" y="{middle:g}" dy=".35em" text-anchor="{anchor}" fill="{colour}">{escape(text)}</text>'
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, dashes: str = "") -> str:
+def stroke(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, dashes: str = "") -> str:
     dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
     return f'<path d="M{x1:.1f} {y1:g}L{x2:.1f} {y2:g}" stroke="{colour}" stroke-width="{width:g}"{dashed}/>'
 
@@ -231,7 +234,7 @@ def _box(x: float, y: float, width: float, height: float, colour: str, opacity: 
     return f'<rect x="{x:.1f}" y="{y:g}" width="{width:.1f}" height="{height:g}" fill="{colour}" opacity="{opacity}"/>'
 
 
-def _svg(parts: Sequence[str], height: float, name: str, title: str, description: str) -> Markup:
+def svg(parts: Sequence[str], height: float, name: str, title: str, description: str) -> Markup:
     prefix = re.sub(r"[^a-z0-9]+", "-", name.lower())
     lines = "\n".join(parts)
     return Markup(

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from grader.hidden import for_student
 from grader.report import charts, error_map, findings, leaderboard, margins, ptx, source, speed, stages, tally, text
+from grader.report.curve import chart, sentences
 from grader.report.gradebook import gradebook
 from grader.report.inspected import Facts
 from grader.report.line import MOST_FLAGS, Line, comparable, devices, line, marked
@@ -197,7 +198,7 @@ def _environment() -> Environment:
         "asset": lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8")),
         "status": findings.status, "check_status": findings.CHECK_STATUS,
         "verdict_words": findings.VERDICT_WORDS, "headline": findings.headline, "not_measured": findings.not_measured,
-        "ladder": charts.ladder, "strip": charts.strip,
+        "ladder": charts.ladder, "strip": charts.strip, "curve": chart, "curve_said": sentences,
         "tally": tally, "shapes": findings.VERDICT_SHAPES, "words": findings.VERDICT_WORDS, "unjudged": UNJUDGED,
         "most_named": MOST_NAMED, "most_kinds": MOST_KINDS, "most_flags": MOST_FLAGS,
         "too_fast": lambda cell: cell.impossible,

@@ -1,0 +1,86 @@
+"""A sweep times every kernel at every size, a wrong one at none; what PyTorch launches; what NVIDIA's tools see."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from grader.assignment import Assignment, TimedCase
+from grader.bench import profilers
+from grader.bench.launched import launched
+from grader.bench.sweep import sweep
+from grader.catalogue import ROOT, assignments
+from grader.course import Course
+from grader.judge.lane import close_lane, open_lane
+from grader.submission import Source
+from tests.test_submissions import HERE
+
+pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
+
+SMALL = TimedCase(name="1024x1024", sizes={"M": 1024, "N": 1024})
+KERNEL = Source(content=(ROOT / "reference/silu.py").read_bytes())
+PAST_THE_END = Source(content=(HERE / "runtime_error/silu_missing_mask/silu.py").read_bytes())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def lane() -> Iterator[None]:
+    open_lane()
+    yield
+    close_lane()
+
+
+@pytest.fixture(scope="module")
+def silu() -> Assignment:
+    return assignments()["silu"].model_copy(update={"timed": (SMALL,)})
+
+
+def test_every_size_of_a_sweep_has_every_time(silu: Assignment) -> None:
+    told: list[str] = []
+    found = sweep(silu, KERNEL, Course(), told.append)
+    assert [point.sizes["M"] for point in found.points] == [384, 512, 768, 1024] and found.unit == "GB/s"
+    for point in found.points:
+        times = (point.student_us, point.baseline_us, point.compiled_us, point.reference_us, point.roof_us)
+        assert all(time is not None and time > 0 for time in times) and not point.trouble, point
+    # Of the kernel, and of the reference.
+    assert told == [f"{n}x{n}" for n in (384, 512, 768, 1024)] * 2
+
+
+def test_a_wrong_kernel_has_no_time_and_says_why(silu: Assignment) -> None:
+    found = sweep(silu.model_copy(update={"timed": (SMALL.model_copy(update={"sizes": {"M": 1023, "N": 1021}}),)}),
+                  PAST_THE_END, Course())
+    for point in found.points:
+        assert point.student_us is None and point.trouble and point.reference_us, point
+
+
+def test_what_pytorch_launches_is_named(silu: Assignment) -> None:
+    (eager, *_), compiled = launched(silu, SMALL, "eager"), launched(silu, SMALL, "compiled")
+    assert "elementwise" in eager.name and eager.share > 0.5 and eager.count >= 1
+    assert any(one.name.startswith("triton_") for one in compiled)
+    assert sum(one.share for one in compiled) == pytest.approx(1)
+
+
+@pytest.mark.skipif(shutil.which("ncu") is None, reason="ncu is not installed")
+def test_counters_are_those_of_the_plans_kernels(silu: Assignment) -> None:
+    with profilers.recorded(silu, SMALL, KERNEL, Course()) as path:
+        assert not isinstance(path, profilers.Trouble)
+        found = profilers.counters(path)
+    if isinstance(found, profilers.Trouble):
+        pytest.skip(found.message)
+    (one,) = found
+    assert one.kernel == "silu_kernel" and one.microseconds > 0 and 0 < one.occupancy <= 100
+    # It reads 4 MiB; what it writes may still be in the cache.
+    assert 4 << 20 <= one.moved < 20 << 20
+
+
+@pytest.mark.skipif(shutil.which("compute-sanitizer") is None, reason="compute-sanitizer is not installed")
+@pytest.mark.parametrize(("source", "bad"), [(KERNEL, False), (PAST_THE_END, True)])
+def test_a_checker_of_memory_finds_what_lies_outside(source: Source, bad: bool) -> None:
+    case = next(case for case in assignments()["silu"].cases if case.name == "67x127-extreme")
+    with profilers.recorded(assignments()["silu"], case, source, Course()) as path:
+        assert not isinstance(path, profilers.Trouble)
+        found = profilers.findings(path)
+    if isinstance(found, profilers.Trouble):
+        pytest.skip(found.message)
+    assert any(one.startswith("Invalid __global__") for one in found) == bad
