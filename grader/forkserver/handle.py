@@ -142,7 +142,10 @@ class Zygote:
         return worker
 
     def reap(self) -> wire.Reaped:
-        """Kills the worker's whole tree. Raises InfrastructureError if some of it cannot be killed."""
+        """Kills the worker's whole tree, which of a closed zygote is dead. Raises InfrastructureError if some of it
+        cannot be killed."""
+        if self._channel.fileno() < 0:
+            return wire.Reaped(seq=0)
         reply = self._ask(wire.Reap(seq=self._next()))
         assert isinstance(reply, wire.Reaped)
         if reply.survivors:

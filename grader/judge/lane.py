@@ -25,7 +25,7 @@ from grader.confine import processes
 from grader.confine.cgroup import create
 from grader.forkserver import isolation
 from grader.forkserver.conversation import Conversation
-from grader.forkserver.handle import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
+from grader.forkserver.handle import OWN_MB, OWN_TASKS, Zygote
 from grader.forkserver.isolation import Isolation
 from grader.plan import wire
 
@@ -140,15 +140,17 @@ def lane_isolation() -> Isolation:
 
 def lane_zygote() -> Zygote:
     """This process's fork server: started when first needed, replaced when lost, kept for every submission."""
-    if not _zygotes or not _zygotes[0].alive:
-        while _zygotes:
-            _zygotes.pop().close()
-        _prepare()
-        measured = lane_isolation()
-        _zygotes.append(Zygote(
-            ("planner", "simulator", "compiler"), layers=measured.layers,
-            cgroup=create(OWN_MB, OWN_TASKS) if measured.cgroup else None))
-    return _zygotes[0]
+    # Of two threads that find it lost one would close what the other has just begun.
+    with TURN:
+        if not _zygotes or not _zygotes[0].alive:
+            while _zygotes:
+                _zygotes.pop().close()
+            _prepare()
+            measured = lane_isolation()
+            _zygotes.append(Zygote(
+                ("planner", "simulator", "compiler"), layers=measured.layers,
+                cgroup=create(OWN_MB, OWN_TASKS) if measured.cgroup else None))
+        return _zygotes[0]
 
 
 def converse(role: wire.Role, limits: wire.Limits) -> Conversation:
@@ -187,12 +189,11 @@ def close_lane() -> None:
     for one in (_baselines, _executors):
         while one:
             one.pop().close()
-    while _conversations:
-        # Asked of a lost zygote, it would be the failure of the next grading. What is left ends with its zygote.
-        with contextlib.suppress(InfrastructureError):
+    with TURN:
+        while _zygotes:
+            _zygotes.pop().close()
+        while _conversations:
             _conversations.pop().end()
-    while _zygotes:
-        _zygotes.pop().close()
     _isolations.clear()
 
 
