@@ -21,7 +21,7 @@ from grader.bench.sweep import cases, sweep
 from grader.forkserver.handle import InfrastructureError
 from grader.judge.attempt import SPEED_SECONDS, expected_checks, speed_check
 from grader.judge.explain import explain_assignment
-from grader.judge.lane import lane_baselines, lane_executors, lane_isolation, lane_zygote
+from grader.judge.lane import hang_up, lane_baselines, lane_executors, lane_isolation, lane_zygote
 from grader.lanes import Graded, Job, tell
 from grader.result import (
     IMPOSSIBLE,
@@ -101,6 +101,7 @@ def grade(job: Job) -> Graded:
         # pytest has kept it to itself: the checks that were not made are no result.
         raise KeyboardInterrupt
     context.wait_until_read()
+    hang_up()
     return Graded(job.submission, _result(job, context, time.monotonic() - started), log.getvalue())
 
 

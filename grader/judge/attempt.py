@@ -5,7 +5,6 @@ Host code of the submission runs in planners alone, and none of them is alive an
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import threading
 import time
@@ -36,7 +35,7 @@ from grader.judge.explain import (
 from grader.judge.explain.lines import line_text
 from grader.judge.explain.stops import Stop
 from grader.judge.inputs import draw
-from grader.judge.inspection import inspect
+from grader.judge.inspection import inspect_timed
 from grader.judge.lane import lane_baselines, lane_executors
 from grader.judge.launching import Launching
 from grader.judge.planning import Planning, Unplanned, Wanted
@@ -52,7 +51,7 @@ from grader.plan.compiled import Binary, Problem
 from grader.plan.device import TARGETS
 from grader.plan.findings import Finding
 from grader.plan.messages import Answers, kernel_key
-from grader.plan.plan import Plan
+from grader.plan.plan import Kernel, Plan
 from grader.result import CheckResult, Detail, FailureKind, Outcome, Timing
 from grader.submission import Source
 from grader.text import clean
@@ -126,7 +125,8 @@ class Attempt:
         self._simulated_plans: dict[str, Plan | Unplanned] | None = None
         self._witness = Witness(assignment, self._text, self._simulation, self._plan_to_simulate)
         self._source: CheckResult | None = None
-        self._reading = threading.Lock()
+        self._reading, self._inspecting = threading.Lock(), threading.Lock()
+        self._facts: list[Inspection | None] = []
         self._findings: list[Finding] = []
         self._shown: list[str] = []
         self._quoted = False
@@ -134,9 +134,14 @@ class Attempt:
         self._failed = False
         self._endless = False
 
+    def prepare(self) -> None:
+        """Does what checks need later; they wait for a thread that is at it. Raises as they do."""
+        if self.read().outcome == "passed":
+            self._inspect()
+
     def read(self) -> CheckResult:
         """Plans every call: what the file is, whether it can be imported, and whether its function can be called."""
-        # Once, whichever check is the first to be asked for, or a thread that reads ahead.
+        # Once, whichever check is the first to be asked for, or a thread that prepares ahead.
         with self._reading:
             if self._source is None:
                 self._source = self._read()
@@ -210,17 +215,14 @@ class Attempt:
             return self._target_result("failed", self._told(stop, f"At {name}: "), hidden=name in self._hidden)
         timed = [self._plans[case.name, False] for case in self.assignment.timed]
         kernels = {kernel_key(kernel): kernel for kernel in kernels_of(timed)}
-        found = self._preparing.binaries(list(kernels.values()))
-        if isinstance(found, Lost):
-            return self._target_result("failed", self._told(found, "Compiled for a GPU: "))
-        for one in found:
-            if isinstance(one, Problem):
-                return self._target_result("failed", self._failure("compile_error", one.message, one.line))
+        found = self._binaries(list(kernels.values()))
+        if isinstance(found, Detail):
+            return self._target_result("failed", found)
         public, hidden = self._foreign(hidden=False), self._foreign(hidden=True)
         if self._assembly == "refuse" and (public or hidden):
             return self._target_result("failed", (public or hidden)[0], hidden=not public)
         self._shown = [detail.message for detail in public]
-        self._inspect()
+        self.inspection = self._inspect()
         return self._target_result("passed", None)
 
     def time(self, case: TimedCase) -> CheckResult:
@@ -255,18 +257,18 @@ class Attempt:
             self._preparing, launching.executor, slots=slots, seconds=self._call_seconds)
         if not isinstance(plan, Plan):
             return plan if isinstance(plan, execution.Lost | Wrong) else self._told(plan)
-        binaries = self._binaries(plan)
+        binaries = self._binaries(plan.kernels)
         if isinstance(binaries, Detail):
             return binaries
         return measure(
             self.assignment, case, plan, binaries, wanted.scalars, launching.alone(), lane_baselines(),
             self._threshold, slots=slots, seconds=self._call_seconds, until=until, quiet=self._quiet)
 
-    def _binaries(self, plan: Plan) -> list[Binary] | Detail:
-        """The machine code of a plan's kernels, in order, or why one of them has none."""
-        found = self._preparing.binaries(plan.kernels)
+    def _binaries(self, kernels: list[Kernel]) -> list[Binary] | Detail:
+        """Their machine code, in order, or why one of them has none."""
+        found = self._preparing.binaries(kernels)
         if isinstance(found, Lost):
-            return self._told(found, "Compiled for this GPU: ")
+            return self._told(found, "Compiled for a GPU: ")
         for one in found:
             if isinstance(one, Problem):
                 return self._failure("compile_error", one.message, one.line)
@@ -279,7 +281,7 @@ class Attempt:
             if isinstance(simulated, Lost) and simulated.kind in ("crash", "protocol"):
                 raise InfrastructureError(f"the simulator was lost: {simulated.message}")
             return simulated if isinstance(simulated, Ran) else self._told(simulated)
-        binaries = self._binaries(plan)
+        binaries = self._binaries(plan.kernels)
         if isinstance(binaries, Detail):
             return binaries
         ran = self._launching.run(case, plan, binaries, inputs)
@@ -346,14 +348,12 @@ class Attempt:
     def _target_result(self, outcome: Outcome, detail: Detail | None, *, hidden: bool = False) -> CheckResult:
         return TARGET.model_copy(update={"outcome": outcome, "detail": detail, "hidden": hidden})
 
-    def _inspect(self) -> None:
-        """Facts of the first timed case, whose kernels are compiled: that they are not to be had costs nothing."""
-        for case in self.assignment.timed[:1]:
-            plan = self._plans.get((case.name, False))
-            if isinstance(plan, Plan) and isinstance(binaries := self._binaries(plan), list):
-                with contextlib.suppress(InfrastructureError):
-                    self.inspection = inspect(
-                        self.assignment, case, plan, binaries, self._simulation, self._preparing.target)[0]
+    def _inspect(self) -> Inspection | None:
+        """Once, as `read`."""
+        with self._inspecting:
+            if not self._facts:
+                self._facts = [inspect_timed(self.assignment, self._plans, self._preparing, self._simulation)]
+            return self._facts[0]
 
     def _foreign(self, *, hidden: bool) -> list[Detail]:
         """What kernels of hidden cases, or of the others, use beyond Triton's language, once for each kernel."""

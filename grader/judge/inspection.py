@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from grader.assignment import Assignment, Case
 from grader.catalogue import ROOT
+from grader.forkserver.conversation import Lost
+from grader.forkserver.handle import InfrastructureError
+from grader.judge.planning import Unplanned
+from grader.judge.preparing import Preparing
 from grader.judge.simulation import Simulation
 from grader.launched import AccessFacts, Figures, Inspection, LaunchFacts
 from grader.plan.compiled import Binary
@@ -26,6 +31,24 @@ OPERATIONS = 120_000_000
 MOST_TEMPORARY = 256 << 20
 WARP = 32
 FACTS = "good.json"
+
+
+def inspect_timed(
+    assignment: Assignment, plans: Mapping[tuple[str, bool], Plan | Unplanned], preparing: Preparing,
+    simulation: Simulation,
+) -> Inspection | None:
+    """The facts of the first timed case, of plans by the case's name and whether they are for a simulator. None where
+    they are not to be had, which costs nothing."""
+    case = next(iter(assignment.timed), None)
+    plan = None if case is None else plans.get((case.name, False))
+    if case is None or not isinstance(plan, Plan):
+        return None
+    with contextlib.suppress(InfrastructureError):
+        found = preparing.binaries(plan.kernels)
+        binaries = [] if isinstance(found, Lost) else [one for one in found if isinstance(one, Binary)]
+        if len(binaries) == len(plan.kernels):
+            return inspect(assignment, case, plan, binaries, simulation, preparing.target)[0]
+    return None
 
 
 def inspect(

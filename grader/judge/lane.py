@@ -78,8 +78,11 @@ def open_lane(measured: Isolation | None = None) -> None:
                 layers = layers.model_copy(update={"uid": isolation.spare_uid()})
             _isolations[:] = [replace(measured, layers=layers)]
         lane_zygote()
+        # What an import makes is kept: to look for garbage in it takes a fifth of the time.
+        gc.disable()
         import torch
 
+        gc.enable()
         # pytest collects garbage after every run, ten times: what is imported by now never becomes any.
         gc.collect()
         gc.freeze()
@@ -156,12 +159,16 @@ def lane_zygote() -> Zygote:
 def converse(role: wire.Role, limits: wire.Limits) -> Conversation:
     """Forks a confined process, and ends the one before, whichever attempt used it: a zygote has one at a time. Call it
     in turn. Raises InfrastructureError."""
-    while _conversations:
-        before = _conversations.pop()
-        if not before.over:
-            before.end()
+    hang_up()
     _conversations.append(Conversation(lane_zygote(), role, limits))
     return _conversations[0]
+
+
+def hang_up() -> None:
+    """Ends the confined process that is still there, whichever attempt used it."""
+    with TURN:
+        while _conversations:
+            _conversations.pop().end()
 
 
 def lane_executors() -> Executors:
@@ -192,8 +199,7 @@ def close_lane() -> None:
     with TURN:
         while _zygotes:
             _zygotes.pop().close()
-        while _conversations:
-            _conversations.pop().end()
+        hang_up()
     _isolations.clear()
 
 

@@ -151,9 +151,14 @@ class Simulation:
                     tensor.close()
 
     def end(self) -> None:
-        if self._conversation is not None:
-            self._conversation.end()
-            self._conversation = None
+        """Ends its simulator. Where somebody else has the turn, that ends it: a lane has one confined process."""
+        if TURN.acquire(blocking=False):
+            try:
+                if self._conversation is not None:
+                    self._conversation.end()
+                    self._conversation = None
+            finally:
+                TURN.release()
 
 
 def _share(assignment: Assignment, case: Case, inputs: Inputs, into: dict[str, HostTensor], other: bool) -> None:

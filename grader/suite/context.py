@@ -60,7 +60,7 @@ class Context:
             return self._attempts[assignment.name]
 
     def read_ahead(self) -> None:
-        """Begins to plan and compile all attempts, one after another, beside what their checks do."""
+        """Begins to prepare all attempts, one after another, beside what their checks do."""
         self._ahead = AHEAD.submit(self._read_ahead)
 
     def wait_until_read(self) -> None:
@@ -72,7 +72,7 @@ class Context:
         for assignment in self.assignments.values():
             # The next call that needs it meets the same failure, and reports it.
             with suppress(Exception):
-                self.attempt(assignment).read()
+                self.attempt(assignment).prepare()
 
     def put(self, assignment: str, check: CheckResult) -> None:
         self.evidence.setdefault(assignment, {})[check.id] = check

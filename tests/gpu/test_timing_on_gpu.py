@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -32,8 +33,9 @@ SLOTS = 3
 RUNS = 3
 SPREAD = 0.03
 OWN_PROCESS = 0.05
-# Where torch.compile tries several kernels, whichever is a little faster in that process is taken.
-TRIED = {"rmsnorm_vector": 0.15, "softmax": 0.1}
+# torch.compile tries several kernels where it can and takes the one that seems fastest in that process: of one baseline
+# processes were seen to differ by 16 % (GELU 128 and 149 µs, H200, torch 2.11). That many are asked at most.
+PROCESSES = 4
 
 # The baselines by themselves: microseconds of a call of the compiled one and of the eager one, by graphs in turn.
 # Arguments: their file, what they are given ([shape, dtype] for a tensor), and the number of slots.
@@ -116,7 +118,7 @@ def test_ratios_repeat_and_nothing_beats_the_roof(course: Course) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, one in ASSIGNMENTS.items() if not one.on_host])
-def test_a_compiled_baseline_is_as_fast_as_in_a_process_of_its_own(name: str, course: Course) -> None:
+def test_a_compiled_baseline_is_as_fast_as_in_a_process_of_its_own(name: str, course: Course, tmp_path: Path) -> None:
     assignment = ASSIGNMENTS[name].model_copy(update={"timed": ASSIGNMENTS[name].timed[:1]})
     (found,) = timed(assignment, course, reference(name))
     case = assignment.timed[0].model_copy(update={"sizes": found.sizes})
@@ -124,13 +126,18 @@ def test_a_compiled_baseline_is_as_fast_as_in_a_process_of_its_own(name: str, co
     given = [
         numbers[p.name] if isinstance(p, Scalar) else [shape_of(p, case), p.dtype] for p in assignment.parameters]
     source = ROOT / "assignments" / name / "baseline.py"
-    compiled, eager = map(float, subprocess.run(
-        [sys.executable, "-c", ALONE, str(source), json.dumps(given), str(found.slots)], capture_output=True,
-        text=True, check=True, timeout=300).stdout.split())
     # The power limit decides how fast products of matrices are: both baselines alike.
     limited = assignment.work is not None and assignment.work(found.sizes).flop > 0
-    expected = found.baseline_us * compiled / eager if limited else compiled
-    assert found.compiled_us == pytest.approx(expected, rel=TRIED.get(name, OWN_PROCESS))
+    alone: list[float] = []
+    assert found.compiled_us is not None
+    while not alone or not min(alone) * (1 - OWN_PROCESS) <= found.compiled_us <= max(alone) * (1 + OWN_PROCESS):
+        assert len(alone) < PROCESSES, (found.compiled_us, alone)
+        compiled, eager = map(float, subprocess.run(
+            [sys.executable, "-c", ALONE, str(source), json.dumps(given), str(found.slots)], capture_output=True,
+            text=True, check=True, timeout=300,
+            # What another process has tried is not to be known.
+            env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / str(len(alone)))}).stdout.split())
+        alone.append(found.baseline_us * compiled / eager if limited else compiled)
 
 
 LAZY = """

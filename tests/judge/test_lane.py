@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from grader.judge.lane import close_lane, converse, lane_zygote
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+from grader.catalogue import ROOT, assignments
+from grader.course import read_course
+from grader.judge.attempt import Attempt
+from grader.judge.lane import TURN, close_lane, converse, lane_zygote
 from grader.plan import wire
+from grader.submission import Source
 
 LIMITS = wire.Limits(memory_mb=256, file_mb=16, processes=8, cpu_seconds=60)
+ENDS = 20
 
 
 def test_what_was_under_way_in_a_closed_lane_is_no_failure_of_the_next_grading() -> None:
@@ -29,3 +37,31 @@ def test_what_was_under_way_in_a_lost_fork_server_is_no_failure_of_the_next_grad
         assert not converse("planner", LIMITS).over and before.over
     finally:
         close_lane()
+
+
+def test_an_attempt_that_ends_while_the_next_is_planned_disturbs_nobody() -> None:
+    found = assignments()
+    silu = found["silu"]
+    source = Source(content=(ROOT / "reference" / silu.file).read_bytes())
+    attempt = Attempt(silu, source, read_course(ROOT / "course.toml", frozenset(found)), bytes(32), "cpu")
+    enough = Event()
+
+    def plan_ahead() -> int:
+        done = 0
+        while not enough.is_set():
+            with TURN:
+                converse("planner", LIMITS)
+            done += 1
+        return done
+
+    with ThreadPoolExecutor(1) as ahead:
+        try:
+            attempt.read()
+            planned = ahead.submit(plan_ahead)
+            for _ in range(ENDS):
+                assert attempt.check(silu.cases[0]).outcome == "passed"
+                attempt.close()
+        finally:
+            enough.set()
+    assert planned.result() > ENDS
+    close_lane()

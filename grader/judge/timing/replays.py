@@ -69,8 +69,9 @@ class Replays:
             if isinstance(warm, Lost):
                 return warm
             self._calls, self._warm = calls, warm
-            # The first is slower: memory is touched, and machine code loaded.
-            seconds = [self.replay(expect=False) for _ in range(2)][-1]
+            # The first is slower: memory is touched, and machine code loaded. How long it takes is all that matters
+            # here: contents may be those of before.
+            seconds = [self._replayed() for _ in range(2)][-1]
             if isinstance(seconds, Lost):
                 return seconds
             wanted = min(most, math.ceil(REPLAY_SECONDS / seconds))
@@ -81,8 +82,11 @@ class Replays:
 
     def replay(self, *, expect: bool) -> float | Lost:
         """Seconds a call, on contents that no call has seen before."""
-        assert self._calls is not None and self._warm is not None
         self.pool.draw(self.count, self.scalars, expect=expect)
+        return self._replayed()
+
+    def _replayed(self) -> float | Lost:
+        assert self._calls is not None and self._warm is not None
         taken = self.executor.replay(self._calls, before=self._warm, seconds=self.limit)
         if isinstance(taken, Lost):
             return taken
