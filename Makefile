@@ -14,8 +14,8 @@ KIT ?= build/kernels
 ISOLATION ?= $(if $(filter examples/class,$(SUBMISSIONS)),--allow-degraded)
 VENV := .venv
 BIN := $(VENV)/bin
-# Tests wait for processes of theirs a third of the time: one more at a time than there are cores.
-SIDE_BY_SIDE := $(shell echo $$(($$(nproc) + 1)))
+# Tests wait for processes of theirs a good part of the time: five at a time on two cores keep both busy, three do not.
+SIDE_BY_SIDE := $(shell echo $$(($$(nproc) + 3)))
 # What `make test` needs beyond what `make grade` does.
 TEST_TOOLS := $(VENV)/.test-tools
 SETUP := $(VENV)/.setup
