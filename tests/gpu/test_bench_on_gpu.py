@@ -17,7 +17,7 @@ from grader.judge.lane import close_lane, open_lane
 from grader.submission import Source
 from tests.test_submissions import HERE
 
-pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(600)]
 
 SMALL = TimedCase(name="1024x1024", sizes={"M": 1024, "N": 1024})
 KERNEL = Source(content=(ROOT / "reference/silu.py").read_bytes())

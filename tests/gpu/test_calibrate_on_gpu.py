@@ -16,7 +16,7 @@ from grader.catalogue import ROOT
 from grader.cli import app
 from grader.course import read_course
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.alone]
 
 ALL = catalogue.assignments()
 CASE = TimedCase(name="480x640", sizes={"M": 480, "N": 640})

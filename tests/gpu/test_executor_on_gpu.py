@@ -20,7 +20,7 @@ from tests.executor import kernels
 from tests.executor.kernels import buffer, built, given, i32, launch, plan_of, whole
 from tests.gpu.plans import BLOCK, SECONDS, N, done, kinds, scaled, slots_of
 
-pytestmark = [pytest.mark.gpu, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(120)]
 
 
 @pytest.mark.parametrize("name", [

@@ -13,7 +13,7 @@ import torch
 from grader.course import LimitsTable
 from tests.graded import results, told
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.alone]
 
 # Those of a course: one that compiles long has this much time.
 LIMITS = LimitsTable()

@@ -13,7 +13,7 @@ from grader.gpus import Gpu
 from grader.lanes import LocalLanes, draw_seed, read_job
 from grader.submission import Submission
 
-pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(600)]
 
 CARDS = gpus.present()
 # Of two measurements of one kernel.

@@ -26,7 +26,7 @@ from grader.judge.timing.baselines import scalars
 from grader.judge.timing.measure import fitting
 from grader.judge.timing.pool import Pool
 
-pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(600)]
 
 ASSIGNMENTS = assignments()
 SLOTS = 3

@@ -129,6 +129,7 @@ REACHED = Course(thresholds=Thresholds(assignments={"silu": Threshold(floor=1e-6
 
 
 @pytest.mark.gpu
+@pytest.mark.alone
 def test_the_same_file_gets_its_points_again_and_a_changed_one_its_own(
     tmp_path: Path, ada: Submission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
