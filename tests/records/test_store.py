@@ -58,15 +58,23 @@ def test_killed_at_any_moment_it_is_whole_and_goes_on(tmp_path: Path, kills: int
     store = Store.create(tmp_path)
     dice, counts = random.Random(kills), [0]
     for _ in range(kills):
-        def write(first: int = counts[-1]) -> None:
+        heard, tells = os.pipe()
+
+        def write(first: int = counts[-1], tells: int = tells) -> None:
             with Store.create(tmp_path) as mine:
                 for number in range(first, first + 10_000):
                     grading(number, mine)
+                    os.write(tells, b".")
 
         child = in_a_child(write)
-        time.sleep(dice.random() / 10)
+        os.close(tells)
+        # Some moments lie in the opening of the store, most in the middle of a grading: however busy the machine is.
+        for _ in range(dice.randrange(4)):
+            os.read(heard, 1)
+        time.sleep(dice.random() / 100)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+        os.close(heard)
         with store:
             counts.append(check(store))
         assert counts[-1] >= counts[-2]
