@@ -114,6 +114,7 @@ def _clocked() -> Iterator[dict[str, float]]:
         (preparing.Preparing, "plan", "planning, planners' start and end included"),
         (preparing.Preparing, "binaries", "compiling for the GPU"),
         (simulation.Simulation, "run", "simulating, simulators' start included"),
+        (attempt, "look_at_timed", "looking at a timed case, for its facts"),
         (execution.Executors, "take", "starting executors"),
         (execution.Executor, "run", "kernels on the GPU"),
         (attempt, "answer_and_tolerance", "oracle"),

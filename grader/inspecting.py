@@ -19,7 +19,7 @@ from grader.judge.buffers import DTYPES
 from grader.judge.compilation import compile_kernels
 from grader.judge.explain import explain_findings, explain_stop
 from grader.judge.inputs import draw
-from grader.judge.inspection import FACTS, inspect
+from grader.judge.inspection import FACTS, inspection_of, look
 from grader.judge.lane import TURN, close_lane, open_lane
 from grader.judge.planning import Wanted
 from grader.judge.preparing import COMPILE_SECONDS, Preparing
@@ -27,7 +27,7 @@ from grader.judge.simulation import Simulation
 from grader.plan.compiled import Binary, Problem
 from grader.plan.device import TARGETS
 from grader.plan.findings import Finding, OutOfBounds
-from grader.plan.messages import Simulated
+from grader.plan.messages import Simulated, kernel_key
 from grader.plan.plan import Plan
 from grader.plan.traffic import Watch
 from grader.report import inspected
@@ -108,10 +108,12 @@ def _facts(assignment: Assignment, path: Path, case: Case, options: Options) -> 
     simulation = Simulation(
         lambda: preparing.start("simulator"), operations=OPERATIONS, seconds=SECONDS, granule=TARGETS[target].granule)
     try:
-        facts.inspection, seen = inspect(
-            assignment, case, plan, [one for one in binaries if isinstance(one, Binary)], simulation, target,
-            operations=OPERATIONS)
-        facts.trouble = None if seen is None else explain_findings(assignment, facts.source, _certain(seen))
+        seen = look(assignment, case, plan, simulation, operations=OPERATIONS)
+        if seen is not None:
+            code = {kernel_key(kernel): one for kernel, one in zip(plan.kernels, binaries, strict=True)
+                    if isinstance(one, Binary)}
+            facts.inspection = inspection_of(assignment, seen, code, target)
+            facts.trouble = explain_findings(assignment, facts.source, _certain(seen.simulated))
         if options.program is not None:
             facts.pictures = _touched(assignment, case, plan, simulation, options.program)
             facts.undrawn = "" if facts.pictures else (

@@ -35,7 +35,7 @@ from grader.judge.explain import (
 from grader.judge.explain.lines import line_text
 from grader.judge.explain.stops import Stop
 from grader.judge.inputs import draw
-from grader.judge.inspection import inspect_timed
+from grader.judge.inspection import Seen, inspection_of, look_at_timed
 from grader.judge.lane import lane_baselines, lane_executors
 from grader.judge.launching import Launching
 from grader.judge.planning import Planning, Unplanned, Wanted
@@ -103,8 +103,7 @@ class Attempt:
         self._strict = course.points.credit == "all"
         self._assembly = course.policy.assembly
         self._gpu = device == "cuda"
-        self._seed = seed
-        self._quiet = quiet
+        self._seed, self._quiet = seed, quiet
         self._call_seconds = course.limits.call_seconds
         on = gpu.properties() if self._gpu else TARGETS[course.gpu.target]
         self._preparing = Preparing(assignment, source.content or b"", course.limits, on)
@@ -125,8 +124,8 @@ class Attempt:
         self._simulated_plans: dict[str, Plan | Unplanned] | None = None
         self._witness = Witness(assignment, self._text, self._simulation, self._plan_to_simulate)
         self._source: CheckResult | None = None
-        self._reading, self._inspecting = threading.Lock(), threading.Lock()
-        self._facts: list[Inspection | None] = []
+        self._reading, self._looking = threading.Lock(), threading.Lock()
+        self._seen: list[Seen | None] = []
         self._findings: list[Finding] = []
         self._shown: list[str] = []
         self._quoted = False
@@ -137,7 +136,7 @@ class Attempt:
     def prepare(self) -> None:
         """Does what checks need later; they wait for a thread that is at it. Raises as they do."""
         if self.read().outcome == "passed":
-            self._inspect()
+            self._look()
 
     def read(self) -> CheckResult:
         """Plans every call: what the file is, whether it can be imported, and whether its function can be called."""
@@ -213,8 +212,10 @@ class Attempt:
             return self._target_result("not_run", Detail(kind="exception", message="not run: a case has no plan"))
         for (name, _), stop in unplanned.items():
             return self._target_result("failed", self._told(stop, f"At {name}: "), hidden=name in self._hidden)
-        timed = [self._plans[case.name, False] for case in self.assignment.timed]
-        kernels = {kernel_key(kernel): kernel for kernel in kernels_of(timed)}
+        # Before the compiler takes the place of the simulator that the cases have left.
+        seen = self._look()
+        timed = kernels_of(self._plans[case.name, False] for case in self.assignment.timed)
+        kernels = {kernel_key(kernel): kernel for kernel in timed}
         found = self._binaries(list(kernels.values()))
         if isinstance(found, Detail):
             return self._target_result("failed", found)
@@ -222,7 +223,8 @@ class Attempt:
         if self._assembly == "refuse" and (public or hidden):
             return self._target_result("failed", (public or hidden)[0], hidden=not public)
         self._shown = [detail.message for detail in public]
-        self.inspection = self._inspect()
+        code = dict(zip(kernels, found, strict=True))
+        self.inspection = inspection_of(self.assignment, seen, code, self._preparing.target) if seen else None
         return self._target_result("passed", None)
 
     def time(self, case: TimedCase) -> CheckResult:
@@ -233,8 +235,8 @@ class Attempt:
         assert self._launching is not None
         self.read()
         if self._failed or not self._plans:
-            reason = "not measured: speed counts once every case is right"
-            return self._speed_result(case, "not_run", Detail(kind="exception", message=reason))
+            why = Detail(kind="exception", message="not measured: speed counts once every case is right")
+            return self._speed_result(case, "not_run", why)
         try:
             one, slots = fitting(self.assignment, case, gpu.memory())
             found = self._time(self._launching, one, slots, time.monotonic() + SPEED_SECONDS)
@@ -288,8 +290,7 @@ class Attempt:
         if isinstance(ran, Ran) and not ran.touched and self._compared(ran, inputs[-1]).passed:
             return ran
         if isinstance(ran, execution.Lost) and ran.kind == "time_limit":
-            # A simulator would take as long again.
-            return self._told(ran)
+            return self._told(ran)  # A simulator would take as long again.
         seen = self._witness.seen(case, inputs)
         if isinstance(ran, Ran):
             return ran if seen is None else replace(ran, findings=seen.findings, accesses=seen.accesses)
@@ -325,8 +326,7 @@ class Attempt:
 
     def _scalars(self, case: Case) -> dict[str, float]:
         """The numbers that every call of a case is given: host code sees them, so they are in its plan."""
-        names = [p.name for p in self.assignment.parameters if isinstance(p, Scalar)]
-        if not names:
+        if not (names := [p.name for p in self.assignment.parameters if isinstance(p, Scalar)]):
             return {}
         # Of one element each: the tensors drawn beside them are not wanted, and large.
         drawn = self._draw(case.model_copy(update={"sizes": dict.fromkeys(case.sizes, 1)}), "scalars", seed=self._seed)
@@ -348,12 +348,12 @@ class Attempt:
     def _target_result(self, outcome: Outcome, detail: Detail | None, *, hidden: bool = False) -> CheckResult:
         return TARGET.model_copy(update={"outcome": outcome, "detail": detail, "hidden": hidden})
 
-    def _inspect(self) -> Inspection | None:
+    def _look(self) -> Seen | None:
         """Once, as `read`."""
-        with self._inspecting:
-            if not self._facts:
-                self._facts = [inspect_timed(self.assignment, self._plans, self._preparing, self._simulation)]
-            return self._facts[0]
+        with self._looking:
+            if not self._seen:
+                self._seen = [look_at_timed(self.assignment, self._plans, self._simulation)]
+            return self._seen[0]
 
     def _foreign(self, *, hidden: bool) -> list[Detail]:
         """What kernels of hidden cases, or of the others, use beyond Triton's language, once for each kernel."""

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from grader.assignment import Assignment, Case
 from grader.catalogue import ROOT
-from grader.forkserver.conversation import Lost
 from grader.forkserver.handle import InfrastructureError
 from grader.judge.planning import Unplanned
-from grader.judge.preparing import Preparing
 from grader.judge.simulation import Simulation
 from grader.launched import AccessFacts, Figures, Inspection, LaunchFacts
 from grader.plan.compiled import Binary
 from grader.plan.device import TARGETS, resident
-from grader.plan.messages import Simulated
-from grader.plan.plan import Plan
+from grader.plan.messages import Simulated, kernel_key
+from grader.plan.plan import Kernel, Plan
 from grader.plan.traffic import Launched, Watch
 
 # Of each launch: more tell nothing new.
@@ -33,47 +32,54 @@ WARP = 32
 FACTS = "good.json"
 
 
-def inspect_timed(
-    assignment: Assignment, plans: Mapping[tuple[str, bool], Plan | Unplanned], preparing: Preparing,
-    simulation: Simulation,
-) -> Inspection | None:
-    """The facts of the first timed case, of plans by the case's name and whether they are for a simulator. None where
-    they are not to be had, which costs nothing."""
+@dataclass(frozen=True)
+class Seen:
+    """What a simulator has seen of a case's first call."""
+
+    case: Case
+    plan: Plan
+    simulated: Simulated
+
+
+def look_at_timed(
+    assignment: Assignment, plans: Mapping[tuple[str, bool], Plan | Unplanned], simulation: Simulation
+) -> Seen | None:
+    """Looks at the first timed case, of plans by the case's name and whether they are for a simulator. None where
+    nothing is to be had, which costs nothing."""
     case = next(iter(assignment.timed), None)
     plan = None if case is None else plans.get((case.name, False))
     if case is None or not isinstance(plan, Plan):
         return None
     with contextlib.suppress(InfrastructureError):
-        found = preparing.binaries(plan.kernels)
-        binaries = [] if isinstance(found, Lost) else [one for one in found if isinstance(one, Binary)]
-        if len(binaries) == len(plan.kernels):
-            return inspect(assignment, case, plan, binaries, simulation, preparing.target)[0]
+        return look(assignment, case, plan, simulation)
     return None
 
 
-def inspect(
-    assignment: Assignment, case: Case, plan: Plan, binaries: Sequence[Binary], simulation: Simulation, target: str,
-    *, operations: int = OPERATIONS,
-) -> tuple[Inspection | None, Simulated | None]:
-    """The facts of a case's first call, whose plan has these kernels as machine code, and what was seen besides. Both
-    None where a simulator cannot run it. Raises InfrastructureError."""
+def look(
+    assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, *, operations: int = OPERATIONS
+) -> Seen | None:
+    """Has a simulator look at a case's first call. None where it cannot run it. Raises InfrastructureError."""
     if sum(buffer.bytes for buffer in plan.buffers if not buffer.given) > MOST_TEMPORARY:
-        return None, None
-    seen = simulation.inspect(assignment, case, plan, Watch(programs=PROGRAMS), operations=operations)
-    if seen is None:
-        return None, None
-    launches = [_launch(one, plan, binaries[one.kernel], target) for one in seen.launched
-                if one.kernel < len(binaries)]
+        return None
+    simulated = simulation.inspect(assignment, case, plan, Watch(programs=PROGRAMS), operations=operations)
+    return None if simulated is None else Seen(case, plan, simulated)
+
+
+def inspection_of(assignment: Assignment, seen: Seen, code: Mapping[str, Binary], target: str) -> Inspection:
+    """The facts of what was seen; `code` is the machine code of the plan's kernels, by their keys."""
+    kernels = seen.plan.kernels
+    launches = [_launch(one, kernels[one.kernel], code[kernel_key(kernels[one.kernel])], target)
+                for one in seen.simulated.launched if one.kernel < len(kernels)]
     many = TARGETS[target].multi_processor_count if target in TARGETS else 0
     # Those that are kept are of the first case that is timed.
-    good = good_figures(assignment.name) if case == assignment.timed[0] else None
+    good = good_figures(assignment.name) if seen.case == assignment.timed[0] else None
     return Inspection(
-        case=case.name, sizes=case.sizes, target=target, multiprocessors=many, launches=launches,
-        good=good if good is not None and good.target == target else None), seen
+        case=seen.case.name, sizes=seen.case.sizes, target=target, multiprocessors=many, launches=launches,
+        good=good if good is not None and good.target == target else None)
 
 
-def _launch(one: Launched, plan: Plan, binary: Binary, target: str) -> LaunchFacts:
-    kernel, facts = plan.kernels[one.kernel], binary.facts
+def _launch(one: Launched, kernel: Kernel, binary: Binary, target: str) -> LaunchFacts:
+    facts = binary.facts
     threads = WARP * kernel.options.num_warps
     holds, bound = (0, "")
     share = 0.0

@@ -149,15 +149,17 @@ def having(verdict: str, *names: str) -> list[str]:
             if any(cell.verdict == verdict for name, cell in one.cells.items() if not names or name in names)]
 
 
-@pytest.mark.parametrize(("typed", "expected"), [
-    ("run-time error", ("runtime_error",)), ("runtime_error", ("runtime_error",)), ("runtime", ("runtime_error",)),
-    ("“Wrong answer”", ("wrong_answer",)), ("out of time", ("time_limit",)), ("time_limit", ("time_limit",)),
-    ("grader's fault", ("infrastructure_error",)), ("missing gemm", ("missing", "gemm")),
-    ("gemm against the rules", ("policy_violation", "gemm")), ("rmsnorm runtime", (
-        "runtime_error", "rmsnorm_vector", "rmsnorm_matrix"))])
-def test_words_find_what_is_shown(page: Page, typed: str, expected: tuple[str, ...]) -> None:
-    page.locator("#filter").fill(typed)
-    assert sorted(shown(page)) == sorted(having(*expected)) and 0 < len(shown(page)) < SIZE
+def test_words_find_what_is_shown(page: Page) -> None:
+    for typed, expected in {
+        "run-time error": ("runtime_error",), "runtime_error": ("runtime_error",), "runtime": ("runtime_error",),
+        "“Wrong answer”": ("wrong_answer",), "out of time": ("time_limit",), "time_limit": ("time_limit",),
+        "grader's fault": ("infrastructure_error",), "missing gemm": ("missing", "gemm"),
+        "gemm against the rules": ("policy_violation", "gemm"),
+        "rmsnorm runtime": ("runtime_error", "rmsnorm_vector", "rmsnorm_matrix"),
+    }.items():
+        page.locator("#filter").fill(typed)
+        assert sorted(shown(page)) == sorted(having(*expected)), typed
+        assert 0 < len(shown(page)) < SIZE
 
 
 def test_the_name_of_an_assignment_finds_those_who_fail_it_and_no_flags(page: Page) -> None:
