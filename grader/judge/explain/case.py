@@ -28,6 +28,7 @@ SECOND_CALL = (
     "The first call was right, and the second one, with new values in its inputs, is not: does the function keep "
     "something from one call to the next, such as a tensor, or an answer to inputs that look the same?"
 )
+EXCHANGED = "tensors exchanged"
 UNCERTAIN = frozenset({"race", "masked lanes"})
 """What is seen beside a wrong answer and may not be what makes it wrong."""
 # Looking for a pattern takes seconds beyond this many elements, and smaller cases show it as well.
@@ -76,7 +77,7 @@ def explain_case(
         finding = replace(finding, pattern="input changed")
         hint = f"{_listed(inputs_changed)} changed and {name} was never written: does the kernel store to the wrong " \
                "pointer?"
-    elif inputs_changed:
+    elif inputs_changed and finding.pattern != EXCHANGED:
         hint = f"{hint} {_listed(inputs_changed)} changed as well: inputs must be left as they are.".strip()
     return _with_figures(
         Detail(kind=kind, message=_message(name, got, comparison, kind), hint=hint, pattern=finding.pattern,
@@ -106,6 +107,8 @@ def _finding(
     """What explains the answer: what a kernel was seen to do first, then an answer that a mistake is known to give,
     and what the answer looks like only where there is neither."""
     comparison = evidence.comparison
+    if (both := _exchanged(lie, name)) is not None:
+        return both
     if seen_beside is not None and seen_beside.pattern not in UNCERTAIN:
         return seen_beside
     placed = misplaced(lie) or beyond_rows(lie, ("store", "atomic"))
@@ -133,6 +136,20 @@ def _finding(
         return Finding(ONE_ELEMENT, "")
     found = Finding("", "") if comparison.total > MOST_EXPLAINED else _likeness(evidence, kind, name)
     return Finding("", SECOND_CALL, pattern="second call") if call and found.pattern in WEAK else found
+
+
+def _exchanged(lie: Sequence[Seen], output: str) -> Finding | None:
+    """The output is read and never written, and of one input it is the other way round."""
+    reads = {one.layout.name: one for one in lie if one.access.access != "store"}
+    writes = {one.layout.name: one for one in lie if one.access.access != "load"}
+    if output not in reads or output in writes or len(writes) != 1 or not writes.keys().isdisjoint(reads):
+        return None
+    ((given, store),), load = writes.items(), reads[output]
+    return Finding(
+        f"The kernel loads from {output} in line {load.access.line}, and stores to {given} in line "
+        f"{store.access.line}: the two are exchanged.",
+        f"Compare the arguments of the launch in line {store.launch} with the parameters of the kernel, and the "
+        "parameters of the function with those of the handout, one by one.", pattern=EXCHANGED, line=store.launch)
 
 
 def _likeness(evidence: Evidence, kind: FailureKind, name: str) -> Finding:

@@ -120,7 +120,7 @@ PHRASES = (
     (r"`other` cannot be provided without `mask`", "other= is the value of masked lanes: give tl.load a mask as well."),
     (r"invalid operands of type pointer", "Offsets must be integers: use // for a division that makes an offset."),
     (r"Expected dtype .*fp.* but got",
-     "tl.exp, tl.sqrt and their like take floating-point values: convert with .to(tl.float32) first."),
+     "tl.exp, tl.sqrt and their like take float32 or float64 alone: convert with .to(tl.float32) first."),
     (r"Scalar \S+ is out of range for type (?P<name>u?int(8|16))",
      "What is computed of {name} is {name} again, and this number does not fit: convert with .to(tl.int32) or "
      ".to(tl.float32) right after tl.load."),
