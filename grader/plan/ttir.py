@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Literal
 
 from grader.plan.plan import Kernel, Malformed, Name
@@ -54,9 +55,10 @@ class Foreign:
 
 @dataclass(frozen=True)
 class Reading:
-    """`parameters` are the types of the entry's arguments as MLIR writes them."""
+    """`parameters` are the types of the entry's arguments as MLIR writes them, `names` what the kernel calls them."""
 
     symbol: str
+    names: tuple[str, ...]
     parameters: tuple[str, ...]
     foreign: tuple[Foreign, ...]
 
@@ -73,10 +75,19 @@ def read_kernel(kernel: Kernel) -> tuple[Foreign, ...]:
     return reading.foreign
 
 
+def argument_names(kernel: Kernel) -> list[str]:
+    """What the kernel calls each argument of a launch. Raises Malformed as `read_kernel` does."""
+    names = read_text(kernel.ttir).names
+    # What a descriptor brings with it follows it.
+    starts = accumulate((len(_parameters(entry)) for entry in kernel.signature[:-1]), initial=0)
+    return [names[start] for start in starts] if kernel.signature else []
+
+
 @lru_cache(maxsize=256)
 def read_text(text: str) -> Reading:
     tokens = _tokens(text)
     symbol = ""
+    names: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
     foreign: dict[Foreign, None] = {}
     depth = 0
@@ -95,7 +106,7 @@ def read_text(text: str) -> Reading:
             elif token == "tt.func" and following == "public":
                 if symbol:
                     raise Malformed("a kernel of two entries")
-                symbol, parameters = _entry(tokens, at + 2)
+                symbol, names, parameters = _entry(tokens, at + 2)
         elif kind == "string" and following == "(":
             if _unquoted(token) not in GENERIC:
                 raise Malformed(f"an operation that Triton's front end does not write so: {token[:100]}")
@@ -110,7 +121,7 @@ def read_text(text: str) -> Reading:
     if len(foreign) > MOST_FOREIGN:
         raise Malformed("too much foreign code in one kernel")
     own = {Foreign("assembly", assembly) for assembly in _OWN}
-    return Reading(symbol, parameters, tuple(one for one in foreign if one not in own))
+    return Reading(symbol, names, parameters, tuple(one for one in foreign if one not in own))
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
@@ -152,8 +163,8 @@ def _check_attribute(name: str, tokens: list[tuple[str, str]], at: int, foreign:
         raise Malformed("a kernel that names a library's file")
 
 
-def _entry(tokens: list[tuple[str, str]], at: int) -> tuple[str, tuple[str, ...]]:
-    """Symbol and argument types of the function whose symbol is token `at`.
+def _entry(tokens: list[tuple[str, str]], at: int) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Symbol, and the arguments' names and types, of the function whose symbol is token `at`.
 
     `@k(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32} loc("x"(#loc)), …)`: a type ends where a brace or the next
     argument begins.
@@ -161,6 +172,7 @@ def _entry(tokens: list[tuple[str, str]], at: int) -> tuple[str, tuple[str, ...]
     symbol = tokens[at][1].removeprefix("@") if at < len(tokens) else ""
     if not symbol.isidentifier():
         raise Malformed("a kernel's entry has no plain name")
+    names: list[str] = []
     types: list[str] = []
     depth, inside = 0, False
     for kind, token in tokens[at + 1 :]:
@@ -169,8 +181,9 @@ def _entry(tokens: list[tuple[str, str]], at: int) -> tuple[str, tuple[str, ...]
         elif token in (")", "}", ">", "]"):
             depth -= 1
             if depth == 0:
-                return symbol, tuple(types)
+                return symbol, tuple(names), tuple(types)
         if kind == "value" and depth == 1:
+            names.append(token.removeprefix("%"))
             types.append("")
             inside = False
         elif token == ":" and depth == 1 and types:

@@ -12,6 +12,8 @@ from grader.assignment import Assignment, Case, Inputs, Mistake
 from grader.judge.compare import Comparison, corner, error_map, index_of
 from grader.judge.explain.accesses import Seen, beyond_rows, misplaced, same_elements, seen_of, uncovered
 from grader.judge.explain.evidence import UNKNOWN, WEAK, Evidence, Finding, plural
+from grader.judge.explain.exchanged import PATTERN as EXCHANGED
+from grader.judge.explain.exchanged import exchanged, exchanged_sizes
 from grader.judge.explain.lines import place
 from grader.judge.explain.mistakes import converted, known_mistakes
 from grader.judge.explain.nonfinite import not_finite
@@ -28,7 +30,6 @@ SECOND_CALL = (
     "The first call was right, and the second one, with new values in its inputs, is not: does the function keep "
     "something from one call to the next, such as a tensor, or an answer to inputs that look the same?"
 )
-EXCHANGED = "tensors exchanged"
 UNCERTAIN = frozenset({"race", "masked lanes"})
 """What is seen beside a wrong answer and may not be what makes it wrong."""
 # Looking for a pattern takes seconds beyond this many elements, and smaller cases show it as well.
@@ -47,7 +48,11 @@ def explain_case(
     `source` is the student's file.
     """
     lie = seen_of(assignment, case.sizes, plan, call, accesses) if plan is not None else []
-    decisive = explain_findings(assignment, source, findings, lie)
+    both = exchanged(assignment, plan, call, lie) if plan is not None else None
+    asked = exchanged_sizes(plan, call, case.sizes) if plan is not None and both is None else ""
+    decisive = explain_findings(assignment, source, findings, lie, both)
+    if decisive is not None and asked:
+        decisive.hint = f"{asked} {decisive.hint}"
     if comparison.passed and not inputs_changed:
         return decisive
     if decisive is not None and decisive.kind != "race":
@@ -71,8 +76,8 @@ def explain_case(
     evidence = Evidence(comparison, inputs, case.sizes)
     kind = _kind(evidence)
     fitting = known_mistakes(assignment, inputs, evidence) if got.numel() <= MOST_EXPLAINED else []
-    finding = _finding(evidence, kind, beside(findings, assignment.output), lie, fitting, name, plan, call)
-    hint = finding.hint
+    finding = both or _finding(evidence, kind, beside(findings, assignment.output), lie, fitting, name, plan, call)
+    hint = f"{asked} {finding.hint}".strip()
     if inputs_changed and nothing:
         finding = replace(finding, pattern="input changed")
         hint = f"{_listed(inputs_changed)} changed and {name} was never written: does the kernel store to the wrong " \
@@ -107,8 +112,6 @@ def _finding(
     """What explains the answer: what a kernel was seen to do first, then an answer that a mistake is known to give,
     and what the answer looks like only where there is neither."""
     comparison = evidence.comparison
-    if (both := _exchanged(lie, name)) is not None:
-        return both
     if seen_beside is not None and seen_beside.pattern not in UNCERTAIN:
         return seen_beside
     placed = misplaced(lie) or beyond_rows(lie, ("store", "atomic"))
@@ -136,20 +139,6 @@ def _finding(
         return Finding(ONE_ELEMENT, "")
     found = Finding("", "") if comparison.total > MOST_EXPLAINED else _likeness(evidence, kind, name)
     return Finding("", SECOND_CALL, pattern="second call") if call and found.pattern in WEAK else found
-
-
-def _exchanged(lie: Sequence[Seen], output: str) -> Finding | None:
-    """The output is read and never written, and of one input it is the other way round."""
-    reads = {one.layout.name: one for one in lie if one.access.access != "store"}
-    writes = {one.layout.name: one for one in lie if one.access.access != "load"}
-    if output not in reads or output in writes or len(writes) != 1 or not writes.keys().isdisjoint(reads):
-        return None
-    ((given, store),), load = writes.items(), reads[output]
-    return Finding(
-        f"The kernel loads from {output} in line {load.access.line}, and stores to {given} in line "
-        f"{store.access.line}: the two are exchanged.",
-        f"Compare the arguments of the launch in line {store.launch} with the parameters of the kernel, and the "
-        "parameters of the function with those of the handout, one by one.", pattern=EXCHANGED, line=store.launch)
 
 
 def _likeness(evidence: Evidence, kind: FailureKind, name: str) -> Finding:

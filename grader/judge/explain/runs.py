@@ -25,12 +25,14 @@ GRANULE = (
 
 
 def explain_findings(
-    assignment: Assignment, source: str, findings: Sequence[seen.Finding], accesses: Sequence[Seen] = ()
+    assignment: Assignment, source: str, findings: Sequence[seen.Finding], accesses: Sequence[Seen] = (),
+    exchanged: Finding | None = None,
 ) -> Detail | None:
     """What was seen that fails a run whatever its answer is: an assertion that does not hold, an access outside a
     tensor, programs that store different values to one element. None if there is nothing of these.
 
-    `source` is the student's file, `accesses` are where loads and stores lie.
+    `source` is the student's file, `accesses` are where loads and stores lie; `exchanged` are arguments that stand in
+    each other's place.
     """
     outside = [found for found in findings if isinstance(found, seen.OutOfBounds)]
     for found in findings:
@@ -38,7 +40,7 @@ def explain_findings(
             return _assertion(assignment, source, found)
     if outside:
         overflow = next((one for one in findings if isinstance(one, seen.Overflow)), None)
-        return _out_of_bounds(assignment, source, outside[0], overflow, accesses)
+        return _out_of_bounds(assignment, source, outside[0], overflow, accesses, exchanged)
     for found in findings:
         if isinstance(found, seen.Race) and found.certain:
             told = race(found)
@@ -94,7 +96,7 @@ def _assertion(assignment: Assignment, source: str, found: seen.Assertion) -> De
 
 def _out_of_bounds(
     assignment: Assignment, source: str, found: seen.OutOfBounds, overflow: seen.Overflow | None,
-    accesses: Sequence[Seen],
+    accesses: Sequence[Seen], exchanged: Finding | None,
 ) -> Detail:
     here = [one for one in accesses if (one.access.line, one.access.tensor) == (found.line, found.tensor)]
     if overflow is not None:
@@ -102,7 +104,7 @@ def _out_of_bounds(
     elif found.access == "granule":
         told = Finding("", GRANULE, pattern="writes past the end")
     else:
-        told = _by_another(found, here, accesses) or misplaced(here) or (
+        told = exchanged or _by_another(found, here, accesses) or misplaced(here) or (
             beyond_rows(here, tuple(ACCESS)) if found.masked else None) or Finding("", _why_outside(found, here))
     return Detail(
         kind="out_of_bounds", message=_reaches(found), hint=told.hint, pattern=told.pattern,

@@ -14,7 +14,8 @@ from tests.judge.toys import LINE, judge
 SOURCE = "\n" * 19 + "    kernel[(n // 64,)](x, out, n)\n"
 X, OUT, OWN = 0, 1, 2
 BUFFERS = [Buffer(bytes=180, given="x"), Buffer(bytes=180, given="out"), Buffer(bytes=180, line=18)]
-KERNEL = Kernel(name="k", symbol="k", ttir="module {}", signature=["*fp32", "*fp32"])
+TTIR = "module { tt.func public @k(%source: !tt.ptr<f32>, %target: !tt.ptr<f32>) { tt.return } }"
+KERNEL = Kernel(name="k", symbol="k", ttir=TTIR, signature=["*fp32", "*fp32"])
 
 
 def view(buffer: int) -> View:
@@ -84,5 +85,5 @@ def test_the_reason_is_told_with_the_figures_of_the_output() -> None:
     reached = explain_case(LINE, case, inputs, got, comparison, inputs_changed=[], plan=plan(launch(X, OUT)))
     assert reached is not None and "Nothing was written" in reached.hint
     # Another tensor that was stored to explains more.
-    astray = explain_case(LINE, case, inputs, got, comparison, inputs_changed=["x"], plan=plan(launch(X)))
+    astray = explain_case(LINE, case, inputs, got, comparison, inputs_changed=["x"], plan=plan(launch(X, X)))
     assert astray is not None and "wrong pointer" in astray.hint

@@ -1,7 +1,5 @@
 # The kernel gets out where it expects the weight.
-# expect: loads from out
-# expect: stores to weight
-# expect: the launch in line 26
+# expect: the launch in line 24 gives out for the kernel's `weight_ptr`, and weight for its `out_ptr`
 # never: left as they are
 import triton
 import triton.language as tl

@@ -1,6 +1,5 @@
 # The function takes out first, which is given x.
-# expect: loads from out
-# expect: stores to x
+# expect: gives out for the kernel's `x_ptr`
 # expect: the parameters of the function
 # never: left as they are
 import triton
