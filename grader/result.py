@@ -69,7 +69,7 @@ VERDICT_OF_KIND: dict[FailureKind, Verdict] = {
 
 # Where checks of one assignment disagree, the first of these speaks for it: ours before theirs, then what says most.
 VERDICT_ORDER: tuple[Verdict, ...] = (
-    "infrastructure_error", "missing", "policy_violation", "memory_limit", "time_limit", "runtime_error",
+    "infrastructure_error", "missing", "policy_violation", "memory_limit", "runtime_error", "time_limit",
     "wrong_answer", "needs_gpu",
 )
 

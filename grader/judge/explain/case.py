@@ -13,7 +13,7 @@ from grader.judge.compare import Comparison, corner, error_map, index_of
 from grader.judge.explain.accesses import Seen, beyond_rows, misplaced, same_elements, seen_of, uncovered
 from grader.judge.explain.evidence import UNKNOWN, WEAK, Evidence, Finding, plural
 from grader.judge.explain.exchanged import PATTERN as EXCHANGED
-from grader.judge.explain.exchanged import exchanged, exchanged_sizes
+from grader.judge.explain.exchanged import exchanged
 from grader.judge.explain.lines import place
 from grader.judge.explain.mistakes import converted, known_mistakes
 from grader.judge.explain.nonfinite import not_finite
@@ -48,11 +48,8 @@ def explain_case(
     `source` is the student's file.
     """
     lie = seen_of(assignment, case.sizes, plan, call, accesses) if plan is not None else []
-    both = exchanged(assignment, plan, call, lie) if plan is not None else None
-    asked = exchanged_sizes(plan, call, case.sizes) if plan is not None and both is None else ""
+    both = exchanged(assignment, source, plan, call, case.sizes, lie) if plan is not None else None
     decisive = explain_findings(assignment, source, findings, lie, both)
-    if decisive is not None and asked:
-        decisive.hint = f"{asked} {decisive.hint}"
     if comparison.passed and not inputs_changed:
         return decisive
     if decisive is not None and decisive.kind != "race":
@@ -77,7 +74,7 @@ def explain_case(
     kind = _kind(evidence)
     fitting = known_mistakes(assignment, inputs, evidence) if got.numel() <= MOST_EXPLAINED else []
     finding = both or _finding(evidence, kind, beside(findings, assignment.output), lie, fitting, name, plan, call)
-    hint = f"{asked} {finding.hint}".strip()
+    hint = finding.hint
     if inputs_changed and nothing:
         finding = replace(finding, pattern="input changed")
         hint = f"{_listed(inputs_changed)} changed and {name} was never written: does the kernel store to the wrong " \

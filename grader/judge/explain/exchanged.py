@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 from grader.assignment import Assignment, Scalar
 from grader.judge.explain.accesses import Seen
 from grader.judge.explain.evidence import Finding
+from grader.judge.explain.lines import quoted
 from grader.plan.plan import Descriptor, Integer, Launch, Plan, Pointer
 from grader.plan.ttir import argument_names
 
 PATTERN = "tensors exchanged"
 LOOK = ("Compare one by one: the arguments of the launch with the parameters of the kernel, and the parameters of the "
         "function with those of the handout.")
+WORD = re.compile(r"[A-Za-z_]\w*")
+# Of a launch that is written on several.
+MOST_LINES = 10
 # What kernels add to the name of a tensor for its pointer or descriptor.
 SUFFIXES = ("_ptr", "_pointer", "_desc")
 
 
-def exchanged(assignment: Assignment, plan: Plan, call: int, lie: Sequence[Seen]) -> Finding | None:
-    """Two tensors of which each stands where the kernel names the other, or the output and an input of which each is
-    used as the other should be. `lie` are the accesses of a call of the plan whose answer is wrong."""
-    names = {parameter.name for parameter in assignment.parameters if not isinstance(parameter, Scalar)}
-    for launch in _launches(plan, call):
-        given = {}
-        for name, argument in zip(argument_names(plan.kernels[launch.kernel]), launch.arguments, strict=True):
-            if isinstance(argument, Pointer | Descriptor):
-                buffer = argument.buffer if isinstance(argument, Pointer) else argument.view.buffer
-                given[_tensor(name)] = (name, plan.buffers[buffer].given)
-        for name, (parameter, tensor) in given.items():
-            if name != tensor and {name, tensor} <= names and given.get(tensor or "", ("", ""))[1] == name:
-                return Finding(
-                    f"The launch in line {launch.line} gives {tensor} for the kernel's `{parameter}`, and {name} for "
-                    f"its `{given[tensor or ''][0]}`: the two are exchanged.", LOOK, pattern=PATTERN, line=launch.line)
+def exchanged(assignment: Assignment, source: str, plan: Plan, call: int, sizes: Mapping[str, int],
+              lie: Sequence[Seen]) -> Finding | None:
+    """Two tensors or two sizes of which each stands where the kernel names the other, or the output and an input of
+    which each is used as the other should be. `source` is the student's file, `lie` are the accesses of a call of the
+    plan whose answer is wrong."""
+    tensors = [parameter.name for parameter in assignment.parameters if not isinstance(parameter, Scalar)]
+    calls = plan.calls()
+    for launch in calls[min(call, len(calls) - 1)]:
+        if not isinstance(launch, Launch):
+            continue
+        names = argument_names(plan.kernels[launch.kernel])
+        found = _tensors(plan, launch, names, tensors) or _sizes(source, launch, names, sizes)
+        if found is not None:
+            first, given, second, other = found
+            return Finding(
+                f"The launch in line {launch.line} gives {given} for the kernel's {quoted(first)}, and {other} for its "
+                f"{quoted(second)}: the two are exchanged.", LOOK, pattern=PATTERN, line=launch.line)
     output = assignment.output.name
     reads = {one.layout.name: one for one in lie if one.access.access != "store"}
     writes = {one.layout.name: one for one in lie if one.access.access != "load"}
@@ -43,29 +51,40 @@ def exchanged(assignment: Assignment, plan: Plan, call: int, lie: Sequence[Seen]
         f"{store.access.line}: the two are exchanged.", LOOK, pattern=PATTERN, line=store.launch)
 
 
-def exchanged_sizes(plan: Plan, call: int, sizes: Mapping[str, int]) -> str:
-    """Two sizes of which each stands where a kernel names the other, as a question: a kernel may count in its own way.
-    "" if there are none."""
-    called = {name.lower(): name for name in sizes}
-    for launch in _launches(plan, call):
-        given = {}
-        for name, argument in zip(argument_names(plan.kernels[launch.kernel]), launch.arguments, strict=True):
-            if isinstance(argument, Integer) and name.lower() in called:
-                given[called[name.lower()]] = (name, argument.value)
-        for one, (name, value) in given.items():
-            for two, (other, held) in given.items():
-                if sizes[one] != sizes[two] and (value, held) == (sizes[two], sizes[one]):
-                    return (f"The launch in line {launch.line} gives {two} = {value:,} for the kernel's `{name}`, and "
-                            f"{one} = {held:,} for its `{other}`: is that meant?")
-    return ""
+def _tensors(
+    plan: Plan, launch: Launch, names: Sequence[str], tensors: Sequence[str]
+) -> tuple[str, str, str, str] | None:
+    """What the kernel calls the first and what is given for it, and so of the second."""
+    given = {}
+    for name, argument in zip(names, launch.arguments, strict=True):
+        if isinstance(argument, Pointer | Descriptor):
+            buffer = argument.buffer if isinstance(argument, Pointer) else argument.view.buffer
+            given[_meant(name, tensors)] = (name, plan.buffers[buffer].given)
+    for meant, (name, tensor) in given.items():
+        if meant != tensor and meant in tensors and tensor in given and given[tensor][1] == meant:
+            return name, tensor, given[tensor][0], meant
+    return None
 
 
-def _launches(plan: Plan, call: int) -> list[Launch]:
-    calls = plan.calls()
-    return [one for one in calls[min(call, len(calls) - 1)] if isinstance(one, Launch)]
-
-
-def _tensor(pointer: str) -> str:
+def _meant(name: str, tensors: Sequence[str]) -> str:
+    """The tensor that a kernel's `x_ptr` or `w_ptr` is called after."""
     for suffix in SUFFIXES:
-        pointer = pointer.removesuffix(suffix)
-    return pointer.lower()
+        name = name.removesuffix(suffix)
+    fitting = [tensor for tensor in tensors if tensor.startswith(name.lower())]
+    return name.lower() if name.lower() in tensors else fitting[0] if len(fitting) == 1 else name
+
+
+def _sizes(
+    source: str, launch: Launch, names: Sequence[str], sizes: Mapping[str, int]
+) -> tuple[str, str, str, str] | None:
+    """As `_tensors`. A kernel may count in its own way: the launch must name them in the other order, too."""
+    called = {name.lower(): name for name in sizes}
+    written = WORD.findall("\n".join(source.splitlines()[launch.line - 1:][:MOST_LINES]).partition("](")[2])
+    given = [(name, called[name.lower()], argument.value)
+             for name, argument in zip(names, launch.arguments, strict=True)
+             if isinstance(argument, Integer) and name.lower() in called and name in written]
+    for (first, one, value), (second, two, other) in combinations(given, 2):
+        swapped = (value, other) == (sizes[two], sizes[one]) and value != other
+        if swapped and written.index(second) < written.index(first):
+            return first, f"{two} = {value:,}", second, f"{one} = {other:,}"
+    return None

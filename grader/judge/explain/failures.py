@@ -114,7 +114,11 @@ PHRASES = (
     (r"(input|lhs|rhs|both).* must have shape.*16|should have.*M >= 16|minimum size|K >= 16",
      "tl.dot needs blocks of at least 16 in each dimension: keep blocks large and mask what lies beyond the matrix."),
     (r"cannot be block type if pointer argument is not a block",
-     "A block of values is stored to a single address: add the offsets, as in tl.store(out + offsets, value, mask)."),
+     "The pointer is a single address, and the mask or the value a block: add the offsets, as in tl.load(x + offsets, "
+     "mask=mask) and tl.store(out + offsets, value, mask=mask)."),
+    (r"'dtype' object has no attribute 'numel'",
+     "tl.sum, tl.max and their like take a block, and this is a single number: it needs no sum, or the load lacks its "
+     "offsets."),
     (r"Unsupported ptr type|must be.*pointer type",
      "tl.load and tl.store need a pointer: pass the tensor itself to the kernel and add the offsets to it."),
     (r"`other` cannot be provided without `mask`", "other= is the value of masked lanes: give tl.load a mask as well."),

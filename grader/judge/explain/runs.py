@@ -158,6 +158,8 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[Seen]) -> str:
         side = "past the end" if past >= before else "before the start"
         return (f"No block is large enough to reach {far:,} elements {side}: the offsets themselves are wrong, not "
                 "their mask alone. What are tl.program_id and the strides multiplied by, and what is added?")
+    if found.lanes == found.active and (idle := next(filter(None, map(_beyond_the_rows, here)), "")):
+        return idle
     if before:
         return "Offsets are below 0: something is subtracted from them without a mask, or a number wrapped around."
     if not found.masked and found.active > 1:
@@ -177,6 +179,17 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[Seen]) -> str:
         return f"One row of {row.name} too far: does the mask of the rows say <= where < is meant?"
     return ("Does the mask compare the offsets with the right size, in each dimension? And element (i, j) of a matrix "
             "with C columns lies at i * C + j: is C the number of columns of this very tensor?")
+
+
+def _beyond_the_rows(one: Seen) -> str:
+    """What there is to say where more programs are started along an axis than there are rows for them."""
+    for moved, count in zip(one.access.programs, one.access.grid, strict=True):
+        rows, rest = divmod(moved or 0, one.layout.columns)
+        if one.layout.is_matrix and rows > 0 and rest == 0 and (count - 1) * rows >= one.layout.rows:
+            each = "one row" if rows == 1 else f"{rows:,} rows"
+            text = f"{one.launched}, and each has {each} of {one.layout.name}, which has {one.named(one.layout.rows)}"
+            return f"{text[:1].upper()}{text[1:]}: is the grid that of another size?"
+    return ""
 
 
 def _unwritten(found: seen.Unwritten, output: Output) -> Finding:

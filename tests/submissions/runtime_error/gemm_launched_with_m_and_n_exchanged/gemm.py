@@ -1,6 +1,7 @@
 # M and N change places in the launch.
 # expect: for the kernel's `M`, and M = 
-# expect: is that meant?
+# expect: the two are exchanged
+# never: of its tile
 import triton
 import triton.language as tl
 
