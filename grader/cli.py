@@ -22,6 +22,7 @@ from grader.course import CourseError, read_course
 from grader.exports import command as exports
 from grader.intake import command as intake
 from grader.records import verbs
+from grader.records.store import FILE, FOLDER
 from grader.submission import SubmissionError, chosen, find_submissions
 
 if TYPE_CHECKING:
@@ -138,7 +139,12 @@ def _grade(
         found = catalogue.files()
         if fitting := intake.fitting(submissions, found):
             _usage(fitting)
-        students = find_submissions(submissions, found.values(), leave_out=out)
+        if (submissions / FOLDER / FILE).is_file():
+            _usage(f"{submissions}: is a folder of results; the students' folders expected")
+        if out.resolve().is_relative_to(submissions.resolve()):
+            _usage(f"--out {out}: lies in {submissions}, where what is graded could pass for results, and results for "
+                   "what is graded; a folder beside it expected")
+        students = find_submissions(submissions, found.values())
         if left := desk.beside(submissions, [student.folder for student in students]):
             errors.print(f"kernelmark: {', '.join(left)}: in no student's folder, so not graded", markup=False)
         students = chosen(students, intake.folders(submissions, student))

@@ -38,7 +38,7 @@ from grader.report.leaderboard import begin
 from grader.report.load import Failure, load_results
 from grader.report.pages import Progress, write_class
 from grader.result import Environment
-from grader.submission import Submission
+from grader.submission import Submission, named
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,6 @@ def planned(
     preflight.installed()
     preflight.temporary()
     preflight.results(out, submissions, len(chosen))
-    try:
-        delivered = deliveries(submissions)
-    except ManifestError as error:
-        raise PlanError(str(error)) from None
     minimum = 0 if allow_degraded else course.isolation.minimum if minimum is None else minimum
     measured = None if far else _isolation(minimum)
     most = len(submissions) if far else len(os.sched_getaffinity(0))
@@ -99,10 +95,18 @@ def planned(
     places += [{}] * (side_by_side - len(places))
     # Lanes that are starting are ended, too.
     on_interruption(signal.default_int_handler)
-    with _opened(out, submissions) as store, (
-            far(minimum) if far else LocalLanes(places, measured)) as lanes:
+    with contextlib.ExitStack() as open_:
+        store = open_.enter_context(_opened(out))
         recorded = store.attempts()
         stands = list(standing(recorded, store.decisions()).values())
+        # Whoever has a folder of results keeps it, whoever else is graded along.
+        submissions = named([one.folder for one in submissions],
+                            dict.fromkeys((one.student, one.slug) for one in recorded))
+        try:
+            delivered = deliveries(submissions)
+        except ManifestError as error:
+            raise PlanError(str(error)) from None
+        lanes = open_.enter_context(far(minimum) if far else LocalLanes(places, measured))
         with console.status("starting") if console and console.is_terminal else contextlib.nullcontext():
             device, environment = choose_device(lanes, "cuda" if gpus else device, chosen)
         speed = speed and device == "cuda"
@@ -129,12 +133,8 @@ def planned(
 
 
 @contextlib.contextmanager
-def _opened(out: Path, submissions: Sequence[Submission]) -> Iterator[Store]:
+def _opened(out: Path) -> Iterator[Store]:
     """The attempts in `out`, which are this process's alone."""
-    for one in submissions:
-        if (out / FOLDER).exists() and out.resolve().is_relative_to(one.folder.resolve()):
-            raise PlanError(f"--out {out}: lies within the submission of {one.student}, who could have put attempts "
-                            "there; a folder outside expected")
     with contextlib.ExitStack() as stack:
         try:
             store = stack.enter_context(Store.create(out))

@@ -7,7 +7,7 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -112,11 +112,11 @@ def _unread(cause: Cause, message: str, most: int = 0) -> Source:
     return Source(problem=Unreadable(cause, message, most))
 
 
-def find_submissions(path: Path, files: Iterable[str], *, leave_out: Path | None = None) -> list[Submission]:
+def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
     """The students under `path`: a folder of student folders, or one student's folder.
 
-    `files` are the file names of assignments: a folder that holds one of them is one student's. `leave_out`, the folder
-    of results, is left out. Raises SubmissionError.
+    `files` are the file names of assignments: a folder that holds one of them is one student's. Raises
+    SubmissionError.
     """
     try:
         info = path.stat()
@@ -129,8 +129,7 @@ def find_submissions(path: Path, files: Iterable[str], *, leave_out: Path | None
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:
         raise SubmissionError(f"{path}: {error.strerror}; a readable folder expected") from None
-    folders = [Path(entry.path) for entry in entries if _is_folder(entry) and not _is_litter(entry, known)
-               and (leave_out is None or Path(entry.path).resolve() != leave_out.resolve())]
+    folders = [Path(entry.path) for entry in entries if _is_folder(entry) and not _is_litter(entry, known)]
     if stray := [entry.name for entry in entries if entry.name in known]:
         if students := [folder for folder in folders if _holds(folder, known)]:
             raise SubmissionError(
@@ -146,12 +145,15 @@ def find_submissions(path: Path, files: Iterable[str], *, leave_out: Path | None
 
 
 def chosen(found: list[Submission], names: Collection[str]) -> list[Submission]:
-    """Those of these names or folders of results; all, if no name is given. Raises SubmissionError."""
+    """Those of these names, or else of these folders of results; all, if no name is given. Raises SubmissionError."""
+    wanted = []
     for name in names:
-        if not any(name in (one.student, one.slug) for one in found):
+        named_so = ([one for one in found if one.student == name] or [one for one in found if one.slug == name])
+        wanted += named_so
+        if not named_so:
             raise SubmissionError(f"--student {name!r}: no such student here; one of "
                                   f"{', '.join(one.student for one in found[:6])}{', …' * (len(found) > 6)} expected")
-    return [one for one in found if not names or {one.student, one.slug} & set(names)]
+    return [one for one in found if not names or one in wanted]
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -182,14 +184,21 @@ def submission_of(folder: Path) -> Submission:
     return named([folder])[0]
 
 
-def named(folders: list[Path]) -> list[Submission]:
-    """Submissions in folders of these names, each with a slug of its own."""
-    taken: set[str] = set()
+def named(folders: Sequence[Path], before: Iterable[tuple[str, str]] = ()) -> list[Submission]:
+    """Submissions in folders of these names, each with a slug of its own: the one of `before`, by student, that nobody
+    else here has."""
+    given: dict[str, list[str]] = {}
+    for student, slug in before:
+        given.setdefault(student, []).append(slug)
+    taken = {slug.casefold() for slugs in given.values() for slug in slugs}
     found = []
     for folder in folders:
         # A link is a student by its own name, whatever it leads to; `.` and `..` have none.
         name = folder.name if folder.name not in ("", "..") else folder.resolve().name
         student = printable(name) or "student"
+        if slugs := given.get(student):
+            found.append(Submission(student=student, folder=folder, slug=slugs.pop(0)))
+            continue
         base = _slug(student)
         slug, count = base, 2
         while slug.casefold() in taken:

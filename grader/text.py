@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TypeVar
 
 FIELD_BYTES = 20_000
+MOST_NAMED = 12
 LEFT_OUT = "\n[… the middle is left out …]\n"
 S = TypeVar("S", str, bytes)
 
@@ -31,6 +33,12 @@ def clean(text: str, limit: int = FIELD_BYTES) -> str:
     if len(raw) <= limit:
         return shown
     return _cut(raw, limit).decode(errors="ignore")
+
+
+def some(names: Sequence[str]) -> str:
+    """Names in a line, the first of many."""
+    more = f" and {len(names) - MOST_NAMED:,} more" * (len(names) > MOST_NAMED)
+    return "; ".join(names[:MOST_NAMED]) + more
 
 
 def _cut(text: S, limit: int) -> S:

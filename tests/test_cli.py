@@ -160,10 +160,11 @@ def test_seeds_differ_by_default_repeat_on_request_and_are_logged_with_a_single_
         assert result is not None
         return drawn(result)
 
-    # A single student, from inside, and where results go when nobody says it.
-    assert kernelmark("grade", ".", "--only", "silu", cwd=alice).returncode == 0
-    assert (alice / "results" / "alice" / "report.html").is_file() and not (tmp_path / "ran").exists()
-    logged = Result.model_validate_json((alice / "results" / "alice" / "result.json").read_bytes())
+    # A single student, and where results go when nobody says it.
+    assert kernelmark("grade", "alice", "--only", "silu", cwd=alice.parent).returncode == 0
+    made = alice.parent / "results" / "alice"
+    assert (made / "report.html").is_file() and not (tmp_path / "ran").exists()
+    logged = Result.model_validate_json((made / "result.json").read_bytes())
     assert f"--seed {logged.environment.seed}" in logged.reproduce
     assert graded(int(logged.environment.seed)) == drawn(logged)
     other = graded()

@@ -18,6 +18,7 @@ from grader.confine import processes
 from grader.records.store import Store
 from grader.result import Result
 from tests.command import SECONDS, SILU, hand_in, kernelmark, load
+from tests.records.made import add, draft
 
 # As typed at a terminal: what these tests are run by may ignore signals, as a script's `&` and nohup do.
 COMMAND = ("env", "--default-signal", sys.executable, "-m", "grader.cli")
@@ -52,6 +53,20 @@ def test_a_full_disk_is_a_failure_of_ours_and_told(tmp_path: Path) -> None:
             Result.model_validate_json(path.read_bytes())
     finally:
         subprocess.run(["umount", out], check=True)
+
+
+def test_what_is_graded_and_results_lie_apart(tmp_path: Path) -> None:
+    ada = hand_in(tmp_path / "class", "ada")
+    (tmp_path / "link").symlink_to(ada)
+    for out in (ada.parent, ada / "results", tmp_path / "link" / "results"):
+        done = kernelmark("grade", ada.parent, "--out", out)
+        assert done.returncode == 2 and f"--out {out}: lies in" in done.stderr and "Traceback" not in done.stderr
+    assert os.listdir(ada) == ["silu.py"]
+    (results := tmp_path / "results").mkdir()
+    with Store.create(results) as store:
+        add(store, draft())
+    done = kernelmark("grade", results, "--out", tmp_path / "out")
+    assert done.returncode == 2 and "is a folder of results" in done.stderr
 
 
 # By the C library: what goes through Python is refused.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader import desk
-from grader.submission import Source, SubmissionError, find_submissions, read_source_file
+from grader.submission import Source, SubmissionError, chosen, find_submissions, named, read_source_file
 
 FILES = ("silu.py", "gemm.py")
 CAP = 1024
@@ -74,6 +74,18 @@ def test_ids_that_differ_in_case_get_folders_of_their_own(tmp_path: Path) -> Non
     student(tmp_path, "Alice", "silu.py")
     student(tmp_path, "alice", "silu.py")
     assert len({s.slug.casefold() for s in find_submissions(tmp_path, FILES)}) == 2
+
+
+def test_whoever_has_a_folder_of_results_keeps_it_whoever_else_is_graded_along(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("Ann Lee", "Ann_Lee")]
+    alone = named(folders[1:])
+    recorded = [(one.student, one.slug) for one in alone]
+    found = named(folders, recorded)
+    assert [one.slug for one in alone] == ["Ann_Lee"] and [one.slug for one in found] == ["Ann_Lee-2", "Ann_Lee"]
+    assert named(folders[:1], [(one.student, one.slug) for one in found])[0].slug == "Ann_Lee-2"
+    # A student's own name says who is meant before a folder of results does.
+    assert [one.student for one in chosen(named(folders), ["Ann_Lee"])] == ["Ann_Lee"]
+    assert [one.student for one in chosen(named(folders), ["Ann_Lee-2"])] == ["Ann_Lee"]
 
 
 def test_files_beside_students_folders_and_under_other_names_are_told(tmp_path: Path) -> None:

@@ -148,8 +148,9 @@ def classroom50(
     student: Students = None, roster: Roster = None, force: Force = False,
 ) -> None:
     """Write a result for each student as Classroom 50 reads it; points are rounded to whole ones."""
-    from grader.exports.graded import ExportError, some
+    from grader.exports.graded import ExportError
     from grader.exports.platforms import classroom50 as converted
+    from grader.text import some
 
     found = _class(results, intake, roster, student or ())
     written = []

@@ -15,8 +15,6 @@ from grader.report.load import load_results
 from grader.result import UNJUDGED, Result
 from grader.roster import Student
 
-MOST_NAMED = 12
-
 
 class ExportError(Exception):
     """Nothing can be exported; one line that says what, where and what was expected."""
@@ -114,12 +112,6 @@ def read_class(
     if not found.graded:
         raise ExportError(f"{out}: holds no result; the folder that kernelmark grade wrote expected")
     return found
-
-
-def some(names: Sequence[str]) -> str:
-    """Names in a line, the first of many."""
-    more = f" and {len(names) - MOST_NAMED:,} more" * (len(names) > MOST_NAMED)
-    return "; ".join(names[:MOST_NAMED]) + more
 
 
 def _ids(members: Sequence[Member]) -> str:

@@ -66,7 +66,11 @@ def place(made: Path, into: Path, *, force: bool) -> None:
 
 
 def may_be_written(into: Path, *, force: bool) -> None:
-    """Raises IntakeError where `into` is there already; by force what an intake wrote is replaced, and nothing else."""
+    """Raises IntakeError where `into` is there already, or in what an intake wrote; by force what an intake wrote is
+    replaced, and nothing else."""
+    if around := next((folder for folder in into.absolute().parents if (folder / FILE).is_file()), None):
+        raise IntakeError(f"{into}: lies in {around}, which an intake wrote, and would be a submission there; a folder "
+                          "beside it expected")
     if into.is_dir() and not any(into.iterdir()):
         return
     if into.exists() or into.is_symlink():

@@ -21,12 +21,14 @@ ROOMS = ("judge", "kit", "plan", "planner", "compiler", "simulator", "executor",
 
 
 class HandIn(NamedTuple):
-    """A file as a student handed it in at a time: whatever attempts there are of it, one of them stands."""
+    """A file as a student handed it in at a time: whatever attempts there are of it, one of them stands. `turn` counts
+    how often a folder that names no time came back to this file from another."""
 
     slug: str
     assignment: str
     submission: str
     submitted_at: str | None
+    turn: int
 
 
 class Attempt(BaseModel):
@@ -52,6 +54,7 @@ class Attempt(BaseModel):
     rules: str
     submitted_at: str | None = None
     late: bool | None = None
+    turn: int = 0
     of: int | None = None
     verdict: Verdict = "infrastructure_error"
     score: float = 0
@@ -60,7 +63,7 @@ class Attempt(BaseModel):
 
     @property
     def hand_in(self) -> HandIn:
-        return HandIn(self.slug, self.assignment, self.submission, self.submitted_at)
+        return HandIn(self.slug, self.assignment, self.submission, self.submitted_at, self.turn)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -79,6 +82,11 @@ class Attempt(BaseModel):
     @property
     def judged(self) -> bool:
         return self.verdict not in UNJUDGED
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was handed in to be judged: no file, no function, or the stub."""
+        return self.verdict == "missing"
 
     @property
     def instant(self) -> datetime.datetime | None:

@@ -12,7 +12,7 @@ from grader import catalogue, desk
 from grader.course import Course
 from grader.intake.manifest import FILE, HandIn, read_manifest
 from grader.records.attempt import Attempt, hash_of_environment, hash_of_rules, hash_of_submission, hash_of_tests
-from grader.records.standing import Standing
+from grader.records.standing import Standing, by_assignment, newest
 from grader.result import Environment
 from grader.submission import HandedIn, Submission, read_sources
 
@@ -33,8 +33,8 @@ class Delivery:
 
 @dataclass
 class Choice:
-    """Drafts of the attempts to make, by folder and assignment, and by folder what was read; those that only need a new
-    time; why others do not."""
+    """Drafts of the attempts to make, by folder and assignment, and by folder what was read; those that were only
+    handed in anew, with another time or after another file; why others are left out."""
 
     drafts: dict[str, dict[str, Attempt]] = field(default_factory=dict)
     handed_in: dict[str, HandedIn] = field(default_factory=dict)
@@ -85,6 +85,7 @@ def choose(
     for one in recorded:
         before.setdefault((one.slug, one.assignment, one.submission), []).append(one)
     stands = {one.attempt.hand_in: one.attempt for one in standing}
+    hand_ins = by_assignment({one.attempt.hand_in: one for one in standing})
     for submission, delivery in submissions.items():
         sources = read_sources(submission.folder, names, course.source_bytes)
         for name, source in sources.items():
@@ -96,6 +97,10 @@ def choose(
             if draft.submitted_at is None and mine:
                 # Nothing is said against the time that was known.
                 draft = draft.model_copy(update={"submitted_at": mine[-1].submitted_at, "late": mine[-1].late})
+            if mine:
+                last = newest(hand_ins[submission.slug, name]).attempt
+                came_back = draft.submitted_at is None and last.submission != draft.submission
+                draft = draft.model_copy(update={"turn": max(one.turn for one in mine) + came_back})
             same = [one for one in mine if one.key == draft.key]
             graded = any(not one.failed for one in same)
             if kind == "failed" and (graded or not same):
@@ -109,7 +114,7 @@ def choose(
                 if draft.hand_in not in stands:
                     last = stands[mine[-1].hand_in]
                     found.again.append(last.model_copy(update={
-                        "of": last.id, "submitted_at": draft.submitted_at, "late": draft.late,
+                        "of": last.id, "submitted_at": draft.submitted_at, "late": draft.late, "turn": draft.turn,
                         "members": draft.members}))
         if submission.slug in found.drafts:
             found.handed_in[submission.slug] = desk.handed_in(submission.folder, sources, catalogue.files())

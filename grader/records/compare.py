@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.records.attempt import Attempt
-from grader.records.standing import pending, standing
+from grader.records.standing import by_assignment, latest, pending, standing
 from grader.records.store import Store
 from grader.result import AssignmentResult, Environment, Result
 
@@ -17,10 +17,12 @@ FACTS = ("device", "python", "torch", "triton", "numpy", "isolation", "kernelmar
 
 @dataclass(frozen=True)
 class Move:
-    """A standing attempt, the newest beside it, what differs between their checks, and why, each in words."""
+    """A standing attempt, the newest beside it, whether theirs is the hand-in made last, what differs between their
+    checks, and why, each in words."""
 
     before: Attempt
     after: Attempt
+    counts: bool
     checks: tuple[str, ...]
     why: tuple[str, ...]
 
@@ -35,20 +37,22 @@ class Move:
 
 def moves(store: Store) -> list[Move]:
     """Every standing attempt that has a newer one beside it; those that would move by most first. Raises StoreError."""
-    found = [_move(before, after, store.result(before), store.result(after))
-             for before, after in pending(store.attempts(), store.decisions())]
+    attempts, decisions = store.attempts(), store.decisions()
+    last = {latest(hand_ins).attempt.hand_in for hand_ins in by_assignment(standing(attempts, decisions)).values()}
+    found = [_move(before, after, before.hand_in in last, store.result(before), store.result(after))
+             for before, after in pending(attempts, decisions)]
     return sorted(found, key=lambda move: (-abs(move.points), move.before.slug, move.before.assignment))
 
 
-def _move(before: Attempt, after: Attempt, then: Result | None, now: Result | None) -> Move:
+def _move(before: Attempt, after: Attempt, counts: bool, then: Result | None, now: Result | None) -> Move:
     if then is None or now is None:
-        return Move(before, after, (), _why(before, after, None, None, False))
+        return Move(before, after, counts, (), _why(before, after, None, None, False))
     name = before.assignment
     old, new = then.assignments[name], now.assignments[name]
     checks = _checks(old, new)
     alike = not checks and old.correctness.points == new.correctness.points
     timing = alike and old.performance.points != new.performance.points and before.rules == after.rules
-    return Move(before, after, checks, _why(before, after, then.environment, now.environment, timing))
+    return Move(before, after, counts, checks, _why(before, after, then.environment, now.environment, timing))
 
 
 def _checks(old: AssignmentResult, new: AssignmentResult) -> tuple[str, ...]:
@@ -94,8 +98,9 @@ def lines(found: Sequence[Move], failed: Sequence[Attempt]) -> list[str]:
     for move in moved:
         before, after = move.before, move.after
         verdicts = f", {before.verdict} → {after.verdict}" if before.verdict != after.verdict else ""
-        said.append(f"{before.student} {before.assignment}: {before.score:g} of {before.max_score:g} → {after.score:g} "
-                    f"of {after.max_score:g} ({move.points:+g}){verdicts}; {'; '.join(move.why)}")
+        which = "" if move.counts else " (a hand-in before the last one)"
+        said.append(f"{before.student} {before.assignment}{which}: {before.score:g} of {before.max_score:g} → "
+                    f"{after.score:g} of {after.max_score:g} ({move.points:+g}){verdicts}; {'; '.join(move.why)}")
         said += [f"    {text}" for text in move.checks[:CHECKS]]
         if len(move.checks) > CHECKS:
             said.append(f"    and {len(move.checks) - CHECKS:,} more checks")

@@ -9,10 +9,11 @@ from pathlib import Path
 from grader.course import Course
 from grader.hidden import any_hidden, for_student, staff
 from grader.records.attempt import Attempt, hash_of_rules
-from grader.records.standing import by_assignment, latest, newest_books, pending, standing
+from grader.records.standing import by_assignment, latest, newest, newest_books, pending, standing
 from grader.records.store import Store
 from grader.report.leaderboard import key_of, pseudonym
 from grader.result import Result, with_assignments
+from grader.text import some
 
 RESULT = "result.json"
 LOG = "checks.log"
@@ -55,21 +56,26 @@ def refresh(store: Store, out: Path, slug: str | None = None) -> list[str]:
 
 
 def beside(store: Store, course: Course) -> list[str]:
-    """What a person has to decide: newer attempts beside those that stand, and points of another course file."""
+    """What a person has to know or decide: files that are gone, newer attempts beside those that stand, and points of
+    another course file."""
     attempts, decisions = store.attempts(), store.decisions()
-    waiting = pending(attempts, decisions)
-    newest = {hand_in: one.attempt for hand_in, one in standing(attempts, decisions).items() if one.attempt.judged}
-    newest |= {after.hand_in: after for _, after in waiting}
-    rules = {name: hash_of_rules(name, course) for name in {one.assignment for one in newest.values()}}
-    newer, other = len(waiting), sum(one.rules != rules[one.assignment] for one in newest.values())
+    stands, waiting = standing(attempts, decisions), pending(attempts, decisions)
+    rules = {name: hash_of_rules(name, course) for name in {one.assignment for one in attempts}}
+    known = {after.hand_in for _, after in waiting if after.rules == rules[after.assignment]}
+    newer, other = len(waiting), sum(one.attempt.judged and one.attempt.rules != rules[one.attempt.assignment]
+                                     for hand_in, one in stands.items() if hand_in not in known)
     lines = []
+    if gone := [(slug, name) for (slug, name), hand_ins in by_assignment(stands).items()
+                if newest(hand_ins).attempt.empty and not latest(hand_ins).attempt.empty]:
+        lines.append("Handed in before and not there any more, or the stub again, so that the grade of the file before "
+                     f"it counts: {some([' '.join(one) for one in gone])}")
     if newer:
         have = "1 standing grade has a newer attempt beside it" if newer == 1 else (
             f"{newer:,} standing grades have a newer attempt beside them")
         lines.append(f"{have}: kernelmark diff shows what would change, kernelmark apply changes it")
     if other:
-        lines.append(f"{other:,} grades are by other points or thresholds than the course file: "
-                     "kernelmark rescore gives those of now")
+        are = "1 grade is" if other == 1 else f"{other:,} grades are"
+        lines.append(f"{are} by other points or thresholds than the course file: kernelmark rescore gives those of now")
     return lines
 
 

@@ -61,13 +61,19 @@ def by_assignment(found: Mapping[HandIn, Standing]) -> dict[tuple[str, str], lis
 def latest(hand_ins: Sequence[Standing]) -> Standing:
     """The one of a student's hand-ins for an assignment that was made last, as its source says; as they were recorded,
     where it does not. Of a file's times the one recorded last counts: an earlier one was corrected, or the file was
-    handed in again. A hand-in that nothing but a failure of ours is known of displaces none."""
-    hand_ins = [one for one in hand_ins if not one.attempt.failed] or hand_ins
+    handed in again. A hand-in that nothing but a failure of ours is known of displaces none, nor does an empty one."""
+    hand_ins = ([one for one in hand_ins if not one.attempt.failed and not one.attempt.empty]
+                or [one for one in hand_ins if not one.attempt.failed] or hand_ins)
     settled = list({one.attempt.submission: one for one in sorted(hand_ins, key=_recorded)}.values())
     instants = [one.attempt.instant for one in settled]
     if None in instants:
         return max(settled, key=_recorded)
     return max(zip(instants, map(_recorded, settled), settled, strict=True))[2]
+
+
+def newest(hand_ins: Iterable[Standing]) -> Standing:
+    """The one of a student's hand-ins for an assignment that was recorded last, whatever counts."""
+    return max(hand_ins, key=_recorded)
 
 
 def timed(hand_ins: Sequence[Standing]) -> list[Standing]:

@@ -79,6 +79,8 @@ def test_an_existing_folder_is_left_alone(tmp_path: Path) -> None:
     mine = laid_out(tmp_path / "mine", {"thesis.tex": "years"})
     done = kernelmark("intake", source, "--into", "mine", "--force", cwd=tmp_path)
     assert done.returncode == 2 and "no intake wrote it" in done.stderr and (mine / "thesis.tex").exists()
+    done = kernelmark("intake", source, "--into", "class/week2", cwd=tmp_path)
+    assert done.returncode == 2 and "week2: lies in " in done.stderr and not (tmp_path / "class" / "week2").exists()
     (tmp_path / "empty").mkdir()
     assert kernelmark("intake", source, "--into", "empty", cwd=tmp_path).returncode == 0
 

@@ -12,7 +12,7 @@ from grader.course import Course, LimitsTable, PointsTable, Policy
 from grader.intake.manifest import HandIn, Manifest, ManifestError, Member
 from grader.records.attempt import Attempt, hash_of_environment, hash_of_rules, hash_of_tests
 from grader.records.choice import Choice, Delivery, Kind, choose, deliveries
-from grader.records.standing import standing
+from grader.records.standing import latest, pending, standing
 from grader.submission import Submission
 from tests.report import samples
 
@@ -95,6 +95,36 @@ def test_a_file_handed_in_again_gets_its_new_time_and_is_not_run_again(ada: Subm
     assert not chosen(ada, after, time=TWICE).again and not chosen(ada, after, time=ONCE).again
     assert not chosen(ada, after).again
     assert chosen(ada, after, force=True).drafts["ada"]["silu"].submitted_at == TWICE
+
+
+def test_a_file_that_comes_back_after_another_counts_again_without_being_run(ada: Submission) -> None:
+    first = graded(chosen(ada, []))
+    (ada.folder / "silu.py").write_text("2")
+    second = graded(chosen(ada, [first]), "wrong_answer", 2)
+    (ada.folder / "silu.py").write_text("1")
+    found = chosen(ada, [first, second])
+    (again,) = found.again
+    assert not found.drafts and (again.of, again.verdict) == (1, "accepted")
+    recorded = [first, second, again.model_copy(update={"id": 3})]
+    assert latest(list(standing(recorded).values())).attempt.id == 3 and not pending(recorded, ())
+    # Once; and graded by force it is graded as the hand-in that counts.
+    assert not chosen(ada, recorded).again
+    forced = graded(chosen(ada, [first, second], force=True), number=3)
+    assert latest(list(standing([first, second, forced]).values())).attempt.id == 3
+    # Back and forth, and where times say what came last, they say it.
+    (ada.folder / "silu.py").write_text("2")
+    assert chosen(ada, recorded).again[0].of == 2
+    timed_ = [one.model_copy(update={"submitted_at": at}) for one, at in ((first, TWICE), (second, ONCE))]
+    assert not chosen(ada, timed_, time=ONCE).again
+
+
+def test_a_file_that_is_gone_is_recorded_once(ada: Submission) -> None:
+    first = graded(chosen(ada, []))
+    (ada.folder / "silu.py").unlink()
+    gone = graded(chosen(ada, [first]), "missing", 2)
+    assert not chosen(ada, [first, gone]).again and not chosen(ada, [first, gone]).drafts
+    (ada.folder / "silu.py").write_text("1")
+    assert [one.of for one in chosen(ada, [first, gone]).again] == [1]
 
 
 def test_hashes_follow_what_they_are_of(tmp_path: Path) -> None:

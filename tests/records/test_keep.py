@@ -14,7 +14,6 @@ from grader.catalogue import ROOT
 from grader.course import Course, Threshold, Thresholds
 from grader.grading import grade
 from grader.lanes import Graded, Job, read_job
-from grader.preflight import PlanError
 from grader.records.attempt import hash_of_submission
 from grader.records.keep import earlier, keep
 from grader.records.store import Store
@@ -82,19 +81,6 @@ def test_a_failure_of_ours_is_recorded_and_displaces_nothing(tmp_path: Path, ada
         silu = [one for one in store.attempts(ADA) if one.assignment == "silu"]
         assert [(one.failed, one.error) for one in silu] == [
             (True, "the grading process died, twice"), (False, ""), (True, ""), (True, "lost")]
-
-
-def test_attempts_within_a_submission_are_not_believed(tmp_path: Path, ada: Submission) -> None:
-    planted = ada.folder / "results"
-    planted.mkdir()
-    kept(Graded(ada, measured()), planted)
-    (tmp_path / "link").symlink_to(planted)
-    for out in (planted, tmp_path / "link"):
-        with (
-            pytest.raises(PlanError, match="lies within the submission of Ada"),
-            run.planned([ada], Course(), out=out, only=(), device="cpu", jobs=1, seed=1, allow_degraded=True),
-        ):
-            pass
 
 
 def test_a_plan_hands_every_job_its_own_shares(

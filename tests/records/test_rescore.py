@@ -52,7 +52,7 @@ def test_points_are_those_that_a_grading_would_have_given(tmp_path: Path, mixed:
         # Beside the old ones, and once.
         assert refresh(store, tmp_path) == [] and (tmp_path / "ada" / "result.json").read_bytes() == before[0]
         assert scores(store) == before[1] and rescore(store, NOW) == 0
-        assert len(beside(store, NOW)) == 1 and len(beside(store, BEFORE)) == 2
+        assert len(beside(store, NOW)) == 1 and len(beside(store, BEFORE)) == 1
         expected = given(mixed.model_copy(deep=True), NOW)
         for _, after in pending(store.attempts(), store.decisions()):
             record = store.result(after)

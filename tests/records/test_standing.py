@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from grader.records.attempt import Attempt
+from grader.course import Course
+from grader.records.attempt import Attempt, hash_of_rules
+from grader.records.draw import beside
 from grader.records.standing import Standing, latest, pending, standing, timed, to_undo
 from grader.records.store import Store
 from tests.records.made import add, draft, stands
@@ -85,6 +87,24 @@ def test_the_hand_in_made_last_is_known_by_what_its_source_says(
 def test_a_hand_in_that_we_failed_to_grade_does_not_count_before_one_that_is_graded() -> None:
     found = numbered(draft(submission="a", **RIGHT), draft(submission="b", **FAILED))
     assert latest(found).attempt.submission == "a" and latest(found[1:]).attempt.submission == "b"
+
+
+def test_a_hand_in_without_a_file_does_not_count_before_one_that_has_one(store: Store) -> None:
+    found = numbered(draft(submission="a", **RIGHT), draft(submission="missing", verdict="missing"))
+    assert latest(found).attempt.submission == "a" and latest(found[1:]).attempt.submission == "missing"
+    add(store, *(one.attempt for one in found), draft("gemm", verdict="missing"))
+    rules = {"rules": hash_of_rules("silu", Course())}
+    assert beside(store, Course())[0].endswith("counts: ada silu")
+    add(store, found[0].attempt.model_copy(update={"turn": 1, **rules}))
+    assert not any("counts" in line for line in beside(store, Course()))
+
+
+def test_grades_by_other_points_are_counted_where_no_newer_attempt_has_those_of_now(store: Store) -> None:
+    now = {"rules": hash_of_rules("silu", Course()), **RIGHT}
+    add(store, draft(**RIGHT), draft(student="bob", **RIGHT), draft(student="bob", **now), draft(student="eve", **now),
+        draft(student="eve", **RIGHT))
+    other = [line for line in beside(store, Course()) if "by other points" in line]
+    assert len(other) == 1 and other[0].startswith("1 grade is by other points")
 
 
 def test_an_unknown_time_is_forgotten_where_a_file_has_a_known_one() -> None:
