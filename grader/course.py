@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -168,6 +169,9 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
     for name in course.late.assignments:
         if name not in known:
             raise CourseError(f"{path}: late: {name!r}: {there}")
+        if name not in (course.assignments or known):
+            raise CourseError(f"{path}: late: {name!r}: not one of this course's assignments = […]; one of "
+                              f"{', '.join(course.assignments or ())} expected")
     return course
 
 
@@ -177,10 +181,22 @@ def _first(error: ValidationError) -> str:
     key = ".".join(str(part) for part in first["loc"]) or "file"
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     if first["type"] == "extra_forbidden":
-        return f"{key}: no such key; only those of the shipped course.toml expected{more}"
+        near = difflib.get_close_matches(str(first["loc"][-1]), _keys(first["loc"][:-1]), 1)
+        meant = f"{near[0]} meant?" if near else "only those of the shipped course.toml expected"
+        return f"{key}: no such key; {meant}{more}"
     expected = "a table expected" if first["type"] == "model_type" else first["msg"].removeprefix("Value error, ")
     got = f", got {_shown(first['input'])}" if not isinstance(first["input"], dict) else ""
     return f"{key}: {expected}{got}{more}"
+
+
+def _keys(path: Sequence[int | str]) -> list[str]:
+    """The keys of the table at `path`, in which names of assignments and places in lists stand, too."""
+    table: type[BaseModel] = Course
+    for part in path:
+        if (key := table.model_fields.get(str(part))) is not None:
+            table = next(one for one in (key.annotation, *get_args(key.annotation))
+                         if isinstance(one, type) and issubclass(one, BaseModel))
+    return list(table.model_fields)
 
 
 def _shown(value: object) -> str:

@@ -50,10 +50,10 @@ class Override(Excused):
 
 
 class Late(_Table):
-    """Moments without a zone of their own are of `zone`. A day is 24 hours."""
+    """Moments without a zone of their own are of `zone`, which is shown in what is said of them. A day is 24 hours."""
 
     count: Literal["latest", "best"] = "latest"
-    zone: str = "UTC"
+    zone: str | None = None
     percent: Percent = 0
     by: Literal["day", "linear"] = "day"
     most: Percent = 100
@@ -66,9 +66,9 @@ class Late(_Table):
 
     @field_validator("zone")
     @classmethod
-    def _known(cls, zone: str) -> str:
+    def _known(cls, zone: str | None) -> str | None:
         try:
-            zoneinfo.ZoneInfo(zone)
+            zoneinfo.ZoneInfo(zone or "UTC")
         except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
             raise ValueError("a time zone of this machine, as Europe/Berlin, expected") from None
         return zone
@@ -79,6 +79,27 @@ class Late(_Table):
             named = [(one.student.casefold(), one.assignment) for one in getattr(self, what)]
             if twice := next((one for one in named if named.count(one) > 1), None):
                 raise ValueError(f"{what}: each student and assignment once expected, got {' '.join(twice)!r} twice")
+        given = {(one.student.casefold(), one.assignment) for one in self.overrides}
+        if both := next((one for one in self.excused if (one.student.casefold(), one.assignment) in given), None):
+            raise ValueError(f"{both.student!r} is excused from {both.assignment} and given points in it; one of these "
+                             "expected")
+        return self
+
+    @model_validator(mode="after")
+    def _zoned(self) -> Self:
+        moments = [*self.deadlines.values(), *(one.until for one in self.extensions)]
+        if self.zone is None and (bare := next((one for one in moments if one.tzinfo is None), None)):
+            raise ValueError(f"zone, as \"Europe/Berlin\", expected, since {bare.isoformat()} has none of its own")
+        return self
+
+    @model_validator(mode="after")
+    def _extending(self) -> Self:
+        for one in self.extensions:
+            ends = [self.instant(end) for name, end in self.deadlines.items() if one.assignment in (None, name)]
+            if not any(self.instant(one.until) > end for end in ends):
+                whose = f"of {one.student!r} {f'in {one.assignment}' if one.assignment else 'in every assignment'}"
+                why = "is not after the deadline" if ends else "extends no deadline, since there is none"
+                raise ValueError(f"extensions: until {one.until.isoformat()} {whose} {why}")
         return self
 
     @property
@@ -97,12 +118,12 @@ class Late(_Table):
         forward one that they never show means the later, too."""
         if moment.tzinfo is not None:
             return moment.astimezone(datetime.UTC)
-        zone = zoneinfo.ZoneInfo(self.zone)
+        zone = zoneinfo.ZoneInfo(self.zone or "UTC")
         return max(moment.replace(tzinfo=zone, fold=fold).astimezone(datetime.UTC) for fold in (0, 1))
 
     def words(self, instant: datetime.datetime) -> str:
         """A moment as a clock of the course's zone shows it."""
-        return instant.astimezone(zoneinfo.ZoneInfo(self.zone)).isoformat()
+        return instant.astimezone(zoneinfo.ZoneInfo(self.zone or "UTC")).isoformat()
 
     def strangers(self, known: Iterable[str]) -> list[str]:
         """Those that an extension, an excuse or an override names and who are not among the `known` ids."""

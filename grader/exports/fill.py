@@ -121,7 +121,8 @@ def _filled(
     done = _Done(set(), [])
     changed = part = 0
     told: set[int] = set()
-    for one, member, total in found.judged():
+    for one in found.judged():
+        member = one.member
         rows = next((rows for key in keys(member) if (rows := _rows(table, people, key))), set())
         if len(rows) != 1:
             done.lines.append(f"{one.folder}: {member.id}: " + (
@@ -137,14 +138,14 @@ def _filled(
             done.lines.append(f"{one.folder}: {member.id}: is {'excused' if old == 'EX' else 'not assigned'} ({old}); "
                               "left out")
             continue
-        new = points(total)
+        new = points(one.points)
         changed += bool(_NUMBER.fullmatch(old)) and float(old.replace(",", ".")) != float(new)
         sheet.rows[row] += [""] * (target + 1 - len(sheet.rows[row]))
         sheet.rows[row][target] = new.replace(".", ",") if comma else new
         done.rows.add(row)
-        part += one.result.measured_max < one.result.max_score
-        if (most := one.most(member)) < one.result.max_score:
-            done.lines.append(f"{one.folder}: {member.id}: {new} of {points(most)} points, and the rest excused: "
+        part += one.part
+        if one.most < one.course:
+            done.lines.append(f"{one.folder}: {member.id}: {new} of {points(one.most)} points, and the rest excused: "
                               "nothing is scaled")
     if blank := [_cell(sheet.rows[row], who).strip() for row in people if row not in told]:
         done.lines.append(f"no grade here for {len(blank)} {'row' if len(blank) == 1 else 'rows'} of the sheet: "

@@ -36,8 +36,7 @@ class Graded:
         grade = self.grades.get(member.id)
         if grade is None:
             return None if self.unjudged else self.result.score
-        is_open = any(line.points is None and line.maximum for line in grade.lines)
-        return None if is_open else grade.points
+        return None if any(line.open for line in grade.lines) else grade.points
 
     def most(self, member: Member) -> float:
         """The points that the member's total is of: less than the result's, where a part is excused."""
@@ -54,21 +53,40 @@ class Graded:
         return [name for name, one in self.result.assignments.items() if one.verdict in UNJUDGED]
 
 
+@dataclass(frozen=True)
+class Total:
+    """A member's points, of the `most` that they can be: less than the `course` has, where a part is excused. `part`:
+    not all of these were measured."""
+
+    folder: str
+    member: Member
+    points: float
+    most: float
+    course: float
+    part: bool = False
+
+
 @dataclass
 class Class:
-    """`kind` is the source's, None without a manifest; `lines` are what a TA has to know before grades go anywhere."""
+    """`kind` is the source's, None without a manifest; `lines` are what a TA has to know before grades go anywhere.
+    `given` are the grades, by id, of those `missing` that a person gave points."""
 
     graded: list[Graded]
     kind: Kind | None
     missing: list[Member] = field(default_factory=list)
+    given: dict[str, Grade] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
 
-    def judged(self) -> Iterator[tuple[Graded, Member, float]]:
+    def judged(self) -> Iterator[Total]:
         """Everybody with a total: a blank is asked about, a zero is believed."""
         for one in self.graded:
             for member in one.members:
                 if (total := one.total(member)) is not None:
-                    yield one, member, total
+                    yield Total(one.folder, member, total, one.most(member), one.result.max_score,
+                                one.result.measured_max < one.result.max_score)
+        for member in self.missing:
+            if (grade := self.given.get(member.id)) is not None:
+                yield Total(member.id, member, grade.points, grade.maximum, grade.maximum)
 
 
 def read_class(
@@ -109,6 +127,9 @@ def read_class(
         found.lines += [f"{name}: handed in, and not graded" for name in hand_ins if name not in failed]
         if roster is not None:
             found.missing = register.missing()
+            found.given = {member.id: grade for member in found.missing
+                           if (grade := by_id.get(member.id.casefold())) is not None
+                           and any(line.points is not None for line in grade.lines)}
     if not found.graded:
         raise ExportError(f"{out}: holds no result; the folder that kernelmark grade wrote expected")
     return found

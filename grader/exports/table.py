@@ -17,7 +17,7 @@ PERSON = ("id", "name", "email", "section", "folder", "submitted_at", "late", "p
 
 def table(found: Class) -> str:
     """CSV text: `grade` is by the course's policy, and of `grade_max`; `score` is what was graded. Whoever handed
-    nothing in has a row, and no grade in it."""
+    nothing in has a row, and no grade in it but what a person gave."""
     rows = list(csv.reader(io.StringIO(gradebook([Entry(one.folder, one.result) for one in found.graded]))))
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -33,7 +33,9 @@ def table(found: Class) -> str:
             grade = ["", ""] if total is None else [points(total), points(one.most(member))]
             writer.writerow([*_person(member), cell(one.folder), *when, *grade, *row[1:]])
     for member in found.missing:
-        writer.writerow([*_person(member), *[""] * (len(PERSON) - 4 + len(rows[0]) - 1)])
+        given = found.given.get(member.id)
+        grade = ["", ""] if given is None else [points(given.points), points(given.maximum)]
+        writer.writerow([*_person(member), *[""] * (len(PERSON) - 6), *grade, *[""] * (len(rows[0]) - 1)])
     return sheet.getvalue()
 
 

@@ -30,14 +30,16 @@ class Step:
 @dataclass(frozen=True)
 class Line:
     """A student's grade in an assignment. `points` is None for what is not handed in, not judged, or excused, whose
-    `maximum` is 0. `other_course`: it was graded under another course file than the newest grades of the class, with
-    which it is not to be averaged."""
+    `maximum` is 0; so is that of what nobody has a grade in yet. `open`: it was handed in, and not judged yet.
+    `other_course`: it was graded under another course file than the newest grades of the class, with which it is not to
+    be averaged."""
 
     assignment: str
     points: float | None
     maximum: float
     steps: tuple[Step, ...]
     grace_days: int = 0
+    open: bool = False
     other_course: bool = False
 
 
@@ -73,12 +75,12 @@ class _Option:
 
 
 def class_grades(
-    standing: Iterable[Standing], roster: Sequence[Student], late: Late, assignments: Sequence[str],
+    standing: Iterable[Standing], roster: Sequence[Student], late: Late, assignments: Mapping[str, float],
     books: Mapping[str, tuple[str, str]],
 ) -> list[Grade]:
     """The grades of everyone in the roster, then of others that handed in. A group's work counts for each member.
 
-    `books` are tests and rules of each assignment's newest grades.
+    `assignments` have the most points that each can give, `books` tests and rules of each one's newest grades.
     """
     work: dict[str, dict[str, list[Standing]]] = {}
     names = {student.id.casefold(): student.id for student in roster}
@@ -93,12 +95,13 @@ def class_grades(
 
 def grade(
     student: str, work: Mapping[str, Sequence[Standing]], late_days: int | None, late: Late,
-    assignments: Sequence[str], books: Mapping[str, tuple[str, str]],
+    assignments: Mapping[str, float], books: Mapping[str, tuple[str, str]],
 ) -> Grade:
     """A student's grade. `work` are the standing hand-ins by assignment, `late_days` the roster's grace days."""
     budget = late.grace_days if late_days is None else late_days
     names = [*assignments, *(name for name in work if name not in assignments)]
-    decided = {name: line for name in names if (line := _decided(student, name, work.get(name, ()), late))}
+    decided = {name: line for name in names
+               if (line := _decided(student, name, work.get(name, ()), late, assignments.get(name, 0)))}
     options = {name: _options(student, name, work[name], late, budget) for name in names
                if name not in decided and name in work}
     chosen = _spend(options, budget)
@@ -108,17 +111,20 @@ def grade(
             lines.append(decided[name])
         elif (one := chosen.get(name)) is not None:
             lines.append(Line(name, one.hundredths / 100, one.attempt.max_score, one.steps, one.days,
-                              one.attempt.book != books.get(name, one.attempt.book)))
+                              other_course=one.attempt.book != books.get(name, one.attempt.book)))
+        elif name in work:
+            maximum = max(one.attempt.max_score for one in work[name])
+            lines.append(Line(name, None, maximum, (Step("handed in, and not judged yet", None),), open=True))
         else:
-            said = "handed in, and not judged yet" if name in work else "nothing handed in"
-            maximum = max((one.attempt.max_score for one in work.get(name, ())), default=0)
-            lines.append(Line(name, None, maximum, (Step(said, None),)))
+            said = "nothing handed in, or not graded yet" if work else "nothing handed in"
+            lines.append(Line(name, None, assignments.get(name, 0) if name in books else 0, (Step(said, None),)))
     return Grade(student, tuple(lines), budget)
 
 
-def _decided(student: str, name: str, work: Sequence[Standing], late: Late) -> Line | None:
-    """What a person has decided, if so."""
-    maximum = max((one.attempt.max_score for one in work), default=0)
+def _decided(student: str, name: str, work: Sequence[Standing], late: Late, most: float) -> Line | None:
+    """What a person has decided, if so. `most` are the course's points, where nothing was graded that says of how many.
+    """
+    maximum = max((one.attempt.max_score for one in work), default=most)
     for excused in late.excused:
         if (excused.student.casefold(), excused.assignment) == (student.casefold(), name):
             return Line(name, None, 0, (Step(f"excused by {excused.by}: {excused.reason}", None),))

@@ -112,9 +112,10 @@ def explain_grade(
         found, attempts = grades(out, rules, roster), store.attempts()
     folders = {member.casefold(): one.slug for one in attempts for member in one.members}
     if student:
-        wanted = {student.casefold(), *(
-            member.casefold() for one in attempts if _named(one, [student]) for member in one.members)}
-        found = [grade for grade in found if grade.student.casefold() in wanted]
+        # A group has a folder, and each of its members a grade.
+        mates = {member.casefold() for one in attempts if _named(one, [student]) for member in one.members}
+        found = ([grade for grade in found if grade.student.casefold() == student.casefold()]
+                 or [grade for grade in found if grade.student.casefold() in mates])
         if not found:
             _usage(f"{student!r}: no such student in {out}; {WHO}, or --roster, expected")
     else:
@@ -131,14 +132,22 @@ def grades(out: Path, course: Course, roster: Path | None = None) -> list[Grade]
     with Store.existing(out) as store:
         stands = standing(store.attempts(), store.decisions()).values()
     books = newest_books(one.attempt for one in stands if one.attempt.judged)
-    known = list(dict.fromkeys((*(course.assignments or ()), *books)))
+    points = {name: course.points_of(name) for name in (*(course.assignments or ()), *books)}
+    known = {name: of.correctness + of.performance for name, of in points.items()}
     return class_grades(stands, [] if roster is None else read_roster(roster), course.late, known, books)
 
 
 def strangers(course: Path, rules: Course, found: Sequence[Grade]) -> list[str]:
-    """A line for each person whom the course's policy names and who has no grade: an id may be mistyped."""
-    return [f"{course}: [late] names {one!r}, who has no grade here; an id of the roster or of intake.json expected"
-            for one in rules.late.strangers(grade.student for grade in found)]
+    """A line for each person whom the course's policy names and who has no grade, and for points beyond the most there
+    are: an id or a number may be mistyped."""
+    lines = [f"{course}: [late] names {one!r}, who has no grade here; an id of the roster or of intake.json expected"
+             for one in rules.late.strangers(grade.student for grade in found)]
+    for given in rules.late.overrides:
+        of = rules.points_of(given.assignment)
+        if given.points > (most := of.correctness + of.performance):
+            lines.append(f"{course}: [late] gives {given.student!r} {given.points:g} points in {given.assignment}, "
+                         f"which has {most:g}")
+    return lines
 
 
 def _explained(grade: Grade, folder: str) -> Iterator[str]:
@@ -153,7 +162,7 @@ def _explained(grade: Grade, folder: str) -> Iterator[str]:
 
 def _total(grade: Grade, folder: str) -> str:
     of = f", {grade.grace_days} of {grade.late_days} grace days used" if grade.late_days else ""
-    blank = [line.assignment for line in grade.lines if line.points is None and line.maximum]
+    blank = [line.assignment for line in grade.lines if line.open]
     other = [line.assignment for line in grade.lines if line.other_course]
     who = grade.student if folder == grade.student else f"{grade.student} ({folder})"
     return (f"{who}: {grade.points:g} of {grade.maximum:g}{of}"

@@ -198,3 +198,25 @@ def test_what_is_excused_is_missing_from_the_points_that_a_grade_is_of(tmp_path:
     export("csv", "out", *words, "--out", "grades.csv", cwd=tmp_path)
     head, *rows = read_sheet(tmp_path / "grades.csv").rows
     assert [dict(zip(head, row, strict=True))["grade_max"] for row in rows] == ["500", "600"]
+
+
+def test_points_given_to_somebody_who_handed_nothing_in_are_exported(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    lin = Submission("leili_102", Path("x"), "leili_102")
+    assert kept(Graded(lin, result("leili_102")), out, members=("102",)) == []
+    taken(tmp_path / "class", "canvas", hand_in("leili_102", person("102", "leili")))
+    (tmp_path / "sheet.csv").write_text(CANVAS)
+    (tmp_path / "roster.csv").write_text("id,name\n102,Li Lei\ns1,Ada Byron\ns3,Jane Doe\n")
+    (tmp_path / "course.toml").write_text(
+        'assignments = ["silu", "gemm"]\n[[late.overrides]]\nstudent = "s1"\nassignment = "silu"\npoints = 40\n'
+        'reason = "oral exam"\nby = "Roe"\n')
+    words = ("--intake", "class", "--course", "course.toml", "--roster", "roster.csv")
+    export("canvas", "out", "--sheet", "sheet.csv", "--column", "Kernels", *words, "--out", "filled.csv", cwd=tmp_path)
+    rows = read_sheet(tmp_path / "filled.csv").rows[3:]
+    assert [(row[1], row[-1]) for row in rows] == [("101", "40"), ("102", "360")]
+    export("csv", "out", *words, "--out", "grades.csv", cwd=tmp_path)
+    head, *rows = read_sheet(tmp_path / "grades.csv").rows
+    found = [dict(zip(head, row, strict=True)) for row in rows]
+    assert [(row["id"], row["grade"], row["grade_max"]) for row in found] == [
+        ("102", "360", "600"), ("s1", "40", "600"), ("s3", "", "")]
