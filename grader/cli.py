@@ -167,6 +167,7 @@ def _grade(
     from grader.records.store import StoreError
     from grader.report.leaderboard import begin
 
+    begun = False
     try:
         names = [name for name in only.replace(" ", "").split(",") if name]
         own = ["--course", str(course.absolute())] if course != COURSE else []
@@ -180,6 +181,7 @@ def _grade(
             minimum=minimum, allow_degraded=allow_degraded, options=own, console=told, kind=kind, force=force,
             far=opened, sweep=sweep,
         ) as plan:
+            begun = True
             if leaderboard:
                 # Before the first report, which tells its student the pseudonym.
                 with contextlib.suppress(OSError):  # the class page tells of it
@@ -187,6 +189,10 @@ def _grade(
             failures = run.grade_class(plan, told, errors, as_json=as_json, leaderboard=leaderboard)
     except (PlanError, StoreError) as error:
         _usage(str(error))
+    except KeyboardInterrupt:
+        if not begun:
+            errors.print("kernelmark: interrupted before anything was graded", markup=False)
+        raise
     except LanesLostError as error:
         errors.print(f"kernelmark: {error}", markup=False)
         failures = 1

@@ -62,9 +62,11 @@ def chosen(asked: str) -> list[Gpu]:
         numbers = list(dict.fromkeys(int(word) for word in asked.split(",")))
     except ValueError:
         raise PlanError(f"--gpus: {asked!r}; all, or numbers such as 0,2 expected") from None
+    if not there:
+        raise PlanError(f"--gpus {asked}: CUDA sees no GPU on this machine; kernelmark doctor says more")
     for number in numbers:
         if not 0 <= number < len(there):
-            last = f"0 to {len(there) - 1}" if len(there) > 1 else "0 alone" if there else "none: CUDA sees no GPU here"
+            last = f"0 to {len(there) - 1}" if len(there) > 1 else "0 alone"
             raise PlanError(f"--gpus: {number}; {last} expected")
     return [there[number] for number in numbers]
 

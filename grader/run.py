@@ -98,6 +98,8 @@ def planned(
     with contextlib.ExitStack() as open_:
         store = open_.enter_context(_opened(out))
         recorded = store.attempts()
+        if kind != "grade" and not recorded:
+            raise PlanError(f"--out {out}: nothing was graded there yet; kernelmark grade first expected")
         stands = list(standing(recorded, store.decisions()).values())
         # Whoever has a folder of results keeps it, whoever else is graded along.
         submissions = named([one.folder for one in submissions],
@@ -123,8 +125,9 @@ def planned(
             if drafts is None:
                 continue
             number = draw_seed() if seed is None else seed
-            command = ["kernelmark", "grade", str(submission.folder.absolute()), "--device", device,
-                       "--force", "--seed", str(number), *(["--only", ",".join(only)] if only else []), *options]
+            command = ["kernelmark", "grade", str(submission.folder.absolute()), "--out", str(out.absolute()),
+                       "--device", device, "--force", "--seed", str(number),
+                       *(["--only", ",".join(only)] if only else []), *options]
             found.append(Job(
                 submission, choice.handed_in[submission.slug], course, tuple(drafts), device, speed, number,
                 os.fsencode(shlex.join(command)).decode("utf-8", "replace"), calibrations,

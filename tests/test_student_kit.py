@@ -185,6 +185,7 @@ def test_on_another_system_one_line_names_the_container(system: str, words: tupl
 
 LATE = """
 [late]
+zone = "Europe/Berlin"
 percent = 10
 [late.deadlines]
 silu = 2026-10-01T23:59:00

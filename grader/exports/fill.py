@@ -60,7 +60,7 @@ def canvas(path: Path, column: str, found: Class) -> Filled:
         yield Key(student, [member.name, member.id], names=True)
 
     people = [number for number, row in enumerate(sheet.rows) if number and _cell(row, ident).strip()]
-    filled = _filled(sheet, target, student, people, found, keys)
+    filled = _filled(path, sheet, target, student, people, found, keys)
     # Before anybody: "Manual Posting" and the points possible, which Canvas reads, as they are.
     head = list(range(1, min(people, default=len(sheet.rows))))
     for number in head:
@@ -96,7 +96,9 @@ def moodle(path: Path, column: str, found: Class) -> Filled:
 
     numbers = Sheet([[re.sub(r"^\D+", "", _cell(row, 0)), *row[1:]] for row in sheet.rows])
     people = [at for at, row in enumerate(sheet.rows) if at and any(row)]
-    filled = _filled(sheet, target, name or 0, people, found, keys, look=numbers)
+    # In English alone: elsewhere Moodle refuses the upload of such a row.
+    locked = sheet.column("Grade can be changed")
+    filled = _filled(path, sheet, target, name or 0, people, found, keys, look=numbers, locked=locked)
     most = sheet.column("Maximum grade")
     for at in {_cell(sheet.rows[row], most) for row in filled.rows} if most is not None else ():
         _compare(filled, found, at, sheet.header[target])
@@ -110,10 +112,11 @@ class _Done:
 
 
 def _filled(
-    sheet: Sheet, target: int, who: int, people: Sequence[int], found: Class, keys: Callable[[Member], Iterator[Key]],
-    look: Sheet | None = None,
+    path: Path, sheet: Sheet, target: int, who: int, people: Sequence[int], found: Class,
+    keys: Callable[[Member], Iterator[Key]], look: Sheet | None = None, locked: int | None = None,
 ) -> _Done:
-    """Writes each total into the one row that is its member's; column `who` says whose a row is."""
+    """Writes each total into the one row that is its member's; column `who` says whose a row is, and `locked` whether
+    its grade can be changed. Raises ExportError where there are totals and nobody's row was found."""
     table = look or sheet
     # Spreadsheets that part columns by semicolons mostly have a comma in their numbers.
     cells = [cell for row in sheet.rows[1:] for cell in row if _NUMBER.fullmatch(cell)]
@@ -138,6 +141,9 @@ def _filled(
             done.lines.append(f"{one.folder}: {member.id}: is {'excused' if old == 'EX' else 'not assigned'} ({old}); "
                               "left out")
             continue
+        if locked is not None and _cell(sheet.rows[row], locked).strip().casefold() == "no":
+            done.lines.append(f"{one.folder}: {member.id}: the sheet says that its grade cannot be changed; left out")
+            continue
         new = points(one.points)
         changed += bool(_NUMBER.fullmatch(old)) and float(old.replace(",", ".")) != float(new)
         sheet.rows[row] += [""] * (target + 1 - len(sheet.rows[row]))
@@ -147,6 +153,9 @@ def _filled(
         if one.most < one.course:
             done.lines.append(f"{one.folder}: {member.id}: {new} of {points(one.most)} points, and the rest excused: "
                               "nothing is scaled")
+    if not told and done.lines:
+        raise ExportError(f"{path}: none of {len(done.lines)} grades has a row there; --intake, which knows what the "
+                          f"platform calls a student, --roster or another sheet expected ({done.lines[0]})")
     if blank := [_cell(sheet.rows[row], who).strip() for row in people if row not in told]:
         done.lines.append(f"no grade here for {len(blank)} {'row' if len(blank) == 1 else 'rows'} of the sheet: "
                           f"{some(blank)}")

@@ -6,7 +6,7 @@ import csv
 import io
 
 from grader.exports.graded import Class
-from grader.intake.manifest import Member
+from grader.intake.manifest import HandIn, Member
 from grader.report.gradebook import cell, gradebook
 from grader.report.load import Entry
 from grader.report.text import points
@@ -27,7 +27,7 @@ def table(found: Class) -> str:
         when = ["", "", ""]
         if one.hand_in:
             when = [one.hand_in.submitted_at or "", {None: "", True: "yes", False: "no"}[one.hand_in.late],
-                    cell("; ".join(one.hand_in.problems))]
+                    cell("; ".join(_problems(one.hand_in)))]
         for member in one.members:
             total = one.total(member)
             grade = ["", ""] if total is None else [points(total), points(one.most(member))]
@@ -37,6 +37,12 @@ def table(found: Class) -> str:
         grade = ["", ""] if given is None else [points(given.points), points(given.maximum)]
         writer.writerow([*_person(member), *[""] * (len(PERSON) - 6), *grade, *[""] * (len(rows[0]) - 1)])
     return sheet.getvalue()
+
+
+def _problems(hand_in: HandIn) -> list[str]:
+    """What could not be read of it; and where nothing of it could be graded, what it held."""
+    left = [] if hand_in.taken else [f"{one.name}: {one.why}" for one in hand_in.left] or ["no file"]
+    return [*hand_in.problems, *left]
 
 
 def _person(member: Member) -> list[str]:

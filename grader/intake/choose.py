@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -88,7 +88,7 @@ class Tree:
             # Of a broken archive it is said already what is wrong.
             if path not in taken and path not in self._broken:
                 self._leave(self.shown(path) + "/" * is_folder, LITTER if is_folder or is_litter(path.name)
-                            else why.get(path, OTHER))
+                            else why.get(path, OTHER), wanted.get(path, ()))
         chosen.left = self.left
         return chosen
 
@@ -143,8 +143,8 @@ class Tree:
                 return root
             root = inside[0]
 
-    def _leave(self, name: str, why: str) -> None:
-        self.left.append(Left(name=printable(name), why=why))
+    def _leave(self, name: str, why: str, meant: Sequence[str] = ()) -> None:
+        self.left.append(Left(name=printable(name), why=why, meant=list(meant)))
 
 
 def write(chosen: Chosen, folder: Path) -> None:

@@ -23,7 +23,9 @@ from grader.intake.people import names
 from grader.submission import printable
 
 if TYPE_CHECKING:
+    from grader.intake.main import Options
     from grader.intake.manifest import HandIn, Kind, Left, Manifest, Member
+    from grader.roster import Student
 
 
 def intake(
@@ -77,7 +79,7 @@ def intake(
         # What is being made has a name that nobody gave.
         where = into if WORK in str(error.filename or WORK) else error.filename
         usage(printable(f"{where or 'temporary folder'}: {error.strerror}; what can be read and written expected"))
-    for line in _said(found, options.known, main.twice(found), has_roster=roster is not None):
+    for line in _said(found, options, main.twice(found)):
         say(line)
     if into is not None and not dry_run:
         say(f"{into}: {_many(len(found.submissions), 'submission')}; its {FILE} says what was left and why. "
@@ -116,8 +118,9 @@ def remembered(folder: Path, names: Collection[str]) -> list[str]:
     try:
         return [printable(f"{one.folder}: {problem}") for one in read_manifest(folder).submissions
                 if one.folder in names for problem in one.problems]
-    except ManifestError as error:
-        return [printable(str(error))]
+    except ManifestError:
+        # Planning refuses to go on.
+        return []
 
 
 def folders(folder: Path, names: Sequence[str]) -> list[str]:
@@ -126,7 +129,6 @@ def folders(folder: Path, names: Sequence[str]) -> list[str]:
 
     of: dict[str, list[str]] = {}
     if names and (folder / FILE).is_file():
-        # What is wrong with it `remembered` says.
         with contextlib.suppress(ManifestError):
             for one in read_manifest(folder).submissions:
                 for key in {key for member in one.members for key in (member.id, member.source_id)}:
@@ -172,7 +174,7 @@ def _handed_in(one: HandIn, origin: str, kind: Kind) -> str:
         return kinds.uploaded(origin)
     if kind == "git":
         # The commit.
-        return origin.partition("/")[2]
+        return origin.partition("/")[2] or origin
     return next((origin.removeprefix(f"{whole}/") for whole in one.origin if kind == "archives"), origin)
 
 
@@ -182,7 +184,7 @@ def _nobodys(found: Manifest, known: Mapping[str, str]) -> list[str]:
     return [file for file in known.values() if file not in taken] if taken else []
 
 
-def _said(found: Manifest, known: Mapping[str, str], twice: Sequence[str], *, has_roster: bool) -> list[str]:
+def _said(found: Manifest, options: Options, twice: Sequence[str]) -> list[str]:
     """What a TA has to know of an intake, a line each."""
     people = sum(len(one.members) for one in found.submissions)
     late = sum(bool(one.late) for one in found.submissions)
@@ -190,33 +192,50 @@ def _said(found: Manifest, known: Mapping[str, str], twice: Sequence[str], *, ha
              f"{f' of {people} people' if people != len(found.submissions) else ''}{f', {late} late' if late else ''}."]
     for one in found.submissions:
         if one.taken:
-            lines += [printable(f"{one.folder}: {problem}") for problem in one.problems]
+            meant = _why(left for left in one.left if left.meant)
+            lines += [printable(f"{one.folder}: {problem}") for problem in (*one.problems, *meant)]
         else:
             why = "; ".join([*one.problems, *_why(one.left)])
             lines.append(printable(f"{one.folder}: nothing to grade: {why or 'no file'}"))
-    if nobody := _nobodys(found, known):
+    if nobody := _nobodys(found, options.known):
         lines.append(f"Handed in by nobody: {', '.join(nobody)}")
     if found.left:
         lines.append(printable(f"In no submission: {'; '.join(_why(found.left))}"))
     if twice:
         lines.append(printable(f"In more than one submission: {', '.join(twice)}"))
-    if has_roster:
-        lines.append(printable(f"Missing: {', '.join(map(_who, found.missing)) or 'nobody'}"))
-        lines.append(printable(f"Not in the roster: {', '.join(found.unknown) or 'nobody'}"))
-        lines += _of_one_name(found)
+    if options.deadline and not any(one.submitted_at for one in found.submissions):
+        lines.append("--deadline: the source says of no submission when it was handed in, so that none is late by it")
+    here = {member.id.casefold() for one in found.submissions for member in one.members}
+    if idle := [name for name, ids in (options.groups or {}).items() if here.isdisjoint(map(str.casefold, ids))]:
+        lines.append(printable(f"Groups without a submission: {', '.join(idle)}"))
+    if options.roster is not None:
+        either, several = _of_one_name(found)
+        missing = [member for member in found.missing if member.id not in several]
+        unknown = [_stranger(one, options.roster) for one in found.submissions if one.folder in found.unknown]
+        lines.append(printable(f"Missing: {', '.join(map(_who, missing)) or 'nobody'}"))
+        lines.append(printable(f"Not in the roster: {', '.join(unknown) or 'nobody'}"))
+        lines += either
     return lines
 
 
-def _of_one_name(found: Manifest) -> list[str]:
-    """A line for each submission whose owner's name several of the missing have."""
-    lines = []
+def _stranger(one: HandIn, roster: Sequence[Student]) -> str:
+    """A submission's folder, with the ids that the roster lacks where these are others."""
+    known = {student.id.casefold() for student in roster}
+    ids = [member.id for member in one.members if member.id.casefold() not in known]
+    return one.folder if ids == [one.folder] else f"{one.folder} ({', '.join(ids)})"
+
+
+def _of_one_name(found: Manifest) -> tuple[list[str], set[str]]:
+    """A line for each submission whose owner's name several of the missing have; and the ids of these."""
+    lines, ids = [], set[str]()
     for one in found.submissions:
         called = set[str]().union(*(names(member.name) for member in one.members))
         several = [member for member in found.missing if names(member.name) & called]
         if one.folder in found.unknown and len(several) > 1:
+            ids |= {member.id for member in several}
             lines.append(printable(f"{one.folder}: {' or '.join(map(_who, several))}; the source's id expected in the "
                                    f"roster: {', '.join(member.source_id for member in one.members)}"))
-    return lines
+    return lines, ids
 
 
 def _who(member: Member) -> str:

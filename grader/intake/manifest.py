@@ -45,10 +45,12 @@ class Member(Record):
 
 
 class Left(Record):
-    """Something of the source that is not graded, by its name there, and why."""
+    """Something of the source that is not graded, by its name there, and why. `meant` are the missing files that it
+    seems to be meant for."""
 
     name: Text
     why: Text
+    meant: list[str] = []
 
 
 class HandIn(Record):

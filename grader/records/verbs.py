@@ -73,6 +73,9 @@ def apply(
     names = [name for name in only.replace(" ", "").split(",") if name]
     with _held(out) as store:
         _known(store, out, student)
+        there = {one.assignment for one in store.attempts()}
+        if strange := next((name for name in names if name not in there), None):
+            _usage(f"--only {strange!r}: no such assignment in {out}; one of {', '.join(sorted(there))} expected")
         if undo:
             batch = to_undo(store.decisions())
             if batch is None:

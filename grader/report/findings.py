@@ -158,10 +158,12 @@ def headline(result: Result) -> str:
         one, many = len(judged) == 1, _number(len(judged))
         if not absent:
             return "The kernel is not written yet." if one else f"None of the {many} kernels is written yet."
-        if result.unread or any(a.elsewhere for a in judged):
+        if all(a.elsewhere for a in judged):
             none = "The file has not" if one else f"None of the {many} files has"
             return f"{none} the name and place that are expected."
-        return "The file was not found." if one else f"None of the {many} files was found."
+        instead = result.unread or any(a.elsewhere for a in judged)
+        said = "The file was not found" if one else f"None of the {many} files was found"
+        return f"{said}; other files were handed in." if instead else f"{said}."
     unjudged = f" {_number(len(every) - len(judged)).capitalize()} could not be judged." if judged != every else ""
     # What is not there is nothing to fix.
     broken = [found.assignment.title for found in findings(result)]

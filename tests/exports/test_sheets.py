@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.intake.manifest import Left
 from grader.lanes import Graded
 from grader.sheet import read_sheet
 from grader.submission import Submission
@@ -120,6 +121,37 @@ def test_moodle_everything_else_survives(tmp_path: Path) -> None:
     before[1][5], before[3][5] = "360", "300"
     assert after == before and output.startswith("filled.csv: 2 grades")
     assert not any("scaled" in line for line in said)
+
+
+def test_a_row_of_moodle_that_is_locked_is_left_out(tmp_path: Path) -> None:
+    graded(tmp_path / "out", {"Ada_Byron_101": {}, "Jane_Doe_103": {}})
+    taken(tmp_path / "class", "moodle", hand_in("Ada_Byron_101", person("101")),
+          hand_in("Jane_Doe_103", person("103")))
+    (tmp_path / "sheet.csv").write_text("Identifier,Full name,Grade,Grade can be changed\n"
+                                        "Participant 101,Ada Byron,,No\nParticipant 103,Jane Doe,,Yes\n")
+    said, _ = export("moodle", "out", "--sheet", "sheet.csv", "--intake", "class", "--out", "filled.csv", cwd=tmp_path)
+    assert [row[2] for row in read_sheet(tmp_path / "filled.csv").rows[1:]] == ["", "360"]
+    assert "kernelmark: Ada_Byron_101: 101: the sheet says that its grade cannot be changed; left out" in said
+
+
+def test_a_sheet_of_others_is_refused(tmp_path: Path) -> None:
+    graded(tmp_path / "out", {"x_901": {}, "y_902": {}})
+    (tmp_path / "sheet.csv").write_text(CANVAS)
+    done = kernelmark("export", "canvas", "out", "--sheet", "sheet.csv", "--column", "Kernels", "--out", "filled.csv",
+                      cwd=tmp_path)
+    assert done.returncode == 2 and "sheet.csv: none of 2 grades has a row there; --intake" in done.stderr
+    assert not (tmp_path / "filled.csv").exists()
+
+
+def test_what_was_handed_in_and_holds_no_file_says_so_in_the_table(tmp_path: Path) -> None:
+    graded(tmp_path / "out", {"ann": {"silu": "missing"}, "bo": {"silu": "missing"}})
+    pdf = Left(name="a.pdf", why="no file of ours")
+    taken(tmp_path / "class", "folders",
+          hand_in("ann", person("ann")).model_copy(update={"taken": {}, "left": [pdf]}),
+          hand_in("bo", person("bo")).model_copy(update={"taken": {}, "left": []}))
+    export("csv", "out", "--intake", "class", "--out", "grades.csv", cwd=tmp_path)
+    head, *rows = read_sheet(tmp_path / "grades.csv").rows
+    assert [row[head.index("problems")] for row in rows] == ["a.pdf: no file of ours", "no file"]
 
 
 def test_moodle_by_mail_where_the_source_was_another(tmp_path: Path) -> None:

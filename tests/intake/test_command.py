@@ -32,7 +32,8 @@ def test_a_dry_run_shows_everything_and_writes_nothing(tmp_path: Path) -> None:
                  "roe_13_6_gemm.ipynb: no Python file; gemm.py expected", "14 (x[bold])"):
         assert said in done.stdout, done.stdout
     for line in ("all is a download from Canvas: 4 submissions, 1 late.", "Missing: m (Max Moe)",
-                 "Not in the roster: poe_12, x_bold__14"):
+                 "Not in the roster: poe_12 (12), x_bold__14 (14)",
+                 "roe_13: roe_13_6_gemm.ipynb: no Python file; gemm.py expected"):
         assert line in done.stdout.splitlines()
     assert "poe_12: nothing to grade: poe_12_3_hw.zip: is damaged" in done.stdout
 
@@ -170,6 +171,19 @@ def test_what_a_table_says_once(tmp_path: Path) -> None:
     # Of a file under its own name, Canvas's is no news; nor is what nobody has, for each of them.
     assert "←" not in lines[2] and done.stdout.count("←") == 1 and "silu.py ← homework.py" in done.stdout
     assert done.stdout.count("gemm.py") == 1 and any(line.startswith("Handed in by nobody: ") for line in lines)
+    assert "Missing: nobody" in lines
     for number in ("21", "22"):
         assert (f"zhangwei_{number}: w1 (Wei Zhang) or w2 (Wei Zhang); the source's id expected in the roster: {number}"
                 in lines), lines
+
+
+def test_what_an_option_did_not_find_is_told(tmp_path: Path) -> None:
+    laid_out(tmp_path / "all", {"ann/silu.py": SILU, "bo/silu.py": SILU})
+    (tmp_path / "roster.csv").write_text("id\nann\nbo\ncy\n")
+    (tmp_path / "groups.csv").write_text("group,id\nred,ann\nred,cyy\nblue,dee\n")
+    done = kernelmark("intake", "all", "--into", "class", "--roster", "roster.csv", "--groups", "groups.csv",
+                      "--deadline", "2026-03-01T23:59+01:00", cwd=tmp_path)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and "Groups without a submission: blue" in lines, done
+    assert "Not in the roster: ann (cyy)" in lines and "Missing: cy" in lines
+    assert any(line.startswith("--deadline: the source says of no submission") for line in lines)

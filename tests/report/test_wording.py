@@ -89,9 +89,17 @@ def test_a_stub_that_was_handed_in_is_not_a_file_that_is_missing(names: list[str
 def test_a_file_under_another_name_is_not_one_that_was_not_found(names: list[str], sentence: str) -> None:
     result = samples.result("A", dict.fromkeys(samples.KERNELS, "missing"))
     result.assignments = {name: result.assignments[name] for name in names}
+    for one in result.assignments.values():
+        one.elsewhere = ["gemm (1).py"]
+    assert headline(result) == sentence
+
+
+def test_a_file_that_is_not_there_is_not_one_of_another_name() -> None:
+    result = samples.result("A", dict.fromkeys(samples.KERNELS, "missing"))
     unread = result.model_copy(update={"unread": ["homework.py"]})
     result.assignments["gemm"].elsewhere = ["gemm (1).py"]
-    assert headline(result) == headline(unread) == sentence
+    said = "None of the six files was found; other files were handed in."
+    assert headline(result) == headline(unread) == said
 
 
 def test_findings_are_worst_first_and_show_the_smallest_case() -> None:
