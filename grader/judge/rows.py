@@ -15,7 +15,8 @@ from grader.assignment import Assignment, Inputs
 from grader.catalogue import answer_and_tolerance
 from grader.judge.compare import poisoned, unguarded
 
-ROWS = 256
+ROWS, FEWEST, OF_ALL = 256, 32, 2048
+"""Secret rows of an answer: as many as make OF_ALL of the answers of a replay, and at least FEWEST of each."""
 
 
 def row_check(
@@ -23,14 +24,16 @@ def row_check(
 ) -> Callable[[Sequence[Inputs], Sequence[Tensor]], Tensor]:
     """A check like those of `Assignment.spot_check`, of answers that have so many rows: 0 if they pass, else infinite.
 
-    A kernel that leaves out a share p of all rows of n outputs gets by with probability (1 − p)^(n·ROWS): with 0.1 % of
-    the rows in one of 20 where a dozen replays have one slot each, in one of 1e30 where they have thirty.
+    A kernel that computes a share p of all rows wrongly gets by with probability (1 − p)^n where n rows are looked at:
+    with 0.1 % of the rows in one of 20 where a dozen replays have one slot each, in one of 1e10 where they have eight
+    or more.
     """
     assert assignment.rows is not None
+    each = min(ROWS, max(FEWEST, math.ceil(OF_ALL / len(inputs))))
     kept: list[tuple[Tensor, Inputs]] = []
     for one in inputs:
-        index = torch.randint(rows, (ROWS,), generator=generator, device=generator.device)
-        if rows <= ROWS:
+        index = torch.randint(rows, (each,), generator=generator, device=generator.device)
+        if rows <= each:
             index = torch.arange(rows, device=generator.device)
         # Copies of the judge's own.
         kept.append((index, assignment.rows(one, index)))
