@@ -20,7 +20,7 @@ from grader.judge.explain.nonfinite import not_finite
 from grader.judge.explain.regions import where
 from grader.judge.explain.resemblance import resemblance
 from grader.judge.explain.runs import beside, explain_findings
-from grader.judge.explain.silence import explain_copies, explain_unwritten
+from grader.judge.explain.silence import explain_copies, explain_unwritten, read_too_early
 from grader.plan import findings as seen
 from grader.plan.plan import Plan
 from grader.result import Detail, FailureKind
@@ -73,7 +73,10 @@ def explain_case(
     evidence = Evidence(comparison, inputs, case.sizes)
     kind = _kind(evidence)
     fitting = known_mistakes(assignment, inputs, evidence) if got.numel() <= MOST_EXPLAINED else []
-    finding = both or _finding(evidence, kind, beside(findings, assignment.output), lie, fitting, name, plan, call)
+    early = next((told for found in findings if isinstance(found, seen.Unwritten) and plan is not None
+                  and (told := read_too_early(found, plan, call)) is not None), None)
+    known = early or beside(findings, assignment.output)
+    finding = both or _finding(evidence, kind, known, lie, fitting, name, plan, call)
     hint = finding.hint
     if inputs_changed and nothing:
         finding = replace(finding, pattern="input changed")

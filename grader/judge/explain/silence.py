@@ -1,4 +1,5 @@
-"""Why nothing was written to the output, as far as a plan shows it: no launch, none that takes it, an empty grid."""
+"""Why nothing was written to a tensor, as far as a plan shows it: no launch, none that takes it, an empty grid, or one
+that comes after the launch that reads it."""
 
 from __future__ import annotations
 
@@ -6,9 +7,11 @@ import math
 
 from grader.assignment import Assignment
 from grader.judge.explain.evidence import Finding, plural
-from grader.judge.explain.lines import in_line, place
+from grader.judge.explain.lines import in_line, place, quoted
 from grader.judge.explain.runs import empty_grid
-from grader.plan.plan import Copy, Launch, Plan, named
+from grader.plan.findings import Unwritten
+from grader.plan.plan import Copy, Launch, Plan, Pointer, named
+from grader.plan.ttir import argument_names
 from grader.result import Detail
 
 
@@ -55,6 +58,26 @@ def explain_unwritten(assignment: Assignment, source: str, plan: Plan, call: int
     return Detail(
         kind="unwritten", message=f"{out} was never written. {finding.seen}", hint=finding.look,
         pattern=finding.pattern, place=place(assignment, source, line))
+
+
+def read_too_early(found: Unwritten, plan: Plan, call: int) -> Finding | None:
+    """Where a launch reads a temporary that nothing before it was given, and a later launch of the same call is."""
+    operations = plan.calls()[min(call, len(plan.calls()) - 1)]
+    before: set[int] = set()
+    for number, launch in enumerate(operations):
+        if isinstance(launch, Launch) and plan.kernels[launch.kernel].name == found.kernel:
+            names = argument_names(plan.kernels[launch.kernel])
+            read = {argument.buffer for name, argument in zip(names, launch.arguments, strict=True)
+                    if name == found.tensor and isinstance(argument, Pointer)} - before
+            later = next((one for one in operations[number + 1:] if isinstance(one, Launch) and named(one) & read), None)
+            if later is not None:
+                return Finding(
+                    f"The launch in line {launch.line} reads {quoted(found.tensor)}, which nothing has written yet; the "
+                    f"launch in line {later.line} is given the same tensor, and comes after it.",
+                    "Launches run one after another, as they are written: the one that stores comes first.",
+                    pattern="reads too early", line=launch.line)
+        before |= named(launch)
+    return None
 
 
 def explain_copies(out: str, plan: Plan, call: int, elements: int) -> Finding | None:
