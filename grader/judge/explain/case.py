@@ -74,7 +74,7 @@ def explain_case(
     kind = _kind(evidence)
     fitting = known_mistakes(assignment, inputs, evidence) if got.numel() <= MOST_EXPLAINED else []
     early = next((told for found in findings if isinstance(found, seen.Unwritten) and plan is not None
-                  and (told := read_too_early(found, plan, call)) is not None), None)
+                  and (told := read_too_early(found, accesses, plan, call)) is not None), None)
     known = early or beside(findings, assignment.output)
     finding = both or _finding(evidence, kind, known, lie, fitting, name, plan, call)
     hint = finding.hint

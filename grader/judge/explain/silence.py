@@ -4,12 +4,13 @@ that comes after the launch that reads it."""
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from grader.assignment import Assignment
 from grader.judge.explain.evidence import Finding, plural
 from grader.judge.explain.lines import in_line, place, quoted
 from grader.judge.explain.runs import empty_grid
-from grader.plan.findings import Unwritten
+from grader.plan.findings import Access, Unwritten
 from grader.plan.plan import Copy, Launch, Plan, Pointer, named
 from grader.plan.ttir import argument_names
 from grader.result import Detail
@@ -60,23 +61,28 @@ def explain_unwritten(assignment: Assignment, source: str, plan: Plan, call: int
         pattern=finding.pattern, place=place(assignment, source, line))
 
 
-def read_too_early(found: Unwritten, plan: Plan, call: int) -> Finding | None:
-    """Where a launch reads a temporary that nothing before it was given, and a later launch of the same call is."""
+def read_too_early(found: Unwritten, accesses: Sequence[Access], plan: Plan, call: int) -> Finding | None:
+    """Where a launch reads a temporary, as was found, to which a later launch of the same call stores, and no other.
+
+    `accesses` are what was seen of the call.
+    """
+    stores = {(one.kernel, one.buffer) for one in accesses if one.access != "load"}
     operations = plan.calls()[min(call, len(plan.calls()) - 1)]
-    before: set[int] = set()
-    for number, launch in enumerate(operations):
-        if isinstance(launch, Launch) and plan.kernels[launch.kernel].name == found.kernel:
-            names = argument_names(plan.kernels[launch.kernel])
-            read = {argument.buffer for name, argument in zip(names, launch.arguments, strict=True)
-                    if name == found.tensor and isinstance(argument, Pointer)} - before
-            later = next((one for one in operations[number + 1:] if isinstance(one, Launch) and named(one) & read), None)
-            if later is not None:
-                return Finding(
-                    f"The launch in line {launch.line} reads {quoted(found.tensor)}, which nothing has written yet; the "
-                    f"launch in line {later.line} is given the same tensor, and comes after it.",
-                    "Launches run one after another, as they are written: the one that stores comes first.",
-                    pattern="reads too early", line=launch.line)
-        before |= named(launch)
+    launches = [one for one in operations if isinstance(one, Launch)]
+    for number, launch in enumerate(launches):
+        kernel = plan.kernels[launch.kernel]
+        if kernel.name != found.kernel:
+            continue
+        read = {argument.buffer for name, argument in zip(argument_names(kernel), launch.arguments, strict=True)
+                if name == found.tensor and isinstance(argument, Pointer)}
+        storing = [at for at, one in enumerate(launches)
+                   if not {(plan.kernels[one.kernel].name, buffer) for buffer in named(one) & read}.isdisjoint(stores)]
+        if storing and storing[0] > number:
+            return Finding(
+                f"The launch in line {launch.line} reads {quoted(found.tensor)}, which nothing has written yet: the "
+                f"launch in line {launches[storing[0]].line}, which stores there, comes after it.",
+                "Launches run one after another, as they are written: the one that stores comes first.",
+                pattern="reads too early", line=launch.line)
     return None
 
 

@@ -1,5 +1,5 @@
 # The launch that scales comes before the one that sums.
-# expect: the launch in line 32 is given the same tensor, and comes after it
+# expect: the launch in line 32, which stores there, comes after it
 # expect: the one that stores comes first
 # never: torch.zeros
 import torch
