@@ -37,6 +37,7 @@ grade: $(SETUP) ## grade SUBMISSIONS (default: the sample class) and write repor
 sample: ## grade the sample class and write its pages to docs/sample
 	rm -rf docs/sample/.attempts
 	$(MAKE) grade SUBMISSIONS=examples/class OUT=docs/sample
+	find docs/sample -name '*.html' -exec sed -i 's|$(CURDIR)/||g' {} +  # where it was made is nobody's business
 
 student-kit: $(SETUP) ## make what students get, as the folder KIT and a zip
 	exec $(BIN)/kernelmark kit "$(KIT)" --course "$(COURSE)"
