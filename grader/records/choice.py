@@ -46,7 +46,8 @@ class Choice:
         many = self.skipped.total()
         all_ = sum(map(len, self.drafts.values())) + many
         reasons = [f"{count:,} {why}" if count < many else why for why, count in self.skipped.items()]
-        return f"Skipped {many:,} of {all_:,} assignment{'s' * (all_ != 1)}: {'; '.join(reasons)}" if many else ""
+        anew = f"; {len(self.again):,} of them handed in again since, which counts" if self.again else ""
+        return f"Skipped {many:,} of {all_:,} assignment{'s' * (all_ != 1)}: {'; '.join(reasons)}{anew}" if many else ""
 
 
 GRADED = "graded already from the same files, tests and environment (--force grades them again)"

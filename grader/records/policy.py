@@ -138,11 +138,13 @@ def _options(student: str, name: str, work: Sequence[Standing], late: Late, budg
     """The best that can be had with each number of grace days; where that is the same, of the hand-in made last."""
     judged = [one for one in (timed(work) if late.count == "best" else [latest(work)]) if one.attempt.judged]
     deadline = late.deadline(student, name)
+    # What held no file is none that could have counted.
+    many = sum(not one.attempt.empty for one in work)
     found: dict[int, _Option] = {}
     for one in sorted(judged, key=lambda one: one.first):
         seconds = _seconds_late(one.attempt, deadline)
         for days in range(min(budget, math.ceil(seconds / DAY)) + 1):
-            option = _counted(one.attempt, len(work), deadline, seconds, days, late)
+            option = _counted(one.attempt, many, deadline, seconds, days, late)
             if days not in found or option.hundredths >= found[days].hundredths:
                 found[days] = option
     return list(found.values())

@@ -105,6 +105,7 @@ def test_a_file_that_comes_back_after_another_counts_again_without_being_run(ada
     found = chosen(ada, [first, second])
     (again,) = found.again
     assert not found.drafts and (again.of, again.verdict) == (1, "accepted")
+    assert found.said().endswith("; 1 of them handed in again since, which counts")
     recorded = [first, second, again.model_copy(update={"id": 3})]
     assert latest(list(standing(recorded).values())).attempt.id == 3 and not pending(recorded, ())
     # Once; and graded by force it is graded as the hand-in that counts.

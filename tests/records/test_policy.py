@@ -88,6 +88,11 @@ def test_examples(fields: dict[str, Any], made: list[Standing], expected: float 
     assert found.steps[-1].points == pytest.approx(expected)
 
 
+def test_a_hand_in_without_a_file_is_none_of_those_that_could_count() -> None:
+    found = graded(late(), hand_in(1, -9, 40), hand_in(2, -8), hand_in(3, None, 0, verdict="missing")).lines[0]
+    assert found.points == 60 and "the last of 2 hand-ins" in found.steps[0].text
+
+
 def test_grace_days_go_where_they_save_most_and_the_roster_has_the_last_word() -> None:
     made = hand_in(1, 20, 10), hand_in(2, 20, 90, "gemm")
     one = graded(late(percent=10, grace_days=1), *made)
