@@ -25,13 +25,13 @@ from pathlib import Path
 from typing import IO
 
 from benchmarks.grading import processor
-from grader.catalogue import ROOT, files
 from grader.judge.lane import lane_isolation
+from grader.model.catalogue import ROOT, files
 
 COMMAND = "from grader.cli import main; main()"
 # The check of a target finds nothing to compile. Patched once the lane is open: what is imported when stays as it is.
 WITHOUT = """
-from grader import check
+from grader.student import check
 begin = check._opened
 def opened(*arguments):
     checker = begin(*arguments)

@@ -25,14 +25,14 @@ from threading import Event, Thread
 
 import torch
 
-from grader.catalogue import ROOT, assignments
-from grader.course import read_course
-from grader.grading import grade
 from grader.judge import attempt, execution, preparing, simulation
 from grader.judge.lane import close_lane, lane_zygote
 from grader.judge.timing.pool import Pool
-from grader.lanes import read_job
-from grader.submission import find_submissions
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import read_course
+from grader.model.job import read_job
+from grader.model.submission import find_submissions
+from grader.run.grading import grade
 
 SAMPLE_SECONDS = 0.2
 

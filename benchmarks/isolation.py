@@ -19,16 +19,16 @@ from typing import TypeVar
 import torch
 
 from benchmarks.grading import processor
-from grader.catalogue import ROOT, assignments
-from grader.course import read_course
 from grader.forkserver import isolation
 from grader.forkserver.handle import Zygote
 from grader.forkserver.isolation import Isolation
-from grader.grading import grade
 from grader.judge import lane
-from grader.lanes import read_job
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import read_course
+from grader.model.job import read_job
+from grader.model.submission import find_submissions
 from grader.plan import wire
-from grader.submission import find_submissions
+from grader.run.grading import grade
 
 T = TypeVar("T")
 LIMITS = wire.Limits(memory_mb=1024, file_mb=64, processes=64, cpu_seconds=60)

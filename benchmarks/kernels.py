@@ -24,7 +24,7 @@ import triton
 from torch import Tensor
 from torch.nn import functional
 
-from grader.catalogue import ROOT, assignments
+from grader.model.catalogue import ROOT, assignments
 
 DEVICE = "cuda"
 EPS = 1e-5

@@ -27,15 +27,15 @@ from contextlib import contextmanager
 import torch
 import triton
 
-from grader import catalogue
-from grader.assignment import Assignment
-from grader.calibrate import timed
-from grader.course import Course, Threshold, read_course
 from grader.forkserver.handle import InfrastructureError
 from grader.judge.lane import close_lane, lane_isolation
 from grader.judge.timing.fitness import take, uuid_of
-from grader.result import Timing
-from grader.statistics import Estimate, combine, points_share
+from grader.model import catalogue
+from grader.model.assignment import Assignment
+from grader.model.course import Course, Threshold, read_course
+from grader.model.estimate import Estimate, combine, points_share
+from grader.model.result import Timing
+from grader.run.calibrate import timed
 
 # Of the target, in the course's own tables too.
 FLOOR_SHARE = 0.3

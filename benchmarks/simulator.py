@@ -23,7 +23,7 @@ import torch
 import triton
 from torch import Tensor
 
-from grader.assignment import Case
+from grader.model.assignment import Case
 from grader.plan.messages import Simulated
 from grader.plan.plan import Plan
 from grader.simulator import program

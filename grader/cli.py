@@ -14,16 +14,18 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from grader import calibrate_command, catalogue, desk, inspect_command
 from grader.bench import command as bench_command
 from grader.console import AUTHORS, INFRASTRUCTURE_ERROR, STUDENTS, TEACHERS, console, errors
 from grader.console import usage as _usage
-from grader.course import CourseError, read_course
 from grader.exports import command as exports
 from grader.intake import command as intake
+from grader.model import catalogue, desk
+from grader.model.course import CourseError, read_course
+from grader.model.submission import SubmissionError, chosen, find_submissions
 from grader.records import verbs
 from grader.records.store import FILE, FOLDER
-from grader.submission import SubmissionError, chosen, find_submissions
+from grader.run import calibrate_command
+from grader.student import inspect_command
 
 if TYPE_CHECKING:
     from grader.records.choice import Kind
@@ -161,11 +163,11 @@ def _grade(
         _usage("--lanes: the course's repository expected, which a kit for students is not")
     opened = cluster.far_lanes(lanes, key, submissions) if lanes else None
     # Late: a mistyped name is told before torch is imported.
-    from grader import run
-    from grader.lanes import LanesLostError
-    from grader.preflight import PlanError
     from grader.records.store import StoreError
     from grader.report.leaderboard import begin
+    from grader.run import whole_class
+    from grader.run.lanes import LanesLostError
+    from grader.run.preflight import PlanError
 
     begun = False
     try:
@@ -176,7 +178,7 @@ def _grade(
         own += ["--sweep"] if sweep else []
         # What is for people leaves standard output to the program that reads it.
         told = errors if as_json else console
-        with run.planned(
+        with whole_class.planned(
             students, rules, out=out, only=names, device=device, jobs=jobs, gpus=gpus, seed=seed, speed=speed,
             minimum=minimum, allow_degraded=allow_degraded, options=own, console=told, kind=kind, force=force,
             far=opened, sweep=sweep,
@@ -186,7 +188,7 @@ def _grade(
                 # Before the first report, which tells its student the pseudonym.
                 with contextlib.suppress(OSError):  # the class page tells of it
                     begin(out)
-            failures = run.grade_class(plan, told, errors, as_json=as_json, leaderboard=leaderboard)
+            failures = whole_class.grade_class(plan, told, errors, as_json=as_json, leaderboard=leaderboard)
     except (PlanError, StoreError) as error:
         _usage(str(error))
     except KeyboardInterrupt:
@@ -222,9 +224,9 @@ def check(
         rules = read_course(course, frozenset(known))
     except CourseError as error:
         _usage(str(error))
-    from grader import check as checking
-    from grader.desk import DeskError
-    from grader.preflight import PlanError
+    from grader.model.desk import DeskError
+    from grader.run.preflight import PlanError
+    from grader.student import check as checking
 
     if out is None and report:
         out = Path(tempfile.mkdtemp(prefix="kernelmark-report-"))
@@ -241,7 +243,7 @@ def check(
 @app.command(rich_help_panel=TEACHERS)
 def doctor() -> None:
     """Say what this machine can do: device, grading, isolation, versions, what is missing and how to get it."""
-    from grader import doctor as examine
+    from grader.run import doctor as examine
 
     table = Table(box=None, show_header=False, pad_edge=False)
     findings = examine.findings()
@@ -282,7 +284,7 @@ def new(name: Annotated[str, typer.Argument(help="The function's name: small let
 
     Then `kernelmark verify NAME` says what is missing, and `assignments = [...]` in course.toml puts it into a course.
     """
-    from grader.new import write
+    from grader.author.new import write
 
     try:
         made = write(name, catalogue.ROOT)
@@ -301,7 +303,7 @@ def handouts(
 
     Only what stands between marks is written anew; the rest is the author's. Exit status 1 when marks are missing.
     """
-    from grader import handout
+    from grader.author import handout
 
     try:
         found = catalogue.assignments()
@@ -328,7 +330,7 @@ def kit(
     course: Annotated[Path, typer.Option(help="Whose assignments go into it.")] = COURSE,
 ) -> None:
     """Make what students get: the grader, stubs, handouts and public cases, and no solution."""
-    from grader import student_kit
+    from grader.author import student_kit
 
     try:
         packed = student_kit.write(out, course)
@@ -345,7 +347,7 @@ def verify(names: Annotated[list[str], typer.Argument(help="Assignments, e.g. si
 
     No GPU is needed. Exit status 1 when something is missing.
     """
-    from grader.verify import verify as verified
+    from grader.author.verify import verify as verified
 
     try:
         catalogue.select(catalogue.files(), names)

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from grader.catalogue import ROOT
-from grader.result import Result
+from grader.model.catalogue import ROOT
+from grader.model.result import Result
 
 SILU = (ROOT / "reference" / "silu.py").read_text()
 SECONDS = 120

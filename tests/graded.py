@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.catalogue import ROOT, assignments
-from grader.course import LimitsTable, read_course
-from grader.grading import grade
-from grader.lanes import read_job
-from grader.result import AssignmentResult
-from grader.submission import find_submissions
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import LimitsTable, read_course
+from grader.model.job import read_job
+from grader.model.result import AssignmentResult
+from grader.model.submission import find_submissions
+from grader.run.grading import grade
 
 FILES = {a.file: name for name, a in assignments().items()}
 

@@ -15,18 +15,18 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from grader.catalogue import ROOT, assignments
 from grader.confine import processes
-from grader.course import Course, LimitsTable, read_course
 from grader.forkserver import isolation
 from grader.forkserver.handle import InfrastructureError
 from grader.forkserver.isolation import Isolation
-from grader.grading import grade
 from grader.judge.lane import lane_isolation, lane_zygote, start_lane
-from grader.lanes import Graded, read_job
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import Course, LimitsTable, read_course
+from grader.model.job import Graded, read_job
+from grader.model.result import AssignmentResult
+from grader.model.submission import Submission
 from grader.plan import wire
-from grader.result import AssignmentResult
-from grader.submission import Submission
+from grader.run.grading import grade
 from tests.graded import FILES
 
 # In the name of every file that a hostile submission writes outside its own folder.

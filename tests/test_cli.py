@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.catalogue import ROOT, assignments
-from grader.course import read_course
-from grader.grading import grade
-from grader.lanes import read_job
-from grader.result import Result
-from grader.submission import find_submissions
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import read_course
+from grader.model.job import read_job
+from grader.model.result import Result
+from grader.model.submission import find_submissions
+from grader.run.grading import grade
 from tests.command import SECONDS, SILU, hand_in, kernelmark, load
 
 USAGE = {

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.catalogue import ROOT
 from grader.confine import processes
+from grader.model.catalogue import ROOT
+from grader.model.result import Result
 from grader.records.store import Store
-from grader.result import Result
 from tests.command import SECONDS, SILU, hand_in, kernelmark, load
 from tests.records.made import add, draft
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.catalogue import ROOT
-from grader.sheet import read_sheet
+from grader.model.catalogue import ROOT
+from grader.model.sheet import read_sheet
 from tests.command import SILU, kernelmark
 from tests.intake.made import Files, committed, laid_out, zipped
 

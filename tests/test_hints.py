@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.assignment import Assignment, Case
-from grader.catalogue import ROOT, assignments
-from grader.course import LimitsTable, read_course
 from grader.judge.attempt import Attempt
 from grader.judge.explain import explain_assignment
 from grader.judge.explain.summary import Summary
-from grader.result import CheckResult, decisive
-from grader.submission import read_source_file
+from grader.model.assignment import Assignment, Case
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import LimitsTable, read_course
+from grader.model.result import CheckResult, decisive
+from grader.model.submission import read_source_file
 from tests.graded import FILES
 
 HERE = Path(__file__).parent / "submissions"

@@ -29,13 +29,14 @@ from typing import Any, get_args
 
 import pytest
 
-from grader.catalogue import ROOT
 from grader.forkserver.isolation import SEALED
-from grader.lanes import Graded, LocalLanes, read_job
+from grader.model.catalogue import ROOT
+from grader.model.job import Graded, read_job
+from grader.model.result import Verdict
+from grader.model.submission import Submission, find_submissions
 from grader.report.load import load_results
 from grader.report.pages import write_class
-from grader.result import Verdict
-from grader.submission import Submission, find_submissions
+from grader.run.lanes import LocalLanes
 from tests import hostile_lane
 from tests.graded import FILES, told
 from tests.hostile_lane import STRONGEST, TABLE, Lane

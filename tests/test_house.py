@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.catalogue import ROOT
+from grader.model.catalogue import ROOT
 
 MOST_LINES = {"": 400, "assignments/": 150}
 HANDED_IN = ROOT / "tests" / "submissions"

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.catalogue import ROOT
 from grader.confine import bubblewrap
 from grader.forkserver import isolation
 from grader.forkserver.isolation import name_of
-from grader.submission import Submission
+from grader.model.catalogue import ROOT
+from grader.model.submission import Submission
 from tests import hostile_lane
 from tests.graded import FILES, told
 from tests.hostile_lane import TABLE, Lane

@@ -12,12 +12,12 @@ from typing import Any, get_args
 
 import pytest
 
-from grader.assignment import Assignment, Case
-from grader.catalogue import ROOT
-from grader.course import LimitsTable
 from grader.judge import attempt
 from grader.judge.explain import accesses, explain_case
-from grader.result import Detail, Verdict
+from grader.model.assignment import Assignment, Case
+from grader.model.catalogue import ROOT
+from grader.model.course import LimitsTable
+from grader.model.result import Detail, Verdict
 from tests.graded import results, told
 
 HERE = Path(__file__).parent / "submissions"

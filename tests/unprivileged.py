@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from grader.catalogue import ROOT
+from grader.model.catalogue import ROOT
 
 USER = 1_700_000_000
 

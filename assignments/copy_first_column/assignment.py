@@ -8,9 +8,9 @@ import numpy
 import torch
 from torch import Tensor
 
-from grader.assignment import Baseline, Case, Input, Inputs, Output, Renewal, Work
-from grader.kit.author import assignment, cases, mistakes, timed
+from grader.kit.author import assignment, mistakes
 from grader.kit.inputs import Bits, Distribution, Spread
+from grader.model.assignment import Baseline, Case, Input, Inputs, Output, Renewal, Work, cases, timed
 
 # What PyTorch dispatches for out.copy_(matrix[:, 0]), .contiguous() and .clone(), .to(device), and .pin_memory(), which
 # asks is_pinned first. Gathering (index_select, take, stack) computes with indices, and is not among them.

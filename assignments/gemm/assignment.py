@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.assignment import Baseline, Case, Input, Mistake, Output
-from grader.kit.author import assignment, cases, mistakes, timed
+from grader.kit.author import assignment, mistakes
 from grader.kit.inputs import Distribution, Loud, Spread
 from grader.kit.products import spot_check, sums_in_fp16, tolerance
+from grader.model.assignment import Baseline, Case, Input, Mistake, Output, cases, timed
 
 STEPS = (16, 32, 64, 128)
 """Blocks of K that mistaken sums are made of."""

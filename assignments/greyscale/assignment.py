@@ -8,9 +8,9 @@ from itertools import permutations
 import torch
 from torch import Tensor
 
-from grader.assignment import Baseline, Case, Input, Inputs, Output
-from grader.kit.author import assignment, cases, mistakes, timed
+from grader.kit.author import assignment, mistakes
 from grader.kit.inputs import Bytes, Distribution
+from grader.model.assignment import Baseline, Case, Input, Inputs, Output, cases, timed
 
 WEIGHTS = (0.299, 0.587, 0.114)
 """Of red, green and blue, as in ITU-R BT.601."""

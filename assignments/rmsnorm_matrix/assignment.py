@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from grader.assignment import Baseline, Case, Input, Inputs, Output, Scalar
 from grader.kit import sums
-from grader.kit.author import EPS32, SMALLEST_NORMAL32, assignment, cases, mistakes, timed
+from grader.kit.author import EPS32, SMALLEST_NORMAL32, assignment, mistakes
 from grader.kit.inputs import Distribution, Number, Outliers, Spread
 from grader.kit.norms import by_mean, by_sum, mean_square, norm_mistakes
+from grader.model.assignment import Baseline, Case, Input, Inputs, Output, Scalar, cases, timed
 
 SCALES = {"mixed": (0.05, 10.0), "extreme": (1.0, 100.0), "tiny": (1e-4, 3e-3)}
 """Standard deviation of a row, lowest and highest: eps, 1e-6 to 1e-4, outweighs the mean square of "tiny" ones."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from grader.assignment import Baseline, Case, Input, Mistake, Output
-from grader.kit.author import assignment, cases, mistakes, timed
+from grader.kit.author import assignment, mistakes
 from grader.kit.inputs import Bits, Distribution, Spread
+from grader.model.assignment import Baseline, Case, Input, Mistake, Output, cases, timed
 
 TILES = (8, 16, 32, 64, 128)
 

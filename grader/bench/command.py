@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader import catalogue
 from grader.console import INFRASTRUCTURE_ERROR, console, errors, usage
-from grader.course import Course, CourseError, read_course
+from grader.model import catalogue
+from grader.model.course import Course, CourseError, read_course
 
 if TYPE_CHECKING:
-    from grader.assignment import Assignment
-    from grader.submission import Source
+    from grader.model.assignment import Assignment
+    from grader.model.submission import Source
 
 
 def bench(
@@ -35,9 +35,9 @@ def bench(
         rules = read_course(course, frozenset(catalogue.files()))
     except CourseError as error:
         usage(str(error))
-    from grader import check as checking
-    from grader import preflight
-    from grader.desk import DeskError
+    from grader.model.desk import DeskError
+    from grader.run import preflight
+    from grader.student import check as checking
 
     names = [name for name in only.replace(" ", "").split(",") if name]
     try:
@@ -56,7 +56,7 @@ def bench(
         usage(f"--out {out}: {error.strerror}; a folder that can be written to expected")
     from grader.forkserver.handle import InfrastructureError
     from grader.judge.lane import close_lane, open_lane
-    from grader.submission import read_source_file
+    from grader.model.submission import read_source_file
 
     wrong = False
     try:
@@ -76,8 +76,8 @@ def bench(
 
 def _one(assignment: Assignment, source: Source, course: Course, out: Path, *, profile: bool) -> bool:
     """Measures one kernel, and says what came of it. Returns whether it is wrong at some size."""
-    from grader.bench import sweep as sweeping
     from grader.report import curve
+    from grader.run import sweep as sweeping
 
     found = sweeping.cases(assignment)
     if not found:
@@ -105,9 +105,9 @@ def _one(assignment: Assignment, source: Source, course: Course, out: Path, *, p
 def _launches(assignment: Assignment, name: str) -> None:
     """Says what PyTorch launches where the kernel is launched."""
     from grader.bench.launched import launched
-    from grader.bench.sweep import cases
     from grader.judge.timing.baselines import COMPILED, EAGER
     from grader.report.text import percent
+    from grader.run.sweep import cases
 
     case = next(case for case in cases(assignment) if case.name == name)
     for function, said in ((EAGER, assignment.baseline.name), (COMPILED, assignment.baseline.compiled)):
@@ -119,8 +119,9 @@ def _launches(assignment: Assignment, name: str) -> None:
 
 def _profiled(assignment: Assignment, source: Source, course: Course) -> None:
     """Says what NVIDIA's tools see of the largest timed case, and of the largest that has odd sizes."""
-    from grader.bench import profilers, sweep
+    from grader.bench import profilers
     from grader.report.text import figure
+    from grader.run import sweep
 
     assert assignment.work is not None
     largest = sweep.cases(assignment)[-1]

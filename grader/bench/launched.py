@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from grader.assignment import Assignment, Case
 from grader.forkserver.handle import InfrastructureError
 from grader.judge.execution import Lost
 from grader.judge.lane import lane_baselines
 from grader.judge.timing import baselines as ours
 from grader.judge.timing.pool import Pool
+from grader.model.assignment import Assignment, Case
 
 SECONDS = 60.0
 # One to be used; a pool keeps another for calls that do not count.

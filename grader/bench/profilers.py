@@ -18,10 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.assignment import Assignment, Case, Scalar, TimedCase
 from grader.bench.replay import Recorded
-from grader.catalogue import ROOT
-from grader.course import Course
 from grader.executor.messages import Program
 from grader.forkserver.handle import InfrastructureError
 from grader.judge import device
@@ -32,9 +29,12 @@ from grader.judge.preparing import Preparing
 from grader.judge.timing import baselines as ours
 from grader.judge.timing.measure import fitting
 from grader.judge.timing.tuning import tuned
+from grader.model.assignment import Assignment, Case, Scalar, TimedCase
+from grader.model.catalogue import ROOT
+from grader.model.course import Course
+from grader.model.submission import Source
 from grader.plan.compiled import Binary
 from grader.plan.plan import Plan
-from grader.submission import Source
 
 SECONDS = 180
 # Names of the counters: `ncu --query-metrics`. A device has some of those for tensor cores, and the busiest is told.

@@ -22,15 +22,16 @@ from distributed import Worker, get_worker
 from distributed.comm.core import connect
 from distributed.core import Status
 
-from grader import doctor, gpus
 from grader.cluster.key import LOOPBACK, ClusterError, Endpoint, quiet
 from grader.cluster.own import own
 from grader.cluster.scheduler import ending
 from grader.forkserver import isolation
 from grader.forkserver.handle import InfrastructureError
 from grader.forkserver.isolation import Isolation
-from grader.lanes import Graded, Job, LocalLanes, Look
-from grader.preflight import PlanError
+from grader.model.job import Graded, Job
+from grader.run import doctor, gpus
+from grader.run.lanes import LocalLanes, Look
+from grader.run.preflight import PlanError
 
 CONNECT_SECONDS = 10.0
 LEAVE_SECONDS = 1.0

@@ -20,8 +20,9 @@ from grader.cluster import lane as far
 from grader.cluster.key import ClusterError, Endpoint, quiet
 from grader.cluster.own import unlike
 from grader.forkserver import isolation
-from grader.lanes import GLANCE_SECONDS, At, Graded, Job, LanesLostError, Look
-from grader.result import Environment
+from grader.model.job import Graded, Job
+from grader.model.result import Environment
+from grader.run.lanes import GLANCE_SECONDS, At, LanesLostError, Look
 
 # Without an answer for so long the scheduler is lost.
 LOST_SECONDS = 30.0
@@ -56,7 +57,7 @@ class _Lane:
 
 
 class ClusterLanes:
-    """The lanes that have joined a scheduler, each with one job at a time; see `grader.lanes.Lanes`.
+    """The lanes that have joined a scheduler, each with one job at a time; see `grader.run.lanes.Lanes`.
 
     A lane whose code or versions are not this process's, that has no such device, or keeps submissions apart less well
     than level `minimum`, gets no job. `say` is told of lanes that come and go, in lines. Raises ClusterError.

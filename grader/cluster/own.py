@@ -6,7 +6,7 @@ import hashlib
 import platform
 from importlib import metadata
 
-from grader.catalogue import ROOT
+from grader.model.catalogue import ROOT
 
 
 def own() -> dict[str, str]:

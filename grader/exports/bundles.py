@@ -10,9 +10,10 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from grader import catalogue, student_kit
+from grader.author import student_kit
 from grader.exports.graded import Class, ExportError
-from grader.submission import find_submissions, printable, read_source_file
+from grader.model import catalogue
+from grader.model.submission import find_submissions, printable, read_source_file
 
 # The first that a zip can say: the same results make the same bytes.
 LONG_AGO = (1980, 1, 1, 0, 0, 0)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from grader import catalogue
 from grader.console import INFRASTRUCTURE_ERROR, errors, say, usage
-from grader.submission import printable
+from grader.model import catalogue
+from grader.model.submission import printable
 
 if TYPE_CHECKING:
     from grader.exports.graded import Class
@@ -124,9 +124,9 @@ def gradescope_zip(
     out: Out, course: Course = COURSE, visibility: Shown = Visibility.VISIBLE, force: Force = False,
 ) -> None:
     """Build an autograder for Gradescope: grader, course, hidden cases. It judges answers on a CPU, not speed."""
-    from grader.course import CourseError
+    from grader.author.student_kit import KitError
     from grader.exports.bundles import gradescope_autograder
-    from grader.student_kit import KitError
+    from grader.model.course import CourseError
 
     try:
         content = gradescope_autograder(course, visibility)
@@ -150,7 +150,7 @@ def classroom50(
     """Write a result for each student as Classroom 50 reads it; points are rounded to whole ones."""
     from grader.exports.graded import ExportError
     from grader.exports.platforms import classroom50 as converted
-    from grader.text import some
+    from grader.model.text import some
 
     found = _class(results, intake, roster, student or ())
     written = []
@@ -188,7 +188,7 @@ def table(
 ) -> None:
     """Write a row for each person: who, when, late or not, points and verdict of each assignment."""
     from grader.exports.table import table as drawn
-    from grader.sheet import BOM
+    from grader.model.sheet import BOM
 
     found = _class(results, intake, roster, course=course)
     _say(found.lines)
@@ -202,9 +202,9 @@ def jplag(
     out: Annotated[Path, typer.Option(help="The folder to make.")], course: Course = COURSE,
 ) -> None:
     """Lay submissions out for JPlag, Dolos or MOSS: a folder each, and the stubs as base code."""
-    from grader.course import CourseError, read_course
     from grader.exports.bundles import jplag as laid_out
-    from grader.submission import SubmissionError
+    from grader.model.course import CourseError, read_course
+    from grader.model.submission import SubmissionError
 
     if out.exists():
         usage(f"{out}: is there already; a new folder expected")
@@ -225,12 +225,12 @@ def _class(
     results: Path, intake: Path | None, roster: Path | None, students: Sequence[str] = (), course: Path | None = None,
 ) -> Class:
     """The class; with a `course` its grades by that policy, where attempts are on record."""
-    from grader.course import CourseError, read_course
     from grader.exports.graded import ExportError, read_class
     from grader.intake.manifest import ManifestError, read_manifest
+    from grader.model.course import CourseError, read_course
+    from grader.model.roster import RosterError, read_roster
     from grader.records.store import FOLDER, StoreError
     from grader.records.verbs import grades, strangers
-    from grader.roster import RosterError, read_roster
 
     try:
         rules = read_course(course, frozenset(catalogue.files())) if course else None

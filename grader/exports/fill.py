@@ -10,9 +10,9 @@ from pathlib import Path
 from grader.exports.graded import Class, ExportError
 from grader.intake.manifest import Member
 from grader.intake.people import names
+from grader.model.sheet import Sheet, SheetError, read_sheet
+from grader.model.text import some
 from grader.report.text import points
-from grader.sheet import Sheet, SheetError, read_sheet
-from grader.text import some
 
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
 CANVAS_IDS = ("SIS User ID", "SIS Login ID", "Integration ID")

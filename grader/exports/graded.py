@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.hidden import for_student
 from grader.intake.found import Found
 from grader.intake.manifest import HandIn, Kind, Manifest, Member
 from grader.intake.people import Register
+from grader.model.hidden import for_student
+from grader.model.result import UNJUDGED, Result
+from grader.model.roster import Student
 from grader.records.policy import Grade
 from grader.report.load import load_results
-from grader.result import UNJUDGED, Result
-from grader.roster import Student
 
 
 class ExportError(Exception):

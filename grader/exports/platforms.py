@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 from grader.exports.graded import ExportError, Graded
 from grader.intake.manifest import Kind
+from grader.model.result import UNJUDGED, AssignmentResult, CheckResult
+from grader.model.text import clean
 from grader.report.findings import VERDICT_WORDS, label
-from grader.result import UNJUDGED, AssignmentResult, CheckResult
-from grader.text import clean
 
 CLASSROOM50 = "classroom50/result/v1"
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO
 
 from grader.intake.manifest import Left
-from grader.submission import printable
+from grader.model.submission import printable
 
 CHUNK = 1 << 16
 MOST_PARTS = 32

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.desk import SUFFIXES, strays
 from grader.intake.archive import STUDENT, BrokenArchive, unpack
 from grader.intake.found import LITTER, OTHER, Found, Part, below, is_archive, is_litter
 from grader.intake.manifest import Left
-from grader.submission import printable, read_source_file
+from grader.model.desk import SUFFIXES, strays
+from grader.model.submission import printable, read_source_file
 
 MOST_NAMED = 3
 

@@ -13,19 +13,19 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from grader import catalogue
 from grader.console import console, say, usage
-from grader.course import CourseError, read_course
 from grader.intake import kinds
 from grader.intake.found import WORK, IntakeError, is_archive
 from grader.intake.manifest import FILE
 from grader.intake.people import names
-from grader.submission import printable
+from grader.model import catalogue
+from grader.model.course import CourseError, read_course
+from grader.model.submission import printable
 
 if TYPE_CHECKING:
     from grader.intake.main import Options
     from grader.intake.manifest import HandIn, Kind, Left, Manifest, Member
-    from grader.roster import Student
+    from grader.model.roster import Student
 
 
 def intake(
@@ -51,7 +51,7 @@ def intake(
     """
     from grader.intake import main
     from grader.intake.people import read_groups
-    from grader.roster import RosterError, read_roster
+    from grader.model.roster import RosterError, read_roster
 
     try:
         known = catalogue.files()

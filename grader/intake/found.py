@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.desk import ARCHIVES
 from grader.intake.manifest import Left, Member
+from grader.model.desk import ARCHIVES
 
 OTHER = "no assignment's file"
 WORK = ".kernelmark-intake-"

@@ -12,9 +12,9 @@ import re
 import subprocess
 from pathlib import Path
 
-from grader.desk import SUFFIXES
 from grader.intake.found import OTHER, Found, IntakeError, Part, Source, entries
 from grader.intake.manifest import Left, Member
+from grader.model.desk import SUFFIXES
 
 SECONDS = 120
 REF_BYTES = 16 << 20

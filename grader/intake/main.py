@@ -17,8 +17,8 @@ from grader.intake.choose import Chosen, Tree, write
 from grader.intake.found import LITTER, WORK, Found, IntakeError, Source, entries, is_archive
 from grader.intake.manifest import FILE, HandIn, Kind, Left, Manifest
 from grader.intake.people import Register
-from grader.roster import Student
-from grader.submission import named
+from grader.model.roster import Student
+from grader.model.submission import named
 
 NO_KIND = ("holds no submissions as Canvas, Gradescope, Moodle or git leave them, no folders and no archives; "
            "--pattern expected, which says how its files are named")

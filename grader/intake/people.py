@@ -9,8 +9,8 @@ from pathlib import Path
 
 from grader.intake.found import Found, IntakeError
 from grader.intake.manifest import Member
-from grader.roster import Student
-from grader.sheet import SheetError, read_sheet
+from grader.model.roster import Student
+from grader.model.sheet import SheetError, read_sheet
 
 
 def read_groups(path: Path) -> dict[str, list[str]]:

@@ -13,9 +13,6 @@ from dataclasses import replace
 
 import torch
 
-from grader.assignment import Assignment, Case, Inputs, Scalar, TimedCase
-from grader.catalogue import answer_and_tolerance
-from grader.course import Course
 from grader.forkserver.conversation import Lost
 from grader.forkserver.handle import InfrastructureError
 from grader.judge import device as gpu
@@ -45,16 +42,19 @@ from grader.judge.timing.measure import fitting, measure
 from grader.judge.timing.pool import Wrong
 from grader.judge.timing.tuning import tuned
 from grader.judge.witness import Witness
-from grader.launched import Inspection
+from grader.model.assignment import Assignment, Case, Inputs, Scalar, TimedCase
+from grader.model.catalogue import answer_and_tolerance
+from grader.model.course import Course
+from grader.model.launched import Inspection
+from grader.model.result import CheckResult, Detail, FailureKind, Outcome, Timing
+from grader.model.submission import Source
+from grader.model.text import clean
 from grader.plan.check import foreign
 from grader.plan.compiled import Binary, Problem
 from grader.plan.device import TARGETS
 from grader.plan.findings import Finding
 from grader.plan.messages import Answers, kernel_key
 from grader.plan.plan import Kernel, Plan
-from grader.result import CheckResult, Detail, FailureKind, Outcome, Timing
-from grader.submission import Source
-from grader.text import clean
 
 # Checks before they are made.
 SOURCE = CheckResult(id="source", stage="source", outcome="not_run")

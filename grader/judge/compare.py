@@ -12,7 +12,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from grader.result import Corner, ErrorMap, Worst
+from grader.model.result import Corner, ErrorMap, Worst
 
 POISON: dict[torch.dtype, tuple[torch.dtype, int]] = {
     torch.float32: (torch.int32, 0x7FC0_5EED),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from grader.assignment import Assignment, Case, Input, Inputs
+from grader.model.assignment import Assignment, Case, Input, Inputs
 
 
 def draw(assignment: Assignment, case: Case, seed: int, *, cuda: bool) -> Inputs:

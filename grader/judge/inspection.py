@@ -10,12 +10,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from grader.assignment import Assignment, Case
-from grader.catalogue import ROOT
 from grader.forkserver.handle import InfrastructureError
 from grader.judge.planning import Unplanned
 from grader.judge.simulation import Simulation
-from grader.launched import AccessFacts, Figures, Inspection, LaunchFacts
+from grader.model.assignment import Assignment, Case
+from grader.model.catalogue import ROOT
+from grader.model.launched import AccessFacts, Figures, Inspection, LaunchFacts
 from grader.plan.compiled import Binary
 from grader.plan.device import TARGETS, resident
 from grader.plan.messages import Simulated, kernel_key

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from grader.assignment import Assignment, Case, Input, Inputs, Scalar
 from grader.judge.arena import Allocation, Arena, Piece
 from grader.judge.compare import poison_, same_bits
 from grader.judge.execution import Executor, Executors, Lost
 from grader.judge.planning import given_tensor
 from grader.judge.simulation import Ran, ran_on_both
+from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar
 from grader.plan.compiled import Binary
 from grader.plan.messages import GivenTensor
 from grader.plan.plan import Place, Plan

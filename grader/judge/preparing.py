@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from grader.assignment import Assignment
-from grader.course import LimitsTable
 from grader.forkserver.conversation import Conversation, Lost
 from grader.judge.compilation import compile_kernels
 from grader.judge.lane import TURN, converse
 from grader.judge.planning import Planning, Unplanned, Wanted, plan_calls
+from grader.model.assignment import Assignment
+from grader.model.course import LimitsTable
 from grader.plan import wire
 from grader.plan.compiled import Binary, Problem
 from grader.plan.device import Device

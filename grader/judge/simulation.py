@@ -10,11 +10,11 @@ from typing import TypeVar
 
 import torch
 
-from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
 from grader.forkserver.conversation import Conversation, Lost
 from grader.judge.buffers import HostTensor, memory_file
 from grader.judge.compare import poison_, poisoned, same_bits
 from grader.judge.lane import TURN
+from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
 from grader.plan import messages
 from grader.plan.findings import Access, Finding
 from grader.plan.messages import CannotSimulate, Exhausted

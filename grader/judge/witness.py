@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from grader.assignment import Assignment, Case, Inputs
 from grader.judge.compare import Comparison, index_of, same_bits
 from grader.judge.explain.lines import place
 from grader.judge.explain.runs import program
 from grader.judge.simulation import Ran, Simulation
+from grader.model.assignment import Assignment, Case, Inputs
+from grader.model.result import Detail
 from grader.plan.findings import EmptyGrid, Finding, MaskedUsed, Overflow, Race, Unwritten
 from grader.plan.plan import Plan
 from grader.plan.traffic import Watch
-from grader.result import Detail
 
 # Wrong elements that are looked at, of outputs that are run again in no time.
 WATCHED = 4096

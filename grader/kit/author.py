@@ -1,15 +1,15 @@
-"""What an author of assignments writes with: sizes by their names, mistakes in two lines, and the usual defaults."""
+"""What an author of assignments writes with: mistakes in two lines, and the usual defaults."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from torch import Tensor
 
-from grader.assignment import Assignment, Case, Inputs, Mistake, Parameter, Scalar, TimedCase, Work, extents
 from grader.kit.inputs import Distributions, maker
+from grader.model.assignment import Assignment, Inputs, Mistake, Parameter, Scalar, Work, extents
 
 EPS16, EPS32 = 2.0**-10, 2.0**-23
 """The distance from 1 to the next number."""
@@ -18,25 +18,6 @@ SMALLEST16, SMALLEST_NORMAL32 = 2.0**-24, 2.0**-126
 ITEM_BYTES = {"float32": 4, "float16": 2, "uint8": 1}
 
 Rows = Callable[[Inputs, Any], Inputs]
-
-
-def cases(
-    sizes: str, names: str, *, gpu: str = "", visibility: Literal["public", "hidden"] = "public"
-) -> tuple[Case, ...]:
-    """Cases by their names: `cases("M N", "5x9 67x127-extreme", gpu="8192x8192")` has three, of which the last is for a
-    GPU alone. What follows a dash names the case's values. Hidden ones stand in a file of their own, `hidden.toml`."""
-    def case(name: str, needs: Literal["any", "gpu"]) -> Case:
-        return Case(name=name, sizes=_sizes(sizes, name), values=name.partition("-")[2] or "mixed", needs=needs,
-                    visibility=visibility)
-
-    return (*(case(name, "any") for name in names.split()), *(case(name, "gpu") for name in gpu.split()))
-
-
-def timed(sizes: str, *names: str) -> tuple[TimedCase, ...]:
-    """Timed cases: each of `names` is one, then its smaller sizes for devices with less memory, the largest first."""
-    return tuple(
-        TimedCase(name=first, sizes=_sizes(sizes, first), smaller=tuple(_sizes(sizes, name) for name in smaller))
-        for first, *smaller in (one.split() for one in names))
 
 
 def mistakes(*found: Mistake | tuple[str, str, Callable[..., Any]]) -> tuple[Mistake, ...]:
@@ -71,10 +52,3 @@ def assignment(
     return Assignment(
         parameters=tuple(parameters), distributions=distributions, make_inputs=maker(parameters, distributions),
         rows=rows_of(*rows.split()) if isinstance(rows, str) else rows, work=work or least, **more)
-
-
-def _sizes(sizes: str, name: str) -> dict[str, int]:
-    names, found = sizes.split(), name.partition("-")[0].split("x")
-    if len(found) != len(names) or not all(size.isdecimal() for size in found):
-        raise ValueError(f"case {name!r}: {len(names)} sizes expected ({'x'.join(names)})")
-    return dict(zip(names, map(int, found), strict=True))

@@ -13,7 +13,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from grader.assignment import Case, Input, Inputs, Output, Scalar, shape_of
+from grader.model.assignment import Case, Input, Inputs, Output, Scalar, shape_of
 
 
 @dataclass(frozen=True)

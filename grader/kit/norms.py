@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import Tensor
 
-from grader.assignment import Mistake
+from grader.model.assignment import Mistake
 
 FIXED = (1e-3, 1e-5, 1e-6, 1e-8)
 """What is written for eps where the argument is forgotten."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import Tensor
 
-from grader.assignment import Inputs, Mistake
 from grader.kit.author import EPS16, EPS32, SMALLEST16
+from grader.model.assignment import Inputs, Mistake
 
 GROUP = 32
 """Neighbouring columns of out that are checked by one sum: full products cost GROUP times as much."""

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.assignment import Mistake
+from grader.model.assignment import Mistake
 
 WrongSum = Callable[[Tensor, int], Tensor | None]
 

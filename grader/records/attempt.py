@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from grader.catalogue import HIDDEN, ROOT
-from grader.course import Course
-from grader.result import UNJUDGED, Environment, Verdict
-from grader.submission import Source
+from grader.model.catalogue import HIDDEN, ROOT
+from grader.model.course import Course
+from grader.model.result import UNJUDGED, Environment, Verdict
+from grader.model.submission import Source
 
 ROOMS = ("judge", "kit", "plan", "planner", "compiler", "simulator", "executor", "suite")
 """Those of `grader/` that decide what is right, and how fast it is."""

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from grader import catalogue, desk
-from grader.course import Course
 from grader.intake.manifest import FILE, HandIn, read_manifest
+from grader.model import catalogue, desk
+from grader.model.course import Course
+from grader.model.result import Environment
+from grader.model.submission import HandedIn, Submission, read_sources
 from grader.records.attempt import Attempt, hash_of_environment, hash_of_rules, hash_of_submission, hash_of_tests
 from grader.records.standing import Standing, by_assignment, newest
-from grader.result import Environment
-from grader.submission import HandedIn, Submission, read_sources
 
 Kind = Literal["grade", "failed", "regrade"]
 """Everything; what failed through no fault of the student's; what has a grade."""

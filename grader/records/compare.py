@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grader.model.result import AssignmentResult, Environment, Result
 from grader.records.attempt import Attempt
 from grader.records.standing import by_assignment, latest, pending, standing
 from grader.records.store import Store
-from grader.result import AssignmentResult, Environment, Result
 
 CHECKS = 4
 # Of an environment, what attempts are told apart by.

@@ -6,14 +6,14 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from grader.course import Course
-from grader.hidden import any_hidden, for_student, staff
+from grader.model.course import Course
+from grader.model.hidden import any_hidden, for_student, staff
+from grader.model.result import Result, with_assignments
+from grader.model.text import some
 from grader.records.attempt import Attempt, hash_of_rules
 from grader.records.standing import by_assignment, latest, newest, newest_books, pending, standing
 from grader.records.store import Store
 from grader.report.leaderboard import key_of, pseudonym
-from grader.result import Result, with_assignments
-from grader.text import some
 
 RESULT = "result.json"
 LOG = "checks.log"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from grader.model.result import AssignmentResult, Result, with_assignments
+from grader.model.scoring import Earlier, earlier_shares
 from grader.records.attempt import Attempt
 from grader.records.draw import refresh
 from grader.records.standing import Standing
 from grader.records.store import Store, StoreError
-from grader.result import AssignmentResult, Result, with_assignments
-from grader.scoring import Earlier, earlier_shares
 
 
 def keep(

@@ -11,10 +11,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.late import Late
+from grader.model.late import Late
+from grader.model.roster import Student
 from grader.records.attempt import Attempt
 from grader.records.standing import Standing, latest, timed
-from grader.roster import Student
 
 DAY = 86_400
 

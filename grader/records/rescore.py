@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from grader.course import Course
+from grader.model.course import Course
+from grader.model.result import Result, with_assignments
+from grader.model.scoring import earlier_shares, scored
 from grader.records.attempt import Attempt, hash_of_rules
 from grader.records.keep import scored_head
 from grader.records.standing import pending, standing
 from grader.records.store import Store
-from grader.result import Result, with_assignments
-from grader.scoring import earlier_shares, scored
 
 
 def rescore(store: Store, course: Course) -> int:

@@ -18,8 +18,8 @@ from urllib.parse import quote
 
 from pydantic import ValidationError
 
+from grader.model.result import Result
 from grader.records.attempt import Attempt
-from grader.result import Result
 
 FOLDER = ".attempts"
 FILE = "attempts.sqlite3"

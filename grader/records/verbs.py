@@ -9,10 +9,12 @@ from typing import Annotated
 
 import typer
 
-from grader import catalogue
 from grader.console import INFRASTRUCTURE_ERROR, TEACHERS, errors, say
 from grader.console import usage as _usage
-from grader.course import Course, CourseError, read_course
+from grader.model import catalogue
+from grader.model.course import Course, CourseError, read_course
+from grader.model.roster import RosterError, read_roster
+from grader.model.text import clean
 from grader.records import compare
 from grader.records.attempt import Attempt
 from grader.records.draw import beside, refresh, under_another_course_file
@@ -20,8 +22,6 @@ from grader.records.lock import LockedError, locked
 from grader.records.policy import Grade, class_grades
 from grader.records.standing import newest_books, pending, standing, to_undo
 from grader.records.store import FOLDER, Store, StoreError
-from grader.roster import RosterError, read_roster
-from grader.text import clean
 
 Out = Annotated[Path, typer.Option(help="The folder of results.")]
 CourseFile = Annotated[Path, typer.Option("--course", help="Points, thresholds, policy for late work.")]

@@ -13,7 +13,7 @@ from html import escape
 
 from markupsafe import Markup
 
-from grader.result import Interval
+from grader.model.result import Interval
 
 # CSS pixels; two charts stand side by side in a card.
 WIDTH, LADDER_ROW, STRIP_ROW, LABEL_ROW, TICKS = 460, 24, 40, 15, 26

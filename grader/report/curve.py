@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from markupsafe import Markup
 from rich.table import Table
 
+from grader.model.result import Sweep, SweepPoint
 from grader.report import charts
 from grader.report.text import figure, percent
-from grader.result import Sweep, SweepPoint
 
 # Of the whole chart; beyond the axes there is room for their figures.
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 250, 44, 14, 44, 30

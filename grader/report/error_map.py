@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from grader.result import CheckResult, ErrorMap
+from grader.model.result import CheckResult, ErrorMap
 
 MOST_CELLS = 128
 # A map narrower than this shows a row of squares, and no pattern.

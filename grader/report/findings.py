@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from grader.model.result import UNJUDGED, AssignmentResult, CheckResult, Detail, Result, decisive
 from grader.report.text import percent, points
-from grader.result import UNJUDGED, AssignmentResult, CheckResult, Detail, Result, decisive
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 VERDICT_WORDS = {

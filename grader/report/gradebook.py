@@ -6,11 +6,11 @@ import csv
 import io
 from collections.abc import Collection, Mapping, Sequence
 
+from grader.model.result import UNJUDGED, AssignmentResult
+from grader.model.text import clean
 from grader.report.load import Entry
 from grader.report.speed import measured
 from grader.report.text import points
-from grader.result import UNJUDGED, AssignmentResult
-from grader.text import clean
 
 # A spreadsheet takes a text that starts so for a formula; full-width signs count as the plain ones.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

@@ -11,10 +11,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.launched import Inspection
+from grader.model.launched import Inspection
+from grader.model.result import Detail
 from grader.report import margins, ptx
 from grader.report.touched import NONE, Picture
-from grader.result import Detail
 
 PAGE = "inspection.html"
 MOST_INSTRUCTIONS = 2000

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.hidden import staff
+from grader.model.hidden import staff
 from grader.report.line import Line
 
 PAGE = "leaderboard.html"

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from grader.model.result import REFERENCE, AssignmentResult, Environment, Flag, Interval, Verdict
+from grader.model.text import clean
 from grader.report.findings import Status, evidence, label, status
 from grader.report.load import Entry
 from grader.report.speed import impossible, measured, positive
 from grader.report.text import clean_model
-from grader.result import REFERENCE, AssignmentResult, Environment, Flag, Interval, Verdict
-from grader.text import clean
 
 TEXT_BYTES = 240
 # Of a hint nothing is left out: its end says what to do.

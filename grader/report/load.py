@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from grader.hidden import staff
-from grader.result import SCHEMA, Result
-from grader.text import clean
+from grader.model.hidden import staff
+from grader.model.result import SCHEMA, Result
+from grader.model.text import clean
 
 MAX_BYTES = 64 * 1024 * 1024
 MESSAGE_BYTES = 400

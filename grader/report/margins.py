@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from grader.launched import AccessFacts, Figures, Inspection, LaunchFacts
+from grader.model.launched import AccessFacts, Figures, Inspection, LaunchFacts
 from grader.report.source import CodeLine, listing
 from grader.report.text import bytes_, percent
 

@@ -13,16 +13,16 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from grader.hidden import for_student
+from grader.model.hidden import for_student
+from grader.model.result import UNJUDGED, AssignmentResult, CheckResult, Result
+from grader.model.result import Environment as Graded
+from grader.model.text import FIELD_BYTES, clean
 from grader.report import charts, error_map, findings, leaderboard, margins, ptx, source, speed, stages, tally, text
 from grader.report.curve import chart, sentences
 from grader.report.gradebook import gradebook
 from grader.report.inspected import Facts
 from grader.report.line import MOST_FLAGS, Line, comparable, devices, line, marked
 from grader.report.load import Entry, Failure, load_results
-from grader.result import UNJUDGED, AssignmentResult, CheckResult, Result
-from grader.result import Environment as Graded
-from grader.text import FIELD_BYTES, clean
 
 Others = Collection[tuple[str, str]] | None
 TEMPLATES = Path(__file__).parent / "templates"

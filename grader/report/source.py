@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from grader.result import Place
-from grader.text import clean
+from grader.model.result import Place
+from grader.model.text import clean
 
 BEFORE, AFTER = 9, 4
 LINE_BYTES = 400

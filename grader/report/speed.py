@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from grader.model.result import IMPOSSIBLE, AssignmentResult, Interval, Performance, Timing
 from grader.report.charts import Row
 from grader.report.text import figure, percent, points
-from grader.result import IMPOSSIBLE, AssignmentResult, Interval, Performance, Timing
 
 # The speed-of-light bar has room beyond the roof, so that what is above it can be seen to be.
 BAR_TOP = 1.2

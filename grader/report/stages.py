@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from statistics import geometric_mean
 
+from grader.model.result import REFERENCE, AssignmentResult, Performance, Rung
 from grader.report import charts
 from grader.report.margins import advised
 from grader.report.speed import positive
 from grader.report.text import figure, points
-from grader.result import REFERENCE, AssignmentResult, Performance, Rung
 
 # Stage 0 is PyTorch: the baseline under another name, and nothing that may be handed in.
 START = "V0 "

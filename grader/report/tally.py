@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TypeVar
 
+from grader.model.result import UNJUDGED, Verdict
 from grader.report.findings import VERDICT_WORDS
 from grader.report.line import Cell, Line, comparable, devices
 from grader.report.speed import often, positive
 from grader.report.text import figure, points
-from grader.result import UNJUDGED, Verdict
 
 BINS = 10
 MOST_LISTED = 5

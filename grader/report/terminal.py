@@ -10,10 +10,10 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from grader.model.result import AssignmentResult, CheckResult, ErrorMap, Result, Worst
 from grader.report import error_map, findings, speed, stages
 from grader.report.text import clean_model, points
 from grader.report.touched import factor
-from grader.result import AssignmentResult, CheckResult, ErrorMap, Result, Worst
 
 # Cells of a map: two characters wide and one high they are about square.
 MOST_COLUMNS, MOST_ROWS = 32, 16

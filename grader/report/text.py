@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from markupsafe import Markup, escape
 from pydantic import BaseModel
 
-from grader.text import FIELD_BYTES, clean
+from grader.model.text import FIELD_BYTES, clean
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from grader.report.load import Entry
-from grader.report.pages import TEMPLATES, class_page, student_page
-from grader.result import (
+from grader.model.result import (
     AssignmentResult,
     CheckResult,
     Correctness,
@@ -15,6 +13,8 @@ from grader.result import (
     Result,
     Timing,
 )
+from grader.report.load import Entry
+from grader.report.pages import TEMPLATES, class_page, student_page
 
 __all__ = ["TEMPLATES", "draw"]
 

@@ -1,4 +1,4 @@
-"""What a run of the suite is about, and what it found: filled by the checks, read by `grader.grading`."""
+"""What a run of the suite is about, and what it found: filled by the checks, read by `grader.run.grading`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from grader.assignment import Assignment
-from grader.course import Course
 from grader.judge import device
 from grader.judge.attempt import Attempt
 from grader.judge.lane import AHEAD
-from grader.launched import Inspection
-from grader.result import CheckResult, Detail
-from grader.submission import HandedIn
+from grader.model.assignment import Assignment
+from grader.model.course import Course
+from grader.model.launched import Inspection
+from grader.model.result import CheckResult, Detail
+from grader.model.submission import HandedIn
 
 Evidence = dict[str, dict[str, CheckResult]]
 """Assignment name, check id: what the check found. Nothing is assumed of a check that is not here."""

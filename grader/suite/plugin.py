@@ -17,7 +17,7 @@ import pytest
 
 if TYPE_CHECKING:
     from grader.judge.attempt import Attempt
-    from grader.result import CheckResult
+    from grader.model.result import CheckResult
     from grader.suite.context import Context
 
 SUITE = Path(__file__).parent
@@ -62,8 +62,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _context_by_hand(config: pytest.Config, folder: Path) -> Context:
-    from grader import catalogue, course
-    from grader.lanes import draw_seed, read
+    from grader.model import catalogue, course
+    from grader.model.job import draw_seed, read
     from grader.suite.context import Context
 
     if not folder.is_dir():

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from grader.assignment import TimedCase
 from grader.judge.attempt import Attempt
-from grader.result import CheckResult
+from grader.model.assignment import TimedCase
+from grader.model.result import CheckResult
 
 Verify = Callable[[CheckResult], None]
 

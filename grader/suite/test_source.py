@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from grader.judge.attempt import Attempt
-from grader.result import CheckResult
+from grader.model.result import CheckResult
 
 Verify = Callable[[CheckResult], None]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.assignment import Assignment
-from grader.catalogue import ROOT, CatalogueError, assignments
+from grader.model.assignment import Assignment
+from grader.model.catalogue import ROOT, CatalogueError, assignments
 
 by_name = pytest.mark.parametrize("name", assignments())
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from grader.assignment import Case
-from grader.catalogue import assignments, right_answer
 from grader.judge.compare import compare
+from grader.model.assignment import Case
+from grader.model.catalogue import assignments, right_answer
 
 GEMM = assignments()["gemm"]
 SEEDS = (11, 22, 33)

@@ -13,10 +13,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.assignment import Assignment, Case, Input, Output, shape_of
-from grader.catalogue import ROOT, answer_and_tolerance, assignments, right_answer
 from grader.judge.compare import Comparison, compare
 from grader.judge.inputs import draw
+from grader.model.assignment import Assignment, Case, Input, Output, shape_of
+from grader.model.catalogue import ROOT, answer_and_tolerance, assignments, right_answer
 from grader.plan.messages import Simulated
 from grader.plan.plan import Plan
 from grader.simulator.main import Result, run

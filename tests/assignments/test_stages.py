@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.catalogue import ROOT, assignments
-from grader.course import LimitsTable
-from grader.submission import find_submissions
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import LimitsTable
+from grader.model.submission import find_submissions
 from tests.graded import FILES, results, told
 
 STAGES = ROOT / "reference" / "stages"

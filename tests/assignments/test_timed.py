@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.assignment import Assignment, Case, Input, Inputs, Scalar, TimedCase, shape_of
-from grader.catalogue import assignments, baseline, right_answer
 from grader.judge.buffers import DTYPES
 from grader.judge.compare import compare, poison_
+from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar, TimedCase, shape_of
+from grader.model.catalogue import assignments, baseline, right_answer
 from tests.assignments.tiny import tiny
 
 ASSIGNMENTS = assignments()

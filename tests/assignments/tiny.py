@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from grader.assignment import Assignment, Case, Scalar, shape_of
+from grader.model.assignment import Assignment, Case, Scalar, shape_of
 
 MOST_ELEMENTS = 50_000
 LEAST = 64

@@ -13,7 +13,7 @@ from typing import Self
 
 import psutil
 
-from grader.catalogue import ROOT
+from grader.model.catalogue import ROOT
 from grader.records.store import Store
 from tests.command import SECONDS, hand_in
 

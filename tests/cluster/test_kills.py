@@ -12,13 +12,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from grader.catalogue import ROOT, files
 from grader.cluster.key import endpoint
 from grader.cluster.lanes import ClusterLanes
-from grader.course import read_course
-from grader.lanes import Graded, read_job
-from grader.run import look
-from grader.submission import find_submissions
+from grader.model.catalogue import ROOT, files
+from grader.model.course import read_course
+from grader.model.job import Graded, read_job
+from grader.model.submission import find_submissions
+from grader.run.whole_class import look
 from tests.cluster.cluster import Cluster, class_of, grading_processes, recorded, until
 from tests.command import SILU, hand_in
 

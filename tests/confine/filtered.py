@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from grader.catalogue import ROOT
 from grader.confine import seccomp
+from grader.model.catalogue import ROOT
 
 SECONDS = 60
 

@@ -76,7 +76,7 @@ def test_a_limit_stops_what_it_is_for(name: str) -> None:
 
 
 def layers_of_a_lane(measured: isolation.Isolation) -> wire.Layers:
-    """Those of a lane as `grader.lanes` starts it, without its zygote."""
+    """Those of a lane as `grader.run.lanes` starts it, without its zygote."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from grader.hidden import for_student, staff
 from grader.intake.manifest import FILE, HandIn, Kind, Manifest, Member
+from grader.model.hidden import for_student, staff
+from grader.model.result import Result, Verdict
 from grader.report.pages import write_student
-from grader.result import Result, Verdict
 from tests.report.samples import result
 
 Verdicts = dict[str, Verdict]

@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from grader.catalogue import ROOT
 from grader.exports.graded import read_class
+from grader.model.catalogue import ROOT
 from tests.command import SECONDS, SILU, kernelmark
 from tests.exports.made import graded, hand_in, person, taken
 from tests.exports.test_sheets import export

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from grader.intake.manifest import Left
-from grader.lanes import Graded
-from grader.sheet import read_sheet
-from grader.submission import Submission
+from grader.model.job import Graded
+from grader.model.sheet import read_sheet
+from grader.model.submission import Submission
 from tests.command import kernelmark
 from tests.exports.made import graded, hand_in, person, taken
 from tests.records.made import kept

@@ -6,14 +6,14 @@ import time
 
 import pytest
 
-from grader.assignment import Case
-from grader.catalogue import assignments
 from grader.confine import cgroup, processes
 from grader.forkserver import conversation
 from grader.forkserver.conversation import Conversation, Lost
 from grader.forkserver.handle import OWN_MB, OWN_TASKS, Zygote
 from grader.forkserver.watchdog import Watchdog
 from grader.judge.planning import Planning, Wanted, plan_calls
+from grader.model.assignment import Case
+from grader.model.catalogue import assignments
 from grader.plan import wire
 from grader.plan.device import TARGETS
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.assignment import Assignment, TimedCase
 from grader.bench import profilers
 from grader.bench.launched import launched
-from grader.bench.sweep import sweep
-from grader.catalogue import ROOT, assignments
-from grader.course import Course
 from grader.judge.lane import close_lane, open_lane
-from grader.submission import Source
+from grader.model.assignment import Assignment, TimedCase
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import Course
+from grader.model.submission import Source
+from grader.run.sweep import sweep
 from tests.test_submissions import HERE
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(600)]

@@ -9,12 +9,13 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from grader import calibrate, calibration, catalogue
-from grader.assignment import Assignment, TimedCase
-from grader.calibrate import Found, Trouble
-from grader.catalogue import ROOT
 from grader.cli import app
-from grader.course import read_course
+from grader.model import calibration, catalogue
+from grader.model.assignment import Assignment, TimedCase
+from grader.model.catalogue import ROOT
+from grader.model.course import read_course
+from grader.run import calibrate
+from grader.run.calibrate import Found, Trouble
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone]
 

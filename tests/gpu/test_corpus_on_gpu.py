@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.catalogue import ROOT, assignments
 from grader.confine import processes
-from grader.course import LimitsTable
-from grader.grading import grade
 from grader.judge.lane import lane_executors, lane_zygote
-from grader.lanes import read_job
-from grader.result import AssignmentResult
-from grader.submission import Submission
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import LimitsTable
+from grader.model.job import read_job
+from grader.model.result import AssignmentResult
+from grader.model.submission import Submission
+from grader.run.grading import grade
 from tests import hostile_lane, test_hostile, test_submissions
 from tests.graded import FILES, told
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from grader.course import LimitsTable
+from grader.model.course import LimitsTable
 from tests.graded import results, told
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone]

@@ -6,12 +6,13 @@ import os
 
 import pytest
 
-from grader import gpus
-from grader.catalogue import ROOT
-from grader.course import Course
-from grader.gpus import Gpu
-from grader.lanes import LocalLanes, draw_seed, read_job
-from grader.submission import Submission
+from grader.model.catalogue import ROOT
+from grader.model.course import Course
+from grader.model.job import draw_seed, read_job
+from grader.model.submission import Submission
+from grader.run import gpus
+from grader.run.gpus import Gpu
+from grader.run.lanes import LocalLanes
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(600)]
 

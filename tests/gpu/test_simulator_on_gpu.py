@@ -11,9 +11,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from grader.assignment import Assignment, Case, Inputs, Scalar
-from grader.catalogue import ROOT, answer_and_tolerance, assignments
-from grader.course import LimitsTable
 from grader.judge import device
 from grader.judge.inputs import draw
 from grader.judge.lane import close_lane, lane_executors
@@ -21,6 +18,9 @@ from grader.judge.launching import Launching
 from grader.judge.planning import Wanted
 from grader.judge.preparing import Preparing, kernels_of
 from grader.judge.simulation import Ran, Simulation
+from grader.model.assignment import Assignment, Case, Inputs, Scalar
+from grader.model.catalogue import ROOT, answer_and_tolerance, assignments
+from grader.model.course import LimitsTable
 from grader.plan.compiled import Binary
 from grader.plan.messages import Answers
 from grader.plan.plan import Plan

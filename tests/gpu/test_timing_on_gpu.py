@@ -13,10 +13,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from grader.assignment import Scalar, shape_of
-from grader.calibrate import timed
-from grader.catalogue import ROOT, assignments
-from grader.course import Course, read_course
 from grader.forkserver.handle import InfrastructureError
 from grader.judge import device
 from grader.judge.compare import poisoned
@@ -25,6 +21,10 @@ from grader.judge.timing import roofline
 from grader.judge.timing.baselines import scalars
 from grader.judge.timing.measure import fitting
 from grader.judge.timing.pool import Pool
+from grader.model.assignment import Scalar, shape_of
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import Course, read_course
+from grader.run.calibrate import timed
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(600)]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.intake.manifest import FILE, read_manifest
-from grader.submission import find_submissions
+from grader.model.submission import find_submissions
 from tests.command import SILU, kernelmark
 from tests.intake.made import laid_out, zipped
 from tests.intake.test_kinds import CANVAS, METADATA

@@ -10,7 +10,7 @@ import pytest
 from grader.intake.found import Found, IntakeError
 from grader.intake.manifest import Member
 from grader.intake.people import Register, read_groups
-from grader.roster import Student
+from grader.model.roster import Student
 from tests.intake.made import OPTIONS, by_folder, laid_out, source_of, take_in
 
 ROSTER = [Student("ada", "Ada Byron", "ada@x.edu", "B"), Student("lin", "李 雷"), Student("zoe", "Zoë van der Meer"),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
-from grader.catalogue import ROOT, assignments
-from grader.course import read_course
 from grader.judge.attempt import Attempt
 from grader.judge.lane import TURN, close_lane, converse, lane_zygote
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import read_course
+from grader.model.submission import Source
 from grader.plan import wire
-from grader.submission import Source
 
 LIMITS = wire.Limits(memory_mb=256, file_mb=16, processes=8, cpu_seconds=60)
 ENDS = 20

@@ -11,11 +11,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.assignment import Assignment, Case, Inputs, Mistake, shape_of
-from grader.catalogue import assignments, right_answer
 from grader.judge.compare import compare, poison_
 from grader.judge.explain import explain_case
-from grader.result import Detail
+from grader.model.assignment import Assignment, Case, Inputs, Mistake, shape_of
+from grader.model.catalogue import assignments, right_answer
+from grader.model.result import Detail
 from tests.judge import faults
 from tests.judge.toys import BLEND, GEMM, NORM, ORACLES, explain
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import torch
 
-from grader.assignment import Assignment, Case, Mistake
 from grader.judge.explain import explain_assignment, explain_case
 from grader.judge.explain.evidence import UNKNOWN
-from grader.result import CheckResult, Detail, FailureKind, Outcome, Stage
+from grader.model.assignment import Assignment, Case, Mistake
+from grader.model.result import CheckResult, Detail, FailureKind, Outcome, Stage
 from tests.judge import faults
 from tests.judge.toys import GEMM, NORM, SILU, TURN, Fault, judge
 

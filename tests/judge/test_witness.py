@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import LimitsTable
-from grader.result import Detail, Place
+from grader.model.course import LimitsTable
+from grader.model.result import Detail, Place
 from tests.graded import results
 
 KERNEL = """import torch

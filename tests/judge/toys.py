@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.assignment import Assignment, Baseline, Case, Input, Mistake, Output, Scalar
 from grader.judge.buffers import DTYPES
 from grader.judge.compare import Comparison, compare, poison_
 from grader.judge.explain import explain_case
-from grader.result import Detail
+from grader.model.assignment import Assignment, Baseline, Case, Input, Mistake, Output, Scalar
+from grader.model.result import Detail
 
 EPS = 1e-3
 RELATIVE = 2.0**-20

@@ -9,8 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.assignment import Baseline, Case, Input, Inputs, Output, Scalar, shape_of
-from grader.kit.author import assignment, cases
+from grader.kit.author import assignment
 from grader.kit.inputs import (
     Bits,
     Bytes,
@@ -24,6 +23,7 @@ from grader.kit.inputs import (
     partner_tables,
     tables,
 )
+from grader.model.assignment import Baseline, Case, Input, Inputs, Output, Scalar, cases, shape_of
 
 ROWS, COLUMNS = 64, 4096
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.assignment import Case, Inputs
-from grader.catalogue import assignments, right_answer
+from grader.model.assignment import Case, Inputs
+from grader.model.catalogue import assignments, right_answer
 
 VECTOR = assignments()["rmsnorm_vector"]
 N = 1 << 18

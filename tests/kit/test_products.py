@@ -12,9 +12,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.assignment import Case, Inputs
-from grader.catalogue import assignments, right_answer
 from grader.judge.compare import poison_
+from grader.model.assignment import Case, Inputs
+from grader.model.catalogue import assignments, right_answer
 
 GEMM = assignments()["gemm"]
 GROUP = 32

@@ -9,8 +9,8 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.assignment import Assignment, Case, Scalar, shape_of
-from grader.catalogue import assignments
+from grader.model.assignment import Assignment, Case, Scalar, shape_of
+from grader.model.catalogue import assignments
 from grader.plan.device import TARGETS, Device
 from grader.plan.frames import Channel, socket_pair
 from grader.plan.messages import (

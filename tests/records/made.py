@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from grader.lanes import Graded
+from grader.model.job import Graded
+from grader.model.result import Result
 from grader.records.attempt import Attempt
 from grader.records.draw import shown
 from grader.records.keep import keep
 from grader.records.standing import Standing, standing
 from grader.records.store import Store
-from grader.result import Result
 from tests.report import samples
 
 KERNELS = list(samples.KERNELS)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import Course, LimitsTable, PointsTable, Policy
 from grader.intake.manifest import HandIn, Manifest, ManifestError, Member
+from grader.model.course import Course, LimitsTable, PointsTable, Policy
+from grader.model.submission import Submission
 from grader.records.attempt import Attempt, hash_of_environment, hash_of_rules, hash_of_tests
 from grader.records.choice import Choice, Delivery, Kind, choose, deliveries
 from grader.records.standing import latest, pending, standing
-from grader.submission import Submission
 from tests.report import samples
 
 ONCE, TWICE = "2026-10-01T12:00:00+02:00", "2026-10-04T12:00:00+02:00"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from grader.model.result import Environment, Result, with_assignments
 from grader.records import compare
 from grader.records.draw import refresh
 from grader.records.store import Store
-from grader.result import Environment, Result, with_assignments
 from tests.command import kernelmark
 from tests.records.made import draft
 from tests.report import samples

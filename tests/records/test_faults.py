@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.catalogue import ROOT
+from grader.model.catalogue import ROOT
+from grader.model.result import Result
 from grader.records.store import Store
-from grader.result import Result
 from tests.command import SECONDS, SILU, hand_in
 
 Table = dict[str, tuple[str, str, float, str | None, list[tuple[str, str]]]]

@@ -8,19 +8,20 @@ from typing import Any
 
 import pytest
 
-from grader import calibration, catalogue, run
-from grader.assignment import Case, TimedCase
-from grader.catalogue import ROOT
-from grader.course import Course, Threshold, Thresholds
-from grader.grading import grade
-from grader.lanes import Graded, Job, read_job
+from grader.model import calibration, catalogue
+from grader.model.assignment import Case, TimedCase
+from grader.model.catalogue import ROOT
+from grader.model.course import Course, Threshold, Thresholds
+from grader.model.job import Graded, Job, read_job
+from grader.model.result import Performance, Result
+from grader.model.scoring import Earlier, earlier_shares
+from grader.model.submission import Submission, read_source_file
 from grader.records.attempt import hash_of_submission
 from grader.records.keep import earlier, keep
 from grader.records.store import Store
 from grader.report.pages import student_page
-from grader.result import Performance, Result
-from grader.scoring import Earlier, earlier_shares
-from grader.submission import Submission, read_source_file
+from grader.run import whole_class
+from grader.run.grading import grade
 from tests.records.made import add, draft, kept, stands
 from tests.report import samples
 
@@ -87,7 +88,7 @@ def test_a_plan_hands_every_job_its_own_shares(
     tmp_path: Path, ada: Submission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # No lane is needed to be asked for its device.
-    monkeypatch.setattr(run, "choose_device", lambda *_: ("cuda", samples.environment("NVIDIA H200")))
+    monkeypatch.setattr(whole_class, "choose_device", lambda *_: ("cuda", samples.environment("NVIDIA H200")))
     monkeypatch.setattr(calibration, "FOLDER", tmp_path / "none")
     (tmp_path / "none").mkdir()
     out, result = tmp_path / "out", measured()
@@ -98,8 +99,8 @@ def test_a_plan_hands_every_job_its_own_shares(
     bob = Submission("Bob", tmp_path / "class" / "Bob", "Bob")
 
     def planned(speed: bool) -> list[Job]:
-        with run.planned([ada, bob], Course(), out=out, only=list(samples.KERNELS), device="cuda", jobs=1, seed=1,
-                         speed=speed, allow_degraded=True) as plan:
+        with whole_class.planned([ada, bob], Course(), out=out, only=list(samples.KERNELS), device="cuda", jobs=1,
+                                 seed=1, speed=speed, allow_degraded=True) as plan:
             return plan.jobs
 
     assert [sorted(job.earlier) for job in planned(True)] == [sorted(samples.KERNELS), []]

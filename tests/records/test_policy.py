@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.course import CourseError, read_course
-from grader.late import Late
+from grader.model.course import CourseError, read_course
+from grader.model.late import Late
+from grader.model.roster import Student
 from grader.records.policy import Grade, class_grades, grade
 from grader.records.standing import Standing
 from grader.records.store import Store
 from grader.records.verbs import grades
-from grader.roster import Student
 from tests.command import kernelmark
 from tests.records.made import add, draft
 

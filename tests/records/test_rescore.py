@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.catalogue import ROOT
-from grader.course import Course, PointsTable, Policy, Threshold, Thresholds
+from grader.model.catalogue import ROOT
+from grader.model.course import Course, PointsTable, Policy, Threshold, Thresholds
+from grader.model.result import Result
+from grader.model.scoring import earlier_shares, scored
 from grader.records import compare
 from grader.records.attempt import hash_of_rules
 from grader.records.draw import beside, refresh, under_another_course_file
@@ -17,8 +19,6 @@ from grader.records.keep import keep
 from grader.records.rescore import rescore
 from grader.records.standing import pending
 from grader.records.store import Store
-from grader.result import Result
-from grader.scoring import earlier_shares, scored
 from tests.records.made import draft, scores
 from tests.report import samples
 
@@ -118,7 +118,7 @@ def test_it_runs_and_imports_nothing_that_could_run_code(tmp_path: Path, mixed: 
     (tmp_path / "course.toml").write_text("[points]\ncorrectness = 1\n")
     done = subprocess.run(
         [sys.executable, "-c", "import sys; from grader.cli import app; app(standalone_mode=False); "
-         "print({'torch', 'triton', 'grader.judge', 'grader.lanes'} & set(sys.modules))",
+         "print({'torch', 'triton', 'grader.judge', 'grader.run.lanes'} & set(sys.modules))",
          "rescore", "--out", tmp_path, "--course", tmp_path / "course.toml"],
         cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("6 attempts scored anew\n") and done.stdout.endswith("set()\n"), done

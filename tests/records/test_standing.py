@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.course import Course
+from grader.model.course import Course
 from grader.records.attempt import Attempt, hash_of_rules
 from grader.records.draw import beside
 from grader.records.standing import Standing, latest, pending, standing, timed, to_undo

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.catalogue import ROOT
+from grader.model.catalogue import ROOT
 from grader.records.lock import LockedError, locked
 from grader.records.store import FILE, FOLDER, Store, StoreError
 from tests.records.made import add, draft

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
+from grader.model.result import REFERENCE, Rung, Verdict
 from grader.report.load import Entry, Failure
-from grader.result import REFERENCE, Rung, Verdict
 from tests.report import samples, speeds
 
 PATTERNS = ("mistake: last block missing", "stride", "grid", "not finite", "race")

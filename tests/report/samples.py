@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from grader.launched import AccessFacts, Figures, Inspection, LaunchFacts
-from grader.result import (
+from grader.model.launched import AccessFacts, Figures, Inspection, LaunchFacts
+from grader.model.result import (
     UNJUDGED,
     AssignmentResult,
     CheckResult,

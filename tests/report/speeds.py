@@ -1,6 +1,6 @@
 """Measured speed made by hand: fast, slow, across the floor, above the roof, one case alone, matrix products.
 
-The times are those of one H200, the noise is drawn; intervals and points come from `grader.statistics`.
+The times are those of one H200, the noise is drawn; intervals and points come from `grader.model.estimate`.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from grader.result import Flag, Interval, Performance, Rung, Timing
-from grader.statistics import Estimate, combine, estimate, points_share
+from grader.model.estimate import Estimate, combine, estimate, points_share
+from grader.model.result import Flag, Interval, Performance, Rung, Timing
 
 MOST_POINTS = 40
 FLOOR, TARGET = 0.2, 0.9

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from grader import catalogue
-from grader.course import read_course
-from grader.grading import grade
-from grader.lanes import read_job
+from grader.model import catalogue
+from grader.model.course import read_course
+from grader.model.job import read_job
+from grader.model.submission import find_submissions
 from grader.report.pages import write_all
-from grader.submission import find_submissions
+from grader.run.grading import grade
 from tests.report import samples, speeds
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import xml.etree.ElementTree as ET
 import pytest
 from rich.console import Console
 
+from grader.model.result import Sweep, SweepPoint
 from grader.report import curve
 from grader.report.pages import student_page
-from grader.result import Sweep, SweepPoint
 from tests.report import samples
 
 NAN, INFINITE = float("nan"), float("inf")

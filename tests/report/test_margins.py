@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grader.launched import AccessFacts, Inspection, LaunchFacts
+from grader.model.launched import AccessFacts, Inspection, LaunchFacts
 from grader.report.margins import advised, annotated, compared, launches, named, notes
 from grader.report.pages import student_page
 from grader.report.ptx import instructions

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from markupsafe import escape
 
+from grader.model.result import Place, Result
 from grader.report.findings import findings
 from grader.report.gradebook import cell, gradebook
 from grader.report.line import line
@@ -19,7 +20,6 @@ from grader.report.load import Entry, Failure, load_results
 from grader.report.pages import class_page, link, student_page, write_all, write_class, write_student
 from grader.report.source import excerpt
 from grader.report.tally import columns
-from grader.result import Place, Result
 from tests.report import desk, samples
 from tests.report.elements import Elements
 

@@ -9,10 +9,10 @@ import zlib
 
 import pytest
 
+from grader.model.result import ErrorMap, Interval
 from grader.report.charts import MOST_TICKS, WIDTH, Row, Rung, ladder, strip
 from grader.report.error_map import picture
 from grader.report.pages import mapped, thumbnails
-from grader.result import ErrorMap, Interval
 from tests.report import samples
 
 

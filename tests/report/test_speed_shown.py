@@ -6,12 +6,12 @@ import re
 
 import pytest
 
+from grader.model.result import Interval, Performance
+from grader.model.result import Rung as CourseRung
 from grader.report.pages import student_page
 from grader.report.speed import how_fast, why_points
 from grader.report.stages import rungs as ladder_rungs
 from grader.report.stages import standing
-from grader.result import Interval, Performance
-from grader.result import Rung as CourseRung
 from tests.report import samples, speeds
 from tests.report.elements import Elements
 

@@ -7,10 +7,10 @@ import io
 import pytest
 from rich.console import Console
 
+from grader.model.result import AssignmentResult, CheckResult, Correctness, Detail, ErrorMap, Performance, Worst
 from grader.report import terminal
 from grader.report.speed import how_far, how_fast, why_points
 from grader.report.stages import standing
-from grader.result import AssignmentResult, CheckResult, Correctness, Detail, ErrorMap, Performance, Worst
 from tests.report import samples
 
 

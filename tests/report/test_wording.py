@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from grader.model.result import Verdict
+from grader.model.text import clean
 from grader.report.findings import findings, headline, not_measured
 from grader.report.text import figure, points, seconds
-from grader.result import Verdict
-from grader.text import clean
 from tests.report import samples
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.catalogue import ROOT, assignments
-from grader.course import Course
-from grader.lanes import read
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import Course
+from grader.model.job import read
 from grader.suite.context import Context
 
 NAMES = ("silu", "transpose", "rmsnorm_vector")

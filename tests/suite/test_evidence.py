@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from grader import grading
-from grader.assignment import Case
-from grader.catalogue import ROOT, assignments
-from grader.course import Course
 from grader.forkserver.handle import InfrastructureError
-from grader.grading import grade
 from grader.judge.attempt import Attempt
-from grader.lanes import read_job
-from grader.result import AssignmentResult, CheckResult
-from grader.submission import Submission
+from grader.model.assignment import Case
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import Course
+from grader.model.job import read_job
+from grader.model.result import AssignmentResult, CheckResult
+from grader.model.submission import Submission
+from grader.run import grading
+from grader.run.grading import grade
 from grader.suite import plugin
 
 CASE = assignments()["transpose"].cases[3]

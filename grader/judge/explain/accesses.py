@@ -12,9 +12,9 @@ from itertools import combinations_with_replacement
 
 from torch import Tensor
 
-from grader.assignment import Assignment, Input
 from grader.judge.explain.evidence import Finding, plural
 from grader.judge.explain.layout import Layout, layouts
+from grader.model.assignment import Assignment, Input
 from grader.plan.findings import Access
 from grader.plan.plan import Launch, Plan
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from grader.assignment import Assignment, Case, Inputs, Mistake
 from grader.judge.compare import Comparison, corner, error_map, index_of
 from grader.judge.explain.accesses import Seen, beyond_rows, misplaced, same_elements, seen_of, uncovered
 from grader.judge.explain.evidence import UNKNOWN, WEAK, Evidence, Finding, plural
@@ -21,9 +20,10 @@ from grader.judge.explain.regions import where
 from grader.judge.explain.resemblance import resemblance
 from grader.judge.explain.runs import beside, explain_findings
 from grader.judge.explain.silence import explain_copies, explain_unwritten, read_too_early
+from grader.model.assignment import Assignment, Case, Inputs, Mistake
+from grader.model.result import Detail, FailureKind
 from grader.plan import findings as seen
 from grader.plan.plan import Plan
-from grader.result import Detail, FailureKind
 
 ONE_ELEMENT = "One element alone fits many mistakes: larger cases tell more."
 SECOND_CALL = (

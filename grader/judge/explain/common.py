@@ -8,8 +8,8 @@ from functools import partial
 from operator import gt, lt
 from typing import Literal
 
-from grader.assignment import Assignment
-from grader.result import CheckResult
+from grader.model.assignment import Assignment
+from grader.model.result import CheckResult
 
 FEWEST_CASES = 3
 """Fewer cases than this have something in common by chance."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from grader.assignment import Inputs
 from grader.judge.compare import Comparison
+from grader.model.assignment import Inputs
 
 AGREEMENT = 0.98
 """Share of the wrong elements that a claim must account for."""

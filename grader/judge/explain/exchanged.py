@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from grader.assignment import Assignment, Scalar
 from grader.judge.explain.accesses import Seen
 from grader.judge.explain.evidence import Finding
 from grader.judge.explain.lines import quoted
+from grader.model.assignment import Assignment, Scalar
 from grader.plan.plan import Descriptor, Integer, Launch, Plan, Pointer
 from grader.plan.ttir import argument_names
 

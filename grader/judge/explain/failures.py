@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 import signal as signals
 
-from grader.assignment import Assignment
-from grader.result import Detail, FailureKind, Place
-from grader.submission import Cause, Unreadable
+from grader.model.assignment import Assignment
+from grader.model.result import Detail, FailureKind, Place
+from grader.model.submission import Cause, Unreadable
 
 MESSAGE_CHARACTERS = 500
 

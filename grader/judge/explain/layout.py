@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from grader.assignment import Assignment, Scalar, extents
 from grader.judge.explain.evidence import plural
+from grader.model.assignment import Assignment, Scalar, extents
 from grader.plan.plan import ITEM_BYTES, Copy, Plan
 
 

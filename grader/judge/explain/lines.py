@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from grader.assignment import Assignment
-from grader.result import Place
+from grader.model.assignment import Assignment
+from grader.model.result import Place
 
 NAME_CHARACTERS = 80
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from grader.assignment import Assignment, Inputs, Mistake
 from grader.judge.explain.evidence import AGREEMENT, ENOUGH, ROUNDING, Evidence, Finding
+from grader.model.assignment import Assignment, Inputs, Mistake
 
 EXACT_AGREEMENT = 0.9999
 """Share of the wrong elements that a mistake must account for, so that two that differ in the last few elements are

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from grader.assignment import Assignment
 from grader.judge.explain.lines import in_line, place, quoted
+from grader.model.assignment import Assignment
+from grader.model.result import Detail
 from grader.plan.check import BeyondBuffer, GridTooLarge, HostMemory, NotOnTarget, Problem, TooMuchMemory
-from grader.result import Detail
 
 OWN = "a tensor of the submission's own"
 FIT = "Do the shape and strides of as_strided, or of a tensor descriptor, fit the tensor?"

@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.assignment import Assignment
-from grader.desk import ARCHIVES, found_instead
 from grader.judge.explain.failures import explain_failure
 from grader.judge.explain.lines import place, quoted
+from grader.model.assignment import Assignment
+from grader.model.desk import ARCHIVES, found_instead
+from grader.model.result import Detail
 from grader.plan.messages import Absent, Refusal, Refused
-from grader.result import Detail
 
 NO_NUMBERS = ", but host code has shapes, not numbers"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.assignment import Assignment, Output
 from grader.judge.explain.accesses import Seen, beyond_rows, misplaced
 from grader.judge.explain.evidence import Finding, plural
 from grader.judge.explain.lines import in_line, place, quoted, tensor_name
+from grader.model.assignment import Assignment, Output
+from grader.model.result import Detail
 from grader.plan import findings as seen
-from grader.result import Detail
 
 ONE_TOO_FAR = "One element too far: does the mask say <= n where < n is meant, or is 1 added to the offsets?"
 

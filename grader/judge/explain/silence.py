@@ -6,14 +6,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from grader.assignment import Assignment
 from grader.judge.explain.evidence import Finding, plural
 from grader.judge.explain.lines import in_line, place, quoted
 from grader.judge.explain.runs import empty_grid
+from grader.model.assignment import Assignment
+from grader.model.result import Detail
 from grader.plan.findings import Access, Unwritten
 from grader.plan.plan import Copy, Launch, Plan, Pointer, named
 from grader.plan.ttir import argument_names
-from grader.result import Detail
 
 
 def explain_unwritten(assignment: Assignment, source: str, plan: Plan, call: int = 0) -> Detail | None:

@@ -3,16 +3,16 @@ of one."""
 
 from __future__ import annotations
 
-from grader.assignment import Assignment
 from grader.forkserver.conversation import Lost
 from grader.judge import execution
 from grader.judge.explain.failures import explain_failure
 from grader.judge.explain.lines import in_line, line_text, place, quoted
 from grader.judge.explain.problems import explain_problem
 from grader.judge.explain.refusals import explain_absent, explain_refusal
+from grader.model.assignment import Assignment
+from grader.model.result import Detail, FailureKind
 from grader.plan import check, compiled
 from grader.plan.messages import INLINE_ASSEMBLY, Absent, CannotSimulate, Exhausted, Failed, Refused
-from grader.result import Detail, FailureKind
 
 Stop = Refused | Absent | Failed | CannotSimulate | Exhausted | Lost | check.Problem | compiled.Problem | execution.Lost
 

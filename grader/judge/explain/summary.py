@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from grader.assignment import Assignment
-from grader.hidden import in_words
 from grader.judge.explain.common import Condition, Kind, conditions
 from grader.judge.explain.evidence import UNKNOWN, WEAK, plural
-from grader.result import VERDICT_OF_KIND, CheckResult, Detail, FailureKind, decisive
+from grader.model.assignment import Assignment
+from grader.model.hidden import in_words
+from grader.model.result import VERDICT_OF_KIND, CheckResult, Detail, FailureKind, decisive
 
 RECOGNISED_SHARE = 1 / 3
 """Share of the failed cases that must show a pattern before it speaks for all: a few show one by chance."""
@@ -40,7 +40,7 @@ class Summary:
 
 def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> Summary:
     """One message and one hint for an assignment, from the public checks that decide its verdict. Students read it: of
-    hidden checks it tells what `grader.hidden` does."""
+    hidden checks it tells what `grader.model.hidden` does."""
     said = _explain(assignment, [check for check in checks if not check.hidden])
     message, hint = in_words(checks)
     return replace(said, message=f"{said.message} {message}".strip(), hint=said.hint or hint)

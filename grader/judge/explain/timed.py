@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.judge.timing.pool import Wrong
-from grader.result import Detail
+from grader.model.result import Detail
 
 AGAIN = (
     "Timed calls are like all others: new values, at the sizes of their case. Does the kernel keep something from one "

@@ -6,13 +6,13 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
-from grader.assignment import Assignment, Case
-from grader.catalogue import baseline_source
 from grader.forkserver.handle import InfrastructureError
 from grader.judge.execution import Executor, Lost, executor_zygote
 from grader.judge.planning import Wanted, given_of
 from grader.judge.timing.fitness import Drift
 from grader.kit.inputs import Number
+from grader.model.assignment import Assignment, Case
+from grader.model.catalogue import baseline_source
 
 EAGER, COMPILED = "eager", "compiled"
 # What torch.compile does when it is first called takes seconds.

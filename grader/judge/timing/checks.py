@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from grader.assignment import Assignment, Inputs
 from grader.judge.rows import row_check
+from grader.model.assignment import Assignment, Inputs
 
 # Of one input, secret places that must not have changed.
 INPUT_SAMPLES = 4096

@@ -13,8 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from grader.assignment import Assignment, Case, Input, TimedCase
-from grader.course import Threshold
 from grader.forkserver.handle import InfrastructureError
 from grader.judge.device import Memory
 from grader.judge.execution import Executor, Lost
@@ -24,10 +22,12 @@ from grader.judge.timing.baselines import COMPILED, EAGER, Baselines
 from grader.judge.timing.paired import Blocks, OutOfTime, paired, warmed
 from grader.judge.timing.pool import Pool, Wrong, slot_bytes
 from grader.judge.timing.replays import Replays
+from grader.model.assignment import Assignment, Case, Input, TimedCase
+from grader.model.course import Threshold
+from grader.model.estimate import Estimate, estimate, settled, straddles
+from grader.model.result import Interval, Timing
 from grader.plan.compiled import Binary
 from grader.plan.plan import Plan
-from grader.result import Interval, Timing
-from grader.statistics import Estimate, estimate, settled, straddles
 
 # Whatever a replay's length, its time wavers by some 10 µs on an H200: 1 % of what 6 GiB of slots take to be read and
 # written there.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from grader.statistics import FEWEST_RATIOS, abba_ratios
+from grader.model.estimate import FEWEST_RATIOS, abba_ratios
 
 F = TypeVar("F")
 MOST_BLOCKS = 24

@@ -16,8 +16,6 @@ import numpy
 import torch
 from torch import Tensor
 
-from grader.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
-from grader.catalogue import answer_and_tolerance
 from grader.judge.arena import Arena, Piece
 from grader.judge.buffers import DTYPES
 from grader.judge.compare import POISON, Comparison, compare, same_bits
@@ -25,8 +23,10 @@ from grader.judge.execution import Look, Slot
 from grader.judge.planning import given_tensor
 from grader.judge.timing.checks import Checks, Laid
 from grader.kit.inputs import Spread, Tables, partner_tables, tables
+from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
+from grader.model.catalogue import answer_and_tolerance
+from grader.model.result import Worst
 from grader.plan.messages import GivenTensor
-from grader.result import Worst
 
 # Of one output, secret places that are copied within the clock.
 LOOKED_AT = 1024

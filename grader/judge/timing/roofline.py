@@ -17,8 +17,8 @@ from typing import Any
 
 import torch
 
-from grader.assignment import Work
-from grader.result import IMPOSSIBLE
+from grader.model.assignment import Work
+from grader.model.result import IMPOSSIBLE
 
 MAX_AGE_SECONDS = 600.0
 """Seconds for which a process keeps its measured roofs: clocks and temperature drift over minutes."""

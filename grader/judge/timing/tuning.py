@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from grader.assignment import Assignment
 from grader.judge.execution import Executor, Lost
 from grader.judge.planning import Unplanned, Wanted
 from grader.judge.preparing import Preparing, kernels_of
 from grader.judge.timing.pool import Pool, Wrong
 from grader.judge.timing.replays import Replays
+from grader.model.assignment import Assignment
 from grader.plan.compiled import Binary
 from grader.plan.messages import Answers
 from grader.plan.plan import Plan

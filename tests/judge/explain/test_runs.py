@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 import torch
 
-from grader.assignment import DType, Mistake, Output
 from grader.judge.compare import compare
 from grader.judge.explain import explain_case, explain_findings
 from grader.judge.explain.runs import beside
+from grader.model.assignment import DType, Mistake, Output
+from grader.model.result import Detail
 from grader.plan.findings import (
     Assertion,
     EmptyGrid,
@@ -21,7 +22,6 @@ from grader.plan.findings import (
     Race,
     Unwritten,
 )
-from grader.result import Detail
 from tests.judge import faults
 from tests.judge.toys import LINE, SILU, Fault, judge
 

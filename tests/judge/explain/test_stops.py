@@ -10,11 +10,11 @@ from grader.forkserver.conversation import Lost
 from grader.judge import execution
 from grader.judge.explain import explain_remarks, explain_stop
 from grader.judge.explain.stops import Stop
+from grader.model.result import FailureKind
 from grader.plan import compiled
 from grader.plan.check import BeyondBuffer, GridTooLarge, HostMemory, NotOnTarget, TooMuchMemory
 from grader.plan.findings import EmptyGrid, MaskedUsed
 from grader.plan.messages import Absent, CannotSimulate, Exhausted, Failed, Skipped
-from grader.result import FailureKind
 from tests.judge.toys import SILU
 
 SOURCE = "\n" * 9 + "    tl.store(out_ptr, x)\n    while True:\n"

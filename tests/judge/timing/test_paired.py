@@ -12,7 +12,7 @@ import pytest
 
 from grader.judge.timing import paired as rules
 from grader.judge.timing.paired import MOST_BLOCKS, Blocks, OutOfTime, paired, warmed
-from grader.statistics import FEWEST_RATIOS, estimate
+from grader.model.estimate import FEWEST_RATIOS, estimate
 
 NEVER = math.inf
 

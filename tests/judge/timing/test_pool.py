@@ -8,8 +8,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.assignment import Case, TimedCase
-from grader.catalogue import assignments, right_answer
 from grader.forkserver.handle import InfrastructureError
 from grader.judge.compare import poison_, poisoned
 from grader.judge.device import Memory
@@ -19,6 +17,8 @@ from grader.judge.timing.checks import Checks, Laid
 from grader.judge.timing.measure import fitting
 from grader.judge.timing.pool import Pool, Wrong, slot_bytes
 from grader.kit.author import rows_of
+from grader.model.assignment import Case, TimedCase
+from grader.model.catalogue import assignments, right_answer
 from tests.assignments.tiny import tiny
 from tests.judge.toys import BLEND
 

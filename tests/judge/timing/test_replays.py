@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from grader.assignment import Case
-from grader.catalogue import assignments
 from grader.judge.execution import Captured, Taken
 from grader.judge.timing.pool import Pool
 from grader.judge.timing.replays import Replays
+from grader.model.assignment import Case
+from grader.model.catalogue import assignments
 
 EMPTY, SLOT = Taken(host=40e-6, device=15e-6), 1e-3
 

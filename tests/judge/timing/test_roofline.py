@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from grader.assignment import Work
 from grader.judge.timing import roofline
 from grader.judge.timing.roofline import Roofline, RooflineError, fraction, measure, share
+from grader.model.assignment import Work
 
 ROOFS = Roofline("a device", copy=4e12, matmul=7e14, pinned=5e10, copy_how="", matmul_how="", seconds=0.5)
 SQUARE = 8192 * 8192

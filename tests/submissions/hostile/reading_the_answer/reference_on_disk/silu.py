@@ -9,7 +9,7 @@ import torch
 import triton
 import triton.language as tl
 
-FILES = ("reference/silu.py", "assignments/silu/assignment.py", "grader/catalogue.py", "tests/test_submissions.py",
+FILES = ("reference/silu.py", "assignments/silu/assignment.py", "grader/model/catalogue.py", "tests/test_submissions.py",
          "course.toml", "grader/judge/compare.py")
 
 

@@ -1,0 +1,346 @@
+"""Whether an assignment is fit to be handed out: what its files lack, and which wrong answers would pass, in words.
+
+Each check yields sentences, none where all is well. What an author's own code raises is a sentence, too.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import torch
+from torch import Tensor
+
+from grader.author import handout
+from grader.author.student_kit import solved
+from grader.judge.attempt import Attempt
+from grader.judge.buffers import DTYPES
+from grader.judge.compare import Comparison, compare, poison_
+from grader.judge.inspection import FACTS, good_figures
+from grader.model import catalogue
+from grader.model.assignment import Assignment, Case, Inputs, Scalar, Work, shape_of
+from grader.model.catalogue import ROOT, right_answer
+from grader.model.course import read_course
+from grader.model.submission import Source
+
+SEEDS = (11, 22)
+EARLIER = 33
+# A block that a student may choose: some case must need more than one.
+LARGE_BLOCK = 4096
+# Half precision must err by this many times the error allowed, so that chance decides nothing.
+HALF_PRECISION_RATIO = 3.0
+# Mistakes are told apart on answers of at most this many elements.
+LARGEST = 50_000
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An assignment, and the folder that holds `assignments/`, `reference/` and `student_template/`."""
+
+    assignment: Assignment
+    root: Path
+
+    def drawn(self, case: Case, seed: int) -> tuple[Inputs, Tensor]:
+        """Inputs of a case, and the right answer to them."""
+        inputs = self.assignment.make_inputs(case, torch.Generator().manual_seed(seed))
+        return inputs, _float64("oracle", right_answer(self.assignment, inputs))
+
+    def compared(self, answer: Tensor, inputs: Inputs, expected: Tensor) -> Comparison:
+        """An answer as a kernel would store it, against the right one."""
+        allowed = None
+        if self.assignment.tolerance is not None:
+            allowed = _float64("tolerance", self.assignment.tolerance(inputs, expected))
+        return compare(answer.to(DTYPES[self.assignment.output.dtype]).contiguous(), expected, allowed)
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        return self.assignment.cases_for("cpu")
+
+
+def verify(name: str, root: Path = ROOT) -> Iterator[tuple[str, list[str]]]:
+    """What each check is about, and what it found, for the assignment in `root/assignments/name`.
+
+    Where files are missing, or the author's code raises, that is the last.
+    """
+    for about, check in {"its files are there": _files, **CHECKS}.items():
+        problems, raised = [], False
+        try:
+            for problem in check(Subject(_assignment(name, root), root)):
+                problems.append(problem)
+        except Exception as error:
+            ours = isinstance(error, catalogue.CatalogueError)
+            problems.append(str(error) if ours else catalogue.blame(error, root / "assignments"))
+            raised = True
+        # Once each, not once for each seed.
+        yield about, list(dict.fromkeys(problems))
+        if raised or (problems and check is _files):
+            return
+
+
+def trial(subject: Subject) -> Iterator[str]:
+    """What would fail in every grading and takes no time to find: a baseline that is missing, and what the assignment's
+    own functions make of its first case. Raises what they raise.
+
+    Grading needs neither stub, handout nor reference: what students are given has no reference.
+    """
+    yield from _baseline(subject)
+    first = subject.assignment.model_copy(update={"cases": subject.cases[:1]})
+    yield from _right_answers(Subject(first, subject.root))
+    for case in first.cases:
+        inputs, _ = subject.drawn(case, SEEDS[0])
+        for mistake in first.mistakes:
+            mistake.answer(**inputs)
+
+
+def _assignment(name: str, root: Path) -> Assignment:
+    found = catalogue.assignments(root)
+    if name not in found:
+        expected = ", ".join(found)
+        raise catalogue.CatalogueError(f"{root}/assignments/{name}: no such assignment; one of {expected} expected")
+    return found[name]
+
+
+def _files(subject: Subject) -> Iterator[str]:
+    """Those that a student, a course or the judge needs, with the functions in them."""
+    assignment, root = subject.assignment, subject.root
+    yield from _baseline(subject)
+    for folder in ("reference", "student_template"):
+        yield from _file(subject, root / folder / assignment.file, assignment.function)
+    path = handout.handout(assignment.name, root)
+    if not path.is_file():
+        yield f"{path}: file expected, a text for students"
+
+
+def _baseline(subject: Subject) -> Iterator[str]:
+    path = subject.root / "assignments" / subject.assignment.name / "baseline.py"
+    yield from _file(subject, path, "eager", "compiled")
+
+
+def _file(subject: Subject, path: Path, *functions: str) -> Iterator[str]:
+    given = [p.name for p in subject.assignment.parameters]
+    if not path.is_file():
+        yield f"{path}: file expected, with {' and '.join(functions)}({', '.join(given)})"
+        return
+    there = _functions(path)
+    for function in functions:
+        if there.get(function) != given:
+            yield f"{path}: a function {function}({', '.join(given)}) expected"
+
+
+def _functions(path: Path) -> dict[str, list[str]]:
+    """The functions at a file's top level, with the names of their parameters."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    return {node.name: [a.arg for a in node.args.args] for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def _float64(about: str, value: object) -> Tensor:
+    if not isinstance(value, Tensor) or value.dtype != torch.float64:
+        got = str(value.dtype).removeprefix("torch.") if isinstance(value, Tensor) else type(value).__name__
+        raise catalogue.CatalogueError(f"{about}: a tensor of float64 expected, got {got}")
+    return value
+
+
+def _stub(subject: Subject) -> Iterator[str]:
+    if said := solved(subject.root / "student_template" / subject.assignment.file, subject.assignment.function):
+        yield said
+
+
+def _cases(subject: Subject) -> Iterator[str]:
+    sizes = [case.sizes for case in subject.cases]
+    largest = max(math.prod(shape_of(subject.assignment.output, case)) for case in subject.cases)
+    if any(value != 1 for value in sizes[0].values()):
+        yield "cases: the first has every size 1, so that the smallest thing that can go wrong is told first"
+    if not any(value > 1 and not value & (value - 1) for one in sizes for value in one.values()):
+        yield "cases: one with a size that is a power of two is missing"
+    if not any(value > 2 and value & (value - 1) for one in sizes for value in one.values()):
+        yield "cases: one with a size that is no power of two is missing, which masks are for"
+    if largest <= LARGE_BLOCK:
+        yield f"cases: the largest output has {largest:,} elements; more than {LARGE_BLOCK:,} expected, several blocks"
+    if len(subject.assignment.cases) == len(subject.cases):
+        yield 'cases: none for a GPU alone (gpu="8192x8192"), where sizes pass what int32 or a grid can count'
+    if not subject.assignment.timed:
+        yield "timed: no case, so speed cannot be measured"
+
+
+def _drawing(subject: Subject) -> Iterator[str]:
+    """Inputs are as declared, and others for another seed."""
+    for case in subject.cases:
+        (inputs, _), (same, _), (other, _) = (subject.drawn(case, seed) for seed in (SEEDS[0], SEEDS[0], SEEDS[1]))
+        for p in subject.assignment.parameters:
+            if p.kind == "output":
+                continue
+            value = inputs[p.name]
+            if isinstance(p, Scalar):
+                if not isinstance(value, float) or value != same[p.name] or value == other[p.name]:
+                    yield f"{case.name}: {p.name}: a number that follows from the seed expected"
+            elif value.shape != shape_of(p, case) or value.dtype != DTYPES[p.dtype] or not value.is_contiguous():
+                yield f"{case.name}: {p.name}: a contiguous tensor {shape_of(p, case)} of {p.dtype} expected"
+            elif value.dtype.is_floating_point and not bool(value.isfinite().all()):
+                yield f"{case.name}: {p.name}: finite numbers expected"
+            elif not torch.equal(value, same[p.name]) or torch.equal(value, other[p.name]):
+                yield f"{case.name}: {p.name}: contents that follow from the seed expected"
+
+
+def _right_answers(subject: Subject) -> Iterator[str]:
+    for case in subject.cases:
+        for seed in SEEDS:
+            inputs, expected = subject.drawn(case, seed)
+            shape = shape_of(subject.assignment.output, case)
+            if expected.shape != shape:
+                yield f"{case.name}: oracle: a tensor of shape {shape} expected, got {tuple(expected.shape)}"
+                return
+            if not subject.compared(expected, inputs, expected).passed:
+                yield f"{case.name}: the oracle's own answer, rounded, is outside of the tolerance"
+    module = catalogue.baseline(subject.assignment.name, subject.root)
+    for case in subject.cases:
+        inputs, expected = subject.drawn(case, SEEDS[0])
+        out = torch.empty(expected.shape, dtype=DTYPES[subject.assignment.output.dtype])
+        poison_(out)
+        returned = module.eager(**inputs, out=out)
+        if not subject.compared(out if returned is None else returned, inputs, expected).passed:
+            yield f"{case.name}: the baseline's answer is wrong: baseline.py, eager"
+
+
+def _wrong_answers(subject: Subject) -> Iterator[str]:
+    """Answers that cost no work fail on every case, except where they are right by nature."""
+    by_nature = dict(subject.assignment.right_by_nature)
+    for case in subject.cases:
+        for null, answer_of in NULLS.items():
+            why = by_nature.pop(f"{case.name}: {null}", None)
+            passed = {subject.compared(answer, inputs, expected).worst_ratio <= _least(null)
+                      for inputs, expected in (subject.drawn(case, seed) for seed in SEEDS)
+                      if (answer := answer_of(subject, case, inputs, expected)) is not None}
+            if True in passed and why is None:
+                yield (f"{case.name}: {null} would pass; change the sizes or the inputs, or say why it is right: "
+                       f'right_by_nature={{"{case.name}: {null}": "…"}}')
+            elif passed == {False} and why is not None:
+                yield f"{case.name}: {null} does not pass: right_by_nature says that it does ({why})"
+    for unknown in by_nature:
+        yield f"right_by_nature: {unknown!r} is none of the cases and wrong answers ({', '.join(NULLS)})"
+
+
+def _mistakes(subject: Subject) -> Iterator[str]:
+    """Each mistake fails on some case, and no two of different names give the same answer on every case."""
+    answers: dict[str, list[Tensor | None]] = {}
+    failed: dict[str, bool] = {}
+    for case in subject.cases:
+        inputs, expected = subject.drawn(case, SEEDS[0])
+        for number, mistake in enumerate(subject.assignment.mistakes):
+            answer = mistake.answer(**inputs)
+            if answer is not None and _float64(f"mistake {mistake.name!r}", answer).shape != expected.shape:
+                got = tuple(answer.shape)
+                yield f"{case.name}: mistake {mistake.name!r}: shape {tuple(expected.shape)} expected, got {got}"
+                return
+            wrong = answer is not None and not subject.compared(answer, inputs, expected).passed
+            failed[mistake.name] = failed.get(mistake.name, False) or wrong
+            small = answer is not None and 1 < expected.numel() <= LARGEST
+            answers.setdefault(f"{number} {mistake.name}", []).append(answer if small else None)
+    for name, wrong in failed.items():
+        if not wrong:
+            yield f"mistake {name!r} is wrong on no case, so no student can be told of it"
+    names = list(answers)
+    for place, one in enumerate(names):
+        for other in names[:place]:
+            pairs = [(a, b) for a, b in zip(answers[one], answers[other], strict=True) if a is not None]
+            first, second = (key.partition(" ")[2] for key in (other, one))
+            same = all(b is not None and torch.allclose(a, b, equal_nan=True) for a, b in pairs)
+            if first != second and pairs and same:
+                yield f"mistakes {first!r} and {second!r} give one answer on every case: which was made cannot be told"
+
+
+def _timing(subject: Subject) -> Iterator[str]:
+    """What measuring speed asks of an assignment besides: work, rows, a check of places, new contents."""
+    assignment = subject.assignment
+    for case in (case for timed in assignment.timed for case in timed.siblings()):
+        if assignment.work is not None and not isinstance(found := assignment.work(case.sizes), Work):
+            yield f"{case.name}: work: a Work expected, got {type(found).__name__}"
+    case = max(subject.cases, key=lambda case: math.prod(shape_of(assignment.output, case)))
+    inputs, expected = subject.drawn(case, SEEDS[0])
+    if assignment.rows is not None:
+        for index in (slice(0, 1), torch.tensor([len(expected) - 1, 0])):
+            part = _float64("rows: the oracle of them", right_answer(assignment, assignment.rows(inputs, index)))
+            if part.shape != expected[index].shape or not torch.allclose(part, expected[index]):
+                yield f"{case.name}: rows: inputs expected whose answer is these rows of the whole answer"
+                break
+    if assignment.spot_check is not None:
+        check = assignment.spot_check([inputs], torch.Generator().manual_seed(SEEDS[0]))
+        right = expected.to(DTYPES[assignment.output.dtype])
+        for about, answer, passes in (("right", right, True), ("wrong", torch.zeros_like(right), False)):
+            if bool((check([inputs], [answer]) <= 1).all()) != passes:
+                yield f"{case.name}: spot_check: an answer that is {about} {'fails' if passes else 'passes'}"
+    if assignment.renew is not None:
+        renewal = assignment.renew(inputs, numpy.random.default_rng(SEEDS[0]))
+        renewal.elements.copy_(renewal.values)
+        if not torch.equal(right_answer(assignment, inputs), right_answer(assignment, renewal.inputs)):
+            yield f"{case.name}: renew: what it writes leads to another answer than its inputs"
+
+
+def _handout(subject: Subject) -> Iterator[str]:
+    drawn = handout.parts(subject.assignment, read_course(ROOT / "course.toml", frozenset(catalogue.files())))
+    yield from handout.problems(handout.handout(subject.assignment.name, subject.root), drawn)
+
+
+def _reference(subject: Subject) -> Iterator[str]:
+    """The reference kernel gets full marks."""
+    path = subject.root / "reference" / subject.assignment.file
+    course = read_course(ROOT / "course.toml", frozenset(catalogue.files()))
+    attempt = Attempt(subject.assignment, Source(content=path.read_bytes()), course, secrets.token_bytes(32), "cpu")
+    try:
+        for check in (attempt.read(), *map(attempt.check, subject.cases), attempt.compiles()):
+            if check.outcome == "failed" and check.detail is not None:
+                yield f"{path}: {check.id}: {check.detail.message} {check.detail.hint}".strip()
+        name, found = subject.assignment.name, attempt.inspection
+        kept = subject.root / "assignments" / name / FACTS
+        if kept.is_file() and (found is None or found.figures != good_figures(name, subject.root)):
+            yield f"{kept}: not the figures of {path}; kernelmark inspect {path} --keep writes them"
+    finally:
+        attempt.close()
+
+
+def _the_input(subject: Subject, case: Case, inputs: Inputs, expected: Tensor) -> Tensor:
+    """The first input's elements in memory order, repeated or cut to fill the output."""
+    flat = _first(inputs).reshape(-1)
+    return flat.repeat(-(-expected.numel() // flat.numel()))[: expected.numel()].view(expected.shape)
+
+
+def _half_precision(subject: Subject, case: Case, inputs: Inputs, expected: Tensor) -> Tensor | None:
+    """The most accurate half precision there is: only inputs and answer are rounded."""
+    if subject.assignment.output.dtype != "float32":
+        return None
+    rounded = {name: v.half().float() if isinstance(v, Tensor) else v for name, v in inputs.items()}
+    return right_answer(subject.assignment, rounded).half()  # type: ignore[no-any-return]
+
+
+def _first(inputs: Inputs) -> Tensor:
+    return next(value for value in inputs.values() if isinstance(value, Tensor))
+
+
+def _least(null: str) -> float:
+    return HALF_PRECISION_RATIO if null == "half precision" else 1.0
+
+
+CHECKS: Mapping[str, Callable[[Subject], Iterator[str]]] = {
+    "its stub is left to be written": _stub,
+    "its cases reach the hard shapes": _cases,
+    "its inputs follow from the seed": _drawing,
+    "right answers pass": _right_answers,
+    "wrong answers fail": _wrong_answers,
+    "its mistakes are told apart": _mistakes,
+    "its speed can be measured": _timing,
+    "its handout says what is graded": _handout,
+    "its reference kernel gets full marks": _reference,
+}
+NULLS: Mapping[str, Callable[[Subject, Case, Inputs, Tensor], Tensor | None]] = {
+    "zeros": lambda subject, case, inputs, expected: torch.zeros_like(expected),
+    "ones": lambda subject, case, inputs, expected: torch.ones_like(expected),
+    "the input": _the_input,
+    "the mean": lambda subject, case, inputs, expected: _first(inputs).double().mean().expand(expected.shape),
+    "an earlier answer": lambda subject, case, inputs, expected: subject.drawn(case, EARLIER)[1],
+    "half precision": _half_precision,
+}
+"""Answers of kernels that do not solve the assignment."""

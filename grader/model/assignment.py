@@ -1,0 +1,295 @@
+"""What an assignment is: the contract a student fills in, the cases it is checked on, and what counts as right.
+
+An `assignments/<name>/assignment.py` defines one `ASSIGNMENT` of this type, with the words of `grader.kit.author`;
+`grader.model.catalogue` finds it by scanning.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+DType = Literal["float32", "float16", "uint8"]
+Inputs = Mapping[str, Any]
+"""Argument name to value: a torch tensor for each `Input`, a float for each `Scalar`; never the output."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Input(_Frozen):
+    """A tensor the judge fills. `shape` names sizes of the case, `("M", "N")`; a number is the same in every case, as
+    the channels of a picture: `(3, "H", "W")`."""
+
+    kind: Literal["input"] = "input"
+    name: str
+    shape: tuple[str | int, ...]
+    dtype: DType = "float32"
+    place: Literal["device", "host"] = "device"
+
+    @property
+    def size_names(self) -> tuple[str, ...]:
+        return tuple(size for size in self.shape if isinstance(size, str))
+
+
+class Scalar(_Frozen):
+    """A Python float passed by value."""
+
+    kind: Literal["scalar"] = "scalar"
+    name: str
+
+
+class Output(_Frozen):
+    """The tensor the student writes; it arrives full of NaN, or of one arbitrary byte."""
+
+    kind: Literal["output"] = "output"
+    name: str = "out"
+    shape: tuple[str, ...]
+    dtype: DType = "float32"
+
+    @property
+    def size_names(self) -> tuple[str, ...]:
+        return self.shape
+
+
+Parameter = Annotated[Input | Scalar | Output, Field(discriminator="kind")]
+
+
+class Case(_Frozen):
+    """One set of sizes and one distribution of inputs.
+
+    `name` is part of a pytest id and of result.json, so it stays short and plain: `5x9`, `1009-tiny`.
+    `values` names a distribution that the assignment's `make_inputs` knows.
+    `needs` is "gpu" for sizes that the simulator would take too long for.
+    `visibility` is "hidden" for a case of which students are told no more than what kind of failure it shows.
+    """
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)
+    sizes: dict[str, int]
+    values: str = "mixed"
+    needs: Literal["any", "gpu"] = "any"
+    visibility: Literal["public", "hidden"] = "public"
+
+    @property
+    def hidden(self) -> bool:
+        return self.visibility == "hidden"
+
+
+class TimedCase(Case):
+    """A case whose calls are timed on a GPU. `smaller` are sizes for devices with less memory, the largest first."""
+
+    smaller: tuple[dict[str, int], ...] = ()
+
+    def siblings(self) -> Iterator[Case]:
+        """This case, then the smaller ones, each named after its sizes."""
+        yield self
+        for sizes in self.smaller:
+            yield Case(name="x".join(map(str, sizes.values())), sizes=sizes, values=self.values)
+
+
+class Work(_Frozen):
+    """The least work that any kernel must do.
+
+    `bytes` are read from and written to device memory, each counted once; `flop` is arithmetic of fp16 matrix products
+    alone, since no other arithmetic has a roof here; `host_bytes` come from host memory.
+    """
+
+    bytes: float = 0
+    flop: float = 0
+    host_bytes: float = 0
+
+
+class Baseline(_Frozen):
+    """The PyTorch ways of doing the work, by what reports call them.
+
+    `assignments/<name>/baseline.py` defines them with the assignment's parameters: `eager(…)`, which a submission's
+    speed is graded against, and `compiled(…)`, by torch.compile, which is reported beside it. Each returns its answer,
+    or writes it into the output, whichever costs PyTorch less. The file runs in an executor of its own.
+    """
+
+    name: str
+    compiled: str
+
+
+class Mistake(_Frozen):
+    """A wrong answer that students give, and what to tell one whose output equals it.
+
+    `answer(**inputs)` returns what the mistaken kernel would compute, in float64, of the output's shape, or None for
+    a case where the mistake cannot be told apart.
+    """
+
+    name: str
+    hint: str
+    answer: Callable[..., Any]
+
+
+class Renewal(NamedTuple):
+    """What makes the right answer another one, where inputs take too long to make anew.
+
+    `elements` is a one-dimensional view of the given input `name`, `values` what is to stand there: the answer depends
+    on each of these, and on nothing else. `inputs` are others, small, with the same right answer.
+    """
+
+    name: str
+    elements: Any
+    values: Any
+    inputs: Inputs
+
+
+class Assignment(_Frozen):
+    """One kernel to write.
+
+    `oracle(**inputs)` returns the right answer, in float64 and of the output's shape.
+    `make_inputs(case, generator)` returns a tensor or float for every input and scalar, drawn from the
+    `torch.Generator` it is given. `distributions(case)` tells the same as data (`grader.kit.inputs`), by the name of
+    the parameter: timed cases with inputs on the device need it. `tolerance(inputs, expected)` returns the absolute
+    error allowed for each element (float64, broadcastable to `expected`, itself float64); None means that every bit
+    must match.
+    `right_by_nature` names answers that solve nothing and are right in a case all the same, with the reason:
+    `{"1x1: the input": "one element: its transpose is itself"}`; the names are those of `grader.author.verify`.
+    `operators` are the dispatched operators that a submission may use beyond allocation and views.
+    `rows(inputs, index)` returns the inputs that give the rows `index` of the output (a slice, or a tensor of their
+    numbers), so that large answers can be compared in parts; None where the whole output takes the whole inputs.
+    `spot_check(inputs, generator)` is for timed answers whose oracle costs much more than they do, of many calls at
+    once. It is called before them with the inputs of each, keeps little of them and returns `check(inputs, outputs)`
+    for afterwards, which takes the inputs as they then stand in shared memory: for each call (float64) the largest
+    error found over the error allowed, so at most 1 passes, and infinite for NaN. It must say what a kernel may gain
+    that changes the inputs: few elements can matter much, so what they are all needed for is to be kept from before.
+    What is looked at is drawn from the judge's own generator, on the device of the tensors. None where the oracle is
+    cheap enough.
+    `renew(inputs, generator)` tells what to write into inputs on the host before each batch of timed calls, instead of
+    `make_inputs`, where they take seconds to make; all else in them is zero. It writes nothing itself. The generator is
+    NumPy's, since torch's on the CPU have only 2^32 sequences. Timed cases with inputs on the host need it, and then
+    all of them lie there.
+    `timed` are the cases that speed is measured on, `work(sizes)` what they must move and compute at the least.
+    """
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    title: str
+    formula: str
+    order: int = 0
+    parameters: tuple[Parameter, ...]
+    oracle: Callable[..., Any]
+    cases: tuple[Case, ...]
+    baseline: Baseline
+    make_inputs: Callable[[Case, Any], Inputs]
+    distributions: Callable[[Case], Mapping[str, Any]] | None = None
+    tolerance: Callable[[Inputs, Any], Any] | None = None
+    mistakes: tuple[Mistake, ...] = ()
+    right_by_nature: Mapping[str, str] = {}
+    operators: frozenset[str] = frozenset()
+    rows: Callable[[Inputs, Any], Inputs] | None = None
+    renew: Callable[[Inputs, Any], Renewal] | None = None
+    spot_check: Callable[[Sequence[Inputs], Any], Callable[[Sequence[Inputs], Sequence[Any]], Any]] | None = None
+    timed: tuple[TimedCase, ...] = ()
+    work: Callable[[Mapping[str, int]], Work] | None = None
+
+    @property
+    def file(self) -> str:
+        return file_of(self.name)
+
+    @property
+    def function(self) -> str:
+        return self.name
+
+    @property
+    def output(self) -> Output:
+        return next(p for p in self.parameters if isinstance(p, Output))
+
+    @property
+    def signature(self) -> str:
+        """As a student writes it: `silu(x, out)`."""
+        return f"{self.function}({', '.join(p.name for p in self.parameters)})"
+
+    @property
+    def on_host(self) -> bool:
+        """Whether an input lies in host memory: the host is then in the clock of a timed call."""
+        return any(isinstance(p, Input) and p.place == "host" for p in self.parameters)
+
+    def cases_for(self, device: str) -> tuple[Case, ...]:
+        """The cases of a grading on `device`, "cpu" or "cuda"."""
+        return tuple(c for c in self.cases if c.needs == "any" or device != "cpu")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if sum(isinstance(p, Output) for p in self.parameters) != 1:
+            raise ValueError("parameters: exactly one Output expected")
+        names = [c.name for c in self.cases]
+        if not names or len(set(names)) != len(names):
+            raise ValueError("cases: at least one, each with a name of its own")
+        if self.cases[0].hidden or any(case.hidden for case in self.timed):
+            raise ValueError("cases: a public one first expected, and timed ones all public")
+        needed = {size for p in self.parameters if not isinstance(p, Scalar) for size in p.size_names}
+        smaller = [case for timed in self.timed for case in timed.siblings()]
+        for case in (*self.cases, *smaller):
+            if missing := needed - set(case.sizes):
+                raise ValueError(f"case {case.name}: sizes lack {', '.join(sorted(missing))}")
+            if any(value < 1 for value in case.sizes.values()):
+                raise ValueError(f"case {case.name}: sizes are at least 1")
+        on_device = [p.name for p in self.parameters if isinstance(p, Input) and p.place == "device"]
+        on_host = [p.name for p in self.parameters if isinstance(p, Input) and p.place == "host"]
+        if self.timed and on_device and on_host:
+            raise ValueError(f"timed: inputs all in one place expected, {on_host[0]} is on the host")
+        if self.renew is not None and on_device:
+            raise ValueError(f"renew: inputs on the host expected, {on_device[0]} is on the device")
+        numbers = [p.name for p in self.parameters if isinstance(p, Scalar)]
+        if self.renew is not None and numbers:
+            raise ValueError(f"renew: tensors alone expected, {numbers[0]} is a number")
+        if self.timed and on_host and self.renew is None:
+            raise ValueError("renew: expected where inputs on the host are timed")
+        given = [p.name for p in self.parameters if not isinstance(p, Output)]
+        answers = {"oracle": self.oracle, **{f"mistake {one.name!r}": one.answer for one in self.mistakes}}
+        for about, answer in answers.items():
+            try:
+                inspect.signature(answer).bind(**dict.fromkeys(given))
+            except TypeError:
+                got = inspect.signature(answer)
+                raise ValueError(f"{about}: parameters ({', '.join(given)}) expected, got {got}") from None
+        if any(not re.fullmatch(r"aten::\w+", name) for name in self.operators):
+            raise ValueError("operators: names like aten::copy_ expected")
+        return self
+
+
+def cases(
+    sizes: str, names: str, *, gpu: str = "", visibility: Literal["public", "hidden"] = "public"
+) -> tuple[Case, ...]:
+    """Cases by their names: `cases("M N", "5x9 67x127-extreme", gpu="8192x8192")` has three, of which the last is for a
+    GPU alone. What follows a dash names the case's values. Hidden ones stand in a file of their own, `hidden.toml`."""
+    def case(name: str, needs: Literal["any", "gpu"]) -> Case:
+        return Case(name=name, sizes=_sizes(sizes, name), values=name.partition("-")[2] or "mixed", needs=needs,
+                    visibility=visibility)
+
+    return (*(case(name, "any") for name in names.split()), *(case(name, "gpu") for name in gpu.split()))
+
+
+def timed(sizes: str, *names: str) -> tuple[TimedCase, ...]:
+    """Timed cases: each of `names` is one, then its smaller sizes for devices with less memory, the largest first."""
+    return tuple(
+        TimedCase(name=first, sizes=_sizes(sizes, first), smaller=tuple(_sizes(sizes, name) for name in smaller))
+        for first, *smaller in (one.split() for one in names))
+
+
+def _sizes(sizes: str, name: str) -> dict[str, int]:
+    names, found = sizes.split(), name.partition("-")[0].split("x")
+    if len(found) != len(names) or not all(size.isdecimal() for size in found):
+        raise ValueError(f"case {name!r}: {len(names)} sizes expected ({'x'.join(names)})")
+    return dict(zip(names, map(int, found), strict=True))
+
+
+def file_of(name: str) -> str:
+    """The file that a student fills in for the assignment of this name."""
+    return f"{name}.py"
+
+
+def shape_of(parameter: Input | Output, case: Case) -> tuple[int, ...]:
+    """The shape of a tensor in a case: `(3, "M", "N")` with `{"M": 5, "N": 9}` is `(3, 5, 9)`."""
+    return extents(parameter, case.sizes)
+
+
+def extents(parameter: Input | Output, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    return tuple(size if isinstance(size, int) else sizes[size] for size in parameter.shape)

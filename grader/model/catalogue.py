@@ -1,0 +1,142 @@
+"""Finds the assignments: every `assignments/<name>/assignment.py`. No list anywhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import tomllib
+import traceback
+from collections.abc import Collection
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from grader.model.assignment import Assignment, Inputs, cases, file_of
+
+ROOT = Path(__file__).resolve().parents[2]
+HIDDEN = "hidden.toml"
+"""The file of an assignment's hidden cases, if it has any, beside its assignment.py: students do not get it."""
+
+
+class CatalogueError(Exception):
+    """An assignment folder is not what it should be; the text names the file and what was expected."""
+
+
+def files(root: Path = ROOT) -> dict[str, str]:
+    """The file that a student fills in for each assignment, by the assignment's name: nothing is imported for it."""
+    return {folder.name: file_of(folder.name) for folder in _folders(root)}
+
+
+def select(names: Collection[str], only: Collection[str]) -> list[str]:
+    """Those `names` that stand in `only`, all of them if it is empty. Raises ValueError, one line."""
+    for name in only:
+        if name not in names:
+            raise ValueError(f"{name!r} is no assignment; one of {', '.join(names)} expected")
+    return [name for name in names if not only or name in only]
+
+
+@cache
+def assignments(root: Path = ROOT) -> dict[str, Assignment]:
+    """Every assignment under `root`, by name, in the order they are taught."""
+    found = [read(folder / "assignment.py") for folder in _folders(root)]
+    return {a.name: a for a in sorted(found, key=lambda a: (a.order, a.name))}
+
+
+def baseline_source(name: str, root: Path = ROOT) -> bytes:
+    """The text of an assignment's `baseline.py`, which a worker runs."""
+    path = root / "assignments" / name / "baseline.py"
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CatalogueError(f"{path}: {error.strerror}; functions eager and compiled expected") from None
+
+
+@cache
+def baseline(name: str, root: Path = ROOT) -> ModuleType:
+    """An assignment's baselines in this process, for tests and benchmarks: `eager` and `compiled`."""
+    return _load(f"assignments.{name}.baseline", root / "assignments" / name / "baseline.py")
+
+
+def right_answer(assignment: Assignment, inputs: Inputs) -> Any:
+    """The oracle's answer as a float64 tensor of the output's shape."""
+    return assignment.oracle(**inputs)
+
+
+def answer_and_tolerance(assignment: Assignment, inputs: Inputs) -> tuple[Any, Any]:
+    """The oracle's answer, and the absolute error allowed: None where every bit must match."""
+    expected = right_answer(assignment, inputs)
+    return expected, None if assignment.tolerance is None else assignment.tolerance(inputs, expected)
+
+
+def _folders(root: Path) -> list[Path]:
+    return [folder for folder in sorted((root / "assignments").iterdir())
+            if folder.is_dir() and not folder.name.startswith(("_", "."))]
+
+
+def read(path: Path) -> Assignment:
+    """The assignment in a file, as it stands now. Raises CatalogueError."""
+    name = path.parent.name
+    found = getattr(_load(f"assignments.{name}", path), "ASSIGNMENT", None)
+    if not isinstance(found, Assignment):
+        raise CatalogueError(f"{path}: ASSIGNMENT of type Assignment expected")
+    if found.name != name:
+        raise CatalogueError(f"{path}: named {found.name!r}, but its folder is {name!r}")
+    hidden = path.with_name(HIDDEN)
+    return _with_hidden(found, hidden) if hidden.is_file() else found
+
+
+class _Hidden(BaseModel):
+    """A file `hidden.toml`: names of cases, as `grader.model.assignment.cases` takes them, and which answers are right
+    by nature."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    cases: str = ""
+    gpu: str = ""
+    right_by_nature: dict[str, str] = {}
+
+
+def _with_hidden(public: Assignment, path: Path) -> Assignment:
+    try:
+        found = _Hidden.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        more = cases(" ".join(public.cases[0].sizes), found.cases, gpu=found.gpu, visibility="hidden")
+        return Assignment(**{
+            **dict(public), "cases": (*public.cases, *more),
+            "right_by_nature": {**public.right_by_nature, **found.right_by_nature}})
+    except ValidationError as error:
+        said = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+        raise CatalogueError(f"{path}: {said}; cases, gpu, right_by_nature expected") from None
+    except ValueError as error:
+        raise CatalogueError(f'{path}: {error}; cases = "5x9 67x127-extreme" expected') from None
+
+
+def _load(module_name: str, path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise CatalogueError(f"{path}: file expected")
+    module = importlib.util.module_from_spec(spec)
+    # Registered before it runs: pydantic and inspect look modules up by name.
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise CatalogueError(f"{blame(error, path.parent)}; a file that can be imported expected") from error
+    return module
+
+
+def blame(error: BaseException, folder: Path) -> str:
+    """What code of an assignment's author raised, in a line: the last place in `folder` that it passed, if any."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}, line {error.lineno}: {type(error).__name__}: {error.msg}"
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    said = f"{type(error).__name__}: {error}"
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        said = ": ".join([*map(str, first["loc"]), first["msg"].removeprefix("Value error, ")])
+    frames = traceback.extract_tb(error.__traceback__)
+    last = [frame for frame in frames if folder in Path(frame.filename).parents] or frames
+    return f"{last[-1].filename}, line {last[-1].lineno}: {said}".partition("\n")[0]

@@ -1,0 +1,235 @@
+"""What a folder holds of the assignments' files, and which others seem to be meant for them: under another name, in
+another place, in a notebook or an archive. A student's check asks before handing in, and a grading asks afterwards."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.model.submission import HandedIn, Source, printable, read_source_file
+
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".7z", ".rar")
+# `silu.py.txt` is what an editor of Windows leaves.
+SUFFIXES = (".py", ".py.txt", ".ipynb", *ARCHIVES)
+# A file of these words is about a kernel, and none.
+ABOUT = frozenset({"test", "tests", "bench", "benchmark", "reference", "baseline"})
+# Folders below the student's that are looked into, one in another, and how many entries in all: a home is no homework.
+DEPTH = 2
+MOST_ENTRIES = 3_000
+MOST_NAMED = 3
+# Files whose text is looked at, and how long it may be.
+MOST_READ = 50
+SOURCE_BYTES = 128 << 10
+
+# In a notebook a line is a string.
+_DEFINED = re.compile(r'^[ \t]*"?def (\w+)\(', re.MULTILINE)
+_STUB = re.compile(r'^[ \t]*"?[ \t]*raise NotImplementedError\(\\?["\'](\w+): not written yet', re.MULTILINE)
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+class DeskError(Exception):
+    """There is nothing to check; one line that says what, where and what was expected."""
+
+    def __init__(self, message: str) -> None:
+        # It quotes names of files, which may hold line breaks.
+        super().__init__(printable(message))
+
+
+@dataclass(frozen=True)
+class Desk:
+    """`files` are those to check, by assignment. `lines` say what would be handed in and what would not; unless it is
+    `complete`, something that was asked for is missing or has another name. `expected` are files that would count."""
+
+    folder: Path
+    files: dict[str, Path]
+    expected: list[Path]
+    lines: list[str] = field(default_factory=list)
+    complete: bool = True
+
+
+def find(path: Path, known: Mapping[str, str], asked: Sequence[str], *, named: bool) -> Desk:
+    """What `path`, a file or a folder, has of the assignments `asked`. If they were `named`, a file is one of them.
+
+    `known` are all assignments with the names of their files. Raises DeskError.
+    """
+    try:
+        if path.is_dir():
+            return _folder(path, {name: known[name] for name in asked}, known)
+        if path.is_file():
+            return _file(path, known, asked if named else ())
+        there = path.is_symlink() or path.exists()
+    except OSError as error:
+        raise DeskError(f"{path}: {error.strerror}; a file or a folder expected") from None
+    if there:
+        raise DeskError(f"{path}: neither a file nor a folder; a file such as {next(iter(known.values()))} expected")
+    name = meant(path.name, known)
+    near = _named(strays(path.parent, {name: known[name]}).of[name], path.parent) if name else []
+    but = f", but there is {_listed(near)}" if near else ""
+    expected = f"a folder, or a file such as {known[name or next(iter(known))]}, expected"
+    raise DeskError(f"{path}: no such file{but}; {expected}")
+
+
+def meant(file: str, known: Mapping[str, str]) -> str | None:
+    """The assignment whose name stands in a file's name: `SiLU.py`, `gemm_final.py`, `silu (1).py`."""
+    words = _words(file)
+    if ABOUT.intersection(words):
+        return None
+    runs = {"".join(words[begin:end]) for begin in range(len(words)) for end in range(begin + 1, len(words) + 1)}
+    found = [name for name in known if name.replace("_", "").casefold() in runs]
+    return max(found, key=len, default=None)
+
+
+@dataclass(frozen=True)
+class Strays:
+    """Files that stand where none is looked for. `of` are by assignment those that seem to be meant for it: by their
+    name or what they define, and where there is none of these the notebooks and archives that may hold it. `others` are
+    Python that seems to be meant for none."""
+
+    of: dict[str, list[Path]]
+    others: list[Path]
+
+
+def strays(folder: Path, known: Mapping[str, str]) -> Strays:
+    """The strays in `folder` and below it. Files are read with care, and nothing is run or unpacked."""
+    found, others, whole = Strays({name: [] for name in known}, []), list[Path](), list[Path]()
+    left = MOST_READ
+    for path in _below(folder):
+        words = _words(path.name)
+        if not words or path in (folder / file for file in known.values()):
+            continue
+        name = meant(path.name, known)
+        names, stubs = [name] if name else [], list[str]()
+        archive = path.name.casefold().endswith(ARCHIVES)
+        if not names and not archive and not ABOUT.intersection(words) and left:
+            left -= 1
+            names, stubs = _defined(path, known)
+        for one in names:
+            found.of[one].append(path)
+        if not names:
+            # A notebook with stubs alone is the one that was handed out.
+            may_hold = archive or (path.suffix.casefold() == ".ipynb" and not stubs)
+            (whole if may_hold else others).append(path)
+    for paths in found.of.values():
+        paths.extend([] if paths else whole)
+    found.others.extend(others)
+    return found
+
+
+def handed_in(folder: Path, sources: Mapping[str, Source], known: Mapping[str, str]) -> HandedIn:
+    """What was read of a student's folder, with what it holds instead of the files that are missing. `known` are all
+    assignments with the names of their files."""
+    missing = [name for name, source in sources.items() if source == Source()]
+    if not missing and any(source.content is not None for source in sources.values()):
+        return HandedIn(sources)
+    found = strays(folder, known)
+    others = [] if any((folder / file).exists() for file in known.values()) else found.others
+    instead = {name: Source(elsewhere=tuple(_named(found.of[name], folder))) for name in missing}
+    return HandedIn({**sources, **instead}, tuple(_named(others, folder)))
+
+
+def beside(path: Path, folders: Sequence[Path]) -> list[str]:
+    """Python and archives that lie in `path` beside the students' folders, and so in none of them."""
+    if path in folders:
+        return []
+    return _named([path / entry.name for entry in os.scandir(path)
+                   if _words(entry.name) and not entry.is_dir(follow_symlinks=False)], path)
+
+
+def found_instead(names: Sequence[str], *expected: str) -> str:
+    """`Found hw1/SiLU.py; silu.py expected.`"""
+    return f"Found {_listed(names)}; {_listed(expected)} expected."
+
+
+def _words(file: str) -> list[str]:
+    """The words of a file's name; none if it is hidden, or of no kind that holds Python."""
+    stem = next((file[: -len(suffix)] for suffix in sorted(SUFFIXES, key=len, reverse=True)
+                 if file.casefold().endswith(suffix)), "")
+    return [] if file.startswith(".") else [word.casefold() for word in _WORDS.findall(stem)]
+
+
+def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) -> Desk:
+    here = {name: folder / file for name, file in asked.items() if (folder / file).exists()}
+    found = strays(folder, known)
+    others = {name: found.of[name] for name in asked if name not in here}
+    instead = {name: paths[0] for name, paths in others.items()
+               if len(paths) == 1 and paths[0].suffix.casefold() == ".py"}
+    missing = [file for name, file in asked.items() if name not in here and not others[name]]
+    if not here and not any(others.values()):
+        raise DeskError(f"{folder}: holds none of {', '.join(asked.values())}; one or more expected")
+    lines = [f"Would be handed in: {', '.join(path.name for path in here.values())}." if here else
+             "Nothing would be handed in."]
+    if missing:
+        lines.append(f"Missing: {', '.join(missing)}.")
+    # An archive may hold several.
+    groups: dict[tuple[Path, ...], list[str]] = {}
+    for name, paths in others.items():
+        groups.setdefault(tuple(paths), []).append(name)
+    for group, names in groups.items():
+        if group:
+            said = found_instead(_named(group, folder), *(asked[name] for name in names))
+            lines.append(f"{said[:-1]}: as it is, it is not handed in."
+                         if names[0] in instead else f"{said[:-1]}, so not checked.")
+    if left := sorted(path.name for path in found.others if path.parent == folder):
+        lines.append(f"Would not be handed in: {_listed(left)} (each file stands alone).")
+    files = {name: here.get(name) or instead[name] for name in asked if name in here or name in instead}
+    return Desk(folder, files, [folder / file for file in asked.values()], lines, complete=len(here) == len(asked))
+
+
+def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Desk:
+    if len(only) > 1:
+        raise DeskError(f"--only: {', '.join(only)}; one assignment expected for one file")
+    exact = next((name for name, file in known.items() if file == path.name), None)
+    defined = [*itertools.chain(*_defined(path, known))]
+    name = only[0] if only else exact or (defined[0] if len(defined) == 1 else meant(path.name, known))
+    if name is None:
+        raise DeskError(f"{path}: the file of an assignment expected ({', '.join(known.values())}); --only NAME says "
+                        "which it is")
+    if path.name == known[name]:
+        return Desk(path.parent, {name: path}, [path])
+    return Desk(path.parent, {name: path}, [path], [found_instead([path.name], known[name])], complete=False)
+
+
+def _defined(path: Path, known: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """The assignments whose functions a file defines, which it may do in the text of a notebook; and those of which it
+    has the stub that was handed out."""
+    text = (read_source_file(path.parent, path.name, SOURCE_BYTES).content or b"").decode("utf-8", "replace")
+    defined = set(_DEFINED.findall(text))
+    stubs = [name for name in known if name in defined.intersection(_STUB.findall(text))]
+    return [name for name in known if name in defined and name not in stubs], stubs
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """The files in `folder` and in folders below it, but for what is hidden, installed or no student's work."""
+    waiting, left = [(folder, 0)], MOST_ENTRIES
+    while waiting:
+        at, depth = waiting.pop(0)
+        try:
+            with os.scandir(at) as found:
+                entries = sorted(itertools.islice(found, left), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        if depth and any(entry.name == "pyvenv.cfg" for entry in entries):
+            continue
+        for entry in entries:
+            left -= 1
+            if left < 0:
+                return
+            if entry.is_dir(follow_symlinks=False):
+                if depth < DEPTH and not entry.name.startswith((".", "__")):
+                    waiting.append((Path(entry.path), depth + 1))
+            else:
+                yield Path(entry.path)
+
+
+def _named(paths: Sequence[Path], folder: Path) -> list[str]:
+    """Paths as text, which their names may not be."""
+    names = [printable(str(path.relative_to(folder))) for path in paths]
+    return [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED + 1 else names
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,109 @@
+"""What a student may see of hidden cases: how many there are, what kind of failure each shows, and what to look at.
+
+`for_student` is applied to every result before a student gets it, as JSON, page or text. The whole of it is for those
+who grade, and lies in a folder of its own beside the students'.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from grader.model.result import AssignmentResult, CheckResult, Detail, FailureKind, Result
+
+STAFF = ".staff"
+
+_STOPS = ("it stops with an error", "Call the function with sizes of your own, and look at what it assumes of them.")
+_SIZES = ("Try sizes of your own: one row, one column, primes, one more than a multiple of a block; and numbers that "
+          "are very large, very small or far from zero.")
+_IDLE = ("nothing was run", "")
+WORDS: dict[FailureKind, tuple[str, str]] = {
+    "wrong_values": ("the answer is wrong", _SIZES),
+    "unwritten": ("elements of the output are never written",
+                  "Count the programs of the grid for sizes of your own, and look at what each mask switches off."),
+    "not_finite": ("the answer holds NaN or infinity where numbers are right",
+                   "Look at what can overflow, and at each division, for very large and very small numbers."),
+    "input_changed": ("an input is changed", "Look at every store: only the output may be written."),
+    "race": ("two programs write different values to one element", "Look at which program owns which elements."),
+    "out_of_bounds": ("a load or store lies outside its tensor",
+                      "Look at every mask: it must hold for rows and for columns, each with its own size."),
+    "compile_error": ("a kernel does not compile",
+                      "Look at what follows from sizes at compile time: a block's size must be a power of two."),
+    "time_out": ("it takes too long", "Look at loops whose length follows from the sizes."),
+    "out_of_memory": ("it takes too much memory", "Look at what is allocated, and how it grows with the sizes."),
+    "policy": ("host code asks for what only kernels may do", "Look at branches that depend on the sizes."),
+    "needs_gpu": ("only a GPU can judge it", ""),
+    "infrastructure": ("the grader failed, through no fault of yours", ""),
+}
+
+
+def staff(folder: Path) -> Path:
+    """Where the whole result of a student lies whose own files are in `folder`."""
+    return folder.parent / STAFF / folder.name
+
+
+def any_hidden(result: Result) -> bool:
+    return any(check.hidden for a in result.assignments.values() for check in a.correctness.checks)
+
+
+def for_student(result: Result) -> Result:
+    """The result as its student may see it: the same where nothing is hidden, or was left out before."""
+    if not any_hidden(result):
+        return result
+    assignments = {name: _assignment(a) for name, a in result.assignments.items()}
+    # Times tell sizes, too.
+    return result.model_copy(update={
+        "assignments": assignments, "seconds": round(sum(a.seconds for a in assignments.values()), 3)})
+
+
+def in_words(checks: Sequence[CheckResult]) -> tuple[str, str]:
+    """What hidden checks say together, as a sentence and a hint; both empty where none was made."""
+    cases = [check for check in checks if check.hidden and _words(check) != _IDLE]
+    if not cases:
+        return "", ""
+    failed = [check for check in cases if check.outcome != "passed"]
+    many = f"{len(cases)} hidden {'check' if len(cases) == 1 else 'checks'}"
+    if not failed:
+        return f"Right in {many}, too.", ""
+    kinds = Counter(_words(check)[0] for check in failed)
+    said = "; ".join(words + f" ({count})" * (len(kinds) > 1) for words, count in kinds.items())
+    return f"Of {many} {len(failed)} did not pass: {said}.", _words(failed[0])[1]
+
+
+def _assignment(a: AssignmentResult) -> AssignmentResult:
+    checks = a.correctness.checks
+    public = [check for check in checks if not check.hidden]
+    said = {check.detail.message for check in checks if check.hidden and check.detail}
+    said -= {check.detail.message for check in public if check.detail}
+    numbers = iter(range(1, len(checks) + 1))
+    return a.model_copy(update={
+        "correctness": a.correctness.model_copy(update={
+            "checks": [_check(check, numbers) if check.hidden else check for check in checks]}),
+        "flags": [flag.model_copy(update={"evidence": _sentence(WORDS["policy"][0]), "place": None})
+                  if flag.evidence in said else flag for flag in a.flags],
+        "seconds": round(sum(check.seconds or 0 for check in public), 3)})
+
+
+def _check(check: CheckResult, numbers: Iterator[int]) -> CheckResult:
+    """Of the check itself stage, outcome and kind stay, and nothing else."""
+    name, case = check.id, ""
+    if check.stage == "case":
+        number = next(numbers)
+        name, case = f"hidden-{number}", f"hidden {number}"
+    detail = None
+    if check.detail is not None:
+        words, hint = _words(check)
+        detail = Detail(kind=check.detail.kind, message=_sentence(words), hint=hint)
+    return CheckResult(id=name, case=case, stage=check.stage, outcome=check.outcome, hidden=True, detail=detail)
+
+
+def _words(check: CheckResult) -> tuple[str, str]:
+    kind = check.detail.kind if check.detail else "infrastructure"
+    if check.outcome == "not_run" and kind != "needs_gpu":
+        return _IDLE
+    return WORDS.get(kind, _STOPS)
+
+
+def _sentence(words: str) -> str:
+    return f"In a hidden case {words}."

@@ -1,0 +1,64 @@
+"""A job: all that grading one submission takes, and what it gives."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader.model import catalogue, desk, scoring
+from grader.model.calibration import Calibration
+from grader.model.course import Course
+from grader.model.result import Result
+from grader.model.submission import HandedIn, Submission, read_sources
+
+
+def draw_seed() -> int:
+    """A secret seed from the system; `--seed` with this number repeats its inputs."""
+    return secrets.randbits(63)
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that grading one submission takes: nobody opens its folder any more. Every input follows from `seed`. Without
+    a GPU `speed` is not measured, nor that at many sizes (`sweep`).
+
+    `earlier` are the shares of the points for speed of an earlier grading, by assignment. `notes` are what the student
+    should know of how the submission arrived.
+    """
+
+    submission: Submission
+    handed_in: HandedIn
+    course: Course
+    only: tuple[str, ...] = ()
+    device: str = "cpu"
+    speed: bool = True
+    sweep: bool = field(default=False, kw_only=True)
+    seed: int = field(default_factory=draw_seed)
+    command: str = ""
+    calibrations: tuple[Calibration, ...] = ()
+    earlier: Mapping[str, scoring.Earlier] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def read(folder: Path, names: Iterable[str], course: Course) -> HandedIn:
+    """What a student's folder holds of these assignments."""
+    return desk.handed_in(folder, read_sources(folder, names, course.source_bytes), catalogue.files())
+
+
+def read_job(submission: Submission, course: Course, only: tuple[str, ...] = (), *more: Any, **named: Any) -> Job:
+    """A job for the files of `only`, or of all assignments, as they are now; `more` and `named` as of Job."""
+    names = catalogue.select(catalogue.files(), only)
+    return Job(submission, read(submission.folder, names, course), course, only, *more, **named)
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What a job gave: a result and the log of its checks, or a failure of ours."""
+
+    submission: Submission
+    result: Result | None
+    log: str = ""
+    error: str = ""

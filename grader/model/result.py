@@ -1,0 +1,327 @@
+"""What a grading says: `result.json`, version kernelmark/result/v1. The reports read this and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from grader.model.launched import Inspection
+from grader.model.record import Record
+
+SCHEMA = "kernelmark/result/v1"
+
+IMPOSSIBLE = 1.05
+"""A fraction of the machine's roof: a faster kernel is flagged for a person to look at."""
+
+Verdict = Literal[
+    "accepted",
+    "wrong_answer",
+    "runtime_error",
+    "time_limit",
+    "memory_limit",
+    "policy_violation",
+    "missing",
+    "needs_gpu",
+    "infrastructure_error",
+]
+UNJUDGED: frozenset[Verdict] = frozenset({"needs_gpu", "infrastructure_error"})
+"""Verdicts that leave open whether a submission is right: its points are neither won nor lost."""
+
+Outcome = Literal["passed", "failed", "not_run"]
+Stage = Literal["source", "case", "target", "speed"]
+"""What a check looks at: the file, one case's answer, what a GPU would make of it, one case's time."""
+
+FailureKind = Literal[
+    "missing_file", "missing_function", "not_attempted", "unreadable_source", "syntax_error", "import_error",
+    "wrong_signature", "compile_error",
+    "exception", "crash", "time_out", "out_of_memory", "protocol", "over_limit", "out_of_bounds",
+    "wrong_values", "unwritten", "not_finite", "input_changed", "race",
+    "policy", "needs_gpu", "infrastructure",
+]
+
+VERDICT_OF_KIND: dict[FailureKind, Verdict] = {
+    "missing_file": "missing",
+    "missing_function": "missing",
+    "not_attempted": "missing",
+    "unreadable_source": "runtime_error",
+    "syntax_error": "runtime_error",
+    "import_error": "runtime_error",
+    "wrong_signature": "runtime_error",
+    "compile_error": "runtime_error",
+    "exception": "runtime_error",
+    "crash": "runtime_error",
+    "protocol": "runtime_error",
+    "over_limit": "runtime_error",
+    "out_of_bounds": "runtime_error",
+    "time_out": "time_limit",
+    "out_of_memory": "memory_limit",
+    "wrong_values": "wrong_answer",
+    "unwritten": "wrong_answer",
+    "not_finite": "wrong_answer",
+    "input_changed": "wrong_answer",
+    "race": "wrong_answer",
+    "policy": "policy_violation",
+    "needs_gpu": "needs_gpu",
+    "infrastructure": "infrastructure_error",
+}
+
+# Where checks of one assignment disagree, the first of these speaks for it: ours before theirs, then what says most.
+VERDICT_ORDER: tuple[Verdict, ...] = (
+    "infrastructure_error", "missing", "policy_violation", "memory_limit", "runtime_error", "time_limit",
+    "wrong_answer", "needs_gpu",
+)
+
+
+class Worst(Record):
+    """The element furthest outside its tolerance. Values are text, so that NaN and infinity survive JSON."""
+
+    index: list[int]
+    got: str
+    expected: str
+    error: str
+    allowed: str
+
+
+class ErrorMap(Record):
+    """Where an output is wrong. Cell (i, j) covers a block of the output (a vector is folded into rows).
+
+    One character a cell: "." right, "1".."9" wrong by a growing factor of the tolerance (each step a factor of ten),
+    "u" never written. `cells` has at most 128 strings of at most 128 characters.
+    """
+
+    output_shape: list[int]
+    cell_shape: list[int] = Field(description="elements a cell covers, rows x columns")
+    cells: list[str]
+
+
+class Corner(Record):
+    """Some elements around the first wrong one, row by row, a vector's one a row. Values are text; `expected` is "" for
+    an element that is right."""
+
+    index: list[int] = Field(description="of the first that is shown")
+    got: list[list[str]]
+    expected: list[list[str]]
+
+
+class Place(Record):
+    """A line of the student's file, with its text, and what was seen there beyond what the message says."""
+
+    file: str
+    line: int
+    text: str = ""
+    seen: str = ""
+
+
+class Detail(Record):
+    """Why a check failed, or was not run."""
+
+    kind: FailureKind
+    message: str
+    hint: str = ""
+    pattern: str = Field(default="", description="a name for what was recognised, the same in cases that show the same")
+    fits: list[str] = Field(default=[], description="the patterns that it shows, where it shows several")
+    place: Place | None = None
+    traceback: str = ""
+    output: str = Field(default="", description="the end of what the submission printed")
+    wrong: int | None = None
+    total: int | None = None
+    unwritten: int | None = None
+    worst: Worst | None = None
+    error_map: ErrorMap | None = None
+    corner: Corner | None = None
+
+
+class Interval(Record):
+    """A median ratio baseline ÷ student with the bounds of its bootstrap interval."""
+
+    median: float
+    low: float
+    high: float
+
+
+class Timing(Record):
+    """One case's calls, timed by replays, baseline and student in turn, of `slots` calls of the student's. Times are of
+    a call."""
+
+    case: str
+    sizes: dict[str, int]
+    slots: int
+    student_us: float
+    baseline_us: float
+    compiled_us: float | None = None
+    ratios: list[float] = Field(description="baseline ÷ student, one for each block of four replays, as they came")
+    speedup: Interval
+    roof: str = Field(default="", description="what bounds the work on this machine")
+    roof_us: float | None = Field(default=None, description="what the work takes at that roof")
+    roof_fraction: float | None = None
+    notes: list[str] = Field(default=[], description="the state of the machine, and what was done about it")
+
+
+class CheckResult(Record):
+    """One check: `id` is unique within an assignment, `case` is empty for the checks of source and record."""
+
+    id: str
+    stage: Stage
+    case: str = ""
+    sizes: dict[str, int] = {}
+    hidden: bool = Field(default=False, description="of a hidden case, of which students are told the kind alone")
+    outcome: Outcome
+    seconds: float | None = None
+    worst_ratio: float | None = Field(default=None, description="worst error over what is allowed")
+    detail: Detail | None = None
+    timing: Timing | None = None
+
+
+def decisive(checks: Sequence[CheckResult]) -> tuple[Verdict | None, list[CheckResult]]:
+    """The verdict that checks give which failed or need a GPU, and those of them that give it; (None, []) if there are
+    none."""
+    failed = [(VERDICT_OF_KIND[c.detail.kind], c) for c in checks if c.detail is not None
+              and (c.outcome == "failed" or (c.outcome == "not_run" and c.detail.kind == "needs_gpu"))]
+    given = {verdict for verdict, _ in failed}
+    for verdict in VERDICT_ORDER:
+        if verdict in given:
+            return verdict, [check for its, check in failed if its == verdict]
+    return None, []
+
+
+class Correctness(Record):
+    points: float = 0
+    max_points: float
+    checks: list[CheckResult] = []
+
+
+REFERENCE = "reference"
+"""The name of the course's finished kernel among an assignment's rungs."""
+
+
+class Rung(Record):
+    """A kernel of the course's own, as it was measured earlier on a device of the same name."""
+
+    name: str
+    title: str = Field(default="", description="what it teaches")
+    ratio: float = Field(description="baseline ÷ kernel, the geometric mean over the timed cases")
+
+
+class SweepPoint(Record):
+    """One size. Times are of a call, in microseconds; None where there is none, and `trouble` says why the kernel has
+    none."""
+
+    sizes: dict[str, int]
+    amount: float = Field(description="bytes or floating-point operations that the work takes at the least")
+    student_us: float | None = None
+    baseline_us: float | None = None
+    compiled_us: float | None = None
+    reference_us: float | None = None
+    roof_us: float | None = Field(default=None, description="what the work takes at this machine's roof")
+    trouble: str = ""
+
+
+class Sweep(Record):
+    """How speed goes with the size: points from the smallest to the largest. A rate is `amount` over a time."""
+
+    unit: Literal["GB/s", "TFLOP/s"]
+    points: list[SweepPoint]
+
+
+class Performance(Record):
+    """Speed. `speedup` is the geometric mean over the timed cases, with the interval of that."""
+
+    status: Literal["not_measured", "measured"] = "not_measured"
+    reason: str = ""
+    points: float = 0
+    max_points: float
+    speedup: Interval | None = None
+    floor: float | None = Field(default=None, description="the ratio that earns nothing")
+    target: float | None = Field(default=None, description="the ratio that earns all points")
+    timings: list[Timing] = []
+    baseline: str = ""
+    compiled: str = Field(default="", description="what is reported beside the baseline")
+    notes: list[str] = Field(default=[], description="how the points came about, beyond the rule")
+    ladder: list[Rung] = Field(default=[], description="the stages of the course; empty if this device has none")
+    sweep: Sweep | None = Field(default=None, description="the speed at other sizes, where it was asked for")
+
+
+class Flag(Record):
+    """A flag: something for a person to look at, and the points that it costs, which most do not."""
+
+    what: str
+    evidence: str
+    points: float = 0
+    place: Place | None = None
+
+
+class AssignmentResult(Record):
+    title: str
+    signature: str
+    formula: str = ""
+    verdict: Verdict
+    score: float
+    max_score: float
+    message: str
+    summary: str = Field(default="", description="what failed cases have in common, which begins the message")
+    shown: str = Field(default="", description="id of the check that the message shows beside its summary")
+    hint: str = ""
+    correctness: Correctness
+    performance: Performance
+    flags: list[Flag] = []
+    inspection: Inspection | None = None
+    remarks: list[str] = Field(default=[], description="what costs no points and is worth knowing")
+    source_sha256: str = ""
+    source: str = Field(default="", description="the student's file, unless it is too long to be shown")
+    elsewhere: list[str] = Field(
+        default=[], description="where its file is missing, those that seem to be meant for it")
+    seconds: float = 0
+
+    @property
+    def measured_max(self) -> float:
+        """The points that this grading could have given."""
+        if self.verdict in UNJUDGED:
+            return 0
+        speed = self.performance
+        return self.correctness.max_points + (speed.max_points if speed.status == "measured" else 0)
+
+
+class Environment(Record):
+    device: str
+    python: str
+    torch: str
+    triton: str
+    numpy: str
+    platform: str
+    isolation: str
+    isolation_reasons: list[str] = []
+    isolation_missing: list[str] = Field(default=[], description="what this machine lacks, and what would add it")
+    seed: str
+    course: str = Field(default="", description="sha256 of course.toml")
+    kernelmark: str = ""
+
+
+class Result(Record):
+    schema_: str = Field(default=SCHEMA, alias="schema")
+    student: str
+    score: float
+    max_score: float
+    measured_max: float = Field(description="points that this machine could have given")
+    graded_at: str = Field(description="ISO 8601, UTC")
+    seconds: float
+    reproduce: str = Field(default="", description="the command that grades this again")
+    notes: list[str] = []
+    unread: list[str] = Field(
+        default=[], description="Python that no assignment reads, in a folder that holds no file of an assignment")
+    environment: Environment
+    assignments: dict[str, AssignmentResult]
+
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+
+def with_assignments(result: Result, assignments: Mapping[str, AssignmentResult], **changed: object) -> Result:
+    """A result of these assignments, with the points that they add up to, and whatever else has `changed`."""
+    return result.model_copy(update={
+        "assignments": dict(assignments),
+        "score": round(sum(a.score for a in assignments.values()), 2),
+        "max_score": sum(a.max_score for a in assignments.values()),
+        "measured_max": sum(a.measured_max for a in assignments.values()),
+        **changed,
+    })

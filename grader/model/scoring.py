@@ -1,0 +1,162 @@
+"""Results and course to points. Pure: no clock, no file, no device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.model import estimate
+from grader.model.course import AssignmentPoints, Course, Threshold
+from grader.model.result import (
+    AssignmentResult,
+    CheckResult,
+    Correctness,
+    Interval,
+    Performance,
+    Result,
+    Timing,
+    Verdict,
+    decisive,
+)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What a share of the points for speed was measured with. `cases` are names with sizes."""
+
+    source_sha256: str
+    device: str
+    baseline: str
+    floor: float
+    target: float
+    cases: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """The share of the points for speed, 0 to 1, that was given in a contest."""
+
+    contest: Contest
+    share: float
+
+
+def scored(
+    name: str, found: AssignmentResult, course: Course, device: str, earlier: Earlier | None = None
+) -> AssignmentResult:
+    """`found`, of the assignment `name`, with the points that `course` gives for its checks and times, whatever it had.
+
+    `earlier` is the share of the points for speed that the same file was given before, if it was measured before.
+    """
+    points = course.points_of(name)
+    checks = found.correctness.checks
+    cases = [check.id for check in checks if check.stage in ("case", "speed")]
+    earned = correctness_points(found.verdict, checks, cases, points, course)
+    speed = _scored_speed(name, found, course, device, earlier)
+    message, flags = found.message, []
+    for flag in found.flags:
+        if flag.what == "policy":
+            message = message.removesuffix(_cost(flag.points)) + _cost(points.correctness - earned)
+            flag = flag.model_copy(update={"points": points.correctness - earned})
+        flags.append(flag)
+    return found.model_copy(update={
+        "score": round(earned + speed.points, 2), "max_score": points.correctness + points.performance,
+        "message": message, "flags": flags, "performance": speed,
+        "correctness": Correctness(points=earned, max_points=points.correctness, checks=checks)})
+
+
+def _cost(lost: float) -> str:
+    return f" That is against the rules of the course and costs {lost:g} points." if lost else ""
+
+
+def _scored_speed(
+    name: str, found: AssignmentResult, course: Course, device: str, earlier: Earlier | None
+) -> Performance:
+    points, threshold, speed = course.points_of(name), course.threshold_of(name), found.performance
+    ratio = speed.speedup
+    if ratio is None:
+        return speed.model_copy(update={"points": 0.0, "max_points": points.performance})
+    speed = speed.model_copy(update={"floor": threshold.floor, "target": threshold.target})
+    fresh = kept = performance_points(ratio, threshold, points)
+    previous = previous_share(earlier, contest(found.source_sha256, device, speed))
+    if previous is not None:
+        kept = performance_points(ratio, threshold, points, previous)
+    note = (f"The same file was measured before and keeps its {kept:g} points: this time it came to {fresh:g}, which "
+            "is no clear difference.")
+    return speed.model_copy(update={
+        "points": kept, "max_points": points.performance, "notes": [note] if kept != fresh else []})
+
+
+def verdict_of(checks: Sequence[CheckResult], expected: Sequence[str]) -> Verdict:
+    """The verdict of an assignment whose checks should have been `expected` (ids).
+
+    Accepted only on positive evidence: every expected check is there and passed.
+    """
+    by_id = {check.id: check for check in checks}
+    verdict, _ = decisive(checks)
+    if verdict is not None:
+        return verdict
+    complete = all(name in by_id and by_id[name].outcome == "passed" for name in expected)
+    return "accepted" if complete and expected else "infrastructure_error"
+
+
+def correctness_points(
+    verdict: Verdict, checks: Sequence[CheckResult], expected: Sequence[str], points: AssignmentPoints, course: Course
+) -> float:
+    """Points for being right, of at most `points.correctness`. `expected` are the ids of the cases; those that only a
+    GPU can judge are left out."""
+    flagged = verdict == "policy_violation" and course.policy.violation == "flag"
+    if verdict not in ("accepted", "wrong_answer", "runtime_error", "time_limit", "memory_limit") and not flagged:
+        return 0
+    passed = {check.id for check in checks if check.outcome == "passed"}
+    unjudged = {check.id for check in checks if check.detail is not None and check.detail.kind == "needs_gpu"}
+    expected = [name for name in expected if name not in unjudged]
+    share = sum(name in passed for name in expected) / len(expected) if expected else 0
+    if course.points.credit == "all":
+        share = float(share == 1)
+    return round(points.correctness * share, 2)
+
+
+def speedup(timings: Sequence[Timing]) -> Interval:
+    """The geometric mean over the timed cases of baseline ÷ student, with its bootstrap interval."""
+    found = estimate.combine([timing.ratios for timing in timings])
+    return Interval(median=found.median, low=found.low, high=found.high)
+
+
+def performance_points(
+    ratio: Interval, threshold: Threshold, points: AssignmentPoints, previous: float | None = None
+) -> float:
+    """Linear from `threshold.floor` to `threshold.target` in whole percents, with the benefit of the doubt: of the
+    steps that the interval straddles the highest. The share `previous` is kept unless the interval has left it."""
+    found = estimate.Estimate(ratio.median, ratio.low, ratio.high, 0)
+    share = estimate.points_share(found, threshold.floor, threshold.target, previous=previous)
+    return round(points.performance * share, 2)
+
+
+def contest(source_sha256: str, device: str, performance: Performance) -> Contest | None:
+    """What `performance` was measured with; None if it was not measured whole."""
+    floor, target = performance.floor, performance.target
+    if performance.status != "measured" or performance.speedup is None or floor is None or target is None:
+        return None
+    cases = tuple((timing.case, tuple(sorted(timing.sizes.items()))) for timing in performance.timings)
+    return Contest(source_sha256, device, performance.baseline, floor, target, cases) if source_sha256 else None
+
+
+def earlier_shares(result: Result) -> dict[str, Earlier]:
+    """By assignment, the shares of the points for speed that were given to what was right and measured."""
+    found = {}
+    for name, one in result.assignments.items():
+        speed = one.performance
+        held = contest(one.source_sha256, result.environment.device, speed)
+        if held is None or one.verdict != "accepted" or not speed.max_points > 0:
+            continue
+        share = speed.points / speed.max_points
+        # Written so that NaN fails.
+        if 0 <= share <= 1:
+            # Points are rounded, steps are what was given.
+            found[name] = Earlier(held, round(share * estimate.STEPS) / estimate.STEPS)
+    return found
+
+
+def previous_share(earlier: Earlier | None, now: Contest | None) -> float | None:
+    """The share that the same contest ended with before."""
+    return earlier.share if earlier is not None and now is not None and earlier.contest == now else None

@@ -1,0 +1,223 @@
+"""What students hand in: a folder each, read once, with care, and never executed or imported here."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from grader.model.assignment import file_of
+
+
+class SubmissionError(Exception):
+    """SUBMISSIONS cannot be graded at all; one line that says what, where and what was expected."""
+
+    def __init__(self, message: str) -> None:
+        # It quotes names of folders, which may hold line breaks.
+        super().__init__(printable(message))
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One student's folder. `slug` names the results folder: plain, and unique in a class even ignoring case."""
+
+    student: str
+    folder: Path
+    slug: str
+
+
+Cause = Literal["link_out", "dead_link", "not_a_file", "too_large", "denied"]
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """Why a file could not be read. `most` is how many bytes it may have, of one that is too large."""
+
+    cause: Cause
+    message: str
+    most: int = 0
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of a submission: its bytes, or why they could not be read. Both None: there is no such file, and
+    `elsewhere` are those that seem to be meant for it."""
+
+    content: bytes | None = None
+    problem: Unreadable | None = None
+    elsewhere: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """All that a grading has of a student's folder, which is read once, before: the file of each assignment asked for,
+    by the assignment's name, and, where none of these could be read, Python that seems to be meant for none."""
+
+    sources: Mapping[str, Source]
+    others: tuple[str, ...] = ()
+
+
+def read_sources(folder: Path, names: Iterable[str], max_bytes: int) -> dict[str, Source]:
+    """The files of these assignments in a student's folder; see `read_source_file`."""
+    return {name: read_source_file(folder, file_of(name), max_bytes) for name in names}
+
+
+def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:
+    """Reads `folder/file` if it is a plain file of this folder of at most `max_bytes`.
+
+    A link that stays within the folder is followed; one that leaves it is a problem, as is anything but a regular file.
+    """
+    path = folder / file
+    try:
+        if path.is_symlink():
+            target = path.resolve(strict=True)
+            if not target.is_relative_to(folder.resolve()):
+                return _unread("link_out", f"{file} is a symbolic link out of the submission; a regular file expected")
+            path = target
+        # NONBLOCK: a FIFO must not hang the grader. NOFOLLOW: the link may have been swapped since.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return _unread("dead_link", f"{file} is a symbolic link to nothing") if path.is_symlink() else Source()
+    except RuntimeError:
+        return _unread("dead_link", f"{file} cannot be read: symbolic links in a circle")
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            return _unread("not_a_file", f"{file} is not a regular file")
+        return _unread("dead_link" if error.errno == errno.ELOOP else "denied",
+                       f"{file} cannot be read: {error.strerror}")
+    try:
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode):
+            return _unread("not_a_file", f"{file} is not a regular file")
+        if info.st_size > max_bytes:
+            return _unread("too_large", f"{file} has {info.st_size:,} bytes; at most {max_bytes:,} expected", max_bytes)
+        with os.fdopen(os.dup(descriptor), "rb") as stream:
+            content = stream.read(max_bytes + 1)
+    except OSError as error:
+        return _unread("denied", f"{file} cannot be read: {error.strerror}")
+    finally:
+        os.close(descriptor)
+    if len(content) > max_bytes:
+        return _unread("too_large", f"{file} grew while it was read; at most {max_bytes:,} bytes expected", max_bytes)
+    return Source(content=content)
+
+
+def _unread(cause: Cause, message: str, most: int = 0) -> Source:
+    return Source(problem=Unreadable(cause, message, most))
+
+
+def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
+    """The students under `path`: a folder of student folders, or one student's folder.
+
+    `files` are the file names of assignments: a folder that holds one of them is one student's. Raises
+    SubmissionError.
+    """
+    try:
+        info = path.stat()
+    except OSError as error:
+        raise SubmissionError(f"{path}: {error.strerror}; a folder of submissions expected") from None
+    if not stat.S_ISDIR(info.st_mode):
+        raise SubmissionError(f"{path}: is a file; a folder of submissions expected")
+    known = set(files)
+    try:
+        entries = sorted(os.scandir(path), key=lambda entry: entry.name)
+    except OSError as error:
+        raise SubmissionError(f"{path}: {error.strerror}; a readable folder expected") from None
+    folders = [Path(entry.path) for entry in entries if _is_folder(entry) and not _is_litter(entry, known)]
+    if stray := [entry.name for entry in entries if entry.name in known]:
+        if students := [folder for folder in folders if _holds(folder, known)]:
+            raise SubmissionError(
+                f"{path}: holds {stray[0]} beside {len(students)} folders with submissions ({students[0].name}, …); "
+                "either one student's files or students' folders expected")
+        folders = [path]
+    if not folders:
+        found = [entry.name for entry in entries if entry.name.casefold().endswith((".py", ".ipynb", ".zip"))][:3]
+        there = f" (found {', '.join(found)})" if found else ""
+        raise SubmissionError(
+            f"{path}: holds no student's folder and none of {', '.join(sorted(known))}; at least one expected{there}")
+    return named(folders)
+
+
+def chosen(found: list[Submission], names: Collection[str]) -> list[Submission]:
+    """Those of these names, or else of these folders of results; all, if no name is given. Raises SubmissionError."""
+    wanted = []
+    for name in names:
+        named_so = ([one for one in found if one.student == name] or [one for one in found if one.slug == name])
+        wanted += named_so
+        if not named_so:
+            raise SubmissionError(f"--student {name!r}: no such student here; one of "
+                                  f"{', '.join(one.student for one in found[:6])}{', …' * (len(found) > 6)} expected")
+    return [one for one in found if not names or one in wanted]
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except PermissionError:
+        # Its files are reported as unreadable one by one: a student is never left out in silence.
+        return True
+    except OSError:
+        # A link in a circle leads to no folder, like a link to nothing.
+        return False
+
+
+def _holds(folder: Path, known: set[str]) -> bool:
+    try:
+        return any((folder / name).is_file() for name in known)
+    except OSError:
+        return False
+
+
+def _is_litter(entry: os.DirEntry[str], known: set[str]) -> bool:
+    """`.git`, `__MACOSX` and their like; but a folder that holds an assignment is a student's, whatever its name."""
+    return entry.name.startswith((".", "__")) and not _holds(Path(entry.path), known)
+
+
+def submission_of(folder: Path) -> Submission:
+    """The submission of one student's folder, whatever it holds."""
+    return named([folder])[0]
+
+
+def named(folders: Sequence[Path], before: Iterable[tuple[str, str]] = ()) -> list[Submission]:
+    """Submissions in folders of these names, each with a slug of its own: the one of `before`, by student, that nobody
+    else here has."""
+    given: dict[str, list[str]] = {}
+    for student, slug in before:
+        given.setdefault(student, []).append(slug)
+    taken = {slug.casefold() for slugs in given.values() for slug in slugs}
+    found = []
+    for folder in folders:
+        # A link is a student by its own name, whatever it leads to; `.` and `..` have none.
+        name = folder.name if folder.name not in ("", "..") else folder.resolve().name
+        student = printable(name) or "student"
+        if slugs := given.get(student):
+            found.append(Submission(student=student, folder=folder, slug=slugs.pop(0)))
+            continue
+        base = _slug(student)
+        slug, count = base, 2
+        while slug.casefold() in taken:
+            slug, count = f"{base}-{count}", count + 1
+        taken.add(slug.casefold())
+        found.append(Submission(student=student, folder=folder, slug=slug))
+    return found
+
+
+def printable(name: str) -> str:
+    """A folder's name as text: bytes that are no UTF-8 and control characters become visible replacements."""
+    text = os.fsencode(name).decode("utf-8", "replace")
+    return "".join("\ufffd" if unicodedata.category(sign)[0] == "C" else sign for sign in text)
+
+
+def _slug(student: str) -> str:
+    """A file name that is safe on every system: letters (of any script), digits, `.`, `_`, `-`; at most 80 bytes."""
+    text = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", student)).strip("._-") or "student"
+    while len(text.encode()) > 80:
+        text = text[:-1]
+    # Names that are ours inside the results folder.
+    return f"{text}_" if text.casefold() in {"index.html", "gradebook.csv", "leaderboard.html"} else text

@@ -1,0 +1,153 @@
+"""What our reference kernels, and the stages that the course teaches, reach on the machine at hand; and the thresholds
+that follow from it."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+import torch
+
+from grader.forkserver.handle import InfrastructureError
+from grader.judge.attempt import Attempt
+from grader.judge.lane import lane_zygote
+from grader.judge.timing.fitness import driver_version
+from grader.model import calibration, catalogue, scoring
+from grader.model.assignment import Assignment
+from grader.model.calibration import Calibration, CaseRatio, MeasuredRung
+from grader.model.course import Course, Threshold
+from grader.model.result import REFERENCE, Timing
+from grader.model.submission import Source
+
+# Full marks at this share of what our reference reaches: a good kernel, not only the best one.
+TARGET_SHARE = 0.7
+# Nothing below this share of the target: a plain first version that works earns something, a very slow one does not.
+FLOOR_SHARE = 0.25
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A kernel of ours to be measured: its name as the report shows it, what it teaches, its file."""
+
+    name: str
+    title: str
+    source: Path
+
+
+@dataclass(frozen=True)
+class Found:
+    """One rung: its times, and its ratio to the baseline in each case and over all of them."""
+
+    assignment: str
+    timings: list[Timing]
+    rung: MeasuredRung
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """A rung that could not be measured, and why, in one line."""
+
+    assignment: str
+    message: str
+
+
+def calibrate(names: list[str], course: Course, stages: bool = True) -> Iterator[Found | Trouble]:
+    """Measures the reference kernels of `names`, and their stages, against their baselines, one after another.
+
+    A kernel that fails does not keep the others from being measured. Raises InfrastructureError if nothing can be.
+    """
+    for name in names:
+        assignment = catalogue.assignments()[name]
+        for rung in rungs_of(assignment) if stages else rungs_of(assignment)[:1]:
+            try:
+                timings = timed(assignment, course, rung.source)
+            except InfrastructureError as error:
+                yield Trouble(name, str(error))
+            else:
+                yield Found(name, timings, MeasuredRung(
+                    name=rung.name, title=rung.title, ratio=scoring.speedup(timings),
+                    cases=[CaseRatio(case=timing.case, ratio=timing.speedup) for timing in timings]))
+
+
+def rungs_of(assignment: Assignment, root: Path = catalogue.ROOT) -> list[Rung]:
+    """The reference, then the stages `v1_…`, `v2_…` of `reference/stages/<assignment>` in order. A stage `v0_…` is
+    PyTorch's own way, which is the baseline.
+
+    A stage's title is the idea that `reference/stages/README.md` gives for it, in the table under the assignment's
+    title; "" if there is none.
+    """
+    found = [Rung(REFERENCE, "the finished kernel of the course", root / "reference" / assignment.file)]
+    stages = root / "reference" / "stages"
+    numbered = [(int(match[1]), folder) for folder in (stages / assignment.name).glob("v*")
+                if (match := re.match(r"v0*([1-9]\d*)_", folder.name))]
+    table = (stages / "README.md").read_text(encoding="utf-8") if numbered else ""
+    section = table.partition(f"\n## {assignment.title}\n")[2].partition("\n## ")[0]
+    ideas = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", section, flags=re.MULTILINE))
+    return found + [Rung(folder.name.replace("_", " ").capitalize(), ideas.get(folder.name, ""),
+                         folder / assignment.file) for _, folder in sorted(numbered)]
+
+
+def gathered(found: Sequence[Found], command: str) -> Calibration:
+    """What was found, as a calibration file of this machine; `command` is what measured it."""
+    assignments: dict[str, list[MeasuredRung]] = {}
+    for one in found:
+        assignments.setdefault(one.assignment, []).append(one.rung)
+    versions = lane_zygote().versions
+    return Calibration(
+        schema=calibration.SCHEMA, device=torch.cuda.get_device_name(),
+        driver=driver_version(), torch=versions.torch, triton=versions.triton,
+        kernelmark=metadata.version("kernelmark"), command=command, assignments=assignments,
+        measured_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"))
+
+
+def proposal(ratio: float) -> Threshold:
+    """Thresholds for a reference that reaches `ratio`, to two significant digits, the target rounded down."""
+    target = _round(TARGET_SHARE * ratio)
+    return Threshold(floor=_round(FLOOR_SHARE * target), target=target)
+
+
+def table(found: Sequence[Found]) -> str:
+    """What to put into course.toml: it follows from the references alone."""
+    lines = []
+    for one in found:
+        if one.rung.name != REFERENCE:
+            continue
+        cases = ", ".join(f"{t.case} {t.speedup.median:.3g}" for t in one.timings)
+        threshold = proposal(one.rung.ratio.median)
+        lines += [f"# The reference reaches {one.rung.ratio.median:.3g} times the baseline: {cases}.",
+                  f"[thresholds.assignments.{one.assignment}]",
+                  f"floor = {threshold.floor:g}", f"target = {threshold.target:g}", ""]
+    return "\n".join(lines)
+
+
+def timed(assignment: Assignment, course: Course, path: Path) -> list[Timing]:
+    """Every timed case of the kernel in the file `path`. Raises InfrastructureError for the first that fails."""
+    who = str(path.relative_to(catalogue.ROOT) if path.is_relative_to(catalogue.ROOT) else path)
+    try:
+        source = Source(content=path.read_bytes())
+    except OSError as error:
+        raise InfrastructureError(f"{who}: {error.strerror}; a kernel of the course expected") from None
+    attempt = Attempt(assignment, source, course, secrets.token_bytes(32), "cuda")
+    try:
+        found = []
+        for check in (attempt.read(), *(attempt.time(case) for case in assignment.timed)):
+            if check.outcome != "passed":
+                said = check.detail.message if check.detail else check.outcome
+                raise InfrastructureError(f"{who}{', ' if check.case else ''}{check.case}: {said}")
+            if check.timing is not None:
+                found.append(check.timing)
+        return found
+    finally:
+        attempt.close()
+
+
+def _round(value: float) -> float:
+    """Two significant digits, downwards."""
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return round(math.floor(value / step + 1e-9) * step, 12)

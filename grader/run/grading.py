@@ -1,0 +1,244 @@
+"""One submission through the suite, and what its checks come to."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import hashlib
+import io
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator
+from importlib import metadata
+
+import pytest
+import torch
+
+from grader.forkserver.handle import InfrastructureError
+from grader.judge.attempt import SPEED_SECONDS, expected_checks, speed_check
+from grader.judge.explain import explain_assignment
+from grader.judge.lane import hang_up, lane_baselines, lane_executors, lane_isolation, lane_zygote
+from grader.model import calibration, catalogue, scoring
+from grader.model.assignment import Assignment
+from grader.model.job import Graded, Job
+from grader.model.result import (
+    IMPOSSIBLE,
+    AssignmentResult,
+    Correctness,
+    Environment,
+    Flag,
+    Performance,
+    Result,
+    Rung,
+    Timing,
+    Verdict,
+    decisive,
+)
+from grader.run.sweep import cases, sweep
+from grader.suite import plugin
+from grader.suite.context import CHECK, CONTEXT, Context, our_failure
+
+# Of a student's file that a page shows: what is longer is no kernel to read.
+SOURCE_BYTES = 60_000
+# Beyond the judge's own deadlines: only a grader that hangs reaches it.
+GUARD_SECONDS = 120
+
+DISABLE_AUTOLOAD = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
+NO_GPU = "Graded without a GPU: speed is measured on one, never guessed."
+NOT_ASKED = "Graded without speed, which was not asked for."
+NOT_RIGHT = "Speed counts once every case is right."
+COSTS_SPEED_ALONE = ("infrastructure", "time_out", "out_of_memory", "over_limit")
+
+
+def grade(job: Job, begun: Callable[[str], object] = lambda assignment: None) -> Graded:
+    """Grades one submission. Failures of ours inside a check are in the result; others are in `error`. `begun` is told
+    the name of each assignment whose checks begin, at each of them."""
+    started = time.monotonic()
+    interrupted = False
+    found = catalogue.assignments()
+    context = Context(
+        handed_in=job.handed_in, course=job.course,
+        assignments={name: found[name] for name in catalogue.select(found, job.only)},
+        device=job.device, seed=plugin.seed_bytes(job.seed), asked_for_speed=job.speed)
+
+    if context.speed:
+        # They take long to begin, and do so beside what comes first.
+        lane_baselines()
+    if job.device == "cuda":
+        lane_executors()
+        # What the GPU does leaves processors idle.
+        context.read_ahead()
+
+    class Given:
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_configure(self, config: pytest.Config) -> None:
+            config.stash[CONTEXT] = context
+
+        @pytest.hookimpl
+        def pytest_runtest_setup(self, item: pytest.Item) -> None:
+            begun(item.stash[CHECK][0])
+
+        @pytest.hookimpl
+        def pytest_keyboard_interrupt(self) -> None:
+            nonlocal interrupted
+            interrupted = True
+
+    log = io.StringIO()
+    # One folder to collect, no conftest.py of the working directory or of a submission, no other configuration.
+    arguments = [
+        str(plugin.SUITE), "--noconftest",
+        "-c", str(plugin.SUITE / "pytest.ini"), "--rootdir", str(plugin.SUITE), "-p", "pytest_timeout",
+        # Nobody logs, and handlers for it would be put on and off 400 times a submission.
+        "-p", "no:logging",
+        "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:unraisableexception", "--capture=sys", "-v", "-ra",
+        "--tb=short", "--no-header", "--color=no",
+        f"--timeout={_guard(job, context)}",
+        "--submission", str(job.submission.folder),
+    ]
+    with _only_our_plugins(), contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
+        pytest.main(arguments, plugins=[plugin, Given()])
+    if interrupted:
+        # pytest has kept it to itself: the checks that were not made are no result.
+        raise KeyboardInterrupt
+    context.wait_until_read()
+    hang_up()
+    return Graded(job.submission, _result(job, context, time.monotonic() - started), log.getvalue())
+
+
+def _guard(job: Job, context: Context) -> float:
+    """Seconds that no check can take by the judge's own deadlines."""
+    return job.course.limits.assignment_seconds + GUARD_SECONDS + SPEED_SECONDS * context.speed
+
+
+@contextlib.contextmanager
+def _only_our_plugins() -> Iterator[None]:
+    """While open, neither installed plugins nor the user's environment take part in a run of pytest."""
+    kept = {name: os.environ.pop(name, None) for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", DISABLE_AUTOLOAD)}
+    os.environ[DISABLE_AUTOLOAD] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[DISABLE_AUTOLOAD]
+        os.environ.update({name: value for name, value in kept.items() if value is not None})
+
+
+def _result(job: Job, context: Context, seconds: float) -> Result:
+    results = {name: _assignment_result(job, context, a) for name, a in context.assignments.items()}
+    return Result(
+        student=job.submission.student,
+        score=round(sum(r.score for r in results.values()), 2),
+        max_score=sum(r.max_score for r in results.values()),
+        measured_max=sum(r.measured_max for r in results.values()),
+        graded_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        seconds=round(seconds, 3),
+        reproduce=job.command,
+        notes=list(job.notes),
+        unread=[] if any(a.source_sha256 for a in results.values()) else list(job.handed_in.others),
+        environment=environment(job.device).model_copy(
+            update={"seed": str(job.seed), "course": job.course.sha256}),
+        assignments=results,
+    )
+
+
+def _assignment_result(job: Job, context: Context, assignment: Assignment) -> AssignmentResult:
+    expected = expected_checks(assignment, job.device)
+    evidence = context.evidence.get(assignment.name, {})
+    checks = [evidence.get(check.id) or our_failure(check, "The check was not run.") for check in expected]
+    # What a timed call got wrong counts as any answer; that it takes too long, or a time could not be taken, does not.
+    wrong = [check for case in assignment.timed if (check := evidence.get(speed_check(case).id)) is not None
+             and check.outcome == "failed" and check.detail and check.detail.kind not in COSTS_SPEED_ALONE]
+    checks += wrong
+    verdict = scoring.verdict_of(checks, [check.id for check in expected])
+    summary = explain_assignment(assignment, checks)
+    source = job.handed_in.sources[assignment.name]
+    performance = performance_of(job, context, assignment, verdict)
+    flags = []
+    if verdict == "policy_violation":
+        # One, however many cases and lines there are; the message tells more.
+        _, deciding = decisive(checks)
+        refused = min(deciding, key=lambda check: check.hidden).detail
+        assert refused is not None
+        flags.append(Flag(what="policy", evidence=refused.message, place=refused.place))
+    flags += [_too_fast(timing) for timing in performance.timings if (timing.roof_fraction or 0) > IMPOSSIBLE]
+    found = AssignmentResult(
+        title=assignment.title, signature=assignment.signature, formula=assignment.formula,
+        verdict=verdict, score=0, max_score=0,
+        message=summary.message, summary=summary.common, shown=summary.shown.id if summary.shown else "",
+        hint=summary.hint,
+        correctness=Correctness(max_points=0, checks=checks),
+        performance=performance,
+        flags=flags,
+        inspection=context.inspections.get(assignment.name),
+        remarks=context.remarks.get(assignment.name, []),
+        source_sha256=hashlib.sha256(source.content).hexdigest() if source.content is not None else "",
+        source=(source.content.decode("utf-8", "replace")
+                if source.content and len(source.content) <= SOURCE_BYTES else ""),
+        elsewhere=list(source.elsewhere),
+        seconds=round(context.seconds.get(assignment.name, 0), 3),
+    )
+    return scoring.scored(
+        assignment.name, found, job.course, _device_name(job.device), job.earlier.get(assignment.name))
+
+
+def performance_of(job: Job, context: Context, assignment: Assignment, verdict: Verdict) -> Performance:
+    """What is said of an assignment's speed, without points."""
+    found = Performance(
+        reason=NO_GPU if job.device == "cpu" else NOT_ASKED, max_points=0,
+        baseline=assignment.baseline.name, compiled=assignment.baseline.compiled)
+    if not context.speed:
+        return found
+    found = found.model_copy(update={"ladder": _ladder(job, assignment)})
+    if verdict != "accepted":
+        # Nothing was missed: a wrong answer's speed is worth nothing.
+        return found.model_copy(update={"status": "measured", "reason": NOT_RIGHT})
+    evidence = context.evidence.get(assignment.name, {})
+    checks = [evidence.get(speed_check(case).id) for case in assignment.timed]
+    timings = [check.timing for check in checks if check is not None and check.timing is not None]
+    if not timings or len(timings) < len(checks):
+        details = [check.detail for check in checks if check is not None and check.detail]
+        said = details[0].message if details else "not run"
+        theirs = bool(details) and all(detail.kind != "infrastructure" for detail in details)
+        return found.model_copy(update={
+            "status": "measured" if theirs else "not_measured", "timings": timings,
+            "reason": f"No points for speed: {said}" if theirs else f"Speed could not be measured: {said}"})
+    return _swept(job, assignment, found.model_copy(update={
+        "status": "measured", "reason": "", "speedup": scoring.speedup(timings), "timings": timings}))
+
+
+def _swept(job: Job, assignment: Assignment, performance: Performance) -> Performance:
+    """The same with the speed at other sizes, if that was asked for."""
+    if not job.sweep or not cases(assignment):
+        return performance
+    try:
+        found = sweep(assignment, job.handed_in.sources[assignment.name], job.course)
+    except InfrastructureError as error:
+        return performance.model_copy(update={
+            "notes": [*performance.notes, f"Speed at other sizes could not be measured: {error}"]})
+    return performance.model_copy(update={"sweep": found})
+
+
+def _ladder(job: Job, assignment: Assignment) -> list[Rung]:
+    found = calibration.find(_device_name(job.device), job.calibrations)
+    return [] if found is None else found.rungs(assignment.name)
+
+
+def _too_fast(timing: Timing) -> Flag:
+    assert timing.roof_fraction is not None and timing.roof_us is not None
+    return Flag(what="roof", evidence=(
+        f"{timing.case}: {timing.student_us:.1f} µs a call, where this machine's {timing.roof} takes at least "
+        f"{timing.roof_us:.1f} µs for what must be moved and computed: {timing.roof_fraction:.0%} of the roof"))
+
+
+def _device_name(device: str) -> str:
+    return torch.cuda.get_device_name() if device == "cuda" else "cpu"
+
+
+def environment(device: str) -> Environment:
+    """What a grading on `device`, "cpu" or "cuda", runs on, without its seed and course. A lane's to say."""
+    level, versions = lane_isolation(), lane_zygote().versions
+    return Environment(
+        device=_device_name(device),
+        python=versions.python, torch=versions.torch, triton=versions.triton, numpy=versions.numpy,
+        platform=platform.platform(), isolation=str(level), isolation_reasons=list(level.reasons),
+        isolation_missing=list(level.missing), seed="", kernelmark=metadata.version("kernelmark"))

@@ -1,0 +1,159 @@
+"""`kernelmark inspect`: what the compiler and the memory system see of a kernel's launches. No grading, and no GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from grader.forkserver.conversation import Lost
+from grader.forkserver.handle import InfrastructureError
+from grader.judge.buffers import DTYPES
+from grader.judge.compilation import compile_kernels
+from grader.judge.explain import explain_findings, explain_stop
+from grader.judge.inputs import draw
+from grader.judge.inspection import FACTS, inspection_of, look
+from grader.judge.lane import TURN, close_lane, open_lane
+from grader.judge.planning import Wanted
+from grader.judge.preparing import COMPILE_SECONDS, Preparing
+from grader.judge.simulation import Simulation
+from grader.model.assignment import Assignment, Case, Scalar, shape_of
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import Course
+from grader.model.desk import Desk
+from grader.model.submission import read_source_file
+from grader.plan.compiled import Binary, Problem
+from grader.plan.device import TARGETS
+from grader.plan.findings import Finding, OutOfBounds
+from grader.plan.messages import Simulated, kernel_key
+from grader.plan.plan import Plan
+from grader.plan.traffic import Watch
+from grader.report import inspected
+from grader.report.touched import picture
+from grader.student.check import NOT_RIGHT, OUR_FAILURE, RIGHT
+
+# Element operations: a person waits, and asked for it.
+OPERATIONS = 500_000_000
+SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is asked for besides the facts of a case, which is the first that is timed if there is no name. `keep`
+    writes the figures down as those of a good kernel."""
+
+    course: Course
+    case: str = ""
+    program: int | None = None
+    ptx: bool = False
+    out: Path | None = None
+    keep: bool = False
+
+
+class NoCase(Exception):
+    """There is no such case; one line that says which there are."""
+
+
+def run(found: Desk, options: Options, console: Console, errors: Console) -> int:
+    """Inspects files, and returns the exit status. Raises NoCase, which is a usage error."""
+    chosen = {name: _case(assignments()[name], options.case) for name in found.files}
+    shown = []
+    try:
+        open_lane()
+        for name, path in found.files.items():
+            with console.status(f"inspecting {path.name}"):
+                facts = _facts(assignments()[name], path, chosen[name], options)
+            inspected.show(console, path, facts)
+            shown.append(facts)
+            if options.keep and facts.inspection is not None and not facts.inspection.cut:
+                kept = ROOT / "assignments" / name / FACTS
+                kept.write_text(facts.inspection.figures.model_dump_json(indent=1) + "\n", encoding="utf-8")
+                console.print(f"Kept: {kept}", markup=False, soft_wrap=True)
+    except InfrastructureError as error:
+        errors.print(f"kernelmark: {error}; kernelmark doctor says what this machine lacks", markup=False)
+        return OUR_FAILURE
+    finally:
+        close_lane()
+    if options.out is not None and shown:
+        page = inspected.write(shown, options.out)
+        console.print(f"Report: {page}", markup=False, soft_wrap=True)
+    return RIGHT if shown and all(facts.inspection for facts in shown) else NOT_RIGHT
+
+
+def _case(assignment: Assignment, name: str) -> Case:
+    public = [*assignment.timed, *(case for case in assignment.cases if not case.hidden)]
+    found = public[0] if not name else next((case for case in public if case.name == name), None)
+    if found is None:
+        raise NoCase(f"--case {name}: one of {', '.join(case.name for case in public)} expected")
+    return found
+
+
+def _facts(assignment: Assignment, path: Path, case: Case, options: Options) -> inspected.Facts:
+    limits, target = options.course.limits, options.course.gpu.target
+    content = read_source_file(path.parent, path.name, limits.source_kb * 1024).content or b""
+    facts = inspected.Facts(assignment.title, content.decode("utf-8", "replace"))
+    preparing = Preparing(assignment, content, limits, TARGETS[target])
+    planning = preparing.plan([Wanted(case, _scalars(assignment, case), debug=False)])
+    plan = planning.loading or planning.outcomes[0]
+    if not isinstance(plan, Plan):
+        facts.trouble = explain_stop(assignment, facts.source, plan)
+        return facts
+    binaries = preparing.binaries(plan.kernels)
+    stop = binaries if isinstance(binaries, Lost) else next((one for one in binaries if isinstance(one, Problem)), None)
+    if stop is not None or isinstance(binaries, Lost):
+        facts.trouble = explain_stop(assignment, facts.source, stop or binaries)  # type: ignore[arg-type]
+        return facts
+    simulation = Simulation(
+        lambda: preparing.start("simulator"), operations=OPERATIONS, seconds=SECONDS, granule=TARGETS[target].granule)
+    try:
+        seen = look(assignment, case, plan, simulation, operations=OPERATIONS)
+        if seen is not None:
+            code = {kernel_key(kernel): one for kernel, one in zip(plan.kernels, binaries, strict=True)
+                    if isinstance(one, Binary)}
+            facts.inspection = inspection_of(assignment, seen, code, target)
+            facts.trouble = explain_findings(assignment, facts.source, _certain(seen.simulated))
+        if options.program is not None:
+            facts.pictures = _touched(assignment, case, plan, simulation, options.program)
+            facts.undrawn = "" if facts.pictures else (
+                f"Program {options.program}: there is none, or it takes too long to be run to its end.")
+    finally:
+        simulation.end()
+    if options.ptx:
+        with TURN:
+            compiled = compile_kernels(
+                lambda: preparing.start("compiler"), plan.kernels, target, seconds=COMPILE_SECONDS, ptx=True)
+        if not isinstance(compiled, Lost):
+            facts.ptx = {kernel.name: one.ptx for kernel, one in zip(plan.kernels, compiled, strict=True)
+                         if isinstance(one, Binary)}
+    return facts
+
+
+def _scalars(assignment: Assignment, case: Case) -> dict[str, float]:
+    names = [parameter.name for parameter in assignment.parameters if isinstance(parameter, Scalar)]
+    drawn = draw(assignment, case.model_copy(update={"sizes": dict.fromkeys(case.sizes, 1)}), 0, cuda=False)
+    return {name: drawn[name] for name in names}
+
+
+def _certain(seen: Simulated) -> list[Finding]:
+    """What is wrong whichever programs ran: what a later launch finds in memory hangs on all that ran before it."""
+    return [one for one in seen.findings if isinstance(one, OutOfBounds)] if len(seen.launched) == 1 else []
+
+
+def _touched(
+    assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, program: int
+) -> list[inspected.Touch]:
+    seen = simulation.inspect(assignment, case, plan, Watch(program=program), operations=OPERATIONS)
+    shapes: dict[str, tuple[Sequence[int], int]] = {
+        one.name: (shape_of(one, case), DTYPES[one.dtype].itemsize) for one in assignment.parameters
+        if not isinstance(one, Scalar)}
+    found = []
+    for one in seen.touched if isinstance(seen, Simulated) else ():
+        if one.given in shapes:
+            shape, size = shapes[one.given]
+            drawn = picture(shape, [((begin + number * step) // size, length // size)
+                                    for begin, length, step, count in one.runs for number in range(count)])
+            if drawn is not None:
+                found.append(inspected.Touch(program, one.access, one.given, drawn))
+    return found

@@ -1,0 +1,198 @@
+"""Every assignment is fit to be handed out; a new one is from the start; and what one lacks is said in words."""
+
+from __future__ import annotations
+
+import runpy
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from grader.author import handout, new
+from grader.author.verify import verify
+from grader.cli import app
+from grader.model import catalogue
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import read_course
+
+
+@pytest.mark.parametrize("name", assignments())
+def test_each_assignment_lacks_nothing(name: str) -> None:
+    found = dict(verify(name))
+    assert len(found) == 10 and not any(found.values()), found
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Path]:
+    """A course of one new assignment. What is loaded from it leaves again."""
+    before = set(sys.modules)
+    new.write("shifted", tmp_path)
+    yield tmp_path
+    for module in set(sys.modules) - before:
+        if module.startswith(("assignments.", "reference.")):
+            del sys.modules[module]
+
+
+def told(root: Path) -> str:
+    return "\n".join(problem for _, problems in verify("shifted", root) for problem in problems)
+
+
+def test_a_new_assignment_works(root: Path) -> None:
+    assert told(root) == ""
+    stub = runpy.run_path(str(root / "student_template" / "shifted.py"))
+    with pytest.raises(NotImplementedError, match="shifted"):
+        stub["shifted"](None, None)
+
+
+def test_figures_of_a_good_kernel_that_are_another_kernels_are_told(root: Path) -> None:
+    kept = root / "assignments/shifted/good.json"
+    kept.write_text((ROOT / "assignments/silu/good.json").read_text())
+    assert told(root).startswith(f"{kept}: not the figures of {root}/reference/shifted.py; kernelmark inspect")
+
+
+# What is changed in which file, and words of what is said of it.
+CHANGES = {
+    "a handout of another function": (
+        "assignments/shifted/handout.md", "shifted(x, out)", "f(x)", "handout.md: the part 'task' is out of date"),
+    "other cases than the handout's": (
+        "assignments/shifted/assignment.py", "64x64", "32x32", "handout.md: the part 'checks' is out of date"),
+    "a handout without points": (
+        "assignments/shifted/handout.md", "<!-- points:", "<!-- p:", "lines <!-- points: --> and <!-- end -->"),
+    "another function": ("reference/shifted.py", "def shifted(", "def other(", "a function shifted(x, out) expected"),
+    "another parameter": ("student_template/shifted.py", "out: torch", "y: torch", "shifted(x, out) expected"),
+    "no compiled baseline": ("assignments/shifted/baseline.py", "def compiled(", "def fused(", "a function compiled("),
+    "one size": ("assignments/shifted/assignment.py", "1x1 5x9 1x1009 64x64 419x503", "5x9", "every size 1"),
+    "nothing for a GPU": ("assignments/shifted/assignment.py", ', gpu="8192x8192"', "", "none for a GPU alone"),
+    "an oracle that raises": (
+        "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * y.double() + 1\n",
+        "assignment.py, line 16: NameError: name 'y' is not defined"),
+    "an oracle in single precision": (
+        "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * x + 1\n",
+        "oracle: a tensor of float64 expected, got float32"),
+    "an oracle of another shape": (
+        "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * x.double()[:1] + 1\n",
+        "5x9: oracle: a tensor of shape (5, 9) expected, got (1, 9)"),
+    "an oracle without an answer": (
+        "assignments/shifted/assignment.py", "    return 2 * x.double() + 1\n", "    2 * x.double() + 1\n",
+        "oracle: a tensor of float64 expected, got NoneType"),
+    "an oracle of another parameter": (
+        "assignments/shifted/assignment.py", "oracle(x: Tensor)", "oracle(y: Tensor)",
+        "oracle: parameters (x) expected, got (y: 'Tensor') -> 'Tensor'"),
+    "a tolerance that is a number": (
+        "assignments/shifted/assignment.py", "    return allowed\n", "    return 1e-6\n",
+        "tolerance: a tensor of float64 expected, got float"),
+    "a case of one size": (
+        "assignments/shifted/assignment.py", "1x1 5x9", "1x1 5by9", "ValueError: case '5by9': 2 sizes expected (MxN)"),
+    "a file that ends Python": (
+        "assignments/shifted/assignment.py", "ASSIGNMENT = ", "raise SystemExit\nASSIGNMENT = ",
+        "assignment.py, line 30: SystemExit"),
+    "a file that is no Python": (
+        "assignments/shifted/assignment.py", "ASSIGNMENT = ", "ASSIGNMENT := ",
+        "assignment.py, line 30: SyntaxError: invalid syntax"),
+    "a field that there is not": (
+        "assignments/shifted/assignment.py", '    rows="x",\n', '    rows="x", points=3,\n',
+        "points: Extra inputs are not permitted"),
+    "other rows": (
+        "assignments/shifted/assignment.py", '    rows="x",\n', '    rows=lambda inputs, index: inputs,\n',
+        "rows: inputs expected whose answer is these rows"),
+    "work that is a number": (
+        "assignments/shifted/assignment.py", '    rows="x",\n', '    rows="x", work=lambda sizes: 8,\n',
+        "8192x8192: work: a Work expected, got int"),
+    "a stub that is solved": (
+        "student_template/shifted.py", '    raise NotImplementedError("shifted: not written yet")',
+        "    shifted_kernel[(1,)](x, out, 1, BLOCK=1)",
+        "a stub expected: shifted ends with raise NotImplementedError"),
+    "a baseline that is wrong": ("assignments/shifted/baseline.py", "alpha=2", "alpha=3", "the baseline's answer is"),
+    "a tolerance too wide": (
+        "assignments/shifted/assignment.py", "EPS32 * (2 *", "(2 *", "5x9: zeros would pass; change the sizes or"),
+    "inputs that are the same": (
+        "assignments/shifted/assignment.py", "scale=(0.1, 10.0), offset=2.0", "scale=(1e-30, 1e-30)", "would pass"),
+    "an exception that is none": (
+        "assignments/shifted/assignment.py", '    rows="x",\n', '    rows="x", right_by_nature={"5x9: zeros": "w"},\n',
+        "5x9: zeros does not pass: right_by_nature says that it does (w)"),
+    "an exception for nothing": (
+        "assignments/shifted/assignment.py", '    rows="x",\n', '    rows="x", right_by_nature={"5x9: two": "w"},\n',
+        "right_by_nature: '5x9: two' is none of"),
+    "a mistake that is right": (
+        "assignments/shifted/assignment.py", "lambda x: 2 * x.double())", "lambda x: 2 * x.double() + 1)",
+        "mistake 'no offset' is wrong on no case"),
+    "two mistakes of one answer": (
+        "assignments/shifted/assignment.py", "2 * (x.double() + 1))", "2 * x.double())",
+        "mistakes 'no offset' and 'offset first' give one answer on every case"),
+    "a reference that is wrong": (
+        "reference/shifted.py", "2 * x + 1,", "2 * x - 1,", "case-1x1: The only element is wrong"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_missing_is_said(root: Path, change: str) -> None:
+    path, before, after, words = CHANGES[change]
+    text = (root / path).read_text()
+    assert before in text
+    (root / path).write_text(text.replace(before, after))
+    said = told(root)
+    assert words in said and "Traceback" not in said, said
+    assert len(set(said.splitlines())) == len(said.splitlines()), "each once"
+
+
+# The negative of a picture, made of the new assignment.
+NEGATIVE = {
+    "assignments/shifted/assignment.py": (
+        ("2 * x.double() + 1\n", "255 - x.double()\n"), ("Spread(scale=(0.1, 10.0), offset=2.0)", "Bytes()"),
+        ("import Distribution, Spread", "import Bytes, Distribution"), ("    tolerance=tolerance,\n", ""),
+        ('shape=("M", "N"))', 'shape=("M", "N"), dtype="uint8")'),
+        ("lambda x: 2 * x.double())", "lambda x: x.double())"), ("2 * (x.double() + 1))", "254 - x.double())")),
+    "assignments/shifted/baseline.py": (
+        ("torch.add(torch.ones((), device=x.device), x, alpha=2, out=out)", "torch.bitwise_not(x, out=out)"),),
+    "reference/shifted.py": (("2 * x + 1", "255 - x"),),
+}
+
+
+def test_an_assignment_of_bytes_works_and_a_byte_that_is_never_written_is_told(root: Path) -> None:
+    for path, changes in NEGATIVE.items():
+        text = (root / path).read_text()
+        for before, after in changes:
+            assert before in text
+            text = text.replace(before, after)
+        (root / path).write_text(text)
+    course = read_course(ROOT / "course.toml", frozenset(assignments()))
+    made = catalogue.read(root / "assignments" / "shifted" / "assignment.py")
+    handout.draw(handout.handout("shifted", root), handout.parts(made, course))
+    assert told(root) == ""
+    reference = root / "reference" / "shifted.py"
+    text = reference.read_text()
+    reference.write_text(text.replace("255 - x, mask=offsets < n", "255 - x, mask=offsets < n - 1"))
+    said = told(root)
+    assert "case-1x1: out was never written" in said
+    # Some of them hold the very byte that marks what was never written, and were written.
+    assert "case-419x503: 1 of 210,757 elements was never written, out[418, 502] first; the others are right." in said
+    reference.write_text(text.replace("255 - x, mask=", "254 - x, mask="))
+    said = told(root)
+    assert "case-419x503: All 210,757 elements are wrong" in said and "never written" not in said
+
+
+def test_a_file_that_is_missing_is_named(root: Path) -> None:
+    (root / "assignments" / "shifted" / "baseline.py").unlink()
+    assert "baseline.py: file expected, with eager and compiled(x, out)" in told(root)
+
+
+def test_a_name_that_is_none_and_files_that_are_there_are_refused(root: Path) -> None:
+    with pytest.raises(ValueError, match="'Shifted': a name of small letters"):
+        new.write("Shifted", root)
+    with pytest.raises(ValueError, match="'class': a name of small letters"):
+        new.write("class", root)
+    with pytest.raises(ValueError, match="'copy': there is a Python module of that name"):
+        new.write("copy", root)
+    with pytest.raises(ValueError, match=r"shifted/assignment\.py: there is such a file; another name expected"):
+        new.write("shifted", root)
+
+
+def test_the_command_tells_what_it_has_looked_at() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "grader.cli", "verify", "transpose"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.count("✓ transpose: ") == 10, done.stdout
+    refused = CliRunner().invoke(app, ["verify", "nope"])
+    assert refused.exit_code == 2 and "'nope' is no assignment; one of" in refused.stderr

@@ -1,0 +1,197 @@
+"""Of hidden cases a student is told the kind of failure and what to look at; those who grade are told all."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from grader.judge.explain import explain_assignment
+from grader.model.catalogue import ROOT, CatalogueError, assignments, read
+from grader.model.hidden import for_student, staff
+from grader.model.job import Graded
+from grader.model.result import CheckResult, Detail, ErrorMap, FailureKind, Flag, Place, Result, Worst
+from grader.model.submission import Submission
+from grader.records.draw import refresh
+from grader.records.store import Store
+from grader.report.load import load_results
+from grader.report.pages import student_page
+from tests.command import SILU, hand_in, kernelmark
+from tests.records.made import kept as keep
+from tests.report import samples
+from tests.run.test_preflight import COPIED, elsewhere
+
+SECRET = "7919"
+# Sizes that stand nowhere else.
+HIDDEN = 'cases = "1213x7 3x7919-extreme"\ngpu = "6007x5"\n'
+TOLD = re.compile(r"(?<![\d.])(1213|7919|6007|8491|23757|30035)(?!\d)")
+
+
+def secret_of(kind: FailureKind) -> Detail:
+    """A detail that tells all it can."""
+    return Detail(
+        kind=kind, message=f"M = {SECRET}", hint=SECRET, pattern=SECRET, fits=[SECRET], traceback=SECRET, output=SECRET,
+        place=Place(file="silu.py", line=3, text=f"if M == {SECRET}:"), wrong=7919, total=7919, unwritten=7919,
+        worst=Worst(index=[7919], got=SECRET, expected=SECRET, error=SECRET, allowed=SECRET),
+        error_map=ErrorMap(output_shape=[7919], cell_shape=[7919], cells=["1"]))
+
+
+@pytest.mark.parametrize("kind", get_args(FailureKind))
+def test_of_a_hidden_check_its_student_gets_stage_outcome_and_kind(kind: FailureKind) -> None:
+    result = samples.result("ada")
+    silu = result.assignments["silu"]
+    detail = secret_of(kind)
+    silu.correctness.checks += [
+        CheckResult(id="case-7919", stage="case", case=SECRET, sizes={"M": 7919}, hidden=True, outcome="failed",
+                    seconds=7919, worst_ratio=7919, detail=detail),
+        CheckResult(id="target", stage="target", hidden=True, outcome="failed", detail=detail)]
+    silu.flags.append(Flag(what="policy", evidence=detail.message, place=detail.place))
+    # These follow from public checks alone.
+    silu.seconds = result.seconds = 7919
+    shown = for_student(result)
+    assert SECRET not in shown.model_dump_json() and SECRET in result.model_dump_json()
+    assert for_student(shown) == shown
+    assert SECRET not in student_page(result).replace(",", "")
+    case = next(check for check in shown.assignments["silu"].correctness.checks if check.case == "hidden 1")
+    assert case.outcome == "failed" and case.detail is not None and case.detail.kind == kind
+    assert case.detail.message.startswith("In a hidden case ")
+
+
+def test_where_nothing_is_hidden_a_result_stays_as_it_is() -> None:
+    result = samples.result("ada")
+    assert for_student(result) is result
+
+
+def test_what_is_kept_whole_is_read_for_the_class_and_goes_when_nothing_is_hidden_any_more(tmp_path: Path) -> None:
+    ada = Submission("ada", tmp_path / "class/ada", "ada")
+    ada.folder.mkdir(parents=True)
+    (tmp_path / "out").mkdir()
+    told, own = staff(tmp_path / "out/ada"), tmp_path / "out/ada"
+
+    def kept(result: Result, error: FailureKind | None = None) -> list[str]:
+        if error is not None:
+            result.assignments["silu"].correctness.checks.append(CheckResult(
+                id="case-7919x1", stage="case", case="7919x1", hidden=True, outcome="failed", detail=secret_of(error)))
+        return keep(Graded(ada, result, log=SECRET), tmp_path / "out")
+
+    assert kept(samples.result("ada"), "wrong_values") == []
+    assert stat.S_IMODE(told.parent.stat().st_mode) == 0o700
+    assert sorted(path.name for path in told.iterdir()) == ["checks.log", "result.json"]
+    assert load_results(tmp_path / "out").entries[0].result.assignments["silu"].correctness.checks[-1].case == "7919x1"
+    ours = samples.result("ada", {"silu": "infrastructure_error"})
+    (line,) = kept(ours, "infrastructure")
+    assert f"M = {SECRET} (the earlier result was kept)" in line
+    assert sorted(path.name for path in own.iterdir()) == ["report.html", "result.json"]
+    assert not [path for path in own.iterdir() if SECRET in path.read_text()]
+    assert kept(samples.result("ada")) == [] and (told / "checks.log").exists()
+    with Store.existing(tmp_path / "out") as store:
+        store.decide(store.attempts("ada")[-len(samples.KERNELS):])
+        assert refresh(store, tmp_path / "out") == []
+    assert list(told.iterdir()) == []
+    assert sorted(path.name for path in own.iterdir()) == ["checks.log", "report.html", "result.json"]
+
+
+def test_a_message_says_nothing_of_hidden_cases_but_how_many_failed_and_how() -> None:
+    public = CheckResult(id="case-5x9", stage="case", case="5x9", sizes={"M": 5, "N": 9}, outcome="passed")
+    hidden = CheckResult(id="case-7919x1", stage="case", case="7919x1", sizes={"M": 7919, "N": 1}, hidden=True,
+                         outcome="failed", detail=secret_of("wrong_values"))
+    found = explain_assignment(assignments()["silu"], [public, hidden])
+    assert found.message == (
+        "Right in all 1 case. Of 1 hidden check 1 did not pass: the answer is wrong.")
+    assert found.hint.startswith("Try sizes of your own") and found.shown is None
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of everything, where SiLU has hidden cases."""
+    root = tmp_path_factory.mktemp("course")
+    for name in (*COPIED, "student_kit", "calibration"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("course.toml", "pyproject.toml", "constraints.txt", "LICENSE"):
+        shutil.copy(ROOT / name, root)
+    (root / "assignments/silu/hidden.toml").write_text(HIDDEN)
+    return root
+
+
+def path_of(course: Path) -> dict[str, str]:
+    return {"PYTHONPATH": os.pathsep.join([str(course), *elsewhere()])}
+
+
+# The reference, with a few lines before its launch.
+def before_the_launch(*lines: str) -> str:
+    changed = SILU.replace("def silu(x: torch.Tensor, out: torch.Tensor) -> None:\n",
+                           "SEEN = []\ndef silu(x, out):\n    SEEN.append(tuple(x.shape))\n" + "".join(
+                               f"    {line}\n" for line in lines))
+    assert changed != SILU
+    return changed
+
+
+SPIES = {
+    "honest": SILU,
+    "raising": before_the_launch("print(SEEN)", "if len(x) == 1213: raise ValueError(SEEN)"),
+    "on_a_gpu": before_the_launch("if len(x) == 6007: raise ValueError(SEEN)"),
+    "refused": before_the_launch("if x.shape[1] == 7919: x.sum()"),
+    "keeping": before_the_launch("print(SEEN)", "if len(SEEN) > 12 or len(x) == 64: raise ValueError(SEEN)"),
+    "wrong": before_the_launch("if 3 < x.shape[1] < 8: x, out = x[:, :2], out[:, :2]"),
+}
+
+
+def test_no_file_of_a_student_tells_of_a_hidden_case_and_the_class_page_tells_all(course: Path, tmp_path: Path) -> None:
+    for name, text in SPIES.items():
+        hand_in(tmp_path / "class", name, text)
+    out = tmp_path / "out"
+    done = kernelmark("grade", tmp_path / "class", "--out", out, "--only", "silu", "--device", "cpu",
+                      "--allow-degraded", cwd=tmp_path, environment=path_of(course))
+    assert done.returncode == 0, done
+    files = [path for name in SPIES for path in (out / name).iterdir()]
+    assert {path.name for path in files} == {"result.json", "report.html"}
+    for path in files:
+        # What these students wrote themselves stands in their results, and names what they look for.
+        text = re.sub(r'"source": ".*"', "", path.read_text())
+        assert TOLD.search(text.replace(",", "")) is None, path
+    found = {name: Result.model_validate_json((out / name / "result.json").read_bytes()).assignments["silu"]
+             for name in SPIES}
+    assert {name: one.verdict for name, one in found.items()} == {
+        "honest": "accepted", "raising": "runtime_error", "on_a_gpu": "runtime_error", "refused": "policy_violation",
+        "keeping": "runtime_error", "wrong": "wrong_answer"}
+    assert found["honest"].message == "Right in all 8 cases. Right in 2 hidden checks, too."
+    assert "Of 2 hidden checks 1 did not pass: elements of the output are never written." in found["wrong"].message
+    assert found["refused"].flags[0].evidence == "In a hidden case host code asks for what only kernels may do."
+    whole = {name: (staff(out / name) / "result.json").read_text() for name in SPIES}
+    assert all("1213x7" in text for text in whole.values()) and "6007" in whole["on_a_gpu"]
+    assert "1213x7" in (staff(out / "raising") / "checks.log").read_text()
+    assert "1213x7" in (out / "index.html").read_text()
+
+
+def test_a_kit_has_no_hidden_case(course: Path, tmp_path: Path) -> None:
+    done = kernelmark("kit", tmp_path / "kernels", "--course", course / "course.toml", environment=path_of(course))
+    assert done.returncode == 0, done.stderr
+    for path in (path for path in (tmp_path / "kernels").rglob("*") if path.is_file()):
+        assert path.name != "hidden.toml" and TOLD.search(path.read_text()) is None, path
+    handout = (tmp_path / "kernels/assignments/silu/handout.md").read_text()
+    assert "on a GPU also `4099x4093-extreme`, `8192x8192`; 3 more are hidden." in handout
+    named = course / "assignments/silu/handout.md"
+    before = named.read_text()
+    named.write_text(before + "\nTry 1213x7.\n")
+    done = kernelmark("kit", tmp_path / "more", "--course", course / "course.toml", environment=path_of(course))
+    named.write_text(before)
+    assert done.returncode == 2 and "handout.md: names the hidden case 1213x7" in done.stderr, done
+    assert not (tmp_path / "more").exists()
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ('cases = "5x9"', "cases: at least one, each with a name of its own"),
+    ('cases = "5"', "cases = "),
+    ('case = "7x9"', "cases, gpu, right_by_nature expected"),
+    ("cases = ", "expected"),
+], ids=["named twice", "no sizes", "another key", "no TOML"])
+def test_a_file_of_hidden_cases_that_is_wrong_is_named(course: Path, tmp_path: Path, text: str, said: str) -> None:
+    shutil.copytree(course / "assignments/gelu", tmp_path / "gelu")
+    (tmp_path / "gelu/hidden.toml").write_text(text)
+    with pytest.raises(CatalogueError, match=rf"gelu/hidden\.toml: .*{said}"):
+        read(tmp_path / "gelu/assignment.py")

@@ -1,0 +1,56 @@
+"""Which GPUs are graded on: numbers of theirs, all by default, and one line for those that are not there."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader.model.catalogue import ROOT
+from grader.run import gpus
+from grader.run.gpus import Gpu
+from grader.run.preflight import PlanError
+from tests.command import kernelmark
+
+THREE = [Gpu(number, name, {"CUDA_VISIBLE_DEVICES": str(number)}) for number, name in enumerate(("A", "A", "B"))]
+NO_GPU = not gpus.present()
+
+
+@pytest.mark.parametrize(("asked", "numbers"), [("all", [0, 1, 2]), ("0,2", [0, 2]), (" 1 ", [1]), ("2,0,2", [2, 0])])
+def test_gpus_are_chosen_by_number(monkeypatch: pytest.MonkeyPatch, asked: str, numbers: list[int]) -> None:
+    monkeypatch.setattr(gpus, "present", lambda: THREE)
+    assert [one.number for one in gpus.chosen(asked)] == numbers
+
+
+@pytest.mark.parametrize(("there", "asked", "words"), [
+    (THREE, "3", "--gpus: 3; 0 to 2 expected"),
+    (THREE, "-1", "--gpus: -1; 0 to 2 expected"),
+    (THREE[:1], "1", "0 alone expected"),
+    (THREE, "first", "'first'; all, or numbers such as 0,2 expected"),
+    (THREE, "0,", "numbers such as 0,2 expected"),
+])
+def test_a_gpu_that_is_not_there_is_named(
+    monkeypatch: pytest.MonkeyPatch, there: list[Gpu], asked: str, words: str
+) -> None:
+    monkeypatch.setattr(gpus, "present", lambda: there)
+    with pytest.raises(PlanError, match=r"^[^\n]+$") as raised:
+        gpus.chosen(asked)
+    assert words in str(raised.value)
+
+
+def test_gpus_of_several_models_are_told() -> None:
+    assert gpus.unlike(THREE[:2]) == ""
+    assert gpus.unlike(THREE) == (
+        "GPUs are unlike: 0 is A, 1 is A, 2 is B; each result names its device, and --gpus grades on some alone")
+
+
+@pytest.mark.parametrize(("words", "told"), [
+    (("--device", "cpu"), "--gpus: --device cpu uses no GPU of this machine"),
+    pytest.param((), "CUDA sees no GPU on this machine", marks=pytest.mark.skipif(not NO_GPU, reason="a GPU")),
+])
+def test_gpus_are_refused_in_one_line_where_none_is_used(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    shutil.copytree(ROOT / "examples/class/alice", tmp_path / "class/alice")
+    done = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--gpus", "0", *words)
+    assert done.returncode == 2 and told in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,137 @@
+"""Lanes start at once; one that ends or does not answer costs nobody a grade, or all of them are ended."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from grader.judge import device
+from grader.model.catalogue import ROOT
+from grader.model.course import Course
+from grader.model.job import Graded, Job, read_job
+from grader.model.submission import Submission
+from grader.run import grading, lanes
+from grader.run.lanes import LocalLanes
+
+
+class Ended(Exception):
+    pass
+
+
+@pytest.fixture
+def ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    def end(status: int) -> None:
+        raise Ended(status)
+
+    monkeypatch.setattr("os._exit", end)
+    monkeypatch.setattr(grading, "grade", lambda job, begun: Graded(job.submission, None, "log"))
+
+
+def job(device: str) -> Job:
+    return read_job(Submission("carol", Path("carol"), "carol"), Course(), device=device)
+
+
+def test_a_lane_that_is_well_goes_on(ends: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "sane", lambda: True)
+    assert lanes.grade_in_lane(job("cuda")).log == "log"
+
+
+def test_a_lane_whose_device_is_lost_ends(ends: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "sane", lambda: False)
+    with pytest.raises(Ended):
+        lanes.grade_in_lane(job("cuda"))
+    # Without a GPU nothing is asked of one.
+    assert lanes.grade_in_lane(job("cpu")).log == "log"
+
+
+def test_what_supplies_lanes_imports_neither_torch_nor_matplotlib() -> None:
+    late = "{'torch', 'triton', 'matplotlib'}"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys, grader.cli, grader.run.whole_class; print({late} & set(sys.modules))"],
+        cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def jobs() -> list[Job]:
+    folders = [ROOT / "examples/class" / name for name in ("alice", "bob", "carol")]
+    return [read_job(Submission(one.name, one, one.name), Course(), ("silu",)) for one in folders]
+
+
+def test_a_lane_that_dies_between_two_gradings_costs_nobody_a_grade() -> None:
+    graded = []
+    with LocalLanes([{}]) as lanes:
+        for one in lanes.grade(jobs(), 1):
+            graded.append(one)
+            if len(graded) == 1:
+                (lane,) = multiprocessing.active_children()
+                lane.kill()
+                # As storing a result may take: the executor sees meanwhile what has become of it.
+                lane.join()
+                time.sleep(0.5)
+    assert sorted(one.submission.student for one in graded) == ["alice", "bob", "carol"]
+    assert all(one.result is not None for one in graded)
+
+
+def test_a_lane_that_dies_at_work_costs_nobody_a_grade_and_no_other_lane_its_work() -> None:
+    began: dict[str, set[float]] = {}
+    killed: list[str] = []
+    with LocalLanes([{}, {}]) as lanes:
+        def look() -> bool:
+            running = lanes.running()
+            for one in running:
+                began.setdefault(one.student, set()).add(one.since)
+            children = multiprocessing.active_children()
+            if len(running) == 2 and len(children) == 2 and not killed:
+                # Processes are started in the order of their jobs.
+                oldest = min(children, key=lambda process: process.pid or 0)
+                killed.append(running[0].student)
+                oldest.kill()
+            return False
+
+        graded = list(lanes.grade(jobs(), 2, look))
+    assert killed and sorted(one.submission.student for one in graded) == ["alice", "bob", "carol"]
+    assert all(one.result is not None for one in graded)
+    # The time of a job is that of its first try, on whatever process.
+    assert all(len(times) == 1 for times in began.values())
+
+
+def test_a_lane_whose_process_dies_twice_over_one_job_gives_up_that_one_alone() -> None:
+    with LocalLanes([{}, {}]) as lanes:
+        def kill_alices() -> bool:
+            for one in lanes.running():
+                if one.student == "alice":
+                    for process in multiprocessing.active_children():
+                        process.kill()
+            return False
+
+        found = {one.submission.student: one for one in lanes.grade(jobs()[:1], 1, kill_alices)}
+        later = {one.submission.student: one for one in lanes.grade(jobs()[1:], 2)}
+    assert found["alice"].result is None and found["alice"].error == "the grading process died, twice"
+    assert later["bob"].result is not None and later["carol"].result is not None
+
+
+def test_each_lane_has_an_environment_of_its_own() -> None:
+    with LocalLanes([{"CUDA_VISIBLE_DEVICES": "7"}, {}]) as lanes:
+        assert lanes.ask(os.getenv, "CUDA_VISIBLE_DEVICES").result() == "7"
+    assert os.environ.get("CUDA_VISIBLE_DEVICES") != "7"
+
+
+def test_a_lane_that_cannot_be_told_to_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes, "END_SECONDS", 1)
+
+    def interrupted() -> bool:
+        for lane in multiprocessing.active_children():
+            assert lane.pid is not None
+            os.kill(lane.pid, signal.SIGSTOP)
+        return bool(multiprocessing.active_children())
+
+    with pytest.raises(KeyboardInterrupt), LocalLanes([{}]) as started:
+        list(started.grade(jobs(), 1, interrupted))
+    assert not multiprocessing.active_children()

@@ -1,0 +1,186 @@
+"""What can be known to fail is told in one line, and before anyone is graded."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
+from typing import NoReturn
+
+import pytest
+
+from grader.model.catalogue import ROOT, assignments
+from grader.model.submission import Submission
+from grader.run import preflight
+from grader.run.preflight import PlanError
+from tests.command import hand_in, kernelmark
+
+Change = Callable[[Path], object]
+
+
+def refused(check: Callable[[], object], *words: str) -> None:
+    with pytest.raises(PlanError) as caught:
+        check()
+    said = str(caught.value)
+    assert "\n" not in said and "expected" in said and [word for word in words if word not in said] == [], said
+
+
+def students(*names: str) -> list[Submission]:
+    return [Submission(name, Path("class", name), name) for name in names]
+
+
+def test_all_is_well_here(tmp_path: Path) -> None:
+    preflight.installed()
+    preflight.temporary()
+    preflight.results(tmp_path / "new" / "out", students("alice"), 6)
+    preflight.pages()
+    preflight.assignments(assignments())
+
+
+def test_a_package_without_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
+    def version(name: str) -> NoReturn:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", version)
+    refused(preflight.installed, "package kernelmark: no metadata", "pip install -e")
+
+
+def test_a_package_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "pytest_timeout" else found(name))
+    refused(preflight.installed, "package pytest_timeout: not installed")
+
+
+def test_a_temporary_folder_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/proc/nowhere")
+    refused(preflight.temporary, "temporary folder: No such file or directory")
+
+
+def test_full_disks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "bob").mkdir()
+    (tmp_path / "bob" / "result.json").write_text("{}")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=80 << 10))
+    refused(preflight.temporary, "temporary folder", "80 KiB of disk are free")
+    refused(lambda: preflight.results(tmp_path, students("alice"), 6), str(tmp_path), "80 KiB", "136 KiB or more")
+    # What is there already is replaced.
+    preflight.results(tmp_path, students("bob"), 6)
+
+
+RESULTS: dict[str, tuple[Change, str]] = {
+    "a file for a student's folder": (lambda out: (out / "alice").write_text(""), "alice"),
+    "a folder for a student's report": (lambda out: (out / "alice" / "report.html").mkdir(parents=True), "report.html"),
+    "a folder for the class page": (lambda out: (out / "index.html").mkdir(), "index.html: is a folder"),
+    "a folder for the leaderboard": (lambda out: (out / "leaderboard.html").mkdir(), "leaderboard.html: is a folder"),
+}
+
+
+@pytest.mark.parametrize(("change", "words"), RESULTS.values(), ids=RESULTS)
+def test_results_that_could_not_be_written(tmp_path: Path, change: Change, words: str) -> None:
+    change(tmp_path)
+    refused(lambda: preflight.results(tmp_path, students("alice"), 1), f"--out {tmp_path}", words)
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a") as file:
+        file.write(text)
+
+
+# In a copy of everything, since it is broken there.
+COPIED = ("grader", "assignments", "reference", "student_template")
+# What a lane and its starter look at, from each copy in a process of its own, which has torch from its parent.
+LOOKS = """
+import os, sys
+import jinja2, matplotlib, numpy, pydantic, torch, triton
+for root in sys.argv[1:]:
+    if os.fork() == 0:
+        sys.path.insert(0, root)
+        from grader.run import preflight
+        said = "nothing"
+        try:
+            preflight.pages()
+            preflight.assignments(["silu"])
+        except preflight.PlanError as error:
+            said = str(error)
+        print(said, flush=True)
+        os._exit(0)
+    os.wait()
+"""
+BROKEN: dict[str, tuple[Change, tuple[str, ...]]] = {
+    "a template is missing": (
+        lambda root: (root / "grader/report/templates/student.html.j2").unlink(), ("student.html.j2",)),
+    "a template is broken": (
+        lambda root: _append(root / "grader/report/templates/class.html.j2", "{% if %}"), ("class.html.j2, line ",)),
+    "a style sheet is missing": (
+        lambda root: (root / "grader/report/templates/style.css").unlink(), ("style.css: No such file",)),
+    "a folder without an assignment": (lambda root: (root / "assignments/empty").mkdir(), ("empty/assignment.py",)),
+    "an assignment that is no Python": (
+        lambda root: _append(root / "assignments/silu/assignment.py", "\n("), ("silu/assignment.py, line ", "closed")),
+    "an assignment that raises": (
+        lambda root: _append(root / "assignments/silu/assignment.py", "\nASSIGNMENT.oracel\n"),
+        ("silu/assignment.py, line ", "AttributeError", "oracel")),
+    "an assignment whose oracle fails": (
+        lambda root: _append(root / "assignments/silu/assignment.py", "\nASSIGNMENT = ASSIGNMENT.model_copy("
+                             "update={'oracle': lambda x: x.no_such_thing()})\n"), ("silu/assignment.py, line ",)),
+    "a baseline that is no Python": (
+        lambda root: _append(root / "assignments/silu/baseline.py", "\n("), ("silu/baseline.py, line ",)),
+    "a baseline that raises": (
+        lambda root: _append(root / "assignments/silu/baseline.py", "\nimport no_such_module\n"),
+        ("silu/baseline.py, line ", "no_such_module")),
+    "a baseline that is missing": (
+        lambda root: (root / "assignments/silu/baseline.py").unlink(), ("silu/baseline.py: file expected",)),
+}
+
+# Those are told to whoever types the command, each at a stage of its own.
+TOLD: dict[str, tuple[Change, tuple[str, ...]]] = {
+    **{what: BROKEN[what] for what in ("a style sheet is missing", "an assignment whose oracle fails")},
+    "a course that names no assignment": (
+        lambda root: (root / "course.toml").write_text('assignments = ["slu"]\n'),
+        ("course.toml: assignments: 'slu'",)),
+    "no assignments": (lambda root: shutil.rmtree(root / "assignments"), ("assignments: No such file or directory",)),
+}
+
+
+def copied(root: Path, change: Change) -> str:
+    """What Python imports from, with a copy that is broken before everything else."""
+    for name in COPIED:
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "course.toml", root)
+    change(root)
+    return os.pathsep.join([str(root), *elsewhere()])
+
+
+def elsewhere() -> list[str]:
+    return [entry for entry in sys.path if entry and Path(entry).resolve() != ROOT]
+
+
+def test_what_is_broken_is_said(tmp_path: Path) -> None:
+    for number, (change, _) in enumerate(BROKEN.values()):
+        copied(tmp_path / str(number), change)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", LOOKS, *(str(tmp_path / str(number)) for number in range(len(BROKEN)))],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(elsewhere())})
+    assert done.returncode == 0, done.stderr
+    said = dict(zip(BROKEN, done.stdout.splitlines(), strict=True))
+    assert {what: said[what] for what, (_, words) in BROKEN.items()
+            if any(word not in said[what] for word in ("expected", *words))} == {}
+
+
+@pytest.mark.parametrize(("change", "words"), TOLD.values(), ids=TOLD)
+def test_what_is_broken_is_told_before_anyone_is_graded(
+    tmp_path: Path, change: Change, words: tuple[str, ...]
+) -> None:
+    hand_in(tmp_path / "class", "alice")
+    done = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu", cwd=tmp_path,
+                      environment={"PYTHONPATH": copied(tmp_path / "copy", change)})
+    assert done.returncode == 2, done
+    assert done.stderr.startswith("kernelmark: ") and len(done.stderr.splitlines()) == 1, done.stderr
+    assert [word for word in ("expected", *words) if word not in done.stderr] == [], done.stderr
+    assert done.stdout == "" and not list(tmp_path.glob("out/[!.]*"))

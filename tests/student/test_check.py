@@ -1,0 +1,305 @@
+"""A student's own check: what it says, what it returns, and that it sees files under other names and saved again."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from grader.model import desk
+from grader.model.catalogue import ROOT, files
+from grader.model.course import Course, read_course
+from grader.model.desk import DeskError
+from grader.model.job import read
+from grader.student import check
+from grader.student.check import NOT_RIGHT, RIGHT, Checker, Options
+from tests.command import SECONDS, SILU, kernelmark
+
+COURSE = read_course(ROOT / "course.toml", frozenset(files()))
+TAUGHT = COURSE.select(files(), ())
+SUBMISSIONS = ROOT / "tests" / "submissions"
+
+
+def checked(target: Path, *only: str, width: int = 80, out: Path | None = None) -> tuple[int, str]:
+    """What a check of `target` returns and says, in this process's lane, which stays open."""
+    console = Console(file=io.StringIO(), width=width, highlight=False)
+    found = desk.find(target, files(), only or TAUGHT, named=bool(only))
+    checker = Checker(Options(COURSE, only, out=out), "cpu", (), console, console)
+    status = checker.close(found, checker.check(found, list(found.files)))
+    assert isinstance(console.file, io.StringIO)
+    return status, console.file.getvalue()
+
+
+def words(said: str) -> str:
+    """Without line breaks, which depend on the width."""
+    return " ".join(said.split())
+
+
+def test_a_right_kernel_is_status_0_and_says_by_what_margin(tmp_path: Path) -> None:
+    (tmp_path / "silu.py").write_text(SILU)
+    status, said = checked(tmp_path / "silu.py")
+    assert status == RIGHT
+    assert words(said).startswith(f"● {tmp_path}/silu.py passed 60 of 60 points Right in all ")
+    assert re.search(r"Right in all \d+ cases. The worst error is \d+ % of what is allowed.", words(said))
+    assert "Speed (40 points): Graded without a GPU" in words(said)
+
+
+def test_a_wrong_kernel_shows_the_line_and_where_and_what_to_try() -> None:
+    path = ROOT / "examples" / "class" / "carol" / "transpose.py"
+    line = "x = tl.load(x_ptr + rows[:, None] * N + cols[None, :])"
+    number = next(number for number, text in enumerate(path.read_text().splitlines(), 1) if text.strip() == line)
+    status, said = checked(path, width=120)
+    assert status == NOT_RIGHT
+    assert "examples/class/carol/transpose.py  run-time error  0 of 60 points\n" in said
+    assert f"  examples/class/carol/transpose.py:{number}\n" in said and line in said
+    assert "Try: This tl.load has no mask" in said and "● 64x64" in said and "■ 1x37" in said
+
+
+def test_a_wrong_answer_has_a_map() -> None:
+    status, said = checked(SUBMISSIONS / "wrong_answer" / "gemm_multiples_of_block_only" / "gemm.py")
+    assert status == NOT_RIGHT and "gemm.py wrong answer 0 of 60 points" in words(said)
+    assert re.search(r"Where \S+ is wrong \(M=\d+, N=\d+, K=\d+\)\.", words(said))
+    assert re.search(r"^ +([·■□] )+ *$", said, re.MULTILINE)
+    assert all(len(line) <= 80 for line in said.splitlines()[1:])
+    # The legend has the signs that are drawn, and no others.
+    drawn = {sign for row in re.findall(r"^ +((?:[·■□] )+) *$", said, re.MULTILINE) for sign in row.split()}
+    told = {sign for sign, meaning in (("·", "right"), ("■", "wrong"), ("□", "never written"))
+            if f"{sign} {meaning}" in said}
+    assert drawn == told
+
+
+def test_a_stub_is_not_right() -> None:
+    status, said = checked(SUBMISSIONS / "missing" / "stub_left_in" / "silu.py")
+    assert status == NOT_RIGHT and "silu.py:13 not written yet: it still raises NotImplementedError" in words(said)
+
+
+def test_a_syntax_error_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "silu.py").write_text(SILU + "\ndef broken(:\n")
+    status, said = checked(tmp_path)
+    assert status == NOT_RIGHT
+    assert f"silu.py:{len(SILU.splitlines()) + 2}" in said and "def broken(:" in said and "Missing: " in said
+
+
+def test_a_folder_says_what_is_handed_in_missing_and_misnamed(tmp_path: Path) -> None:
+    (tmp_path / "hw1").mkdir()
+    (tmp_path / "hw1" / "SiLU.py").write_text(SILU)
+    (tmp_path / "utils.py").touch()
+    (tmp_path / "transpose.py").write_text((ROOT / "reference" / "transpose.py").read_text())
+    for name in ("gemm_final.py", "gemm (1).py"):
+        (tmp_path / name).touch()
+    page = tmp_path / "page"
+    status, said = checked(tmp_path, "silu", "transpose", "gemm", "rmsnorm_vector", width=200, out=page)
+    lines = [line.rstrip() for line in said.splitlines()]
+    assert status == NOT_RIGHT
+    assert "Would be handed in: transpose.py." in lines
+    assert "Missing: rmsnorm_vector.py." in lines
+    assert "Found hw1/SiLU.py; silu.py expected: as it is, it is not handed in." in lines
+    assert "Found gemm (1).py, gemm_final.py; gemm.py expected, so not checked." in lines
+    assert "Would not be handed in: utils.py (each file stands alone)." in lines
+    # One page of all.
+    assert f"Report: {page}/report.html" in lines
+    assert all(f'id="kernel-{name}"' in (page / "report.html").read_text() for name in ("silu", "transpose"))
+    # What has another name is right, and is not handed in.
+    assert any(line.endswith("hw1/SiLU.py  passed  60 of 60 points  as silu.py") for line in lines)
+    status, said = checked(tmp_path, "gemm", "silu", width=200)
+    assert status == NOT_RIGHT and "Would not be handed in: utils.py (" in said
+    assert checked(tmp_path, "transpose")[0] == RIGHT
+
+
+NAMES = {
+    "SiLU.py": "silu", "silu (1).py": "silu", "gemm_final.py": "gemm", "GEMM2.py": "gemm", "my-silu.PY": "silu",
+    "RMSNormMatrix.py": "rmsnorm_matrix", "rmsnorm matrix v2.py": "rmsnorm_matrix", "silu.py.txt": "silu",
+    "Transpose.ipynb": "transpose", "copyFirstColumn.py": "copy_first_column", "test_silu.py": None,
+    "silu_benchmark.py": None, "silu.pyc": None, "swisilux.py": None, ".silu.py": None, "utils.py": None,
+}
+
+
+@pytest.mark.parametrize(("file", "name"), NAMES.items(), ids=NAMES)
+def test_which_assignment_a_name_means(file: str, name: str | None) -> None:
+    assert desk.meant(file, files()) == name
+
+
+def test_a_file_says_itself_what_it_is_for(tmp_path: Path) -> None:
+    path = tmp_path / "homework.py"
+    path.write_text(SILU)
+    found = desk.find(path, files(), TAUGHT, named=False)
+    assert found.files == {"silu": path} and not found.complete
+    assert found.lines == ["Found homework.py; silu.py expected."]
+    path.write_text("import torch\n")
+    with pytest.raises(DeskError, match=r"homework\.py: the file of an assignment expected"):
+        desk.find(path, files(), TAUGHT, named=False)
+    assert desk.find(path, files(), ["gemm"], named=True).files == {"gemm": path}
+
+
+STRAYS = {
+    "another case": ("SiLU.py", "silu", True), "another place": ("hw1/silu.py", "silu", True),
+    "a copy": ("silu (1).py", "silu", True), "what an editor adds": ("silu.py.txt", "silu", False),
+    "what it defines": ("main.py", "silu", True), "a test": ("test_silu.py", None, False),
+    "a notebook": ("homework.ipynb", "silu", False), "an archive": ("homework.tar.gz", "all", False),
+    "nothing of it": ("notes.md", None, False),
+}
+
+
+def elsewhere(folder: Path) -> tuple[dict[str, list[str]], list[str]]:
+    """What seems to be meant for each assignment, and the others."""
+    found = read(folder, files(), Course())
+    return {name: list(source.elsewhere) for name, source in found.sources.items()}, list(found.others)
+
+
+@pytest.mark.parametrize(("file", "meant", "checked"), STRAYS.values(), ids=STRAYS)
+def test_what_stands_elsewhere_is_found_for_its_assignment(
+    tmp_path: Path, file: str, meant: str | None, checked: bool
+) -> None:
+    path = tmp_path / file
+    path.parent.mkdir(exist_ok=True)
+    lines = SILU.splitlines(keepends=True)
+    path.write_text(json.dumps({"cells": [{"source": lines}]}, indent=1) if path.suffix == ".ipynb" else SILU)
+    of, others = elsewhere(tmp_path)
+    assert {name for name, found in of.items() if found == [file]} == (
+        set(files()) if meant == "all" else {meant} if meant else set())
+    assert others == (["test_silu.py"] if file == "test_silu.py" else [])
+    if meant:
+        found = desk.find(tmp_path, files(), ["silu", "gemm"], named=True)
+        expected = "silu.py, gemm.py" if meant == "all" else "silu.py"
+        assert found.files == ({"silu": path} if checked else {}) and not found.complete
+        so = ": as it is, it is not handed in" if checked else ", so not checked"
+        assert f"Found {file}; {expected} expected{so}." in found.lines
+
+
+def test_the_notebook_that_was_handed_out_stands_for_what_is_written_in_it_alone(tmp_path: Path) -> None:
+    handed_out = (ROOT / "student_template/kernels.ipynb").read_text(encoding="utf-8")
+    path = tmp_path / "kernels.ipynb"
+    path.write_text(handed_out, encoding="utf-8")
+    of, others = elsewhere(tmp_path)
+    assert not any(of.values()) and others == ["kernels.ipynb"]
+    path.write_text(handed_out.replace("silu: not written yet", ""), encoding="utf-8")
+    of, _ = elsewhere(tmp_path)
+    assert {name: found for name, found in of.items() if found} == {"silu": ["kernels.ipynb"]}
+
+
+def test_a_hostile_folder_is_looked_at_with_care(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "secret.py").symlink_to("/etc/passwd")
+    (tmp_path / os.fsdecode(b"silu\xff\x1b[2J.py")).touch()
+    of, others = elsewhere(tmp_path)
+    assert of["silu"] == ["silu\ufffd\ufffd[2J.py"] and others == ["pipe.py", "secret.py"]
+    for number in range(desk.MOST_ENTRIES + 1):
+        (tmp_path / f"z{number:05}.py").touch()
+    _, others = elsewhere(tmp_path)
+    # Not everything is listed, nor looked at.
+    assert len(others) == desk.MOST_NAMED + 1 and re.fullmatch(r"\d+ more", others[-1])
+    assert int(others[-1].split()[0]) <= desk.MOST_ENTRIES - desk.MOST_NAMED
+
+
+def test_other_peoples_code_is_not_looked_at(tmp_path: Path) -> None:
+    for folder in (".git", "__pycache__", "venv", "a/b/c"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "silu.py").touch()
+    (tmp_path / "venv" / "pyvenv.cfg").touch()
+    with pytest.raises(DeskError, match="holds none of"):
+        desk.find(tmp_path, files(), TAUGHT, named=False)
+    # A control: one that is looked at.
+    (tmp_path / "a" / "silu.py").touch()
+    assert desk.find(tmp_path, files(), TAUGHT, named=False).files == {"silu": tmp_path / "a" / "silu.py"}
+
+
+def test_where_nothing_can_be_checked_nothing_is_started(tmp_path: Path) -> None:
+    for name in ("silu (1).py", "silu (2).py"):
+        (tmp_path / name).write_text(SILU)
+    console = Console(file=io.StringIO(), width=80)
+    assert check.check(tmp_path, Options(COURSE, ["silu"]), console, console) == NOT_RIGHT
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue() == (
+        "Nothing would be handed in.\nFound silu (1).py, silu (2).py; silu.py expected, so not checked.\n")
+
+
+USAGE = {
+    "nothing there": (("nowhere",), "nowhere: no such file; a folder, or a file such as "),
+    "another name": (
+        ("silu.py",), "silu.py: no such file, but there is SiLU.py; a folder, or a file such as silu.py, expected"),
+    "nothing known": (("empty",), "empty: holds none of "),
+    "assignment": (("SiLU.py", "--only", "slu"), "--only: 'slu' is no assignment"),
+    "device": (("SiLU.py", "--device", "tpu"), "--device: 'tpu'"),
+    "speed of nothing": (("SiLU.py", "--device", "cpu", "--speed"), "--speed: a GPU expected, got --device cpu"),
+    "output is a file": (("SiLU.py", "--out", "SiLU.py"), "--out SiLU.py"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "says"), USAGE.values(), ids=USAGE)
+def test_a_usage_error_is_one_line_and_status_2(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "SiLU.py").write_text(SILU)
+    done = kernelmark("check", *arguments, cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.startswith(f"kernelmark: {says}"), done
+    assert len(done.stderr.splitlines()) == 1 and "expected" in done.stderr
+
+
+def test_the_command_checks_the_working_directory_and_names_its_report(tmp_path: Path) -> None:
+    for name in ("hw", "tmp"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "hw" / "silu.py").write_text(SILU)
+    done = kernelmark("check", "--only", "silu", "--report", "--seed", "7", cwd=tmp_path / "hw", environment={
+        "TMPDIR": str(tmp_path / "tmp")})
+    assert (done.returncode, done.stderr) == (0, ""), done
+    assert done.stdout.startswith("● silu.py  passed") and "Would be handed in: silu.py.\n" in done.stdout
+    (page,) = (tmp_path / "tmp").glob("*/report.html")
+    assert f"Report: {page}\n" in done.stdout
+    text = page.read_text()
+    assert "kernelmark check --seed 7" in text and str(tmp_path) not in text
+    assert "<bdi>hw</bdi>" in text
+    # The report is all that it leaves.
+    assert [*(tmp_path / "tmp").iterdir()] == [page.parent] and [*page.parent.iterdir()] == [page]
+
+
+@pytest.fixture
+def watching(tmp_path: Path) -> Iterator[tuple[Path, subprocess.Popen[str]]]:
+    """A check of a right kernel that watches, and the file."""
+    path = tmp_path / "silu.py"
+    path.write_text(SILU)
+    # As typed at a terminal: what these tests are run by may ignore signals.
+    process = subprocess.Popen(
+        ["env", "--default-signal", sys.executable, "-m", "grader.cli", "check", path, "--watch"], cwd=ROOT,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        yield path, process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def until(process: subprocess.Popen[str], begin: str) -> list[str]:
+    """What it says up to a line that begins so. The suite's time limit bounds the wait."""
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if line.startswith(begin):
+            return lines
+    raise AssertionError(f"it ended: {lines}")
+
+
+def test_a_saved_file_is_checked_again_and_only_then(watching: tuple[Path, subprocess.Popen[str]]) -> None:
+    path, process = watching
+    assert any("● " in line for line in until(process, "Watching"))
+    assert process.stdout is not None
+    # The control: where nothing is saved, nothing is said.
+    assert not select.select([process.stdout], [], [], 10 * check.POLL_SECONDS)[0]
+    # As an editor saves: another file takes its place.
+    new = path.with_name(".silu.py.new")
+    new.write_text(SILU.replace("tl.exp(-x)", "tl.exp(x)"))
+    new.replace(path)
+    assert any(line.startswith("■ ") for line in until(process, "Watching"))
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=SECONDS)
+    # That of the last check.
+    assert process.returncode == NOT_RIGHT
