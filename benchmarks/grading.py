@@ -25,7 +25,7 @@ from threading import Event, Thread
 
 import torch
 
-from grader.judge import attempt, execution, preparing, simulation
+from grader.judge import attempt, execution, inputs, preparing, simulation
 from grader.judge.lane import close_lane, lane_zygote
 from grader.judge.timing.pool import Pool
 from grader.model.catalogue import ROOT, assignments
@@ -119,7 +119,7 @@ def _clocked() -> Iterator[dict[str, float]]:
         (execution.Executor, "run", "kernels on the GPU"),
         (attempt, "answer_and_tolerance", "oracle"),
         (attempt, "compare", "comparing"),
-        (attempt.Attempt, "_inputs", "making inputs"),
+        (inputs.Draws, "inputs", "making inputs"),
         (attempt.Attempt, "time", "speed"),
         (execution.Executor, "replay", "speed: replays"),
         (execution.Executor, "capture", "speed: capturing graphs"),

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from grader.forkserver.handle import InfrastructureError
+from grader.judge.buffers import NoRoomError
 from grader.judge.execution import Lost
 from grader.judge.lane import lane_baselines
 from grader.judge.timing import baselines as ours
@@ -33,15 +34,14 @@ def launched(assignment: Assignment, case: Case, function: str) -> list[Launched
     executor, program = baselines.executor(), baselines.program(assignment, case, function)
     try:
         pool = Pool(assignment, case, SLOTS, cuda=True)
-    except BufferError as error:
+    except NoRoomError as error:
         raise InfrastructureError(str(error)) from None
     try:
         pool.draw(SLOTS, ours.scalars(assignment, case), expect=False)
         lost = executor.bind(pool.slots(), pool.look)
         found = lost if lost is not None else executor.profile(program, 0, seconds=SECONDS)
     finally:
-        if not executor.over:
-            executor.bind([])
+        executor.unbind()
         pool.close()
     if isinstance(found, Lost):
         raise InfrastructureError(f"the profiler failed: {found.message}")

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from grader.bench.replay import Recorded
 from grader.executor.messages import Program
 from grader.forkserver.handle import InfrastructureError
 from grader.judge import device
+from grader.judge.attempt import SPEED_SECONDS
+from grader.judge.buffers import NoRoomError
 from grader.judge.lane import lane_executors
 from grader.judge.launching import Launching
 from grader.judge.planning import Wanted, given_tensor
@@ -79,9 +82,9 @@ def recorded(assignment: Assignment, case: Case, source: Source, course: Course)
             free = TimedCase(**case.model_dump())
             _, slots = fitting(assignment, free, device.memory())
             found = tuned(assignment, found, wanted, preparing, launching.executor, slots=slots,
-                          seconds=course.limits.call_seconds)
+                          seconds=course.limits.call_seconds, until=time.monotonic() + SPEED_SECONDS)
         binaries = preparing.binaries(found.kernels) if isinstance(found, Plan) else []
-    except BufferError as error:
+    except NoRoomError as error:
         raise InfrastructureError(str(error)) from None
     finally:
         launching.end()

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from typing import Literal
 
 from grader.plan.compiled import Facts, Width
-from grader.plan.ttir import Foreign
 
 # `ld.global.L1::evict_last.v4.b32`, `st.relaxed.gpu.global.b16` ("PTX ISA", "Data Movement").
 _ACCESS = re.compile(r"^\s*(?:@!?%\w+\s+)?(ld|st)((?:\.[\w:]+)*?\.global(?:\.[\w:]+)*)\s")
@@ -18,14 +16,11 @@ _ASYNC = re.compile(r"\bcp\.async\.c[ag]\.shared(?:::cta)?\.global[^\[;]*\[[^\]]
 _USED = re.compile(r"Used (\d+) registers")
 _SPILLED = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 _PLACE = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s")
-_QUOTED = 200
 MOST_LINES = 256
 
 
-def read_facts(ptx: str, said: str, shared: int, foreign: Sequence[Foreign]) -> Facts:
+def read_facts(ptx: str, said: str, shared: int) -> Facts:
     """`said` is the output of ptxas -v: of the kernel's entry, and of each function that was not inlined into it."""
-    loads: Counter[int] = Counter()
-    stores: Counter[int] = Counter()
     lines: Counter[tuple[int, Literal["load", "store"], int]] = Counter()
     line, own = 0, ""
     for text in ptx.splitlines():
@@ -40,7 +35,6 @@ def read_facts(ptx: str, said: str, shared: int, foreign: Sequence[Foreign]) -> 
             access, bits = "load", 8 * int(match[1], 0)
         else:
             continue
-        (loads if access == "load" else stores)[bits] += 1
         lines[line, access, bits] += 1
     copies: Literal["none", "cp.async", "tma"] = "none"
     if "cp.async.bulk.tensor" in ptx:
@@ -55,12 +49,6 @@ def read_facts(ptx: str, said: str, shared: int, foreign: Sequence[Foreign]) -> 
     return Facts(
         registers=max((int(match[1]) for match in _USED.finditer(said)), default=0),
         spills=sum(max(int(match[1]), int(match[2])) for match in _SPILLED.finditer(said)),
-        shared=shared, loads=dict(loads), stores=dict(stores), copies=copies, tensor_cores=cores,
+        shared=shared, copies=copies, tensor_cores=cores,
         lines=[Width(line=line, access=access, bits=bits, count=count)
-               for (line, access, bits), count in sorted(lines.items())[:MOST_LINES]],
-        assembly=[_printable(one.text) for one in foreign])  # fmt: skip
-
-
-def _printable(text: str) -> str:
-    shown = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
-    return shown if len(shown) <= _QUOTED else f"{shown[:_QUOTED - 1]}…"
+               for (line, access, bits), count in sorted(lines.items())[:MOST_LINES]])

@@ -76,7 +76,7 @@ def compile_kernel(kernel: Kernel, target: str, *, text: bool = False) -> Binary
     say goes to stderr."""
     capability = int(target.removeprefix("sm_"))
     try:
-        foreign = read_kernel(kernel)
+        read_kernel(kernel)
         ptx, metadata = to_ptx(kernel, capability)
         most = TARGETS[target].shared_memory_per_block_optin if target in TARGETS else None
         if most is not None and metadata["shared"] > most:
@@ -93,7 +93,7 @@ def compile_kernel(kernel: Kernel, target: str, *, text: bool = False) -> Binary
     except Exception as error:
         # Whatever Triton raises: of its exceptions none is documented.
         return Problem(why="compiler", message=f"{type(error).__name__}: {error}"[:_MOST_MESSAGE])
-    facts = read_facts(ptx, said, metadata["shared"], foreign)
+    facts = read_facts(ptx, said, metadata["shared"])
     return Binary(
         cubin=base64.b64encode(cubin).decode(), facts=facts, metadata=json.dumps(metadata),
         ptx=ptx[:PTX_CHARACTERS] if text else "")

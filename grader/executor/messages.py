@@ -119,11 +119,10 @@ class Capture(Message):
 
 
 class Replay(Message):
-    """Replay a capture; `before` it another one, outside of the clock."""
+    """Replay a capture."""
 
     op: Literal["replay"] = "replay"
     capture: Size
-    before: Size | None = None
 
 
 class Profile(Message):

@@ -28,7 +28,7 @@ _GRANULE = 2 << 20
 
 class Allocation:
     """At least `size` bytes of memory that executors can map, `bytes` in all. Host memory that is `sparse` takes up no
-    more than what is touched of it. Raises buffers.BufferError if there is no memory."""
+    more than what is touched of it. Raises buffers.NoRoomError if there is no memory."""
 
     def __init__(self, size: int, *, place: Place = "device", sparse: bool = False) -> None:
         self.place = place
@@ -37,7 +37,8 @@ class Allocation:
         try:
             self.memory = self._on_device() if place == "device" else self._on_host(sparse)
         except (OSError, ValueError, MemoryError) as error:
-            raise buffers.BufferError(f"no memory for {self.bytes:,} bytes of tensors: {error}") from None
+            self.close()
+            raise buffers.NoRoomError(f"no memory for {self.bytes:,} bytes of tensors: {error}") from None
 
     def block(self, descriptors: list[int]) -> DeviceBlock | HostBlock:
         """How a message names it; what has to travel beside the message is added to `descriptors`."""
@@ -95,7 +96,7 @@ class Arena:
 
     `guard` says what stands in the zones: NaN, so that a read out of bounds shows in the answer, or a secret pattern,
     which is for what is written. Guard zones are written by `guard` and looked at by `touched`. It lies in
-    `allocation`, which has room for it, or in one of its own. Raises buffers.BufferError if there is no memory.
+    `allocation`, which has room for it, or in one of its own. Raises buffers.NoRoomError if there is no memory.
     """
 
     def __init__(

@@ -5,10 +5,9 @@ Host code of the submission runs in planners alone, and none of them is alive an
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
@@ -17,12 +16,13 @@ from grader.forkserver.conversation import Lost
 from grader.forkserver.handle import InfrastructureError
 from grader.judge import device as gpu
 from grader.judge import execution
-from grader.judge.buffers import BufferError
+from grader.judge.buffers import NoRoomError
 from grader.judge.compare import Comparison, compare
 from grader.judge.explain import (
     explain_assembly,
     explain_case,
     explain_failure,
+    explain_findings,
     explain_missing,
     explain_remarks,
     explain_stop,
@@ -31,7 +31,7 @@ from grader.judge.explain import (
 )
 from grader.judge.explain.lines import line_text
 from grader.judge.explain.stops import Stop
-from grader.judge.inputs import draw
+from grader.judge.inputs import Draws
 from grader.judge.inspection import Seen, inspection_of, look_at_timed
 from grader.judge.lane import lane_baselines, lane_executors
 from grader.judge.launching import Launching
@@ -42,7 +42,7 @@ from grader.judge.timing.measure import fitting, measure
 from grader.judge.timing.pool import Wrong
 from grader.judge.timing.tuning import tuned
 from grader.judge.witness import Witness
-from grader.model.assignment import Assignment, Case, Inputs, Scalar, TimedCase
+from grader.model.assignment import Assignment, Case, Inputs, TimedCase
 from grader.model.catalogue import answer_and_tolerance
 from grader.model.course import Course
 from grader.model.launched import Inspection
@@ -103,7 +103,8 @@ class Attempt:
         self._strict = course.points.credit == "all"
         self._assembly = course.policy.assembly
         self._gpu = device == "cuda"
-        self._seed, self._quiet = seed, quiet
+        self._draws = Draws(assignment, seed, cuda=self._gpu)
+        self._quiet = quiet
         self._call_seconds = course.limits.call_seconds
         on = gpu.properties() if self._gpu else TARGETS[course.gpu.target]
         self._preparing = Preparing(assignment, source.content or b"", course.limits, on)
@@ -114,7 +115,7 @@ class Attempt:
         # A simulator wants Triton's checks in a kernel, a GPU does not.
         timed = {case.name: case for case in (*(assignment.cases if self._gpu else ()), *assignment.timed)}
         self._wanted = [
-            Wanted(case, self._scalars(case), debug, Answers(candidate=number))
+            Wanted(case, self._draws.scalars(case), debug, Answers(candidate=number))
             for cases, debug in ((() if self._gpu else assignment.cases, True), (timed.values(), False))
             for number, case in enumerate(cases)]
         self._hidden = {case.name for case in assignment.cases if case.hidden}
@@ -161,7 +162,15 @@ class Attempt:
         if self._gpu:
             # All at once: where there are cores for it, they are compiled side by side.
             self._preparing.binaries(kernels_of(self._plans.values()))
+            self._pass_over(public)
+            self._pass_over(hidden)
         return SOURCE.model_copy(update={"outcome": "passed"})
+
+    def _pass_over(self, wanted: Sequence[Wanted]) -> None:
+        """Has the plans of these calls use configurations of autotuners that can be launched."""
+        names = [(one.case.name, one.debug) for one in wanted]
+        found = self._preparing.launchable(wanted, [self._plans[name] for name in names])
+        self._plans.update(zip(names, found, strict=True))
 
     def check(self, case: Case, *, seed: bytes | None = None) -> CheckResult:
         """Runs the calls of a case on fresh inputs, and compares what they leave with the oracle's answer. A `seed` of
@@ -178,7 +187,7 @@ class Attempt:
                 case, "not_run", Detail(kind="exception", message="not run: a case before had run out of time"))
         seconds, worst = 0.0, 0.0
         for call in range(len(plan.calls())):
-            inputs = [self._inputs(case, call, number, seed=seed) for number in range(call + 1)]
+            inputs = [self._draws.inputs(case, call, number, seed=seed) for number in range(call + 1)]
             ran = self._run(case, plan, inputs)
             if isinstance(ran, Detail):
                 self._endless = self._strict and ran.kind == "time_out"
@@ -212,6 +221,8 @@ class Attempt:
             return self._target_result("not_run", Detail(kind="exception", message="not run: a case has no plan"))
         for (name, _), stop in unplanned.items():
             return self._target_result("failed", self._told(stop, f"At {name}: "), hidden=name in self._hidden)
+        if not self._gpu:
+            self._pass_over([one for one in self._wanted if not one.debug])
         # Before the compiler takes the place of the simulator that the cases have left.
         seen = self._look()
         timed = kernels_of(self._plans[case.name, False] for case in self.assignment.timed)
@@ -240,7 +251,7 @@ class Attempt:
         try:
             one, slots = fitting(self.assignment, case, gpu.memory())
             found = self._time(self._launching, one, slots, time.monotonic() + SPEED_SECONDS)
-        except (BufferError, torch.OutOfMemoryError) as error:
+        except (NoRoomError, torch.OutOfMemoryError) as error:
             raise InfrastructureError(str(error)) from None
         if isinstance(found, Timing):
             if one.name != case.name:
@@ -253,10 +264,10 @@ class Attempt:
     def _time(
         self, launching: Launching, case: Case, slots: int, until: float
     ) -> Timing | execution.Lost | Wrong | Detail:
-        wanted = Wanted(case, self._scalars(case), debug=False)
+        wanted = Wanted(case, self._draws.scalars(case), debug=False)
         plan = tuned(
             self.assignment, self._plans.get((case.name, False)) or self._preparing.plan([wanted]).outcomes[0], wanted,
-            self._preparing, launching.executor, slots=slots, seconds=self._call_seconds)
+            self._preparing, launching.executor, slots=slots, seconds=self._call_seconds, until=until)
         if not isinstance(plan, Plan):
             return plan if isinstance(plan, execution.Lost | Wrong) else self._told(plan)
         binaries = self._binaries(plan.kernels)
@@ -294,7 +305,9 @@ class Attempt:
         seen = self._witness.seen(case, inputs)
         if isinstance(ran, Ran):
             return ran if seen is None else replace(ran, findings=seen.findings, accesses=seen.accesses)
-        if seen is not None and seen.findings:
+        # What the GPU did not finish is told by the line where a simulator sees it go wrong, and is never right.
+        if seen is not None and (explain_findings(self.assignment, self._text, seen.findings)
+                                 or not self._compared(seen, inputs[-1]).passed):
             return seen
         return self._told(ran)
 
@@ -320,27 +333,11 @@ class Attempt:
 
     def close(self) -> None:
         """Ends what is left of it."""
-        self._simulation.end()
-        if self._launching is not None:
-            self._launching.end()
-
-    def _scalars(self, case: Case) -> dict[str, float]:
-        """The numbers that every call of a case is given: host code sees them, so they are in its plan."""
-        if not (names := [p.name for p in self.assignment.parameters if isinstance(p, Scalar)]):
-            return {}
-        # Of one element each: the tensors drawn beside them are not wanted, and large.
-        drawn = self._draw(case.model_copy(update={"sizes": dict.fromkeys(case.sizes, 1)}), "scalars", seed=self._seed)
-        return {name: drawn[name] for name in names}
-
-    def _inputs(self, case: Case, *which: int, seed: bytes | None) -> Inputs:
-        """Fresh contents at every call, with the numbers that are in the plan."""
-        return {**self._draw(case, *which, seed=seed or self._seed), **self._scalars(case)}
-
-    def _draw(self, case: Case, *which: object, seed: bytes) -> Inputs:
-        """The same for the same words, from a seed that no submission can know."""
-        text = "/".join(map(str, (self.assignment.name, case.name, *which))).encode()
-        digest = hashlib.blake2b(text, key=seed, digest_size=8).digest()
-        return draw(self.assignment, case, int.from_bytes(digest, "big") >> 1, cuda=self._gpu)
+        try:
+            self._simulation.end()
+        finally:
+            if self._launching is not None:
+                self._launching.end()
 
     def _source_failed(self, detail: Detail) -> CheckResult:
         return SOURCE.model_copy(update={"outcome": "failed", "detail": detail})

@@ -21,7 +21,7 @@ SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "uint8": torch.uint8}
 
 
-class BufferError(Exception):
+class NoRoomError(Exception):
     """There is no memory to share: a failure of ours."""
 
 
@@ -40,7 +40,7 @@ def memory_file(size: int = 0, contents: bytes = b"") -> int:
 
 
 class HostTensor:
-    """A CPU tensor in a memory file, `descriptor`. `tensor` is the judge's own view. Raises BufferError."""
+    """A CPU tensor in a memory file, `descriptor`. `tensor` is the judge's own view. Raises NoRoomError."""
 
     def __init__(self, shape: Sequence[int], dtype: DType) -> None:
         size = math.prod(shape) * DTYPES[dtype].itemsize
@@ -53,7 +53,7 @@ class HostTensor:
             self.tensor = torch.frombuffer(mmap.mmap(self.descriptor, size), dtype=DTYPES[dtype]).view(*shape)
         except (OSError, ValueError, MemoryError) as error:
             self.close()
-            raise BufferError(f"no memory for a tensor of {'x'.join(map(str, shape))}: {error}") from None
+            raise NoRoomError(f"no memory for a tensor of {'x'.join(map(str, shape))}: {error}") from None
 
     def close(self) -> None:
         """Gives the judge's descriptor back; idempotent."""

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -149,6 +150,12 @@ class Executor:
         reply = self._ask(request, seconds, text, descriptors[1:])
         return reply if isinstance(reply, Lost) else None
 
+    def unbind(self) -> None:
+        """Lets go of all memory that was bound: a process that fails at it is ended."""
+        if not self.over:
+            with suppress(InfrastructureError):
+                self.bind([])
+
     def run(self, program: int, slot: int, *, first: int | None = None, seconds: float) -> Done | Lost:
         """Runs a program once on a slot, on freshly poisoned temporaries, and waits for it.
 
@@ -181,12 +188,10 @@ class Executor:
         captured = _expected(reply, messages.Captured)
         return Captured(captured.number, captured.graph)
 
-    def replay(self, captured: Captured, *, before: Captured | None = None, seconds: float) -> Taken | Lost:
-        """Replays. Before the clocks start, what the judge has asked of its own device is waited for, and `before` is
-        replayed."""
-        request = messages.Replay(
-            seq=self._conversation.next_seq(), capture=captured.number,
-            before=None if before is None else before.number)
+    def replay(self, captured: Captured, *, seconds: float) -> Taken | Lost:
+        """Replays. Before the clocks start, what the judge has asked of its own device is waited for, and the device's
+        last cache passed through; no call is made."""
+        request = messages.Replay(seq=self._conversation.next_seq(), capture=captured.number)
         reply = self._ask(request, seconds)
         if isinstance(reply, Lost):
             return reply

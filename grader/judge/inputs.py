@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import torch
 
-from grader.model.assignment import Assignment, Case, Input, Inputs
+from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar
 
 
 def draw(assignment: Assignment, case: Case, seed: int, *, cuda: bool) -> Inputs:
@@ -17,3 +19,31 @@ def draw(assignment: Assignment, case: Case, seed: int, *, cuda: bool) -> Inputs
         if isinstance(parameter, Input) and parameter.place == "host":
             drawn[parameter.name] = drawn[parameter.name].cpu()
     return drawn
+
+
+class Draws:
+    """What the calls of one attempt are given, from a seed that no submission can know."""
+
+    def __init__(self, assignment: Assignment, seed: bytes, *, cuda: bool) -> None:
+        self._assignment = assignment
+        self._seed = seed
+        self._cuda = cuda
+
+    def scalars(self, case: Case) -> dict[str, float]:
+        """The numbers that every call of a case is given: host code sees them, so they are in its plan."""
+        if not (names := [p.name for p in self._assignment.parameters if isinstance(p, Scalar)]):
+            return {}
+        # Of one element each: the tensors drawn beside them are not wanted, and large.
+        small = case.model_copy(update={"sizes": dict.fromkeys(case.sizes, 1)})
+        drawn = self._draw(small, "scalars", seed=self._seed)
+        return {name: drawn[name] for name in names}
+
+    def inputs(self, case: Case, *which: int, seed: bytes | None = None) -> Inputs:
+        """Contents of the call that `which` numbers tell, the same for the same ones, with the numbers that are in the
+        plan. A `seed` of its own gives others."""
+        return {**self._draw(case, *which, seed=seed or self._seed), **self.scalars(case)}
+
+    def _draw(self, case: Case, *which: object, seed: bytes) -> Inputs:
+        text = "/".join(map(str, (self._assignment.name, case.name, *which))).encode()
+        digest = hashlib.blake2b(text, key=seed, digest_size=8).digest()
+        return draw(self._assignment, case, int.from_bytes(digest, "big") >> 1, cuda=self._cuda)

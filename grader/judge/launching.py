@@ -46,7 +46,7 @@ class Launching:
         """Runs the plan's calls one after another, each on a copy of its `inputs` and an output full of poison, and
         returns what the last one left: one of inputs is the first call, two are the steady call after it.
 
-        Raises InfrastructureError, BufferError.
+        Raises InfrastructureError, NoRoomError.
         """
         return ran_on_both(lambda other: self._run(case, plan, binaries, inputs, other))
 
@@ -81,8 +81,7 @@ class Launching:
 
     def end(self) -> None:
         if self._executor is not None:
-            if not self._executor.over:
-                self._executor.bind([])
+            self._executor.unbind()
             self._executors.give_back()
             self._executor = None
         while self._allocations:

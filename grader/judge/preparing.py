@@ -16,11 +16,15 @@ from grader.plan import wire
 from grader.plan.compiled import Binary, Problem
 from grader.plan.device import Device
 from grader.plan.messages import Resources, kernel_key
-from grader.plan.plan import Kernel, Plan
+from grader.plan.plan import MOST_KERNELS, Kernel, Plan
 
+# Of one autotuner, configurations that are tried.
+MOST_CANDIDATES = 64
+# What Triton's autotuner passes over, too: a configuration that the device cannot start.
+PASSED_OVER = ("shared_memory", "assembler")
 # Host code that asks what its kernels take is planned again with the answer; an answer may lead to another question.
 MOST_ROUNDS = 3
-# An honest tile of 4 rows of 32768 elements takes 30 alone.
+# Of as many kernels as a plan may have. An honest tile of 4 rows of 32768 elements takes 30 alone.
 COMPILE_SECONDS = 120.0
 
 
@@ -35,7 +39,8 @@ class Preparing:
         self._source = source
         self._limits = limits
         self._device = device
-        self._until: float | None = None
+        # Seconds of planning: judging and waiting take time as well, and that is not the submission's.
+        self._left = limits.assignment_seconds
         self._compiled: dict[str, Binary | Problem] = {}
         self._lost: Lost | None = None
 
@@ -66,6 +71,24 @@ class Preparing:
                 found.outcomes[number] = outcome
         return found
 
+    def launchable(self, wanted: Sequence[Wanted], outcomes: Sequence[Plan | Unplanned]) -> list[Plan | Unplanned]:
+        """The outcomes of calls that are to be launched: of an autotuner's configurations that the device cannot start
+        the next that it can takes the place. An outcome stays as it was where there is none."""
+        found = list(outcomes)
+        for step in range(1, MOST_CANDIDATES):
+            over = [number for number, plan in enumerate(found) if isinstance(plan, Plan) and self._passed_over(plan)
+                    and step < max(tuner.candidates for tuner in plan.tuners)]
+            if not over:
+                break
+            calls = []
+            for number in over:
+                answers = wanted[number].answers
+                calls.append(replace(wanted[number], answers=answers.model_copy(
+                    update={"candidate": answers.candidate + step})))
+            for number, plan in zip(over, self.plan(calls).outcomes, strict=True):
+                found[number] = plan
+        return [first if self._passed_over(plan) else plan for first, plan in zip(outcomes, found, strict=True)]
+
     def binaries(self, kernels: Sequence[Kernel]) -> list[Binary | Problem] | Lost:
         """The machine code of kernels, in order; each is compiled once. Or how the compiler was lost: it is not asked
         again then."""
@@ -82,24 +105,35 @@ class Preparing:
 
     def _plan(self, wanted: Sequence[Wanted]) -> Planning:
         with TURN:
-            if self._until is None:
-                self._until = time.monotonic() + self._limits.assignment_seconds
-            return plan_calls(
-                lambda: self.start("planner"), self._assignment, self._source, wanted, self._device,
-                call_seconds=self._limits.call_seconds, until=self._until)
+            started = time.monotonic()
+            try:
+                return plan_calls(
+                    lambda: self.start("planner"), self._assignment, self._source, wanted, self._device,
+                    call_seconds=self._limits.call_seconds, until=started + self._left)
+            finally:
+                self._left -= time.monotonic() - started
 
     def _compile(self, kernels: Mapping[str, Kernel]) -> Lost | None:
-        missing = {key: kernel for key, kernel in kernels.items() if key not in self._compiled}
-        if not missing or self._lost is not None:
-            return self._lost if missing else None
-        with TURN:
-            found = compile_kernels(
-                lambda: self.start("compiler"), list(missing.values()), self._device.target, seconds=COMPILE_SECONDS)
-        if isinstance(found, Lost):
-            self._lost = found
-            return found
-        self._compiled.update(zip(missing, found, strict=True))
+        missing = [(key, kernel) for key, kernel in kernels.items() if key not in self._compiled]
+        for first in range(0, len(missing), MOST_KERNELS):
+            if self._lost is not None:
+                return self._lost
+            some = dict(missing[first : first + MOST_KERNELS])
+            with TURN:
+                found = compile_kernels(
+                    lambda: self.start("compiler"), list(some.values()), self._device.target, seconds=COMPILE_SECONDS)
+            if isinstance(found, Lost):
+                self._lost = found
+                return found
+            self._compiled.update(zip(some, found, strict=True))
         return None
+
+    def _passed_over(self, plan: Plan | Unplanned) -> bool:
+        """Whether it is of an autotuner's configuration that the device cannot start."""
+        if not isinstance(plan, Plan) or not plan.tuners:
+            return False
+        found = self.binaries(plan.kernels)
+        return isinstance(found, list) and any(isinstance(one, Problem) and one.why in PASSED_OVER for one in found)
 
 
 def kernels_of(outcomes: Iterable[Plan | Unplanned]) -> list[Kernel]:

@@ -66,7 +66,7 @@ class Simulation:
 
     def __init__(self, start: Callable[[], Conversation], *, operations: int, seconds: float, granule: int) -> None:
         self._start = start
-        self._chunk = granule
+        self._granule = granule
         self._operations = operations
         self._seconds = seconds
         self._conversation: Conversation | None = None
@@ -79,7 +79,7 @@ class Simulation:
         returns what the last one left: one of inputs is the first call, two are the steady call after it. `masked` is
         as in `messages.Simulate`.
 
-        Raises InfrastructureError, BufferError.
+        Raises InfrastructureError, NoRoomError.
         """
         return ran_on_both(lambda other: self._run(assignment, case, plan, inputs, masked, watch, other))
 
@@ -100,7 +100,7 @@ class Simulation:
                 reply = self._conversation.ask(
                     messages.Simulate(
                         seq=self._conversation.next_seq(), bytes=len(text), output=assignment.output.name,
-                        file=assignment.file, operations=operations, watch=watch, granule=self._chunk),
+                        operations=operations, watch=watch, granule=self._granule),
                     messages.SIMULATOR_REPLY, seconds=self._seconds, descriptors=files)
             if isinstance(reply, Lost):
                 self.end()
@@ -129,8 +129,8 @@ class Simulation:
                 reply = self._conversation.ask(
                     messages.Simulate(
                         seq=self._conversation.next_seq(), bytes=len(text), call=1 if len(calls) > 1 else 0,
-                        output=assignment.output.name, file=assignment.file, operations=self._operations,
-                        masked=masked, watch=watch, granule=self._chunk),
+                        output=assignment.output.name, operations=self._operations,
+                        masked=masked, watch=watch, granule=self._granule),
                     messages.SIMULATOR_REPLY, seconds=self._seconds,
                     descriptors=[file, *(tensor.descriptor for tensor in given)])
                 seconds = time.monotonic() - started

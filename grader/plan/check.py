@@ -18,6 +18,7 @@ from grader.plan.plan import (
     DATA_BYTES,
     ITEM_BYTES,
     Argument,
+    Buffer,
     Copy,
     Data,
     Descriptor,
@@ -45,6 +46,8 @@ MOST_DESCRIPTOR_STRIDE = 2**40
 # The GPU generation that brought clusters and programmatic launches: compute capability 9.0.
 HOPPER = 9
 MOST_PROBLEMS = 16
+# What a plan's own buffers may take of the host's memory, which no cgroup bounds for an executor.
+HOST_BYTES = 8 << 30
 
 # A type of Triton's for each dtype of a tensor.
 _TRITON: dict[DType, str] = {
@@ -68,11 +71,12 @@ class GridTooLarge:
 
 @dataclass(frozen=True)
 class TooMuchMemory:
-    """Temporaries of `bytes` bytes in all, the largest of them from `line`."""
+    """Temporaries of `bytes` bytes in all, on the device or on the host, the largest of them from `line`."""
 
     bytes: int
     most: int
     line: Line
+    on: Literal["device", "host"] = "device"
     failure: Literal["memory_limit"] = "memory_limit"
 
 
@@ -163,10 +167,13 @@ class _Check:
             raise Malformed("given buffers that are not those of the parameters")
         if any(one.given for one in others):
             raise Malformed("a given buffer that no parameter has")
-        total = sum(one.bytes for one in others)
-        if total > self.memory:
-            largest = max(others, key=lambda one: one.bytes)
-            self._note(TooMuchMemory(total, self.memory, largest.line))
+        self._room(others, self.memory, "device")
+        self._room([one for one in others if one.place != "device"], HOST_BYTES, "host")
+
+    def _room(self, buffers: Sequence[Buffer], most: int, on: Literal["device", "host"]) -> None:
+        total = sum(one.bytes for one in buffers)
+        if total > most:
+            self._note(TooMuchMemory(total, most, max(buffers, key=lambda one: one.bytes).line, on))
 
     def _calls(self) -> None:
         """Whether setup and calls touch what they may: see `Plan`."""
@@ -198,6 +205,8 @@ class _Check:
                     self._written(target.buffer)
                     self._view(source, line)
                     self._dense(target, line)
+                    if any(size > 1 and not stride for size, stride in zip(target.shape, target.strides, strict=True)):
+                        raise Malformed("a copy to one element from many")
                 case Launch():
                     self._launch(operation)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.plan.plan import MOST_KERNELS, Line, Name, Shaped, Size, Text
+from grader.plan.plan import MOST_KERNELS, Line, Shaped, Size, Text
 
 PTX_CHARACTERS = 1 << 20
 
@@ -23,19 +23,14 @@ class Width(Shaped):
 
 class Facts(Shaped):
     """What the compiler's output shows of a kernel. Registers and spilled bytes are for a thread, shared memory is in
-    bytes for a program. `loads` and `stores` count global memory instructions by the bits that a thread moves with one
-    (8 to 128), asynchronous copies among the loads. `assembly` are inline assembly and foreign functions, as the kernel
-    names them, in one printable line each."""
+    bytes for a program. `lines` are its loads and stores of global memory, asynchronous copies among the loads."""
 
     registers: Size
     spills: Size
     shared: Size
-    loads: dict[int, Size] = {}
-    stores: dict[int, Size] = {}
     copies: Literal["none", "cp.async", "tma"] = "none"
     tensor_cores: Literal["none", "mma", "wgmma"] = "none"
     lines: Annotated[list[Width], Field(max_length=256)] = []
-    assembly: Annotated[list[Name], Field(max_length=64)] = []
 
 
 class Binary(Shaped):

@@ -168,15 +168,14 @@ class Simulate(Message):
     `call` 0 is the first call; 1 the steady one, after setup and a first call on given buffers of its own, with other
     contents: these come before those of the steady call. `output` names the parameter that holds nothing yet. At most
     `operations` element operations are made. Lanes that a mask without `other` switched off hold zeros, as on a GPU;
-    with `masked` NaN, in loads of these lines, or in all loads if it names none. `file` is the student's, for lines.
-    `granule` is that of the device.
+    with `masked` NaN, in loads of these lines, or in all loads if it names none. `granule` is that
+    of the device.
     """
 
     op: Literal["simulate"] = "simulate"
     bytes: Size
     call: Literal[0, 1] = 0
     output: Name
-    file: Name = ""
     operations: Size
     masked: Annotated[list[Line], Field(max_length=16)] | None = None
     granule: Size = 0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Shadow:
     """A buffer that a launch stores to, element by element. Programs are numbered from 1 here; 0 is none.
 
-    `writer` and `reader` are the last programs; `shared` elements have had several readers.
+    `writer` and `reader` are the last programs; `another` is a reader that is not the last one.
     """
 
     def __init__(self, elements: int, size: int) -> None:
@@ -25,7 +25,7 @@ class Shadow:
         self.writer = np.zeros(elements, np.int32)
         self.atomic: Array | None = None
         self.reader: Array | None = None
-        self.shared: Array | None = None
+        self.another: Array | None = None
         # The stores so far lie between these.
         self.low, self.high = elements, -1
         # When each program stored last, in steps of the machine; only where atomics can order programs.
@@ -42,13 +42,12 @@ class Shadow:
                 differs = clash & (bits(index.take(data)) != bits(values))
                 self._report(machine, source, index, before, owners, differs, certain=True)
         self.low, self.high = min(self.low, index.low), max(self.high, index.high)
-        if self.reader is not None and self.shared is not None:
+        if self.reader is not None and self.another is not None:
             before = index.take(self.reader)
-            clash = ((before != 0) & (before != owners)) | index.take(self.shared)
+            others = np.where(before == owners, index.take(self.another), before)
+            clash = others != 0
             if clash.any():
                 clash &= bits(index.take(data)) != bits(values)
-                # Of several readers the last is known, which may be the one that stores.
-                others = np.where(before == owners, 0, before)
                 self._report(machine, source, index, others, owners, clash, certain=False)
         index.put(self.writer, owners)
         index.put(data, values)
@@ -69,14 +68,15 @@ class Shadow:
             clash = (before != 0) & (before != owners)
             if clash.any():
                 self._report(machine, source, index, before, owners, clash, certain=False)
-        if self.reader is None or self.shared is None:
-            self.reader, self.shared = np.zeros_like(self.writer), np.zeros(self.writer.size, bool)
+        if self.reader is None or self.another is None:
+            self.reader, self.another = np.zeros_like(self.writer), np.zeros_like(self.writer)
         before = index.take(self.reader)
-        several = (before != 0) & (before != owners)
         index.put(self.reader, owners)
-        several |= index.take(self.reader) != owners
+        # Of lanes that read the same element one is the last.
+        others = np.where(index.take(self.reader) != owners, owners, before)
+        several = (others != 0) & (others != index.take(self.reader))
         if several.any():
-            self.shared[index.array()[several]] = True
+            self.another[index.array()[several]] = others[several]
 
     def update(self, machine: Machine, source: Source, index: Lanes, owners: Array) -> None:
         """Atomics that have been made: ordered among each other, and not with what other programs load and store."""
@@ -113,9 +113,7 @@ class Shadow:
             stored = np.zeros(1, machine.synced.dtype) if self.stored is None else self.stored
             before = machine.synced[others - 1] > stored.take(others - 1, mode="clip")
             ordered = before & (machine.synced[owners - 1] > 0)
-            ordered |= (others == 0) & (machine.synced[owners - 1] > 0)
             others, owners, places = others[~ordered], owners[~ordered], places[~ordered]
         if places.size:
-            other = int(others[0]) or int(owners[0])
             machine.findings.race(
-                machine.place(), source, int(places[0]), (other - 1, int(owners[0]) - 1), certain)
+                machine.place(), source, int(places[0]), (int(others[0]) - 1, int(owners[0]) - 1), certain)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from grader.judge import device
 from grader.judge.attempt import Attempt
 from grader.judge.lane import AHEAD
 from grader.model.assignment import Assignment
@@ -44,11 +43,6 @@ class Context:
     def speed(self) -> bool:
         """Whether speed is measured: a simulator's says nothing."""
         return self.asked_for_speed and self.device == "cuda"
-
-    @property
-    def target(self) -> str:
-        """What kernels are compiled for: this GPU, or the course's."""
-        return device.properties().target if self.device == "cuda" else self.course.gpu.target
 
     def attempt(self, assignment: Assignment) -> Attempt:
         """The one attempt at an assignment. Raises InfrastructureError."""

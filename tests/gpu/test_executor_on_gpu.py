@@ -219,6 +219,9 @@ def compiled(x, factor, out):
 
 once = None
 
+def counting(x, factor, out):
+    out.add_(1)
+
 def reading(x, factor, out):
     out.fill_(x[0].item())
     out.copy_(x * factor)
@@ -238,6 +241,21 @@ def test_a_baseline_is_run_and_replayed(executor: Executor, function: str) -> No
     # What reads a number on the host cannot be captured.
     assert captured.graph == (function != "reading")
     assert done(executor.replay(captured, seconds=SECONDS)).device > 0
+
+
+def test_a_replay_makes_each_call_once_and_no_other(executor: Executor) -> None:
+    """A call outside of the clock could do the work of those within."""
+    tensors: list[Given] = [given("x", N), GivenScalar(name="factor", value=3.0), given("out", N, output=True)]
+    slots, *_ = slots_of([given("x", N)], [given("out", N, output=True)], 4)
+    program = done(executor.load_baseline(BASELINES, "baseline.py", "counting", tensors))
+    done(executor.bind(slots))
+    captured = done(executor.capture(program, [2, 0, 1], seconds=SECONDS))
+    for slot in slots:
+        slot["out"].tensor.zero_()
+    for times in (1, 2):
+        done(executor.replay(captured, seconds=SECONDS))
+        assert [float(slot["out"].tensor.min()) for slot in slots] == [times, times, times, 0]
+        assert [float(slot["out"].tensor.max()) for slot in slots] == [times, times, times, 0]
 
 
 def test_a_baseline_that_is_none_is_a_failure_of_ours(executor: Executor) -> None:

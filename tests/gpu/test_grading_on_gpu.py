@@ -59,6 +59,12 @@ FAULTS = {
     "misaligned access": (
         source("tl.store((out.to(tl.int64, bitcast=True) + 1).to(tl.pointer_type(tl.float32), bitcast=True) + i, v, "
                "mask=i < n)"), "runtime_error", "no multiple of its element's size"),
+    # What a simulator sees beside a right answer does not make a call right that the GPU did not finish.
+    "a false promise of alignment, and a hash that overflows": (
+        source("h = ((i + 7) * 2147483647) * 0\n    w = tl.load(x + i + 1, mask=i + 1 < n) + h.to(tl.float32)\n"
+               "    j = tl.max_contiguous(tl.multiple_of(i + 1, 4), 4)\n"
+               "    tl.store(out + j, w * tl.sigmoid(w), mask=j < n)\n"
+               "    tl.store(out + i, v * tl.sigmoid(v), mask=i == 0)"), "runtime_error", "misaligned"),
     "too much shared memory": (
         source("a = tl.load(x + tl.arange(0, 256)[:, None] * 0 + tl.arange(0, 256)[None, :] * 0).to(tl.float16)\n"
                "    s = tl.sum(tl.dot(a, tl.trans(a) + 1.0))\n    tl.store(out + i, v + s, mask=i < n)"),

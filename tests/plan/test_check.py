@@ -13,6 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from grader.plan.check import (
+    HOST_BYTES,
     BeyondBuffer,
     GridTooLarge,
     HostMemory,
@@ -83,6 +84,15 @@ def problems(plan: dict[str, Any], *, target: str = "sm_90", copies: bool = True
     return check(read, GIVEN, device=TARGETS[target], copies=copies, memory=MEMORY)
 
 
+def test_host_memory_has_a_bound_of_its_own() -> None:
+    def found(bytes_: int) -> list[Problem]:
+        pinned = changed("buffers", 2, to={**VALID["buffers"][2], "place": "pinned", "bytes": bytes_})
+        return check(read_plan(json.dumps(pinned).encode()), GIVEN, device=TARGETS["sm_90"], copies=True)
+
+    assert found(HOST_BYTES) == []
+    assert found(HOST_BYTES + 2) == [TooMuchMemory(HOST_BYTES + 2, HOST_BYTES, 3, "host")]
+
+
 FORGED: dict[str, dict[str, Any]] = {
     "an unknown field": {**VALID, "more": 1},
     "a number of many digits": changed(*NUMBER, "value", to=10**400),
@@ -101,6 +111,8 @@ FORGED: dict[str, dict[str, Any]] = {
     "what setup made without a steady call": {**VALID, "first": VALID["steady"], "steady": None},
     "data beyond its buffer": changed("setup", 0, "contents", to=base64.b64encode(bytes(65)).decode()),
     "a copy of another shape": changed(*SOURCE, "shape", to=[32, 64]),
+    "a copy to one element from many": changed(
+        *COPY, "target", "strides", to=[0, 1]),
     "a copy of another dtype": changed(*SOURCE, "dtype", to="bfloat16"),
     "a buffer that is not there": changed(*TARGET, "buffer", to=4),
     "an argument's buffer that is not there": changed(*LAUNCH, "arguments", 0, "buffer", to=4),

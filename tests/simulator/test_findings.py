@@ -194,6 +194,18 @@ def test_a_total_that_is_read_too_early_is_a_race_but_no_verdict() -> None:
 
 
 @triton.jit
+def mirrored_kernel(x_ptr, n):
+    tl.store(x_ptr + n - 1 - tl.program_id(0), tl.load(x_ptr) + 1)  # all have read what the last one stores
+
+
+def test_a_race_between_many_readers_and_one_of_them_names_another() -> None:
+    (finding,) = found(simulate(mirrored_kernel, (8,), torch.zeros(8), 8))
+    assert isinstance(finding, Race)
+    (reader, *_), (writer, *_) = finding.programs
+    assert writer == 7 and reader != 7 and not finding.certain
+
+
+@triton.jit
 def ticket_kernel(x_ptr, parts_ptr, tickets_ptr, out_ptr, BLOCK: tl.constexpr, ORDERED: tl.constexpr):
     pid = tl.program_id(0)
     tl.store(parts_ptr + pid, tl.sum(tl.load(x_ptr + pid * BLOCK + tl.arange(0, BLOCK)), 0))

@@ -28,9 +28,10 @@ def _told(problem: Problem) -> tuple[str, str]:
                 f"The launch of {quoted(kernel)}{line} asks for {programs:,} programs along {axis}, where a GPU takes "
                 f"{most:,} at most.",
                 f"Let each program work on a larger block{swap}.")
-        case TooMuchMemory(bytes=size, most=most):
+        case TooMuchMemory(bytes=size, most=most, on=on):
+            has = f"the GPU has {_size(most)}" if on == "device" else f"it may take {_size(most)} of the host's memory"
             return (
-                f"The call allocates {_size(size)}, but the GPU has {_size(most)}; the largest tensor is made"
+                f"The call allocates {_size(size)}, but {has}; the largest tensor is made"
                 f"{line or ' in an unknown line'}.",
                 "Allocate no more than the sizes of the inputs need.")
         case BeyondBuffer(given=given, beyond=beyond, kernel=kernel):

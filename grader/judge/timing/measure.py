@@ -57,7 +57,6 @@ def fitting(assignment: Assignment, case: TimedCase, free: Memory) -> tuple[Case
 
     Raises InfrastructureError if none fits.
     """
-    assert free.device is not None
     on_host = {p.name for p in assignment.parameters if isinstance(p, Input)} if assignment.on_host else set()
     for one in case.siblings():
         whole = slot_bytes(assignment, one)
@@ -95,7 +94,7 @@ def measure(
 
     `executor` is the submission's, `scalars` are the numbers in the plan. A replay that takes `seconds` is a
     `time_limit`. `until` is when there is no time left for more (time.monotonic). `quiet` returns when nothing of this
-    grading keeps processors busy. Raises InfrastructureError, BufferError and torch.OutOfMemoryError.
+    grading keeps processors busy. Raises InfrastructureError, NoRoomError and torch.OutOfMemoryError.
     """
     notes: list[str] = []
     for _ in range(TRIES):
@@ -103,6 +102,8 @@ def measure(
         found = _measure(
             assignment, case, plan, binaries, scalars, executor, baselines, threshold, slots, seconds, until, quiet)
         if not isinstance(found, Measured):
+            if notes and isinstance(found, Lost) and time.monotonic() > until:
+                raise InfrastructureError(f"{case.name}: no time was left for it. {notes[-1]}")
             return found
         after = fitness.state()
         took = fitness.figure(found.blocks.baseline)
@@ -207,8 +208,7 @@ def _measure(
     finally:
         # Memory may be given back only when no executor has it bound.
         for one in {executor, other}:
-            if not one.over:
-                one.bind([])
+            one.unbind()
         pool.close()
 
 

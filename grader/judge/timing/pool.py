@@ -32,8 +32,6 @@ from grader.plan.messages import GivenTensor
 LOOKED_AT = 1024
 # float64 elements of an answer that are compared at a time: comparing takes some ten times its memory.
 CHUNK = 1 << 24
-# What calls on spare slots touch passes through a device's last cache so many times over.
-SPARE_CACHES = 2
 
 
 @dataclass(frozen=True)
@@ -60,15 +58,10 @@ def slot_bytes(assignment: Assignment, case: Case, only: Collection[str] | None 
 
 
 class Pool:
-    """`count` slots for a case, on a GPU or, with all of it, on the host. Raises BufferError if there is no memory.
-
-    `spare` of them are for calls that do not count, right before those that do.
-    """
+    """`count` slots for a case, on a GPU or, with all of it, on the host. Raises NoRoomError if there is no memory."""
 
     def __init__(self, assignment: Assignment, case: Case, count: int, *, cuda: bool) -> None:
         self.count = count
-        cache = torch.cuda.get_device_properties(0).L2_cache_size if cuda else 0
-        self.spare = min(count // 2, max(1, math.ceil(SPARE_CACHES * cache / slot_bytes(assignment, case))))
         self._assignment, self._case = assignment, case
         # Those of the side whose calls come next.
         self._scalars: Mapping[str, float] = {}
@@ -99,6 +92,7 @@ class Pool:
         self._checks: Checks | None = None
         self._starts = torch.tensor(
             [Look.position(piece, 0) for piece in self._outputs.pieces], device=self._generator.device)
+        self._places = torch.zeros_like(self.look.positions.tensor)
 
     def slots(self) -> list[Slot]:
         """The tensors of each slot's call."""
@@ -109,25 +103,24 @@ class Pool:
             for i in range(self.count)]
 
     def draw(self, count: int, scalars: Mapping[str, float], *, expect: bool = True) -> None:
-        """New contents for the first `count` slots, and the spare ones after them. `scalars` are the numbers that the
-        side is given whose calls come next.
+        """New contents for the first `count` slots. `scalars` are the numbers that the side is given whose calls come
+        next.
 
         With `expect`, `check` can tell afterwards what came of the first.
         """
         self._scalars = scalars
-        drawn = min(self.count, count + self.spare)
         if self.fused is not None:
-            self.fused.renew(drawn)
+            self.fused.renew(count)
             if expect:
                 self._checks = Checks(
                     self._assignment, [self._given(slot) for slot in range(count)], self.fused.laid,
                     shape_of(self._assignment.output, self._case)[0], self._generator)
         else:
-            self._renew(drawn)
+            self._renew(count)
         self._inputs.guard()
         # Last, so that the device's cache holds the same for either side.
         outputs = self._outputs
-        last = outputs.pieces[drawn - 1]
+        last = outputs.pieces[count - 1]
         as_integer, bits = POISON[last.tensor.dtype]
         end = last.offset + last.tensor.nbytes
         outputs.memory[: end // last.tensor.itemsize * last.tensor.itemsize].view(as_integer).fill_(bits)
@@ -173,7 +166,8 @@ class Pool:
         positions, output = self.look.positions.tensor, self._outputs.pieces[0].tensor
         slots = torch.arange(len(positions), device=positions.device) % count
         places = torch.randint(output.numel(), slots.shape, generator=self._generator, device=positions.device)
-        positions.copy_(self._starts[slots] + places)
+        self._places = self._starts[slots] + places
+        positions.copy_(self._places)
 
     def _is_late(self) -> Tensor:
         look = self.look
@@ -181,7 +175,8 @@ class Pool:
         size = look.target.tensor.itemsize
         memory = look.source.memory
         flat = memory[: len(memory) // size * size].view(as_integer)
-        return (flat[look.positions.tensor] != look.target.tensor.view(as_integer)).any()
+        # Not by the places that kernels could write.
+        return (flat[self._places] != look.target.tensor.view(as_integer)).any()
 
     def _given(self, slot: int) -> Inputs:
         """The inputs as they stand in shared memory."""

@@ -23,11 +23,8 @@ APART_SHARE, APART_SECONDS = 0.01, 50e-6
 
 @dataclass
 class Replays:
-    """One side's calls: of a program, given `scalars`, on the first `count` slots of the pool.
-
-    The pool's spare slots, after those, have calls before the clock starts: they leave the device, which turns from the
-    judge's context to the executor's, and its cache as such calls do. `limit` is the seconds that a replay may take.
-    """
+    """One side's calls: of a program, given `scalars`, on the first `count` slots of the pool. `limit` is the seconds
+    that a replay may take."""
 
     executor: Executor
     program: int
@@ -38,7 +35,6 @@ class Replays:
     by_host: bool = False
     _nothing: Taken = field(default_factory=lambda: Taken(0.0, 0.0))
     _calls: Captured | None = None
-    _warm: Captured | None = None
     _taken: list[Taken] = field(default_factory=list)
 
     def prepare(self, count: int = 1) -> Lost | None:
@@ -50,31 +46,25 @@ class Replays:
             return nothing
         waits: list[Taken] = []
         for _ in range(EMPTY_REPLAYS):
-            taken = self.executor.replay(nothing, before=nothing, seconds=self.limit)
+            taken = self.executor.replay(nothing, seconds=self.limit)
             if isinstance(taken, Lost):
                 return taken
             waits.append(taken)
         self._nothing = Taken(*(statistics.median(each) for each in zip(*map(astuple, waits), strict=True)))
-        most = self.pool.count - self.pool.spare
-        wanted = min(most, count)
+        wanted = min(self.pool.count, count)
         for _ in range(GUESSES):
             self.count = wanted
             self.pool.draw(self.count, self.scalars, expect=False)
             calls = self.executor.capture(self.program, range(self.count), look, seconds=self.limit)
             if isinstance(calls, Lost):
                 return calls
-            # Of a slow kernel one call is enough.
-            spare = range(self.count, self.count + min(self.pool.spare, self.count))
-            warm = self.executor.capture(self.program, spare, seconds=self.limit)
-            if isinstance(warm, Lost):
-                return warm
-            self._calls, self._warm = calls, warm
+            self._calls = calls
             # The first is slower: memory is touched, and machine code loaded. How long it takes is all that matters
             # here: contents may be those of before.
             seconds = [self._replayed() for _ in range(2)][-1]
             if isinstance(seconds, Lost):
                 return seconds
-            wanted = min(most, math.ceil(REPLAY_SECONDS / seconds))
+            wanted = min(self.pool.count, math.ceil(REPLAY_SECONDS / seconds))
             if self.count / OFF < wanted < OFF * self.count:
                 break
         self.forget()
@@ -86,8 +76,8 @@ class Replays:
         return self._replayed()
 
     def _replayed(self) -> float | Lost:
-        assert self._calls is not None and self._warm is not None
-        taken = self.executor.replay(self._calls, before=self._warm, seconds=self.limit)
+        assert self._calls is not None
+        taken = self.executor.replay(self._calls, seconds=self.limit)
         if isinstance(taken, Lost):
             return taken
         own = Taken(taken.host - self._nothing.host, taken.device - self._nothing.device)

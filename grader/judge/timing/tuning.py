@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from grader.judge.execution import Executor, Lost
 from grader.judge.planning import Unplanned, Wanted
-from grader.judge.preparing import Preparing, kernels_of
+from grader.judge.preparing import MOST_CANDIDATES, Preparing, kernels_of
 from grader.judge.timing.pool import Pool, Wrong
 from grader.judge.timing.replays import Replays
 from grader.model.assignment import Assignment
@@ -18,15 +19,15 @@ from grader.plan.plan import Plan
 
 # What a student's own autotuner would do, in less: these calls are tens of milliseconds long.
 REPLAYS = 3
-MOST_CANDIDATES = 64
 
 
 def tuned(
     assignment: Assignment, plan: Plan | Unplanned, wanted: Wanted, preparing: Preparing, take: Callable[[], Executor],
-    *, slots: int, seconds: float,
+    *, slots: int, seconds: float, until: float,
 ) -> Plan | Unplanned | Lost | Wrong:
-    """The plan of a timed case with each of its autotuners at the configuration that is fastest here; `plan` is the one
-    with the first of each. `take` gives a living executor. Raises what `measure` does."""
+    """The plan of a timed case with each of its autotuners at the configuration that is fastest here, of those that
+    are tried `until` then (time.monotonic); `plan` is one with any of each. `take` gives a living executor. Raises
+    what `measure` does."""
     chosen: list[int] = []
     while isinstance(plan, Plan) and len(chosen) < len(plan.tuners):
         count = min(plan.tuners[len(chosen)].candidates, MOST_CANDIDATES)
@@ -34,7 +35,7 @@ def tuned(
             replace(wanted, answers=Answers(winners=[*chosen, number])) for number in range(count)]).outcomes
         # All at once: where there are cores for it, they are compiled side by side.
         preparing.binaries(kernels_of(planned))
-        best = _fastest(assignment, wanted, planned, preparing, take, slots, seconds)
+        best = _fastest(assignment, wanted, planned, preparing, take, slots, seconds, until)
         if not isinstance(best, int):
             return best
         chosen.append(best)
@@ -44,7 +45,7 @@ def tuned(
 
 def _fastest(
     assignment: Assignment, wanted: Wanted, planned: Sequence[Plan | Unplanned], preparing: Preparing,
-    take: Callable[[], Executor], slots: int, seconds: float,
+    take: Callable[[], Executor], slots: int, seconds: float, until: float,
 ) -> int | Unplanned | Lost | Wrong:
     """The number of the fastest plan; how all of them fail, or the first that fails otherwise than by asking for more
     than a GPU has: such a configuration is passed over, as Triton's autotuner does."""
@@ -55,6 +56,9 @@ def _fastest(
         for number, plan in enumerate(planned):
             if not isinstance(plan, Plan):
                 return plan
+            if time.monotonic() > until:
+                lost = Lost("time_limit", "the time for timed calls was used up by configurations of the autotuner")
+                break
             binaries = preparing.binaries(plan.kernels)
             if not isinstance(binaries, list):
                 return binaries
@@ -78,8 +82,7 @@ def _fastest(
         return best if best >= 0 else lost
     finally:
         # Memory may be given back only when no executor has it bound.
-        if not executor.over:
-            executor.bind([])
+        executor.unbind()
         pool.close()
 
 

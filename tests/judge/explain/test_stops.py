@@ -54,6 +54,8 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
     (TooMuchMemory(2**42, 140 << 30, 10), "out_of_memory", "The call allocates 4,096.0 GiB, but the GPU has 140.0 GiB; "
      "the largest tensor is made in line 10.", "Allocate no more"),
     (TooMuchMemory(3 << 20, 1 << 20, 0), "out_of_memory", "3.0 MiB", "Allocate no more"),
+    (TooMuchMemory(16 << 30, 8 << 30, 10, "host"), "out_of_memory", "16.0 GiB, but it may take 8.0 GiB of the host's "
+     "memory", "Allocate no more"),
     (BeyondBuffer("x", 10, 4), "exception", "A view of x in line 10 ends 4 bytes after its memory.", "as_strided"),
     (BeyondBuffer("", 10, 4096, "k"), "exception", "the submission's own in line 10, as the launch of `k` takes it,",
      "tensor descriptor"),

@@ -103,6 +103,13 @@ def test_what_is_written_after_the_end_or_beside_a_tensor_is_told(name: str, poo
     outputs[2].add_(1)
     assert pool.check(COUNT) == Wrong("late")
     draw(name, pool)
+    outputs = answer(name, pool)
+    # A kernel can write where the places are kept, and what was found there.
+    pool.look.positions.tensor.fill_(pool.look.positions.tensor[0].item())
+    look(pool)
+    outputs[2].add_(1)
+    assert pool.check(COUNT) == Wrong("late")
+    draw(name, pool)
     answer(name, pool)
     piece = pool.slots()[0]["out"]
     piece.arena.memory[piece.offset - 8] ^= 1

@@ -1,0 +1,48 @@
+"""What comes before a call runs: the time that planning has, and compiling more kernels than one plan may hold."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from grader.judge.lane import close_lane
+from grader.judge.planning import Wanted
+from grader.judge.preparing import Preparing
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import LimitsTable
+from grader.plan.compiled import Problem
+from grader.plan.device import TARGETS
+from grader.plan.plan import MOST_KERNELS, Plan
+from tests.plan import kernels
+
+SILU = assignments()["silu"]
+LIMITS = LimitsTable(call_seconds=10, assignment_seconds=30)
+
+
+@pytest.fixture
+def preparing() -> Iterator[Preparing]:
+    yield Preparing(SILU, (ROOT / "reference" / SILU.file).read_bytes(), LIMITS, TARGETS["sm_90"])
+    close_lane()
+
+
+def test_what_lies_between_two_plannings_takes_nothing_of_their_time(
+    preparing: Preparing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = [Wanted(SILU.cases[0], {}, debug=True)]
+    now, later = time.monotonic, 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now() + later)
+    for _ in range(2):
+        assert isinstance(preparing.plan(wanted).outcomes[0], Plan)
+        # A neighbour is judged meanwhile.
+        later += 10 * LIMITS.assignment_seconds
+
+
+def test_more_kernels_than_a_plan_may_have_are_compiled(preparing: Preparing) -> None:
+    kernel = kernels.copy()
+    # A text that is none: compiling takes no time.
+    many = [kernel.model_copy(update={"ttir": f"none {number}"}) for number in range(MOST_KERNELS + 6)]
+    found = preparing.binaries(many)
+    assert isinstance(found, list) and len(found) == len(many)
+    assert all(isinstance(one, Problem) and one.why == "malformed" for one in found)
