@@ -50,17 +50,14 @@ class _OverLimit(Exception):
 
 
 class Conversation:
-    """One confined process, from its start in `role` to its end. It is over after any `Lost`, and after `end`.
+    """One confined process, from its start in `role` to its end. It is over after any `Lost`, and after `end`."""
 
-    `given_bytes` is shared memory that the judge hands out, which is not the process's own.
-    """
-
-    def __init__(self, zygote: Zygote, role: wire.Role, limits: wire.Limits, *, given_bytes: int = 0) -> None:
+    def __init__(self, zygote: Zygote, role: wire.Role, limits: wire.Limits) -> None:
         self.worker = zygote.spawn(limits, role)
         self._zygote = zygote
         self._limits = limits
         self._watchdog = Watchdog(
-            zygote.pid, self.worker.folder, limits, given_bytes=given_bytes, entries=FILES)
+            zygote.pid, self.worker.folder, limits, entries=FILES)
         self._printing = True
         self._next_watch = time.monotonic() + WATCH_SECONDS
         self._seq = 0
@@ -103,7 +100,7 @@ class Conversation:
 
     def give(self, host_bytes: int) -> None:
         """Tells that the process is shown so much more of the judge's memory."""
-        self._watchdog.given_bytes += host_bytes
+        self._watchdog.give(host_bytes)
 
     @property
     def printed(self) -> str:

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from functools import cached_property
@@ -39,8 +40,9 @@ main(wire.Settings.model_validate_json(sys.argv[1]))
 """
 
 
-# The zygotes of this process: one for each kind of device.
+# The zygotes of this process: one for each kind of device. None is taken for an orphan while it is being started.
 _living: set[int] = set()
+_starting = threading.Lock()
 
 
 class InfrastructureError(Exception):
@@ -81,7 +83,7 @@ class Zygote:
         around = bubblewrap.command((*readable, *surroundings.own_code())) if layers.namespaces else []
         around = [*(cgroup.command() if cgroup else ()), *around]
         try:
-            with theirs, (self._home / "zygote.log").open("wb") as log:
+            with _starting, theirs, (self._home / "zygote.log").open("wb") as log:
                 # A program given on the command line has no folder of its own on the path; -I would drop PYTHONPATH.
                 self._process = subprocess.Popen(
                     [*around, sys.executable, "-I", "-B", "-c", BOOT, settings.model_dump_json()],
@@ -90,6 +92,7 @@ class Zygote:
                     # A terminal's Ctrl-C is for the judge alone.
                     process_group=0,
                 )
+                _living.add(self._process.pid)
         except BaseException as error:
             ours.close()
             shutil.rmtree(self._home, ignore_errors=True)
@@ -99,7 +102,6 @@ class Zygote:
                 raise InfrastructureError(f"no zygote could be started: {error}") from None
             raise
         self._channel = frames.Channel(ours)
-        _living.add(self._process.pid)
 
     @cached_property
     def versions(self) -> wire.Ready:
@@ -170,7 +172,8 @@ class Zygote:
         except subprocess.TimeoutExpired:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()
-        self._kill_orphans()
+        with _starting:
+            self._kill_orphans()
         if self._cgroup is not None:
             self._cgroup.close()
         _living.discard(self._process.pid)

@@ -50,21 +50,20 @@ class _Process:
 
 
 class Watchdog:
-    """Watches what is below process `root_pid` (the zygote, not counted itself) and `folder` (the worker's).
+    """Watches what is below process `root_pid` (the zygote, not counted itself) and `folder` (the worker's)."""
 
-    `given_bytes`: shared memory that the judge has handed out, not counted; to be raised with every buffer.
-    """
-
-    def __init__(
-        self, root_pid: int, folder: Path | None, limits: wire.Limits, *, given_bytes: int = 0, entries: int = FILES,
-    ) -> None:
-        self.given_bytes = given_bytes
+    def __init__(self, root_pid: int, folder: Path | None, limits: wire.Limits, *, entries: int = FILES) -> None:
+        self._given = 0
         self._root = root_pid
         self._folder = folder
         self._limits = limits
         self._entries = entries
         self._next_folder = 0.0
         self._next_memory = 0.0
+
+    def give(self, size: int) -> None:
+        """Bytes of shared memory that the judge has handed out besides: they are not counted."""
+        self._given += size
 
     def check(self) -> Excess | None:
         """The first limit found passed. Cheap enough for ten times a second; never raises for what vanishes."""
@@ -111,10 +110,10 @@ class Watchdog:
             return own + self._beyond_given(found)
         anonymous, shared = exact
         # Every page of the root counts once in all, however it is divided.
-        return max(0, anonymous - root.anonymous) + max(0, shared - self.given_bytes)
+        return max(0, anonymous - root.anonymous) + max(0, shared - self._given)
 
     def _beyond_given(self, found: dict[int, _Process]) -> int:
-        return max(0, sum(process.shared for process in found.values()) - self.given_bytes)
+        return max(0, sum(process.shared for process in found.values()) - self._given)
 
     def _disk(self, found: Iterable[int]) -> Excess | None:
         started = time.monotonic()

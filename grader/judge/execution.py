@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -294,13 +294,16 @@ class Executors:
 
     def close(self) -> None:
         """Ends all of them."""
-        self._hand.shutdown()
-        started = [] if self._ahead.exception() is not None else [self._ahead.result()]
-        for executor in (self._taken, *started):
-            if executor is not None:
-                executor.close()
-        for zygote in self._zygotes:
-            zygote.close()
+        wait([one for one in (self._ahead, self._ending) if one is not None])
+        with ExitStack() as stack:
+            # Last: the system ends what a thread has started with the thread.
+            stack.callback(self._hand.shutdown)
+            for zygote in self._zygotes:
+                stack.callback(zygote.close)
+            started = [] if self._ahead.exception() is not None else [self._ahead.result()]
+            for executor in (self._taken, *started):
+                if executor is not None:
+                    stack.callback(executor.close)
 
     def _start(self) -> Executor:
         """Zygotes take turns, and the one whose turn it is has no living worker."""

@@ -192,15 +192,13 @@ def lane_baselines() -> Baselines:
 
 
 def close_lane() -> None:
-    """Ends this process's fork servers and what they have forked; the next ones measure the isolation anew."""
-    for one in (_baselines, _executors):
-        while one:
-            one.pop().close()
-    with TURN:
-        while _zygotes:
-            _zygotes.pop().close()
-        hang_up()
+    """Ends this process's fork servers and what they have forked, all of them, whatever one of them raises."""
     _isolations.clear()
+    with TURN, contextlib.ExitStack() as stack:
+        stack.callback(hang_up)
+        for one in (_zygotes, _executors, _baselines):
+            while one:
+                stack.callback(one.pop().close)
 
 
 def _cache() -> Path:

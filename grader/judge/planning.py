@@ -17,6 +17,8 @@ from grader.plan.device import Device
 from grader.plan.messages import Absent, Answers, Failed, Given, GivenScalar, GivenTensor, Loaded, Refused, Skipped
 from grader.plan.plan import PLAN_BYTES, Malformed, Plan, read_plan
 
+WRONG_ANSWER = Lost("protocol", "an answer to something else")
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -107,34 +109,26 @@ class _Planner:
         self._until = until
         self._found = found
         self._conversation: Conversation | None = None
-        self._timed_out = False
+        # What every further call is told.
+        self._stopped: Failed | Refused | Absent | Lost | None = None
 
     def plan(self, wanted: Wanted, file: int) -> messages.Planned | Refused | Absent | Failed | Lost:
-        if self._found.loading is not None:
-            return self._found.loading
-        if self._timed_out:
-            return Lost("time_out", "not called: a call before had run out of time")
-        if self._conversation is None:
-            self._found.loading = self._load(wanted)
-            if self._found.loading is not None:
-                return self._found.loading
-        assert self._conversation is not None
-        left = self._until - time.monotonic()
-        if left <= 0:
+        if self._conversation is None and self._stopped is None:
+            self._load(wanted)
+        if self._stopped is not None:
+            return self._stopped
+        if time.monotonic() >= self._until:
             return Lost("time_out", "not called: the time of the assignment was used up by the calls before")
-        reply = self._conversation.ask(
-            messages.PlanCall(
-                seq=self._conversation.next_seq(), given=given_of(self._assignment, wanted), debug=wanted.debug,
-                copies=bool(self._assignment.operators), answers=wanted.answers),
-            messages.PLANNER_REPLY, seconds=min(self._call_seconds, left), descriptors=[file])
-        if isinstance(reply, Lost):
-            self._timed_out = reply.kind == "time_out"
-            self.end()
+        reply = self._ask(messages.PlanCall(
+            seq=0, given=given_of(self._assignment, wanted), debug=wanted.debug,
+            copies=bool(self._assignment.operators), answers=wanted.answers), file)
         if isinstance(reply, Loaded):
             self.end()
-            return Lost("protocol", "an answer to something else")
-        if isinstance(reply, messages.Planned):
-            self._found.skipped += [one for one in reply.skipped if one not in self._found.skipped]
+            return WRONG_ANSWER
+        if isinstance(reply, Lost):
+            self.end()
+            if reply.kind == "time_out":
+                self._stopped = Lost("time_out", "not called: a call before had run out of time")
         return reply
 
     def end(self) -> None:
@@ -143,24 +137,30 @@ class _Planner:
             self._found.printed = self._found.printed or self._conversation.printed
             self._conversation = None
 
-    def _load(self, wanted: Wanted) -> Failed | Refused | Absent | Lost | None:
-        """Starts a planner and has it run the file. Returns how that failed, if it did."""
+    def _load(self, wanted: Wanted) -> None:
+        """Starts a planner and has it run the file."""
         self._conversation = self._start()
         text = memory_file(contents=self._source)
         try:
-            reply = self._conversation.ask(
-                messages.Load(
-                    seq=self._conversation.next_seq(), file=self._assignment.file, function=self._assignment.function,
-                    device=self._device, given=given_of(self._assignment, wanted)),
-                messages.PLANNER_REPLY, descriptors=[text],
-                seconds=max(0.0, min(self._call_seconds, self._until - time.monotonic())))
+            reply = self._ask(messages.Load(
+                seq=0, file=self._assignment.file, function=self._assignment.function, device=self._device,
+                given=given_of(self._assignment, wanted)), text)
         finally:
             os.close(text)
-        if isinstance(reply, Loaded):
+        if not isinstance(reply, Loaded):
+            self.end()
+            self._stopped = self._found.loading = WRONG_ANSWER if isinstance(reply, messages.Planned) else reply
+
+    def _ask(
+        self, request: messages.Load | messages.PlanCall, file: int
+    ) -> Loaded | messages.Planned | Refused | Absent | Failed | Lost:
+        assert self._conversation is not None
+        reply = self._conversation.ask(
+            request.model_copy(update={"seq": self._conversation.next_seq()}), messages.PLANNER_REPLY,
+            seconds=max(0.0, min(self._call_seconds, self._until - time.monotonic())), descriptors=[file])
+        if isinstance(reply, Loaded | messages.Planned):
             self._found.skipped += [one for one in reply.skipped if one not in self._found.skipped]
-            return None
-        self.end()
-        return Lost("protocol", "an answer to something else") if isinstance(reply, messages.Planned) else reply
+        return reply
 
 
 def _read(

@@ -132,7 +132,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 def check_memory(look: Look, plan: Plan, used: int | None, given_mb: int = 0) -> None:
     with tree(plan) as root:
-        excess = look(Watchdog(root, None, LIMITS, given_bytes=given_mb << 20))
+        watchdog = Watchdog(root, None, LIMITS)
+        watchdog.give(given_mb << 20)
+        excess = look(watchdog)
     if used is None:
         assert excess is None
         return

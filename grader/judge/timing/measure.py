@@ -188,7 +188,8 @@ def _measure(
                 student.forget()
                 blocks = blocks_of()
             if student.clocks_differ:
-                student.by_host = baseline.by_host = True
+                student.trust_host()
+                baseline.trust_host()
                 blocks = blocks_of()
         except OutOfTime:
             return Lost("time_limit", "the time for timed calls was used up before there were enough of them")

@@ -84,6 +84,10 @@ class Replays:
         self._taken.append(own)
         return max(1e-9, own.host if self.by_host else own.device) / self.count
 
+    def trust_host(self) -> None:
+        """From here on the host's clock counts."""
+        self.by_host = True
+
     def forget(self) -> None:
         """What was taken so far no longer says whether clocks differ."""
         self._taken.clear()

@@ -63,7 +63,7 @@ def test_the_devices_clock_counts_without_what_a_replay_of_nothing_takes(pool: P
 def test_a_device_clock_that_says_less_than_the_hosts_is_not_believed(pool: Pool) -> None:
     found = replays(Clocks(forged=0.9, noise=[0.0, 30e-6]), pool)
     assert found.clocks_differ
-    found.by_host = True
+    found.trust_host()
     assert found.replay(expect=False) == pytest.approx(SLOT, rel=0.01)
 
 
