@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 # What `kernelmark --help` lists together.
-STUDENTS, TEACHERS, AUTHORS = "For students", "For teachers", "For authors of assignments"
+STUDENTS, TEACHERS, AUTHORS = "For students", "For TAs", "For authors of assignments"
 USAGE_ERROR = 2
 INFRASTRUCTURE_ERROR = 3
 
@@ -20,6 +20,11 @@ def usage(message: str) -> NoReturn:
     """Says in one line what is wrong with a command, and ends it."""
     errors.print(f"kernelmark: {message}", markup=False)
     raise typer.Exit(USAGE_ERROR)
+
+
+def names_in(only: str) -> list[str]:
+    """The names of an option such as --only silu,gemm; none where nothing was asked for."""
+    return [name for name in only.replace(" ", "").split(",") if name]
 
 
 def say(line: str) -> None:

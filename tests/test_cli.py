@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -255,3 +256,10 @@ def test_the_course_names_the_isolation_that_grading_takes(tmp_path: Path, monke
     done = kernelmark("grade", alice, "--course", tmp_path / "course.toml", "--out", tmp_path / "out")
     assert done.returncode == 2 and "4 sealed expected" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+    # Who asks for less is told a command that asks for as little.
+    asked = ("grade", alice, "--only", "silu", "--course", tmp_path / "course.toml", "--out", tmp_path / "out")
+    done = kernelmark(*asked, "--min-isolation", "1")
+    assert done.returncode == 0, done
+    told = Result.model_validate_json((tmp_path / "out" / "alice" / "result.json").read_bytes()).reproduce
+    done = kernelmark(*shlex.split(told)[1:])
+    assert done.returncode == 0 and "1 graded in" in done.stdout, done

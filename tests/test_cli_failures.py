@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -53,6 +56,51 @@ def test_a_full_disk_is_a_failure_of_ours_and_told(tmp_path: Path) -> None:
             Result.model_validate_json(path.read_bytes())
     finally:
         subprocess.run(["umount", out], check=True)
+
+
+def test_attempts_that_cannot_be_read_any_more_cost_neither_the_class_page_nor_the_end(tmp_path: Path) -> None:
+    for name, text in (("ada", SILU), ("bob", "import time\ntime.sleep(3)\n" + SILU)):
+        hand_in(tmp_path / "class", name, text)
+    out = tmp_path / "out"
+    with subprocess.Popen(
+        [sys.executable, "-m", "grader.cli", "grade", tmp_path / "class", "--out", out, "--only", "silu", "--jobs", "1",
+         "--json"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and json.loads(process.stdout.readline())["student"] == "ada"
+        # In place, under the process that has it open.
+        (out / ".attempts" / "attempts.sqlite3").write_bytes(b"x" * 100_000)
+        said, errors = process.communicate(timeout=SECONDS)
+    assert process.returncode == 3 and "Traceback" not in errors, errors
+    bob, end = map(json.loads, said.splitlines())
+    assert bob["student"] == "bob" and len(bob["failures"]) == 1
+    # One of bob, and one of all that comes after.
+    assert end["event"] == "end" and len(end["failures"]) == 2 and errors.count("file is not a database") == 2, errors
+    page = (out / "index.html").read_text()
+    assert ">ada<" in page and "file is not a database" in page and "as of" not in page
+
+
+def test_a_hand_in_that_cannot_be_recorded_costs_nobody_else_a_grade(tmp_path: Path) -> None:
+    students, out = tmp_path / "class", tmp_path / "out"
+    hand_in(students, "ada")
+
+    def handed_in(day: int) -> None:
+        (students / "intake.json").write_text(json.dumps({
+            "schema": "kernelmark/intake/v1", "kind": "folders", "source": "class", "submissions": [
+                {"folder": "ada", "members": [{"id": "ada"}], "origin": ["ada"],
+                 "submitted_at": f"2026-10-0{day}T12:00:00+02:00"}]}))
+
+    handed_in(1)
+    asked = ("grade", students, "--out", out, "--only", "silu", "--json")
+    assert kernelmark(*asked).returncode == 0
+    handed_in(2)
+    hand_in(students, "bob")
+    with contextlib.closing(sqlite3.connect(out / ".attempts" / "attempts.sqlite3")) as other:
+        other.execute("begin immediate")
+        done = kernelmark(*asked)
+    assert done.returncode == 3 and "Traceback" not in done.stderr, done
+    bob, end = map(json.loads, done.stdout.splitlines())
+    assert (bob["student"], bob["verdicts"]) == ("bob", {"silu": "accepted"})
+    assert len(end["failures"]) == 2 and end["failures"][0].startswith("attempts not recorded: database is locked")
+    assert ">ada<" in (out / "index.html").read_text()
 
 
 def test_what_is_graded_and_results_lie_apart(tmp_path: Path) -> None:

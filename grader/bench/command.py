@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.console import INFRASTRUCTURE_ERROR, console, errors, usage
+from grader.console import INFRASTRUCTURE_ERROR, console, errors, names_in, usage
 from grader.model import catalogue
+from grader.model.catalogue import COURSE
 from grader.model.course import Course, CourseError, read_course
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def bench(
     out: Annotated[Path, typer.Option(help="Where charts and tables go; made if missing.")] = Path("bench"),
     profile: Annotated[bool, typer.Option(
         "--profile", help="Ask ncu and compute-sanitizer as well, where there are these: half a minute more.")] = False,
-    course: Annotated[Path, typer.Option(help="Limits to measure under.")] = catalogue.ROOT / "course.toml",
+    course: Annotated[Path, typer.Option(help="Limits to measure under.")] = COURSE,
 ) -> None:
     """Measure kernels at many sizes on this machine's GPU, beside eager and compiled PyTorch and the course's own.
 
@@ -39,9 +40,8 @@ def bench(
     from grader.run import preflight
     from grader.student import check as checking
 
-    names = [name for name in only.replace(" ", "").split(",") if name]
     try:
-        found = checking.find(target, checking.Options(rules, only=names))
+        found = checking.find(target, checking.Options(rules, only=names_in(only)))
         preflight.installed()
         preflight.temporary()
     except (DeskError, preflight.PlanError, catalogue.CatalogueError) as error:
@@ -62,7 +62,7 @@ def bench(
     try:
         open_lane()
         for name, path in found.files.items():
-            source = read_source_file(path.parent, path.name, rules.limits.source_kb * 1024)
+            source = read_source_file(path.parent, path.name, rules.source_bytes)
             wrong = _one(catalogue.assignments()[name], source, rules, out, profile=profile) or wrong
     except InfrastructureError as error:
         errors.print(f"kernelmark: {error}; kernelmark doctor says what this machine lacks", markup=False)

@@ -17,6 +17,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from grader.model.assignment import Assignment, Inputs, cases, file_of
 
 ROOT = Path(__file__).resolve().parents[2]
+COURSE = ROOT / "course.toml"
+"""The course file of whoever names none."""
 HIDDEN = "hidden.toml"
 """The file of an assignment's hidden cases, if it has any, beside its assignment.py: students do not get it."""
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from grader.console import INFRASTRUCTURE_ERROR, TEACHERS, errors, say
+from grader.console import INFRASTRUCTURE_ERROR, TEACHERS, errors, names_in, say
 from grader.console import usage as _usage
 from grader.model import catalogue
 from grader.model.course import Course, CourseError, read_course
@@ -70,7 +70,7 @@ def apply(
     undo: Annotated[bool, typer.Option("--undo", help="Take back what was applied last.")] = False,
 ) -> None:
     """Let the newest attempts stand, as `kernelmark diff` shows them."""
-    names = [name for name in only.replace(" ", "").split(",") if name]
+    names = names_in(only)
     with _held(out) as store:
         _known(store, out, student)
         there = {one.assignment for one in store.attempts()}

@@ -8,11 +8,10 @@ from typing import Annotated
 
 import typer
 
-from grader.console import INFRASTRUCTURE_ERROR, console, errors, usage
+from grader.console import INFRASTRUCTURE_ERROR, console, errors, names_in, usage
 from grader.model import catalogue
+from grader.model.catalogue import COURSE
 from grader.model.course import CourseError, read_course
-
-COURSE = catalogue.ROOT / "course.toml"
 
 
 def calibrate(
@@ -32,7 +31,7 @@ def calibrate(
         rules = read_course(course, frozenset(found))
     except (CourseError, catalogue.CatalogueError) as error:
         usage(str(error))
-    names = [name for name in only.replace(" ", "").split(",") if name]
+    names = names_in(only)
     try:
         chosen = catalogue.select(found, names) if names else rules.select(found, ())
     except ValueError as error:

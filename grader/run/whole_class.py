@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
@@ -23,21 +22,22 @@ from grader.judge.lane import on_interruption
 from grader.model import calibration, catalogue
 from grader.model.calibration import Calibration, CalibrationError
 from grader.model.course import Course
-from grader.model.job import Job, draw_seed
+from grader.model.job import Graded, Job, draw_seed
 from grader.model.result import Environment
 from grader.model.submission import Submission, named
-from grader.records.choice import Choice, Kind, choose, deliveries
+from grader.records.choice import Choice, Delivery, choose, deliveries
 from grader.records.draw import beside, refresh, under_another_course_file
 from grader.records.keep import earlier, keep
 from grader.records.lock import LockedError, locked
-from grader.records.standing import standing
-from grader.records.store import FOLDER, Store
-from grader.report.leaderboard import begin
+from grader.records.standing import Standing, standing
+from grader.records.store import FOLDER, Store, StoreError
+from grader.report import leaderboard
 from grader.report.load import Failure, load_results
-from grader.report.pages import Progress, write_class
+from grader.report.pages import write_class
 from grader.run import preflight
+from grader.run.asked import Asked
+from grader.run.gpus import Gpu, unlike
 from grader.run.gpus import chosen as chosen_gpus
-from grader.run.gpus import unlike
 from grader.run.lanes import Lanes, LanesLostError, LocalLanes
 from grader.run.preflight import PlanError
 from grader.run.progress import LivePage, Watch, shown, tell_end
@@ -49,10 +49,10 @@ class Plan:
     each their own `isolation`."""
 
     started: float
+    asked: Asked
     jobs: list[Job]
     lanes: Lanes
     side_by_side: int
-    out: Path
     course: Course
     isolation: Isolation | None
     store: Store
@@ -61,80 +61,98 @@ class Plan:
 
 @contextlib.contextmanager
 def planned(
-    submissions: list[Submission], course: Course, *, out: Path, only: Sequence[str], device: str, jobs: int,
-    seed: int | None, speed: bool = True, minimum: int | None = None, allow_degraded: bool = False,
-    options: Sequence[str] = (), console: Console | None = None, kind: Kind = "grade", force: bool = False,
-    far: Callable[[int], Lanes] | None = None, gpus: str = "", sweep: bool = False,
+    submissions: list[Submission], course: Course, asked: Asked, *, console: Console | None = None,
+    far: Callable[[int], Lanes] | None = None,
 ) -> Iterator[Plan]:
     """Checks everything that can be known before a student's code runs, and what is graded already. Raises PlanError,
     StoreError and LanesLostError. The lanes end with the block, and until then no other process grades into `out`.
 
-    `minimum` is the isolation level expected, by default the course's; with `allow_degraded` a weaker one will do.
-    `options` are words of the command line that grading a student again needs as well. A terminal's `console` shows
-    that lanes are starting, which takes seconds. `far` opens lanes on other machines, of at least an isolation level.
-    `gpus` are those that are graded on: numbers, or by default all. `sweep`: what is right is timed at many sizes, too.
+    A terminal's `console` shows that lanes are starting, which takes seconds. `far` opens lanes on other machines, of
+    at least an isolation level.
     """
     started = time.monotonic()
-    try:
-        chosen = course.select(catalogue.files(), only)
-    except ValueError as error:
-        raise PlanError(f"--only: {error}") from None
-    preflight.device(device)
-    if gpus and (far or device == "cpu"):
-        raise PlanError(f"--gpus: {'--lanes' if far else '--device cpu'} uses no GPU of this machine; either expected")
-    cards = [] if far or device == "cpu" else chosen_gpus(gpus or "all")
-    preflight.installed()
-    preflight.temporary()
-    preflight.results(out, submissions, len(chosen))
-    minimum = 0 if allow_degraded else course.isolation.minimum if minimum is None else minimum
-    measured = None if far else _isolation(minimum)
-    most = len(submissions) if far else len(os.sched_getaffinity(0))
-    side_by_side = min(jobs or most, len(submissions))
-    cards = cards[:min(jobs or len(cards), len(submissions))]
-    # Those beyond the GPUs are for a machine whose GPUs cannot be graded on: a neighbour on the same GPU would be in
-    # the way of its memory and its clock.
-    places = [card.environment for card in cards]
-    places += [{}] * (side_by_side - len(places))
+    names, cards = _looked_at(submissions, course, asked, far=far is not None)
+    measured = None if far else _isolation(asked.level(course))
     # Lanes that are starting are ended, too.
     on_interruption(signal.default_int_handler)
     with contextlib.ExitStack() as open_:
-        store = open_.enter_context(_opened(out))
+        store = open_.enter_context(_opened(asked.out))
         recorded = store.attempts()
-        if kind != "grade" and not recorded:
-            raise PlanError(f"--out {out}: nothing was graded there yet; kernelmark grade first expected")
+        if asked.kind != "grade" and not recorded:
+            raise PlanError(f"--out {asked.out}: nothing was graded there yet; kernelmark grade first expected")
         stands = list(standing(recorded, store.decisions()).values())
         # Whoever has a folder of results keeps it, whoever else is graded along.
         submissions = named([one.folder for one in submissions],
                             dict.fromkeys((one.student, one.slug) for one in recorded))
-        try:
-            delivered = deliveries(submissions)
-        except ManifestError as error:
-            raise PlanError(str(error)) from None
-        lanes = open_.enter_context(far(minimum) if far else LocalLanes(places, measured))
+        delivered = _delivered(submissions)
+        side_by_side = min(asked.jobs or (len(submissions) if far else len(os.sched_getaffinity(0))), len(submissions))
+        cards = cards[:min(asked.jobs or len(cards), len(submissions))]
+        lanes = open_.enter_context(
+            far(asked.level(course)) if far else LocalLanes(_places(cards, side_by_side), measured))
         with console.status("starting") if console and console.is_terminal else contextlib.nullcontext():
-            device, environment = choose_device(lanes, "cuda" if gpus else device, chosen)
-        speed = speed and device == "cuda"
-        choice = choose(
-            delivered, chosen, course, environment, speed, recorded, stands, kind=kind, force=force)
+            device, environment = choose_device(lanes, "cuda" if asked.gpus else asked.device, names)
         if device == "cuda" and not far:
             side_by_side = max(1, len(cards))
             if console and (said := unlike(cards)):
                 console.print(said, markup=False, soft_wrap=True)
-        calibrations = _calibrations() if speed else ()
-        found = []
-        for submission in submissions:
-            drafts = choice.drafts.get(submission.slug)
-            if drafts is None:
-                continue
-            number = draw_seed() if seed is None else seed
-            command = ["kernelmark", "grade", str(submission.folder.absolute()), "--out", str(out.absolute()),
-                       "--device", device, "--force", "--seed", str(number),
-                       *(["--only", ",".join(only)] if only else []), *options]
-            found.append(Job(
-                submission, choice.handed_in[submission.slug], course, tuple(drafts), device, speed, number,
-                os.fsencode(shlex.join(command)).decode("utf-8", "replace"), calibrations,
-                earlier(store, stands, drafts) if speed else {}, delivered[submission].problems, sweep=sweep and speed))
-        yield Plan(started, found, lanes, side_by_side, out, course, measured, store, choice)
+        choice = choose(delivered, names, course, environment, asked.speed and device == "cuda", recorded, stands,
+                        kind=asked.kind, force=asked.force)
+        jobs = _jobs(delivered, course, asked, device, choice, store, stands)
+        yield Plan(started, asked, jobs, lanes, side_by_side, course, measured, store, choice)
+
+
+def _looked_at(
+    submissions: Sequence[Submission], course: Course, asked: Asked, *, far: bool
+) -> tuple[list[str], list[Gpu]]:
+    """The assignments to grade and the GPUs of this machine to grade on, once nothing stands in the way of either."""
+    try:
+        names = course.select(catalogue.files(), asked.only)
+    except ValueError as error:
+        raise PlanError(f"--only: {error}") from None
+    preflight.device(asked.device)
+    here = not far and asked.device != "cpu"
+    if asked.gpus and not here:
+        raise PlanError(f"--gpus: {'--lanes' if far else '--device cpu'} uses no GPU of this machine; either expected")
+    cards = chosen_gpus(asked.gpus or "all") if here else []
+    preflight.installed()
+    preflight.temporary()
+    preflight.results(asked.out, submissions, len(names))
+    return names, cards
+
+
+def _places(cards: Sequence[Gpu], lanes: int) -> list[dict[str, str]]:
+    """The environments of so many lanes, of one a GPU at least."""
+    places = [card.environment for card in cards]
+    # Those beyond the GPUs are for a machine whose GPUs cannot be graded on: a neighbour on the same GPU would be in
+    # the way of its memory and its clock.
+    return places + [{}] * (lanes - len(places))
+
+
+def _delivered(submissions: Sequence[Submission]) -> dict[Submission, Delivery]:
+    try:
+        return deliveries(submissions)
+    except ManifestError as error:
+        raise PlanError(str(error)) from None
+
+
+def _jobs(
+    delivered: Mapping[Submission, Delivery], course: Course, asked: Asked, device: str, choice: Choice, store: Store,
+    stands: Sequence[Standing],
+) -> list[Job]:
+    """A job for each submission of which something was chosen."""
+    speed = asked.speed and device == "cuda"
+    calibrations = _calibrations() if speed else ()
+    found = []
+    for submission, delivery in delivered.items():
+        drafts = choice.drafts.get(submission.slug)
+        if drafts is None:
+            continue
+        seed = draw_seed() if asked.seed is None else asked.seed
+        found.append(Job(
+            submission, choice.handed_in[submission.slug], course, tuple(drafts), device, speed, seed,
+            asked.again(submission.folder, device, seed), calibrations,
+            earlier(store, stands, drafts) if speed else {}, delivery.problems, sweep=asked.sweep and speed))
+    return found
 
 
 @contextlib.contextmanager
@@ -200,95 +218,130 @@ def _isolation(minimum: int) -> Isolation:
     return measured
 
 
-def grade_class(
-    plan: Plan, console: Console, errors: Console, *, as_json: bool = False, leaderboard: bool = False
-) -> int:
+def grade_class(plan: Plan, console: Console, errors: Console) -> int:
     """Grades, writes every student's files as they come, and the class page meanwhile and at the end, also when it is
-    interrupted. `as_json` tells standard output of it, an object a line; `leaderboard` makes that page, too.
-
-    Returns how many things of ours failed.
-    """
-    failures: list[Failure] = []
+    interrupted. Returns how many things of ours failed."""
+    run = _Run(plan, console, errors, Watch(len(plan.jobs), plan.lanes.running, plan.lanes.told))
     if plan.isolation and plan.isolation.level < isolation.ADVISED:
         errors.print(f"kernelmark: isolation level {plan.isolation} only: {'; '.join(plan.isolation.missing)}; "
                      "grade nobody's code that you do not trust", markup=False)
-    interrupted = False
-    watch = Watch(len(plan.jobs), plan.lanes.running, plan.lanes.told)
-    page: LivePage | None = None
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        # Raising here could leave a lock of the executor's taken for ever.
-        nonlocal interrupted
-        interrupted = True
-
     # What is graded is kept, and the class page is written.
-    on_interruption(interrupt)
+    on_interruption(run.interrupt)
     if said := plan.choice.said():
         console.print(said, markup=False, soft_wrap=True)
     try:
-        if plan.choice.again:
-            plan.store.add([(one, plan.store.result(one)) for one in plan.choice.again])
-        if plan.jobs:
-            page = LivePage(plan.out, plan.store, watch)
-
-        def stopped() -> bool:
-            if page:
-                page.beat()
-            return interrupted
-
-        with shown(watch, console, as_json) as tell:
-            for graded in plan.lanes.grade(plan.jobs, plan.side_by_side, stopped):
-                trouble = keep(plan.store, plan.out, plan.choice.drafts[graded.submission.slug], graded.result,
-                               graded.log, graded.error)
-                watch.add(graded)
-                tell(graded, trouble)
-                for line in trouble:
-                    errors.print(f"kernelmark: {line}", markup=False)
-                failures.extend(found := [Failure(graded.submission.slug, line) for line in trouble])
-                if page:
-                    page.add(graded, found)
+        run.begin()
+        with shown(run.watch, console, plan.asked.as_json) as tell:
+            for graded in plan.lanes.grade(plan.jobs, plan.side_by_side, run.stopped):
+                run.add(graded, tell)
     except LanesLostError as error:
-        interrupted = True
-        failures.append(Failure("", str(error)))
-        errors.print(f"kernelmark: {error}", markup=False)
+        run.interrupted = True
+        run.failed(str(error))
     finally:
-        # What a run drew that was killed, or other grades than this run's have changed.
-        for line in refresh(plan.store, plan.out):
-            if line not in [failure.message for failure in failures]:
-                errors.print(f"kernelmark: {line}", markup=False)
-                failures.append(Failure("", line))
+        run.end()
+    return len(run.failures)
+
+
+@dataclass
+class _Run:
+    """A class while it is graded: what has failed, how far it is, and the page that shows it."""
+
+    plan: Plan
+    console: Console
+    errors: Console
+    watch: Watch
+    failures: list[Failure] = field(default_factory=list)
+    page: LivePage | None = None
+    interrupted: bool = False
+
+    def interrupt(self, number: int, frame: FrameType | None) -> None:
+        # Raising here could leave a lock of the executor's taken for ever.
+        self.interrupted = True
+
+    def stopped(self) -> bool:
+        if self.page:
+            self.page.beat()
+        return self.interrupted
+
+    def failed(self, line: str) -> None:
+        """Tells of a failure of ours, once, and goes on: what can be graded, recorded and drawn is."""
+        if line not in [failure.message for failure in self.failures]:
+            self.errors.print(f"kernelmark: {line}", markup=False)
+            self.failures.append(Failure("", line))
+
+    def begin(self) -> None:
+        if self.plan.asked.leaderboard:
+            # Before the first report, which tells its student the pseudonym.
+            with contextlib.suppress(OSError):  # the class page tells of it
+                leaderboard.begin(self.plan.asked.out)
+        store, again = self.plan.store, self.plan.choice.again
+        try:
+            if again:
+                store.add([(one, store.result(one)) for one in again])
+        except StoreError as error:
+            self.failed(str(error))
+        if self.plan.jobs:
+            self.page = LivePage(self.plan.asked.out, store, self.watch)
+
+    def add(self, graded: Graded, tell: Callable[[Graded, Sequence[str]], None]) -> None:
+        """Records what became of a job, draws the student's files, and tells of it."""
+        slug = graded.submission.slug
+        trouble = keep(self.plan.store, self.plan.asked.out, self.plan.choice.drafts[slug], graded.result, graded.log,
+                       graded.error)
+        self.watch.add(graded)
+        tell(graded, trouble)
+        for line in trouble:
+            self.errors.print(f"kernelmark: {line}", markup=False)
+        self.failures.extend(found := [Failure(slug, line) for line in trouble])
+        if self.page:
+            self.page.add(graded, found)
+
+    def end(self) -> None:
+        """Draws what is not drawn yet, and says what it comes to: whatever has failed, and for a program at the end."""
+        plan, watch, out = self.plan, self.watch, self.plan.asked.out
+        try:
+            # What a run drew that was killed, or other grades than this run's have changed.
+            for line in refresh(plan.store, out):
+                self.failed(line)
+        except StoreError as error:
+            self.failed(str(error))
         seconds = time.monotonic() - plan.started
-        so_far = page.progress(ended=True) if page and interrupted else None
-        listed = _write_class(plan, failures, errors, so_far, leaderboard)
+        listed = self._write_class()
         if listed is not None:
-            count = f"Interrupted: {watch.done} of {watch.total} graded" if interrupted else f"{watch.done} graded"
-            console.print(f"{count} in {seconds:.0f} s: {plan.out / 'index.html'}", markup=False, soft_wrap=True)
-            if earlier := listed - {job.submission.slug for job in plan.jobs}:
-                line = f"The page also lists {len(earlier)} graded earlier into {plan.out}."
-                console.print(line, markup=False, soft_wrap=True)
-        for line in beside(plan.store, plan.course):
-            console.print(line, markup=False, soft_wrap=True)
-        if as_json:
-            tell_end(watch, interrupted=interrupted, skipped=dict(plan.choice.skipped), seconds=round(seconds, 3),
-                     failures=[failure.message for failure in failures], page=str(plan.out / "index.html"))
-    return len(failures)
+            count = f"Interrupted: {watch.done} of {watch.total} graded" if self.interrupted else f"{watch.done} graded"
+            self.console.print(f"{count} in {seconds:.0f} s: {out / 'index.html'}", markup=False, soft_wrap=True)
+            if before := listed - {job.submission.slug for job in plan.jobs}:
+                line = f"The page also lists {len(before)} graded earlier into {out}."
+                self.console.print(line, markup=False, soft_wrap=True)
+        try:
+            for line in beside(plan.store, plan.course):
+                self.console.print(line, markup=False, soft_wrap=True)
+        except StoreError as error:
+            self.failed(str(error))
+        if plan.asked.as_json:
+            tell_end(watch, interrupted=self.interrupted, skipped=dict(plan.choice.skipped), seconds=round(seconds, 3),
+                     failures=[failure.message for failure in self.failures], page=str(out / "index.html"))
 
-
-def _write_class(
-    plan: Plan, failures: list[Failure], errors: Console, progress: Progress | None, leaderboard: bool
-) -> set[str] | None:
-    """Draws the class page and the gradebook from all that lies in the results folder, and returns whose results these
-    are, by folder; None if they could not be written."""
-    told = {failure.folder for failure in failures}
-    try:
-        loaded = load_results(plan.out)
-        if leaderboard:
-            begin(plan.out)
-        write_class(
-            loaded.entries, plan.out, failures=failures + [f for f in loaded.failures if f.folder not in told],
-            others=under_another_course_file(plan.store), progress=progress)
-    except OSError as error:
-        failures.append(Failure("", f"class page not written: {error.strerror} ({plan.out})"))
-        errors.print(f"kernelmark: {failures[-1].message}", markup=False)
-        return None
-    return {entry.folder for entry in loaded.entries}
+    def _write_class(self) -> set[str] | None:
+        """Draws the class page and the gradebook from all that lies in the results folder, and returns whose results
+        these are, by folder; None if they could not be written."""
+        out = self.plan.asked.out
+        progress = self.page.progress(ended=True) if self.page and self.interrupted else None
+        try:
+            others = under_another_course_file(self.plan.store)
+        except StoreError as error:
+            # As the results themselves say.
+            others = None
+            self.failed(str(error))
+        told = {failure.folder for failure in self.failures}
+        try:
+            loaded = load_results(out)
+            if self.plan.asked.leaderboard:
+                leaderboard.begin(out)
+            write_class(
+                loaded.entries, out, failures=self.failures + [f for f in loaded.failures if f.folder not in told],
+                others=others, progress=progress)
+        except OSError as error:
+            self.failed(f"class page not written: {error.strerror} ({out})")
+            return None
+        return {entry.folder for entry in loaded.entries}

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from grader.console import console, errors, usage
+from grader.console import console, errors, names_in, usage
 from grader.model import catalogue
+from grader.model.catalogue import COURSE
 from grader.model.course import CourseError, read_course
 
 
@@ -23,7 +24,7 @@ def inspect(
     out: Annotated[Path | None, typer.Option(help="Where the page goes. Default: a temporary folder.")] = None,
     keep: Annotated[bool, typer.Option(
         "--keep", help="Keep the figures with the assignment, as a good kernel's (for authors).")] = False,
-    course: Annotated[Path, typer.Option(help="Limits, and the GPU to compile for.")] = catalogue.ROOT / "course.toml",
+    course: Annotated[Path, typer.Option(help="Limits, and the GPU to compile for.")] = COURSE,
 ) -> None:
     """Show what the compiler and the memory system see of each launch, without a GPU: facts, and no grading.
 
@@ -40,9 +41,8 @@ def inspect(
 
     if out is None and report:
         out = Path(tempfile.mkdtemp(prefix="kernelmark-report-"))
-    names = [name for name in only.replace(" ", "").split(",") if name]
     try:
-        found = checking.find(target, checking.Options(rules, only=names))
+        found = checking.find(target, checking.Options(rules, only=names_in(only)))
         preflight.installed()
         preflight.temporary()
         options = inspecting.Options(rules, case, program, ptx, out, keep)

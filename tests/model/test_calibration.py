@@ -19,6 +19,7 @@ from grader.model.job import Job, read_job
 from grader.model.result import Interval, Performance, Rung
 from grader.model.submission import find_submissions
 from grader.run import grading, whole_class
+from grader.run.asked import Asked
 from grader.run.preflight import PlanError
 from grader.suite.context import Context
 from tests.report import samples
@@ -200,7 +201,7 @@ def test_a_grading_on_a_gpu_does_not_begin_with_a_broken_file(monkeypatch: pytes
     job, _ = _job()
     with (
         pytest.raises(PlanError, match=r"nvidia-h200\.json: Invalid JSON") as caught,
-        whole_class.planned([job.submission], job.course, out=tmp_path / "out", only=[], device="cuda", jobs=1, seed=1),
+        whole_class.planned([job.submission], job.course, Asked(tmp_path / "out", device="cuda", jobs=1, seed=1)),
     ):
         pass
     assert len(str(caught.value).splitlines()) == 1

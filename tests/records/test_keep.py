@@ -21,6 +21,7 @@ from grader.records.keep import earlier, keep
 from grader.records.store import Store
 from grader.report.pages import student_page
 from grader.run import whole_class
+from grader.run.asked import Asked
 from grader.run.grading import grade
 from tests.records.made import add, draft, kept, stands
 from tests.report import samples
@@ -99,8 +100,8 @@ def test_a_plan_hands_every_job_its_own_shares(
     bob = Submission("Bob", tmp_path / "class" / "Bob", "Bob")
 
     def planned(speed: bool) -> list[Job]:
-        with whole_class.planned([ada, bob], Course(), out=out, only=list(samples.KERNELS), device="cuda", jobs=1,
-                                 seed=1, speed=speed, allow_degraded=True) as plan:
+        asked = Asked(out, only=list(samples.KERNELS), device="cuda", jobs=1, seed=1, speed=speed, allow_degraded=True)
+        with whole_class.planned([ada, bob], Course(), asked) as plan:
             return plan.jobs
 
     assert [sorted(job.earlier) for job in planned(True)] == [sorted(samples.KERNELS), []]

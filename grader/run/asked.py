@@ -1,0 +1,63 @@
+"""What a grading is asked for."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.model.catalogue import COURSE
+from grader.model.course import Course
+
+if TYPE_CHECKING:
+    from grader.records.choice import Kind
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line asks for, in its words; each default is the command's own.
+
+    `minimum` is the isolation level expected, by default the course's; with `allow_degraded` a weaker one will do.
+    `gpus` are those that are graded on: numbers, or by default all. `jobs` are graded side by side; 0: as many as can
+    be. `sweep`: what is right is timed at many sizes, too. `as_json` tells standard output of the grading, an object a
+    line; `leaderboard` makes that page, too.
+    """
+
+    out: Path
+    only: Sequence[str] = ()
+    device: str = "auto"
+    gpus: str = ""
+    speed: bool = True
+    sweep: bool = False
+    jobs: int = 0
+    seed: int | None = None
+    course_file: Path = COURSE
+    minimum: int | None = None
+    allow_degraded: bool = False
+    kind: Kind = "grade"
+    force: bool = False
+    as_json: bool = False
+    leaderboard: bool = False
+
+    def level(self, course: Course) -> int:
+        """The isolation level below which nothing is graded."""
+        if self.allow_degraded:
+            return 0
+        return course.isolation.minimum if self.minimum is None else self.minimum
+
+    def again(self, folder: Path, device: str, seed: int) -> str:
+        """The command that grades a student's folder again on this machine, and gives the same: all that decides
+        whether it runs, and what comes of it."""
+        words = ["kernelmark", "grade", str(folder.absolute()), "--out", str(self.out.absolute()), "--device", device,
+                 "--force", "--seed", str(seed)]
+        words += ["--only", ",".join(self.only)] if self.only else []
+        words += ["--course", str(self.course_file.absolute())] if self.course_file != COURSE else []
+        words += ["--min-isolation", str(self.minimum)] if self.minimum is not None else []
+        words += ["--allow-degraded"] if self.allow_degraded else []
+        words += ["--gpus", self.gpus] if self.gpus else []
+        words += [] if self.speed else ["--no-speed"]
+        words += ["--sweep"] if self.sweep else []
+        return os.fsencode(shlex.join(words)).decode("utf-8", "replace")
