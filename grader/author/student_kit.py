@@ -22,6 +22,9 @@ WHOLE = ("grader", "calibration", "pyproject.toml", "constraints.txt", "LICENSE"
 # Nobody else's machines are a student's business.
 CLUSTER = "grader/cluster"
 OWN = "student_kit"
+# Tables on single students, with the comments before them, which say more of the same.
+_OF_STUDENTS = re.compile(
+    r"(?ms)(?:^[ \t]*(?:#[^\n]*)?\n)*^\[\[late\.(?:extensions|excused|overrides)\]\].*?(?=^\[|\Z)")
 
 
 class KitError(Exception):
@@ -84,10 +87,15 @@ def solved(path: Path, function: str) -> str:
 
 def _without_names(course: Path, rules: Course, known: frozenset[str]) -> str:
     """The text of a course.toml without what it says of single students. Raises KitError if it cannot be left out."""
-    text = course.read_text(encoding="utf-8")
+    whole = course.read_text(encoding="utf-8")
     if not rules.late.names_students:
-        return text
-    text = re.sub(r"(?ms)^\[\[late\.(?:extensions|excused|overrides)\]\].*?(?=^\[|\Z)", "", text)
+        return whole
+    text = _OF_STUDENTS.sub("", whole)
+    for line in text.splitlines():
+        for who in rules.late.strangers(()):
+            if re.search(rf"(?<![\w-]){re.escape(who)}(?![\w-])", line.partition("#")[2], re.IGNORECASE):
+                raise KitError(f"{course}: line {whole.splitlines().index(line) + 1}: a comment names {who!r}, of whom "
+                               "[late] says something; a comment without expected")
     with tempfile.TemporaryDirectory() as folder:
         left = Path(folder, "course.toml")
         left.write_text(text, encoding="utf-8")

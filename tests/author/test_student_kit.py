@@ -189,13 +189,19 @@ zone = "Europe/Berlin"
 percent = 10
 [late.deadlines]
 silu = 2026-10-01T23:59:00
+
+# Alice Braun is in hospital,
+  # since May
+
 [[late.excused]]
-student = "ada"
+student = "alice"
+# Certificate of Dr. Stein
 assignment = "silu"
 reason = "ill [since May]"
 by = "T. Assistant"
+# Visa of Cheng Li
 [[late.extensions]]
-student = "bob"
+student = "cheng"
 until = 2026-10-08T23:59:00
 """
 
@@ -206,8 +212,22 @@ def test_what_a_course_says_of_single_students_is_not_handed_out(tmp_path: Path)
     student_kit.write(tmp_path / "kit", tmp_path / "course.toml")
     told = (tmp_path / "kit" / "course.toml").read_text()
     assert told.startswith(text) and "percent = 10\n" in told[len(text):] and "silu = 2026" in told[len(text):]
-    assert not [word for word in ("ada", "ill", "bob", "10-08") if word in told[len(text):]]
-    inline = 'late = {excused = [{student = "ada", assignment = "silu", reason = "ill", by = "b"}]}\n'
+    said = ("alice", "Alice", "May", "Stein", "ill", "Cheng", "cheng", "10-08")
+    assert not [word for word in said if word in told[len(text):]]
+    inline = 'late = {excused = [{student = "alice", assignment = "silu", reason = "ill", by = "b"}]}\n'
     (tmp_path / "course.toml").write_text(inline + text)
     with pytest.raises(student_kit.KitError, match="names students"):
         student_kit.write(tmp_path / "other", tmp_path / "course.toml")
+
+
+def test_a_comment_on_a_student_elsewhere_is_named_and_nothing_handed_out(tmp_path: Path) -> None:
+    course = tmp_path / "course.toml"
+    for comment in ("# ask Cheng about June", "percent = 10  # not for CHENG"):
+        # An id may be a number or a part of a word: neither is a person.
+        text = LATE.replace("percent = 10", comment).replace('"alice"', '"10"')
+        course.write_text('assignments = ["silu"]\n# Chengdu\n[points]\nperformance = 10\n' + text)
+        with pytest.raises(student_kit.KitError) as caught:
+            student_kit.write(tmp_path / "kit", course)
+        assert str(caught.value) == (
+            f"{course}: line 8: a comment names 'cheng', of whom [late] says something; a comment without expected")
+    assert not (tmp_path / "kit").exists()
