@@ -64,7 +64,7 @@ FAULTS = {
         source("h = ((i + 7) * 2147483647) * 0\n    w = tl.load(x + i + 1, mask=i + 1 < n) + h.to(tl.float32)\n"
                "    j = tl.max_contiguous(tl.multiple_of(i + 1, 4), 4)\n"
                "    tl.store(out + j, w * tl.sigmoid(w), mask=j < n)\n"
-               "    tl.store(out + i, v * tl.sigmoid(v), mask=i == 0)"), "runtime_error", "misaligned"),
+               "    tl.store(out + i, v * tl.sigmoid(v), mask=i == 0)"), "runtime_error", "promise what is not true"),
     "too much shared memory": (
         source("a = tl.load(x + tl.arange(0, 256)[:, None] * 0 + tl.arange(0, 256)[None, :] * 0).to(tl.float16)\n"
                "    s = tl.sum(tl.dot(a, tl.trans(a) + 1.0))\n    tl.store(out + i, v + s, mask=i < n)"),
