@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from grader.console import INFRASTRUCTURE_ERROR
 from grader.forkserver.handle import InfrastructureError
 from grader.judge.lane import close_lane, lane_zygote, on_interruption, open_lane
 from grader.model import catalogue, desk
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from grader.model.calibration import Calibration
 
 POLL_SECONDS = 0.1
-# Exit statuses.
-RIGHT, NOT_RIGHT, OUR_FAILURE = 0, 1, 3
+# Exit statuses, beside those of every command.
+RIGHT, NOT_RIGHT = 0, 1
 
 Stamp = tuple[int, int] | None
 """When a file was changed and how long it is; None if there is none."""
@@ -101,7 +102,7 @@ class Checker:
                 self.console.print(f"Report: {page}", markup=False, soft_wrap=True)
         verdicts = {a.verdict for a in assignments.values()}
         if len(results) < len(found.files) or "infrastructure_error" in verdicts:
-            return OUR_FAILURE
+            return INFRASTRUCTURE_ERROR
         # What only a GPU can judge is not wrong.
         return RIGHT if found.complete and verdicts <= {"accepted", "needs_gpu"} else NOT_RIGHT
 
@@ -153,7 +154,7 @@ def check(target: Path, options: Options, console: Console, errors: Console, *, 
         return _checked(checker, target, found, watch=watch)
     except InfrastructureError as error:
         errors.print(f"kernelmark: {error}; kernelmark doctor says what this machine lacks", markup=False)
-        return OUR_FAILURE
+        return INFRASTRUCTURE_ERROR
     finally:
         close_lane()
 

@@ -39,12 +39,12 @@ def inspect(
     from grader.student import check as checking
     from grader.student import inspecting
 
-    if out is None and report:
-        out = Path(tempfile.mkdtemp(prefix="kernelmark-report-"))
     try:
         found = checking.find(target, checking.Options(rules, only=names_in(only)))
         preflight.installed()
         preflight.temporary()
+        if out is None and report:
+            out = Path(tempfile.mkdtemp(prefix="kernelmark-report-"))
         options = inspecting.Options(rules, case, program, ptx, out, keep)
         status = inspecting.run(found, options, console, errors)
     except (DeskError, preflight.PlanError, catalogue.CatalogueError, inspecting.NoCase) as error:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
+from grader.console import INFRASTRUCTURE_ERROR
 from grader.forkserver.conversation import Lost
 from grader.forkserver.handle import InfrastructureError
 from grader.judge.buffers import DTYPES
@@ -32,7 +34,9 @@ from grader.plan.plan import Plan
 from grader.plan.traffic import Watch
 from grader.report import inspected
 from grader.report.touched import picture
-from grader.student.check import NOT_RIGHT, OUR_FAILURE, RIGHT
+from grader.run import preflight
+from grader.run.preflight import PlanError
+from grader.student.check import NOT_RIGHT, RIGHT
 
 # Element operations: a person waits, and asked for it.
 OPERATIONS = 500_000_000
@@ -57,8 +61,14 @@ class NoCase(Exception):
 
 
 def run(found: Desk, options: Options, console: Console, errors: Console) -> int:
-    """Inspects files, and returns the exit status. Raises NoCase, which is a usage error."""
+    """Inspects files, and returns the exit status. Raises NoCase and PlanError, a usage error each."""
     chosen = {name: _case(assignments()[name], options.case) for name in found.files}
+    if options.out is not None:
+        preflight.results(options.out, (), len(found.files))
+    kept = {name: ROOT / "assignments" / name / FACTS for name in found.files} if options.keep else {}
+    for path in kept.values():
+        if not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise PlanError(f"--keep: {path}: cannot be written; a file that can expected")
     shown = []
     try:
         open_lane()
@@ -67,13 +77,12 @@ def run(found: Desk, options: Options, console: Console, errors: Console) -> int
                 facts = _facts(assignments()[name], path, chosen[name], options)
             inspected.show(console, path, facts)
             shown.append(facts)
-            if options.keep and facts.inspection is not None and not facts.inspection.cut:
-                kept = ROOT / "assignments" / name / FACTS
-                kept.write_text(facts.inspection.figures.model_dump_json(indent=1) + "\n", encoding="utf-8")
-                console.print(f"Kept: {kept}", markup=False, soft_wrap=True)
+            if name in kept and facts.inspection is not None and not facts.inspection.cut:
+                kept[name].write_text(facts.inspection.figures.model_dump_json(indent=1) + "\n", encoding="utf-8")
+                console.print(f"Kept: {kept[name]}", markup=False, soft_wrap=True)
     except InfrastructureError as error:
         errors.print(f"kernelmark: {error}; kernelmark doctor says what this machine lacks", markup=False)
-        return OUR_FAILURE
+        return INFRASTRUCTURE_ERROR
     finally:
         close_lane()
     if options.out is not None and shown:
@@ -92,7 +101,7 @@ def _case(assignment: Assignment, name: str) -> Case:
 
 def _facts(assignment: Assignment, path: Path, case: Case, options: Options) -> inspected.Facts:
     limits, target = options.course.limits, options.course.gpu.target
-    content = read_source_file(path.parent, path.name, limits.source_kb * 1024).content or b""
+    content = read_source_file(path.parent, path.name, options.course.source_bytes).content or b""
     facts = inspected.Facts(assignment.title, content.decode("utf-8", "replace"))
     preparing = Preparing(assignment, content, limits, TARGETS[target])
     planning = preparing.plan([Wanted(case, _scalars(assignment, case), debug=False)])

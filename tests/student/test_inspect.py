@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from grader.judge.inspection import good_figures
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import LimitsTable
-from tests.command import kernelmark
+from tests.command import SECONDS, kernelmark
 from tests.graded import results
 
 ROWS = """import triton
@@ -70,6 +72,29 @@ def test_usage_errors_are_one_line(tmp_path: Path, words: list[str], said: str) 
     done = kernelmark("inspect", tmp_path / "transpose.py", *words)
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.count("\n") == 1 and said in done.stderr
+
+
+# A command that finds the assignments read-only, as a course's repository on a share may be.
+READ_ONLY = ("unshare", "--mount", "--propagation", "private", "--", "sh", "-ec",
+             'mount --bind assignments assignments; mount -o remount,ro,bind assignments; exec "$@"', "sh")
+
+
+@pytest.mark.parametrize(("around", "words", "said"), [
+    ((), ("--report", "--out", "/proc/page"), "--out /proc/page: "),
+    (READ_ONLY, ("--keep",), f"--keep: {ROOT}/assignments/transpose/good.json: "),
+], ids=["report", "figures"])
+def test_what_could_not_be_written_is_told_before_anything_is_inspected(
+    tmp_path: Path, around: tuple[str, ...], words: tuple[str, ...], said: str
+) -> None:
+    (tmp_path / "transpose.py").write_text(ROWS)
+    if around and subprocess.run([*around, "true"], cwd=ROOT, capture_output=True, check=False).returncode != 0:
+        pytest.skip("nothing can be mounted here")
+    done = subprocess.run(
+        [*around, sys.executable, "-m", "grader.cli", "inspect", tmp_path / "transpose.py", *words],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=SECONDS)
+    assert (done.returncode, done.stdout) == (2, ""), done
+    assert done.stderr.startswith(f"kernelmark: {said}") and done.stderr.count("\n") == 1, done
+    assert done.stderr.endswith(" expected\n")
 
 
 def test_figures_that_are_kept_are_those_of_the_reference() -> None:
