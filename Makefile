@@ -60,8 +60,8 @@ check: lint types test ## lint, types and tests
 doctor: $(SETUP) ## say what this machine can do
 	$(BIN)/kernelmark doctor
 
-clean: ## remove .venv and results
-	rm -rf $(VENV) results
+clean: ## remove .venv
+	rm -rf $(VENV)
 
 $(SETUP): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "kernelmark: Python 3.11 or newer expected; try make PYTHON=/path/to/python3"; exit 2; }

@@ -97,4 +97,4 @@ def far_lanes(address: str, key: Path | None, submissions: Path) -> Callable[[in
 def _installed() -> None:
     for name in ("distributed", "cryptography"):
         if importlib.util.find_spec(name) is None:
-            usage(f"package {name}: not installed; pip install 'kernelmark[cluster]'")
+            usage(f"package {name}: not installed; .venv/bin/pip install -e '.[cluster]'")

@@ -48,7 +48,7 @@ def write_key(path: Path) -> None:
     try:
         made = Security.temporary()
     except ImportError:
-        raise ClusterError("package cryptography: not installed; pip install 'kernelmark[cluster]'") from None
+        raise ClusterError("package cryptography: not installed; .venv/bin/pip install -e '.[cluster]'") from None
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:

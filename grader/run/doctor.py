@@ -16,6 +16,7 @@ from grader.forkserver import isolation
 from grader.forkserver.handle import InfrastructureError
 
 PACKAGES = ("torch", "triton", "numpy", "pytest", "pytest-timeout", "pydantic", "jinja2", "typer", "rich", "matplotlib")
+NEW_VENV = "rm -rf .venv && make setup"
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,11 @@ def _device() -> list[Finding]:
         return [Finding("device", "no GPU: correctness is graded in full, speed is not measured")]
     name = torch.cuda.get_device_name()
     if trouble := no_gpu():
-        return [Finding("device", f"{name}: {trouble}", False, remedy="pip install cuda-bindings")]
+        return [Finding("device", f"{name}: {trouble}", False, remedy=".venv/bin/pip install cuda-bindings")]
     found = [Finding("device", f"{name}: answers are judged on it, speed included")]
     if unwatched := state().unavailable:
-        found.append(Finding("its clocks", f"not watched: {unwatched}", False, remedy="pip install nvidia-ml-py"))
+        found.append(Finding("its clocks", f"not watched: {unwatched}", False,
+                             remedy=".venv/bin/pip install -e '.[gpu]'"))
     return found
 
 
@@ -108,7 +110,7 @@ def _grading(device: str) -> Finding:
             attempt.close()
         taken = time.monotonic() - started
     except InfrastructureError as error:
-        return Finding(what, str(error), False, True, "make clean setup")
+        return Finding(what, str(error), False, True, NEW_VENV)
     finally:
         close_lane()
     for check in checks:
@@ -125,7 +127,7 @@ def _isolation() -> list[Finding]:
     try:
         measured = isolation.measure()
     except InfrastructureError as error:
-        return [Finding("isolation", str(error), False, True, "make clean setup")]
+        return [Finding("isolation", str(error), False, True, NEW_VENV)]
     found = [Finding("isolation", f"level {measured}: {measured.summary}", measured.level >= isolation.ADVISED)]
     return found + [Finding("", text, measured.level >= isolation.ADVISED) for text in measured.missing]
 

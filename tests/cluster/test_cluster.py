@@ -102,7 +102,7 @@ def test_the_commands_say_what_they_lack(monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(typer.Exit):
         command.lane("tls://127.0.0.1:1")
-    assert "pip install 'kernelmark[cluster]'" in capsys.readouterr().err
+    assert ".venv/bin/pip install -e '.[cluster]'" in capsys.readouterr().err
 
 
 def test_without_the_key_nobody_gets_in(cluster: Cluster, tmp_path: Path) -> None:

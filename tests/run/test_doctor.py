@@ -24,4 +24,4 @@ def test_whatever_a_failure_says_every_finding_is_shown(monkeypatch: pytest.Monk
     for what in ("grading", "isolation"):
         assert ["FAIL", what, "no worker could be had: [/usr] is closed"] in [
             [word.rstrip() for word in line] for line in lines], done.output
-    assert done.output.count("→ make clean setup") == 2 and "browser" in done.output
+    assert done.output.count("→ rm -rf .venv && make setup") == 2 and "browser" in done.output

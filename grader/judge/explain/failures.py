@@ -35,8 +35,7 @@ ELEMENTS = (
     "with tl.store(pointer + offsets, value, mask)."
 )
 PRINTS = (
-    "In a kernel, print takes a text first, and no braces: tl.device_print(\"x\", x), or print(\"x\", x): "
-    "a block alone is no text."
+    "In a kernel, print takes a text first and then the block, without braces: tl.device_print(\"x\", x)."
 )
 
 # Searched for in this order in the message of an exception; the first that is found is told. An empty hint: the message

@@ -145,7 +145,7 @@ WITHOUT = {
     "numbers": "Work it out inside the function, from shapes and types, or write it down as a constant. What depends "
     "on values belongs in a kernel.",
     "benchmark": "Write down the value that your benchmark found best, or let @triton.autotune choose it.",
-    "process": "Write down what the program says. Which GPU there is, torch.cuda.get_device_name() tells too.",
+    "process": "Write down as a constant what the program prints. torch.cuda.get_device_name() names the GPU.",
     "network": "Write into the file whatever it needs.",
 }
 NOT_THERE = "{module} has no {name} in the version that grades: build it from what tl has, such as tl.exp and tl.where."

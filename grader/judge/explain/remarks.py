@@ -15,8 +15,8 @@ MASKED = (
     "off. NVIDIA GPUs leave 0 there, but Triton does not promise it: give tl.load other=0.0."
 )
 SHOWN = (
-    "Host code has shapes and no numbers to print or check, as {lines} would{texts}: in a kernel tl.device_print and "
-    "tl.device_assert do, and either costs nothing."
+    "Skipped in {lines}{texts}: host code has no numbers to print or check. In a kernel use tl.device_print or "
+    "tl.device_assert. This costs no points."
 )
 
 

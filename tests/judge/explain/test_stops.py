@@ -96,8 +96,8 @@ def test_what_was_left_out_of_a_file_is_said() -> None:
         "Line 41 was skipped: measuring time is the grader's work.",
         "Line 42 was skipped: it raised an exception (`E: a`).",
         "Line 43 was skipped: it raised an exception (`E: b`).",
-        "Host code has shapes and no numbers to print or check, as line 9 would (`max`): in a kernel tl.device_print "
-        "and tl.device_assert do, and either costs nothing."]
+        "Skipped in line 9 (`max`): host code has no numbers to print or check. In a kernel use tl.device_print or "
+        "tl.device_assert. This costs no points."]
     many = [Skipped(line=number, why="module", text=f"m{number}") for number in range(1, 11)]
     assert explain_remarks(many) == [
         "Lines 1, 2, 3, 4, 5, 6 and 4 more were skipped: there is no such module where kernels are graded (`m1`, `m2`, "
