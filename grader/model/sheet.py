@@ -51,9 +51,9 @@ def read_sheet(path: Path) -> Sheet:
         raise SheetError(f"{path}: not UTF-8; CSV expected (in Excel: CSV UTF-8)") from None
     bom, text = text.startswith(BOM), text.removeprefix(BOM)
     first = text.partition("\n")[0]
-    # The sign that parts the headings; a comma where there is one heading.
-    delimiter = max(",;\t", key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
     try:
+        # The sign that parts the headings; a comma where there is one heading.
+        delimiter = max(",;\t", key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
         raise SheetError(f"{path}: {error}; CSV expected") from None

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import platform
 import secrets
 import shutil
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 
@@ -17,6 +15,7 @@ from grader.forkserver.handle import InfrastructureError
 
 PACKAGES = ("torch", "triton", "numpy", "pytest", "pytest-timeout", "pydantic", "jinja2", "typer", "rich", "matplotlib")
 NEW_VENV = "rm -rf .venv && make setup"
+BROWSER_SECONDS = 30
 
 
 @dataclass(frozen=True)
@@ -36,12 +35,8 @@ class Finding:
 
 def findings() -> list[Finding]:
     """Looks at everything, and grades a kernel of ours to see that it can be done."""
-    return [_python(), *_packages(), *_device(), *_gradings(), *_isolation(), _browser()]
-
-
-def _python() -> Finding:
-    ok = sys.version_info >= (3, 11)
-    return Finding("python", platform.python_version(), ok, not ok, "" if ok else "install Python 3.11 or 3.12")
+    python = Finding("python", platform.python_version())
+    return [python, *_packages(), *_device(), *_gradings(), *_isolation(), _browser()]
 
 
 def _packages() -> list[Finding]:
@@ -82,15 +77,15 @@ def _grading(device: str) -> Finding:
     """Grades one case of a reference kernel, from its file to its answer, and times it."""
     from grader.judge.attempt import Attempt
     from grader.judge.lane import close_lane, lane_zygote
-    from grader.model.catalogue import ROOT, assignments
+    from grader.model.catalogue import COURSE, ROOT, CatalogueError, assignments
     from grader.model.course import CourseError, read_course
     from grader.model.submission import Source
 
     what = "grading on the GPU" if device == "cuda" else "grading"
-    found = assignments()
     try:
-        course = read_course(ROOT / "course.toml", frozenset(found))
-    except CourseError as error:
+        found = assignments()
+        course = read_course(COURSE, frozenset(found))
+    except (CourseError, CatalogueError) as error:
         return Finding(what, str(error), False, True)
     assignment = found[course.select(found, ())[0]]
     reference = ROOT / "reference" / assignment.file
@@ -137,5 +132,9 @@ def _browser() -> Finding:
     if path is None:
         return Finding("browser", "no chromium: the tests of the pages are skipped (grading needs none)", False,
                        remedy="apt install chromium")
-    version = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, check=False).stdout
+    try:
+        version = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, timeout=BROWSER_SECONDS, check=False).stdout
+    except subprocess.TimeoutExpired:
+        return Finding("browser", f"{path}: does not say its version within {BROWSER_SECONDS:g} s", False)
     return Finding("browser", f"{version.strip() or path} (for the tests of the pages)")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -166,4 +165,3 @@ class LivePage:
 def tell_end(watch: Watch, **more: object) -> None:
     """The last object of a run's JSON."""
     print(json.dumps({"event": "end", "graded": watch.done, "of": watch.total} | more), flush=True)
-    sys.stdout.flush()

@@ -39,6 +39,7 @@ def test_a_roster_of_classroom_50(tmp_path: Path) -> None:
     b"id,late_days\nada,-1\n": "row 2: late_days: a whole number from 0 to 999, or nothing, expected, got '-1'",
     b'id,name\nada,"Byron\n': "CSV expected",
     "id,name\nada,Zoë\n".encode("latin-1"): "not UTF-8; CSV expected",
+    b"x" * (128 << 10) + b"x\n": "field larger than field limit (131072); CSV expected",
 }.items())
 def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, content: bytes, says: str) -> None:
     path = tmp_path / "roster.csv"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
@@ -9,6 +12,8 @@ from grader.cli import app
 from grader.forkserver import isolation
 from grader.forkserver.handle import InfrastructureError
 from grader.judge.lane import close_lane
+from grader.model import catalogue
+from grader.run import doctor
 
 
 def test_whatever_a_failure_says_every_finding_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,3 +30,25 @@ def test_whatever_a_failure_says_every_finding_is_shown(monkeypatch: pytest.Monk
         assert ["FAIL", what, "no worker could be had: [/usr] is closed"] in [
             [word.rstrip() for word in line] for line in lines], done.output
     assert done.output.count("→ rm -rf .venv && make setup") == 2 and "browser" in done.output
+
+
+def test_a_broken_assignment_and_a_browser_that_does_not_answer_are_lines_among_the_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    broken = tmp_path / "assignments" / "silu" / "assignment.py"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("(")
+    browser = tmp_path / "chromium"
+    browser.write_text(f"#!/bin/sh\nexec {shutil.which('sleep')} 60\n")
+    browser.chmod(0o755)
+    real = catalogue.assignments
+    monkeypatch.setattr(catalogue, "assignments", lambda: real(tmp_path))
+    monkeypatch.setattr(doctor, "BROWSER_SECONDS", 0.2)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = CliRunner().invoke(app, ["doctor"], env={"COLUMNS": "300"})
+    assert done.exit_code == 3, done
+    lines = [line.split(maxsplit=2) for line in done.output.splitlines()]
+    (grading,) = [line for line in lines if line[:2] == ["FAIL", "grading"]]
+    assert grading[2].startswith(f"{broken}, line 1: SyntaxError: ")
+    (looked,) = [line for line in lines if line[1] == "browser"]
+    assert (looked[0], looked[2].rstrip()) == ("note", f"{browser}: does not say its version within 0.2 s")
