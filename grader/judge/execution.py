@@ -294,7 +294,9 @@ class Executors:
 
     def close(self) -> None:
         """Ends all of them."""
-        wait([one for one in (self._ahead, self._ending) if one is not None])
+        wait([self._ahead])
+        if self._ending is not None:
+            wait([self._ending])
         with ExitStack() as stack:
             # Last: the system ends what a thread has started with the thread.
             stack.callback(self._hand.shutdown)
