@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, ValidationError
 
+from grader.model.files import replace
 from grader.model.record import Record
 from grader.model.result import Interval, Rung
 
@@ -142,10 +143,7 @@ def prepare(path: Path) -> Calibration | None:
 
 def write(one: Calibration, path: Path) -> None:
     """Writes the file as a whole or not at all. Raises CalibrationError."""
-    fresh = path.with_name(f".{path.name}.new")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(one.model_dump_json(by_alias=True, indent=1) + "\n", encoding="utf-8")
-        fresh.replace(path)
+        replace(path, (one.model_dump_json(by_alias=True, indent=1) + "\n").encode())
     except OSError as error:
         raise CalibrationError(f"{path}: {error.strerror}; a writable place expected") from None

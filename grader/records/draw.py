@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from grader.model.course import Course
+from grader.model.files import replace
 from grader.model.hidden import any_hidden, for_student, staff
 from grader.model.result import Result, with_assignments
 from grader.model.text import some
@@ -108,7 +108,7 @@ def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books) -> 
         whole.parent.mkdir(mode=0o700, exist_ok=True)
         whole.mkdir(exist_ok=True)
     # It names every check.
-    _write(whole / LOG, "\n".join(store.logs(sorted({one.run for one in attempts}))))
+    replace(whole / LOG, "\n".join(store.logs(sorted({one.run for one in attempts}))).encode(errors="replace"))
     if hidden:
         (folder / LOG).unlink(missing_ok=True)
     else:
@@ -116,7 +116,7 @@ def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books) -> 
             (staff(folder) / name).unlink(missing_ok=True)
     write_student(result, folder, home=HOME)
     for path, text in reversed(texts.items()):
-        _write(path, text)
+        replace(path, text.encode(errors="replace"))
     return True
 
 
@@ -152,15 +152,3 @@ def _read(path: Path) -> str | None:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError):
         return None
-
-
-def _write(path: Path, text: str) -> None:
-    """Replaces a file as a whole: a reader never sees half a file, and a full disk leaves the old one."""
-    temporary = path.with_name(f".{path.name}.new")
-    try:
-        temporary.write_text(text, encoding="utf-8", errors="replace")
-        temporary.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.model.files import replace
 from grader.model.hidden import staff
 from grader.report.line import Line
 
@@ -36,12 +37,7 @@ def begin(out: Path) -> None:
     path = staff(out / KEY)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     if not path.exists():
-        fresh = path.with_name(f".{KEY}.new")
-        fresh.unlink(missing_ok=True)
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(secrets.token_bytes(KEY_BYTES))
-        fresh.replace(path)
+        replace(path, secrets.token_bytes(KEY_BYTES), 0o600)
     (out / PAGE).touch()
 
 

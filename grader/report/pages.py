@@ -13,6 +13,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from grader.model.files import replace
 from grader.model.hidden import for_student
 from grader.model.result import UNJUDGED, AssignmentResult, CheckResult, Result
 from grader.model.result import Environment as Graded
@@ -75,7 +76,7 @@ def write_student(result: Result, folder: Path, *, home: str = "") -> Path:
         page = student_page(result, limit, home)
         if len(page.encode()) <= STUDENT_PAGE_BYTES:
             break
-    return _write(folder / "report.html", page)
+    return replace(folder / "report.html", page.encode())
 
 
 def write_class(
@@ -89,19 +90,19 @@ def write_class(
     write_lines(lines, out, failures, progress)
     key = leaderboard.key_of(out)
     pseudonyms = {} if key is None else {one.folder: leaderboard.pseudonym(key, one.folder) for one in lines}
-    _write(out / "gradebook.csv", gradebook(entries, {(one.folder, name) for one in lines
-                                                      for name, cell in one.cells.items() if cell.other}, pseudonyms))
+    other = {(one.folder, name) for one in lines for name, cell in one.cells.items() if cell.other}
+    replace(out / "gradebook.csv", gradebook(entries, other, pseudonyms).encode())
     if key is not None:
         alike = comparable(lines)
         places = leaderboard.places(alike, key)
-        _write(out / leaderboard.PAGE, _environment().get_template("leaderboard.html.j2").render(
+        replace(out / leaderboard.PAGE, _environment().get_template("leaderboard.html.j2").render(
             places=places, columns=tally.columns(alike), left=len(lines) - len(places),
-            fast=any(cell.interval for one in alike for cell in one.cells.values())))
+            fast=any(cell.interval for one in alike for cell in one.cells.values())).encode())
 
 
 def write_lines(lines: Sequence[Line], out: Path, failures: Sequence[Failure], progress: Progress | None) -> None:
     """Writes `out/index.html` from lines that are marked already."""
-    _write(out / "index.html", class_page_of(lines, failures, progress))
+    replace(out / "index.html", class_page_of(lines, failures, progress).encode())
 
 
 def write_all(out: Path) -> Path:
@@ -210,11 +211,3 @@ def _environment() -> Environment:
     }
     environment.globals.update(helpers)
     return environment
-
-
-def _write(path: Path, page: str) -> Path:
-    """Replaces a file as a whole: a reader sees the old page or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.new")
-    fresh.write_text(page, encoding="utf-8", newline="\n")
-    return fresh.replace(path)
