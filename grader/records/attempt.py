@@ -16,8 +16,14 @@ from grader.model.course import Course
 from grader.model.result import UNJUDGED, Environment, Verdict
 from grader.model.submission import Source
 
-ROOMS = ("judge", "kit", "plan", "planner", "compiler", "simulator", "executor", "suite")
+ROOMS = ("confine", "forkserver", "judge", "kit", "plan", "planner", "compiler", "simulator", "executor", "suite")
 """Those of `grader/` that decide what is right, and how fast it is."""
+POINTS = ("model/estimate.py", "model/scoring.py")
+"""Files of `grader/` that turn checks and times into points, and into verdicts and intervals before."""
+VERDICTS = ("model/assignment.py", "model/catalogue.py", "model/result.py", "run/grading.py", *POINTS)
+"""Those beside the rooms that decide with them."""
+FACTS = ("device", "python", "torch", "triton", "numpy", "isolation", "kernelmark")
+"""Of an environment, what attempts are told apart by."""
 
 
 class HandIn(NamedTuple):
@@ -107,26 +113,27 @@ def hash_of_tests(name: str, course: Course, root: Path = ROOT) -> str:
     """The sha256 of what an assignment's answers are checked with: its files but the handout, hidden cases included,
     the judge with the kit that draws inputs and sets tolerances, and the limits of the course."""
     folder = root / "assignments" / name
-    # In a checkout the judge changes from one version to the next.
     judge = [path for room in ROOMS for path in sorted((root / "grader" / room).rglob("*.py"))]
-    files = [*sorted(folder.glob("*.py")), folder / HIDDEN, *judge]
-    digests = [f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
-               for path in files if path.is_file()]
-    return _hash([digests, course.limits.model_dump(), course.gpu.model_dump(), course.policy.assembly])
+    files = [*sorted(folder.glob("*.py")), folder / HIDDEN, *judge, *(root / "grader" / file for file in VERDICTS)]
+    return _hash([_digests(files, root), course.limits.model_dump(), course.gpu.model_dump(), course.policy.assembly])
 
 
-def hash_of_rules(name: str, course: Course) -> str:
+def hash_of_rules(name: str, course: Course, root: Path = ROOT) -> str:
     """The sha256 of what turns an assignment's checks and times into points."""
     threshold = course.threshold_of(name)
-    return _hash([course.points_of(name).model_dump(), course.points.credit, course.policy.violation,
-                  threshold.floor, threshold.target])
+    return _hash([_digests([root / "grader" / file for file in POINTS], root), course.points_of(name).model_dump(),
+                  course.points.credit, course.policy.violation, threshold.floor, threshold.target])
+
+
+def _digests(files: Sequence[Path], root: Path) -> list[str]:
+    # In a checkout code changes from one version to the next.
+    return [f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+            for path in files if path.is_file()]
 
 
 def hash_of_environment(environment: Environment, speed: bool) -> str:
     """The sha256 of device, versions and isolation, and of whether `speed` is measured."""
-    told = environment.model_dump(
-        include={"device", "python", "torch", "triton", "numpy", "isolation", "kernelmark"})
-    return _hash([told, speed])
+    return _hash([environment.model_dump(include=set(FACTS)), speed])
 
 
 def _hash(value: object) -> str:

@@ -102,9 +102,9 @@ def choose(
                 last = newest(hand_ins[submission.slug, name]).attempt
                 came_back = draft.submitted_at is None and last.submission != draft.submission
                 draft = draft.model_copy(update={"turn": max(one.turn for one in mine) + came_back})
-            same = [one for one in mine if one.key == draft.key]
-            graded = any(not one.failed for one in same)
-            if kind == "failed" and (graded or not same):
+            graded = any(one.key == draft.key and not one.failed for one in mine)
+            # What mended a failure may be other tests or another environment.
+            if kind == "failed" and (graded or not mine or not mine[-1].failed):
                 found.skipped[NOT_FAILED] += 1
             elif kind == "regrade" and not any(one.judged for one in mine):
                 found.skipped[NO_GRADE] += 1

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.model.result import AssignmentResult, Environment, Result
-from grader.records.attempt import Attempt
+from grader.records.attempt import FACTS, Attempt
 from grader.records.standing import by_assignment, latest, pending, standing
 from grader.records.store import Store
 
 CHECKS = 4
-# Of an environment, what attempts are told apart by.
-FACTS = ("device", "python", "torch", "triton", "numpy", "isolation", "kernelmark")
 
 
 @dataclass(frozen=True)
@@ -74,9 +72,10 @@ def _why(
         ("points or thresholds", before.rules != after.rules)) if differs]
     if changed:
         found.append(f"specification: other {' and '.join(changed)}")
-    if before.environment != after.environment:
-        facts = [f"{name} {getattr(then, name)} → {getattr(now, name)}" for name in FACTS
-                 if then is not None and now is not None and getattr(then, name) != getattr(now, name)]
+    # Of a grading on unlike GPUs every attempt has the hash of the first; its record says which one it was.
+    facts = [f"{name} {getattr(then, name)} → {getattr(now, name)}" for name in FACTS
+             if then is not None and now is not None and getattr(then, name) != getattr(now, name)]
+    if facts or before.environment != after.environment:
         found.append(f"environment: {', '.join(facts) or 'speed measured or not'}")
     if timing:
         found.append("timing only: every check ended as before")

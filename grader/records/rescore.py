@@ -12,15 +12,15 @@ from grader.records.store import Store
 
 
 def rescore(store: Store, course: Course) -> int:
-    """Records an attempt beside each that stands, or is newer, and has other rules than the course's, and returns how
-    many: the same checks, with the points of now. No code is run. Raises StoreError."""
+    """Records an attempt beside each that stands, or is newer, was judged and has other rules than the course's, and
+    returns how many: the same checks, with the points of now. No code is run. Raises StoreError."""
     attempts, decisions = store.attempts(), store.decisions()
     newest = {hand_in: one.attempt for hand_in, one in standing(attempts, decisions).items()}
     newest |= {after.hand_in: after for _, after in pending(attempts, decisions)}
     rules = {name: hash_of_rules(name, course) for name in {one.assignment for one in newest.values()}}
     folders: dict[str, list[tuple[Attempt, Result | None]]] = {}
     for one in newest.values():
-        if one.rules == rules[one.assignment] or (record := store.result(one)) is None or one.failed:
+        if one.rules == rules[one.assignment] or not one.judged or (record := store.result(one)) is None:
             continue
         found = scored(one.assignment, record.assignments[one.assignment], course, record.environment.device,
                        earlier_shares(record).get(one.assignment))

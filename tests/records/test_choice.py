@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from grader.intake.manifest import HandIn, Manifest, ManifestError, Member
+from grader.model.catalogue import ROOT
 from grader.model.course import Course, LimitsTable, PointsTable, Policy
 from grader.model.submission import Submission
-from grader.records.attempt import Attempt, hash_of_environment, hash_of_rules, hash_of_tests
+from grader.records.attempt import (
+    POINTS,
+    ROOMS,
+    VERDICTS,
+    Attempt,
+    hash_of_environment,
+    hash_of_rules,
+    hash_of_tests,
+)
 from grader.records.choice import Choice, Delivery, Kind, choose, deliveries
 from grader.records.standing import latest, pending, standing
 from tests.report import samples
@@ -65,6 +76,29 @@ def test_what_was_graded_from_the_same_is_skipped(
     found = chosen(ada, before, kind, force=force)
     assert bool(found.drafts) == is_graded and found.skipped.total() == 1 - is_graded
     assert found.said().startswith("" if is_graded else "Skipped 1 of 1 assignment: ") and not found.again
+
+
+A, B = "A100", "H200"
+
+
+@pytest.mark.parametrize(("before", "now", "is_graded"), [
+    ([(A, "infrastructure_error")], A, True),
+    # What mended the failure is another environment.
+    ([(A, "infrastructure_error")], B, True),
+    ([(A, "accepted"), (B, "infrastructure_error")], B, True),
+    ([(A, "accepted"), (B, "infrastructure_error")], A, False),
+    ([(A, "infrastructure_error"), (B, "accepted")], A, False), ([(A, "accepted")], B, False), ([], A, False),
+])
+def test_what_failed_last_is_graded_again_wherever_it_failed(
+    ada: Submission, before: list[tuple[str, str]], now: str, is_graded: bool
+) -> None:
+    recorded = [graded(chosen(ada, [], device=device), verdict, number)
+                for number, (device, verdict) in enumerate(before, 1)]
+    assert bool(chosen(ada, recorded, "failed", device=now).drafts) == is_graded
+    # Nor does the judge have to be as it was.
+    repaired = Course(limits=LimitsTable(call_seconds=5))
+    assert bool(chosen(ada, recorded, "failed", device=now, course=repaired).drafts) == bool(
+        before and before[-1][1] == "infrastructure_error")
 
 
 def test_other_files_tests_or_environments_are_graded_and_points_are_not(ada: Submission) -> None:
@@ -150,6 +184,33 @@ def test_hashes_follow_what_they_are_of(tmp_path: Path) -> None:
     assert hash_of_environment(other, False) == hash_of_environment(HERE, False)
     weaker = HERE.model_copy(update={"isolation": "0 none"})
     assert hash_of_environment(weaker, False) != hash_of_environment(HERE, False)
+
+
+NEITHER = {
+    "model/calibration.py": "is shown beside a student's speed", "model/course.py": "what it reads is hashed",
+    "model/desk.py": "names files that are not graded", "model/hidden.py": "leaves out of what is shown",
+    "model/job.py": "carries", "model/launched.py": "is shown", "model/record.py": "carries",
+    "model/submission.py": "what it reads is hashed", "model/text.py": "makes text fit to be shown",
+    "run/sweep.py": "is shown"}
+
+
+def test_every_module_that_decides_is_in_a_hash(tmp_path: Path) -> None:
+    made = tmp_path / "grader"
+    shutil.copytree(ROOT / "grader", made, ignore=shutil.ignore_patterns("__pycache__"))
+    inside = {path for room in ROOMS for path in (made / room).rglob("*.py")} | {made / file for file in VERDICTS}
+    # All that what decides imports does, too, or is known not to.
+    names = {name for path in inside for node in ast.walk(ast.parse(path.read_text()))
+             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("grader.")
+             for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)) if name}
+    imported = {path for name in names if (path := tmp_path / f"{name.replace('.', '/')}.py").is_file()}
+    assert {str(path.relative_to(made)) for path in imported - inside} <= set(NEITHER)
+    tests, rules = (of("silu", Course(), tmp_path) for of in (hash_of_tests, hash_of_rules))
+    for file in VERDICTS:
+        (made / file).write_text(f"{(made / file).read_text()}# changed\n")
+        before, tests = tests, hash_of_tests("silu", Course(), tmp_path)
+        assert tests != before
+        before, rules = rules, hash_of_rules("silu", Course(), tmp_path)
+        assert (rules != before) == (file in POINTS)
 
 
 def test_whose_a_folder_is_and_when_it_came_is_what_the_intake_says(tmp_path: Path, ada: Submission) -> None:

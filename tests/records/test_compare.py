@@ -41,6 +41,8 @@ WHY = {
                "specification: other points or thresholds"),
     "another GPU": (record(device="A100", speed=30), record(device="H200", speed=20), {"environment": "gpu"},
                     "environment: device A100 → H200; timing only: every check ended as before"),
+    "another GPU of several": (record("wrong_answer", device="A100"), record(device="H200"), {},
+                               "environment: device A100 → H200"),
     "timing": (record(speed=30), record(speed=20), {}, "timing only: every check ended as before"),
     "speed asked for": (record(), record(speed=20), {"environment": "with speed"},
                         "environment: speed measured or not; timing only: every check ended as before"),

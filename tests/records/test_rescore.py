@@ -67,6 +67,13 @@ def test_points_are_those_that_a_grading_would_have_given(tmp_path: Path, mixed:
         assert shown.max_score == 110 * len(mixed.assignments)
 
 
+def test_what_only_a_gpu_can_judge_has_no_points_to_give_anew(tmp_path: Path) -> None:
+    result = given(samples.result("ada", {"silu": "needs_gpu"}), BEFORE)
+    with Store.create(tmp_path) as store:
+        class_of_one(store, tmp_path, result)
+        assert rescore(store, NOW) == len(result.assignments) - 1 and rescore(store, NOW) == 0
+
+
 def test_the_class_page_marks_who_stands_under_an_older_course_file(tmp_path: Path) -> None:
     with Store.create(tmp_path) as store:
         for student, assignment, rules in (("ada", "silu", "old"), ("bo", "silu", "new"), ("ada", "gemm", "old")):
