@@ -100,10 +100,12 @@ def jplag(submissions: Path, known: Mapping[str, str], into: Path) -> tuple[int,
     a line for each that has none. Raises SubmissionError, OSError."""
     lines = []
     count = 0
+    # First: a folder made for a mistyped one would be in the way of the right one's.
+    submitted = find_submissions(submissions, known.values())
     (into / "base").mkdir(parents=True)
     for file in known.values():
         shutil.copyfile(catalogue.ROOT / "student_template" / file, into / "base" / file)
-    for one in find_submissions(submissions, known.values()):
+    for one in submitted:
         found = {file: content for file in known.values()
                  if (content := read_source_file(one.folder, file, SOURCE_BYTES).content) is not None}
         if not found:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -14,6 +12,7 @@ import typer
 
 from grader.console import INFRASTRUCTURE_ERROR, errors, say, usage
 from grader.model import catalogue
+from grader.model.files import replace
 from grader.model.submission import printable
 
 if TYPE_CHECKING:
@@ -159,8 +158,7 @@ def classroom50(
         try:
             written.append((one.folder, _json(converted(one, found.kind, classroom, assignment))))
         except ExportError as error:
-            folder, _, why = str(error).partition(": ")
-            refused.setdefault(why, []).append(folder)
+            refused.setdefault(error.why, []).append(error.folder)
     # A download without times refuses all of a class for one reason.
     _say([*found.lines, *(f"{some(folders)}: {why}" for why, folders in refused.items())])
     if not written:
@@ -229,16 +227,20 @@ def _class(
     from grader.intake.manifest import ManifestError, read_manifest
     from grader.model.course import CourseError, read_course
     from grader.model.roster import RosterError, read_roster
+    from grader.records.policy import as_in_roster
     from grader.records.store import FOLDER, StoreError
-    from grader.records.verbs import grades, strangers
+    from grader.records.verbs import grades, stands_in, strangers
 
     try:
         rules = read_course(course, frozenset(catalogue.files())) if course else None
-        marks = grades(results, rules, roster) if rules and (results / FOLDER).is_dir() else []
-        found = read_class(results, read_manifest(intake) if intake else None,
-                           read_roster(roster) if roster else None, students, marks)
-        if course and rules and marks:
-            found.lines += strangers(course, rules, marks)
+        manifest, people = read_manifest(intake) if intake else None, read_roster(roster) if roster else None
+        if course is None or rules is None or not (results / FOLDER).is_dir():
+            return read_class(results, manifest, people, students)
+        stands = as_in_roster(stands_in(results), people or (), manifest)
+        marks = grades(stands, rules, people or ())
+        found = read_class(results, manifest, people, students, marks,
+                           {one.attempt.slug: one.attempt.members for one in stands})
+        found.lines += strangers(course, rules, marks)
         return found
     except (CourseError, ExportError, ManifestError, RosterError, StoreError) as error:
         _refused(error)
@@ -254,20 +256,12 @@ def _say(lines: Iterable[str]) -> None:
 
 
 def _write(out: Path, content: bytes, what: str, force: bool) -> None:
-    """Writes a file whole or not at all, and says what it holds."""
+    """Writes a file, and says what it holds."""
     if out.exists() and not force:
         usage(f"--out {out}: is there already; another name, or --force to replace it, expected")
-    temporary = ""
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.")
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(out)
+        replace(out, content)
     except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
         usage(printable(f"--out {out}: {error.strerror}; a file that can be written expected"))
     if what:
         say(f"{out}: {what}")

@@ -17,30 +17,35 @@ from grader.report.load import load_results
 
 
 class ExportError(Exception):
-    """Nothing can be exported; one line that says what, where and what was expected."""
+    """Nothing can be exported, or not of a `folder`; one line that says what, where and what was expected."""
+
+    def __init__(self, why: str, folder: str = "") -> None:
+        super().__init__(f"{folder}: {why}" if folder else why)
+        self.folder, self.why = folder, why
 
 
 @dataclass(frozen=True)
 class Graded:
-    """A submission's result, and whose it is. `result` is whole, `shown` what its student may see."""
+    """A submission's result, and whose it is. `result` is whole, `shown` what its student may see.
+    `grades` are everyone's by id in small letters; None: no attempts are on record, or nobody asked for them."""
 
     folder: str
     result: Result
     members: list[Member]
     hand_in: HandIn | None
-    grades: Mapping[str, Grade] = field(default_factory=dict)
+    grades: Mapping[str, Grade] | None = None
 
     def total(self, member: Member) -> float | None:
         """The member's points by the course's policy, or those of the result where no attempts are on record; None as
-        long as some are open."""
-        grade = self.grades.get(member.id)
-        if grade is None:
+        long as some are open, and for whom policy has none."""
+        if self.grades is None:
             return None if self.unjudged else self.result.score
-        return None if any(line.open for line in grade.lines) else grade.points
+        grade = self.grades.get(member.id.casefold())
+        return None if grade is None or any(line.open for line in grade.lines) else grade.points
 
     def most(self, member: Member) -> float:
         """The points that the member's total is of: less than the result's, where a part is excused."""
-        grade = self.grades.get(member.id)
+        grade = (self.grades or {}).get(member.id.casefold())
         return self.result.max_score if grade is None else grade.maximum
 
     @property
@@ -91,10 +96,11 @@ class Class:
 
 def read_class(
     out: Path, manifest: Manifest | None, roster: Sequence[Student] | None, students: Sequence[str] = (),
-    grades: Iterable[Grade] = (),
+    grades: Iterable[Grade] | None = None, members: Mapping[str, Sequence[str]] | None = None,
 ) -> Class:
-    """The results in `out`, of these students or of all, with their `grades`. Raises ExportError."""
-    by_id = {grade.student.casefold(): grade for grade in grades}
+    """The results in `out`, of these students or of all, with their `grades`. `members` are ids by folder, for those
+    that the manifest lacks; without them a folder is a person. Raises ExportError."""
+    by_id = None if grades is None else {grade.student.casefold(): grade for grade in grades}
     try:
         loaded = load_results(out)
     except OSError as error:
@@ -104,17 +110,17 @@ def read_class(
     found = Class([], manifest.kind if manifest else None)
     for entry in loaded.entries:
         hand_in = hand_ins.pop(entry.folder, None)
-        student = entry.result.student
-        who = Found(entry.folder, list(hand_in.members) if hand_in else [Member(id=student, source_id=student)])
-        # By the id that they were graded under, which a roster given later may change.
-        earlier = [by_id.get(member.id.casefold()) for member in who.members]
+        ids = (members or {}).get(entry.folder) or [entry.result.student]
+        who = Found(entry.folder, list(hand_in.members) if hand_in else [Member(id=id_, source_id=id_) for id_ in ids])
         if not register.enter(who) and roster is not None:
             found.lines.append(f"{entry.folder}: not in the roster: {_ids(who.members)}")
-        one = Graded(entry.folder, entry.result, who.members, hand_in, {
-            member.id: grade for member, grade in zip(who.members, earlier, strict=True) if grade is not None})
+        one = Graded(entry.folder, entry.result, who.members, hand_in, by_id)
         if students and not {entry.folder, *(member.id for member in who.members)} & set(students):
             continue
         found.graded.append(one)
+        if by_id is not None and (without := [one for one in who.members if one.id.casefold() not in by_id]):
+            found.lines.append(f"{entry.folder}: {_ids(without)}: no grade, since no attempt on record is theirs; the "
+                               "intake that was graded, or a grading of this one, expected")
         if one.unjudged:
             found.lines.append(f"{one.folder}: no total, since it is open how many points these are: "
                                f"{', '.join(one.unjudged)}")
@@ -128,7 +134,7 @@ def read_class(
         if roster is not None:
             found.missing = register.missing()
             found.given = {member.id: grade for member in found.missing
-                           if (grade := by_id.get(member.id.casefold())) is not None
+                           if (grade := (by_id or {}).get(member.id.casefold())) is not None
                            and any(line.points is not None for line in grade.lines)}
     if not found.graded:
         raise ExportError(f"{out}: holds no result; the folder that kernelmark grade wrote expected")

@@ -23,8 +23,8 @@ def gradescope(one: Graded, visibility: str) -> dict[str, Any]:
     A hidden case stands there as its student may see it, by its kind: one that Gradescope hides would hide the total.
     """
     if failed := [name for name, a in one.result.assignments.items() if a.verdict == "infrastructure_error"]:
-        raise ExportError(f"{one.folder}: {', '.join(failed)}: the grader failed; a grading without failures of ours "
-                          "expected, so run it again")
+        raise ExportError(f"{', '.join(failed)}: the grader failed; a grading without failures of ours expected, so "
+                          "run it again", one.folder)
     tests = []
     for number, (name, a) in enumerate(one.shown.assignments.items(), start=1):
         judged = {} if a.verdict in UNJUDGED else {
@@ -51,10 +51,10 @@ def classroom50(one: Graded, kind: Kind | None, classroom: str, assignment: str)
     Raises ExportError without a time of submission, which stays the same across gradings, and with a failure of ours.
     """
     if one.hand_in is None or one.hand_in.submitted_at is None:
-        raise ExportError(f"{one.folder}: no time of submission; --intake of a source that has it expected, such as "
-                          "git clones")
+        raise ExportError("no time of submission; --intake of a source that has it expected, such as git clones",
+                          one.folder)
     if one.unjudged:
-        raise ExportError(f"{one.folder}: {', '.join(one.unjudged)}: not judged; a grading of all points expected")
+        raise ExportError(f"{', '.join(one.unjudged)}: not judged; a grading of all points expected", one.folder)
     commits = {origin.partition("/")[0] for origin in one.hand_in.taken.values()} if kind == "git" else set()
     return {
         "schema": CLASSROOM50, "classroom": classroom, "assignment": assignment,

@@ -7,7 +7,7 @@ import io
 
 from grader.exports.graded import Class
 from grader.intake.manifest import HandIn, Member
-from grader.report.gradebook import cell, gradebook
+from grader.report.gradebook import cell, rows
 from grader.report.load import Entry
 from grader.report.text import points
 
@@ -18,12 +18,12 @@ PERSON = ("id", "name", "email", "section", "folder", "submitted_at", "late", "p
 def table(found: Class) -> str:
     """CSV text: `grade` is by the course's policy, and of `grade_max`; `score` is what was graded. Whoever handed
     nothing in has a row, and no grade in it but what a person gave."""
-    rows = list(csv.reader(io.StringIO(gradebook([Entry(one.folder, one.result) for one in found.graded]))))
+    head, *graded = rows([Entry(one.folder, one.result) for one in found.graded])
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_ALL)
     # The first column is the student, of whom there may be several here.
-    writer.writerow([*PERSON, *rows[0][1:]])
-    for one, row in zip(found.graded, rows[1:], strict=True):
+    writer.writerow([*PERSON, *head[1:]])
+    for one, row in zip(found.graded, graded, strict=True):
         when = ["", "", ""]
         if one.hand_in:
             when = [one.hand_in.submitted_at or "", {None: "", True: "yes", False: "no"}[one.hand_in.late],
@@ -35,7 +35,7 @@ def table(found: Class) -> str:
     for member in found.missing:
         given = found.given.get(member.id)
         grade = ["", ""] if given is None else [points(given.points), points(given.maximum)]
-        writer.writerow([*_person(member), *[""] * (len(PERSON) - 6), *grade, *[""] * (len(rows[0]) - 1)])
+        writer.writerow([*_person(member), *[""] * (len(PERSON) - 6), *grade, *[""] * (len(head) - 1)])
     return sheet.getvalue()
 
 

@@ -11,6 +11,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from grader.intake.found import Found
+from grader.intake.manifest import Manifest, Member
+from grader.intake.people import Register
 from grader.model.late import Late
 from grader.model.roster import Student
 from grader.records.attempt import Attempt
@@ -72,6 +75,25 @@ class _Option:
     days: int
     hundredths: int
     steps: tuple[Step, ...]
+
+
+def as_in_roster(
+    standing: Sequence[Standing], roster: Sequence[Student], manifest: Manifest | None
+) -> list[Standing]:
+    """The same attempts with the ids of now as their members': attempts have those of when they were graded, and a
+    roster may have come since. The manifest's names and mails lead to the roster's people."""
+    register = Register(roster, {})
+    people: dict[tuple[str, str], Member] = {}
+    for hand_in in manifest.submissions if manifest else ():
+        people |= {(hand_in.folder, member.source_id.casefold()): member for member in hand_in.members}
+        people |= {(hand_in.folder, member.id.casefold()): member for member in hand_in.members}
+    now: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
+    for slug, ids in dict.fromkeys((one.attempt.slug, one.attempt.members) for one in standing):
+        who = Found(slug, [people.get((slug, id_.casefold())) or Member(id=id_, source_id=id_) for id_ in ids])
+        register.enter(who)
+        now[slug, ids] = tuple(dict.fromkeys(member.id for member in who.members))
+    return [one._replace(attempt=one.attempt.model_copy(
+        update={"members": now[one.attempt.slug, one.attempt.members]})) for one in standing]
 
 
 def class_grades(

@@ -11,16 +11,17 @@ import typer
 
 from grader.console import INFRASTRUCTURE_ERROR, TEACHERS, errors, names_in, say
 from grader.console import usage as _usage
+from grader.intake.manifest import ManifestError, read_manifest
 from grader.model import catalogue
 from grader.model.course import Course, CourseError, read_course
-from grader.model.roster import RosterError, read_roster
+from grader.model.roster import RosterError, Student, read_roster
 from grader.model.text import clean
 from grader.records import compare
 from grader.records.attempt import Attempt
 from grader.records.draw import beside, refresh, under_another_course_file
 from grader.records.lock import LockedError, locked
-from grader.records.policy import Grade, class_grades
-from grader.records.standing import newest_books, pending, standing, to_undo
+from grader.records.policy import Grade, as_in_roster, class_grades
+from grader.records.standing import Standing, newest_books, pending, standing, to_undo
 from grader.records.store import FOLDER, Store, StoreError
 
 Out = Annotated[Path, typer.Option(help="The folder of results.")]
@@ -108,15 +109,21 @@ def explain_grade(
     out: Out = Path("results"),
     course: CourseFile = COURSE,
     roster: Annotated[Path | None, typer.Option(help="roster.csv, with late_days.")] = None,
+    intake: Annotated[Path | None, typer.Option(
+        help="The folder that kernelmark intake wrote, whose names lead to a roster that came later.")] = None,
 ) -> None:
     """Print every step from raw points to a student's grade, by the course file's policy for late work."""
     rules = _course(course)
-    with _told(), Store.existing(out) as store:
-        found, attempts = grades(out, rules, roster), store.attempts()
-    folders = {member.casefold(): one.slug for one in attempts for member in one.members}
+    with _told():
+        people = read_roster(roster) if roster else []
+        before = stands_in(out)
+        stands = as_in_roster(before, people, read_manifest(intake) if intake else None)
+    found = grades(stands, rules, people)
+    folders = {member.casefold(): one.attempt.slug for one in stands for member in one.attempt.members}
     if student:
-        # A group has a folder, and each of its members a grade.
-        mates = {member.casefold() for one in attempts if _named(one, [student]) for member in one.members}
+        # A group has a folder, and each of its members a grade; and an id is as good as that of the roster.
+        mates = {member.casefold() for then, now in zip(before, stands, strict=True)
+                 if _named(then.attempt, [student]) or _named(now.attempt, [student]) for member in now.attempt.members}
         found = ([grade for grade in found if grade.student.casefold() == student.casefold()]
                  or [grade for grade in found if grade.student.casefold() in mates])
         if not found:
@@ -130,20 +137,24 @@ def explain_grade(
             say(clean(line, 1000))
 
 
-def grades(out: Path, course: Course, roster: Path | None = None) -> list[Grade]:
-    """Everyone's grades by the course's policy, from the attempts below `out`. Raises StoreError and RosterError."""
+def stands_in(out: Path) -> list[Standing]:
+    """What stands of the attempts below `out`, in the order of recording. Raises StoreError."""
     with Store.existing(out) as store:
-        stands = standing(store.attempts(), store.decisions()).values()
+        return list(standing(store.attempts(), store.decisions()).values())
+
+
+def grades(stands: Sequence[Standing], course: Course, roster: Sequence[Student] = ()) -> list[Grade]:
+    """Everyone's grades by the course's policy, from what stands."""
     books = newest_books(one.attempt for one in stands if one.attempt.judged)
     points = {name: course.points_of(name) for name in (*(course.assignments or ()), *books)}
     known = {name: of.correctness + of.performance for name, of in points.items()}
-    return class_grades(stands, [] if roster is None else read_roster(roster), course.late, known, books)
+    return class_grades(stands, roster, course.late, known, books)
 
 
 def strangers(course: Path, rules: Course, found: Sequence[Grade]) -> list[str]:
     """A line for each person whom the course's policy names and who has no grade, and for points beyond the most there
     are: an id or a number may be mistyped."""
-    lines = [f"{course}: [late] names {one!r}, who has no grade here; an id of the roster or of intake.json expected"
+    lines = [f"{course}: [late] names {one!r}, who has no grade here; an id as explain-grade shows them expected"
              for one in rules.late.strangers(grade.student for grade in found)]
     for given in rules.late.overrides:
         of = rules.points_of(given.assignment)
@@ -206,7 +217,7 @@ def _held(out: Path) -> Iterator[Store]:
 def _told() -> Iterator[None]:
     try:
         yield
-    except (StoreError, LockedError, RosterError) as error:
+    except (StoreError, LockedError, ManifestError, RosterError) as error:
         _usage(str(error))
     except OSError as error:
         _usage(f"{error.filename}: {error.strerror}; a folder of results that can be written expected")

@@ -63,7 +63,7 @@ def test_gradescope_gets_no_result_where_the_grader_failed(tmp_path: Path) -> No
 
 def test_classroom_50(tmp_path: Path) -> None:
     graded(tmp_path / "out", {"kernels-ada": {"gemm": "wrong_answer"}, "pair": {}, "kernels-lin": {"gemm": "needs_gpu"},
-                              "kernels-bo": {}})
+                              "kernels-bo": {}, "kernels-zoe": {}})
     at = "2026-03-01T22:58:00+00:00"
     taken(tmp_path / "class", "git", hand_in("kernels-ada", person("adab"), at=at),
           hand_in("pair", person("x"), person("y"), at=at), hand_in("kernels-lin", person("lin"), at=at),
@@ -72,7 +72,8 @@ def test_classroom_50(tmp_path: Path) -> None:
                      cwd=tmp_path)
     assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["kernels-ada.json", "pair.json"]
     assert "kernelmark: kernels-lin: gemm: not judged; a grading of all points expected" in said
-    assert any("kernels-bo: no time of submission" in line for line in said)
+    # For one reason, whatever its folder is called.
+    assert any("kernels-bo; kernels-zoe: no time of submission" in line for line in said)
     ada = json.loads((tmp_path / "results" / "kernels-ada.json").read_text())
     assert {key: ada[key] for key in ("schema", "classroom", "owner", "datetime", "score", "max-score", "commit")} == {
         "schema": "classroom50/result/v1", "classroom": "gpu-2026", "owner": "adab", "datetime": at, "score": 300,
@@ -102,7 +103,8 @@ def test_csv_has_a_row_for_everybody(tmp_path: Path) -> None:
     taken(tmp_path / "class", "gradescope", hand_in("pair", person("ada"), person("bo", FORMULA),
                                                     at="2026-03-01T22:58:00+00:00", late=True),
           hand_in("lin", person("lin")))
-    (tmp_path / "roster.csv").write_text("id,name,email,section\nada,Ada,ada@x.edu,A\nlin,Lin,,B\nmax,-Max,,B\n")
+    (tmp_path / "roster.csv").write_text(
+        "id,name,email,section\nada,Ada,ada@x.edu,A\nlin,Lin,,B\nmax,-Max,,\x1b[0m=1+1\n")
     said, _ = export("csv", "out", "--intake", "class", "--roster", "roster.csv", "--excel", "--out", "all.csv",
                      cwd=tmp_path)
     text = (tmp_path / "all.csv").read_bytes().decode()
@@ -113,6 +115,8 @@ def test_csv_has_a_row_for_everybody(tmp_path: Path) -> None:
         "ada@x.edu", "yes", "2026-03-01T22:58:00+00:00")
     # Text is no formula; what is open is blank, and so is who handed nothing in.
     assert rows["bo"]["name"] == "'" + FORMULA and rows["max"]["name"] == "'-Max"
+    # Nor is what is one once an escape before it is gone.
+    assert rows["max"]["section"] == "'=1+1"
     assert rows["lin"]["score"] == rows["max"]["score"] == "" and rows["max"]["folder"] == ""
     assert "kernelmark: pair: not in the roster: ada, bo" in said
 
@@ -151,6 +155,12 @@ def test_jplag_has_a_folder_for_each_and_the_stubs(tmp_path: Path) -> None:
         "submissions/ada/silu.py", "submissions/lin/silu.py"}
     assert (tmp_path / "plagiarism/base/silu.py").read_text() == (ROOT / "student_template/silu.py").read_text()
     assert "kernelmark: eve: no file of an assignment that can be read" in said and "2 submissions" in output
+
+
+def test_jplag_of_a_mistyped_folder_leaves_nothing_in_the_way(tmp_path: Path) -> None:
+    done = kernelmark("export", "jplag", "clas", "--out", "plagiarism", cwd=tmp_path)
+    assert done.returncode == 2 and "clas: No such file or directory" in done.stderr
+    assert not (tmp_path / "plagiarism").exists()
 
 
 def test_a_broken_result_is_told_and_hides_nobody(tmp_path: Path) -> None:

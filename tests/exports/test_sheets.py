@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from pathlib import Path
 
 import pytest
@@ -203,11 +204,88 @@ def test_a_sheet_gets_the_grade_by_policy(tmp_path: Path) -> None:
     (tmp_path / "course.toml").write_text(
         'assignments = ["silu", "gemm"]\n[late]\npercent = 10\ndeadlines = { silu = 2026-03-02T00:00:00+01:00 }\n'
         '[[late.overrides]]\nstudent = "101"\nassignment = "gemm"\nreason = "orally"\nby = "Roe"\npoints = 50\n')
-    for words in ((), ("--roster", "roster.csv")):
-        export("canvas", "out", "--sheet", "sheet.csv", "--column", "Kernels", "--intake", "class", "--course",
-               "course.toml", *words, "--force", "--out", "filled.csv", cwd=tmp_path)
+    intake, roster = ("--intake", "class"), ("--intake", "class", "--roster", "roster.csv")
+    for words, ada, warned in (((), "350", False), (intake, "350", False), (roster, "360", True)):
+        said, _ = export("canvas", "out", "--sheet", "sheet.csv", "--column", "Kernels", "--course", "course.toml",
+                         *words, "--force", "--out", "filled.csv", cwd=tmp_path)
         rows = read_sheet(tmp_path / "filled.csv").rows[3:]
-        assert [(row[1], row[-1]) for row in rows] == [("101", "350"), ("102", "354")]
+        assert [(row[1], row[-1]) for row in rows] == [("101", ada), ("102", "354")]
+        # With a roster a person has its id.
+        assert any("[late] names '101', who has no grade here" in line for line in said) == warned
+
+
+def rows_of(path: Path) -> dict[str, dict[str, str]]:
+    """A table of people by id."""
+    head, *rows = read_sheet(path).rows
+    return {row[0]: dict(zip(head, row, strict=True)) for row in rows}
+
+
+LATE = """assignments = ["silu", "gemm"]
+[late]
+percent = 50
+deadlines = { silu = 2026-03-02T00:00:00+01:00 }
+"""
+
+
+def late_class(root: Path) -> None:
+    """Two people graded under Canvas's numbers, who handed in hours late."""
+    (root / "out").mkdir()
+    for name in ("byronada_101", "leili_102"):
+        assert kept(Graded(Submission(name, Path(name), name), result(name)), root / "out", members=(name[-3:],),
+                    submitted_at="2026-03-02T10:00:00+01:00") == []
+    (root / "course.toml").write_text(LATE)
+
+
+def test_policy_holds_without_an_intake_and_for_a_folder_that_it_lacks(tmp_path: Path) -> None:
+    late_class(tmp_path)
+    taken(tmp_path / "class", "canvas", hand_in("leili_102", person("102", "leili")))
+    for words in ((), ("--intake", "class")):
+        export("csv", "out", *words, "--course", "course.toml", "--force", "--out", "grades.csv", cwd=tmp_path)
+        assert {who: row["grade"] for who, row in rows_of(tmp_path / "grades.csv").items()} == {
+            "101": "330", "102": "330"}
+
+
+def test_who_has_no_grade_by_policy_is_told_and_gets_no_raw_score(tmp_path: Path) -> None:
+    late_class(tmp_path)
+    graded(tmp_path / "out", {"zoe": {}})
+    taken(tmp_path / "class", "canvas", hand_in("leili_102", person("102"), person("999")))
+    said, _ = export("csv", "out", "--intake", "class", "--course", "course.toml", "--out", "grades.csv", cwd=tmp_path)
+    assert {who: row["grade"] for who, row in rows_of(tmp_path / "grades.csv").items()} == {
+        "101": "330", "102": "330", "999": "", "zoe": ""}
+    for who in ("leili_102: 999", "zoe: zoe"):
+        assert any(line.startswith(f"kernelmark: {who}: no grade, since no attempt on record is theirs;")
+                   and line.endswith("expected") for line in said), said
+
+
+def test_a_roster_that_comes_at_export_brings_its_days_and_the_names_of_course_toml(tmp_path: Path) -> None:
+    late_class(tmp_path)
+    taken(tmp_path / "class", "canvas", hand_in("byronada_101", person("101", "byronada")),
+          hand_in("leili_102", person("102", "leili")))
+    (tmp_path / "roster.csv").write_text("id,name,late_days\nadab,Ada Byron,\nlin,Li Lei,1\n")
+    (tmp_path / "course.toml").write_text(
+        LATE + '[[late.extensions]]\nstudent = "adab"\nuntil = 2026-03-03T00:00:00+01:00\n')
+    words = ("--intake", "class", "--roster", "roster.csv")
+    said, _ = export("csv", "out", *words, "--course", "course.toml", "--out", "grades.csv", cwd=tmp_path)
+    assert {who: row["grade"] for who, row in rows_of(tmp_path / "grades.csv").items()} == {
+        "adab": "360", "lin": "360"} and not any("[late]" in line for line in said)
+    # What explains a grade knows people by the same ids.
+    asked = ("--out", "out", "--course", "course.toml")
+    for who in ("adab", "101", "byronada_101"):
+        done = kernelmark("explain-grade", who, *asked, *words, cwd=tmp_path)
+        assert done.returncode == 0 and done.stdout.endswith("\nadab (byronada_101): 360 of 600\n"), done
+    done = kernelmark("explain-grade", *asked, *words, cwd=tmp_path)
+    assert (done.stdout, done.stderr) == (
+        "adab (byronada_101): 360 of 600\nlin (leili_102): 360 of 600, 1 of 1 grace days used\n", "")
+
+
+def test_who_may_read_exported_grades_is_what_the_umask_says(tmp_path: Path) -> None:
+    graded(tmp_path / "out", {"ada": {}})
+    before = os.umask(0o077)
+    try:
+        export("csv", "out", "--out", "grades.csv", cwd=tmp_path)
+    finally:
+        os.umask(before)
+    assert (tmp_path / "grades.csv").stat().st_mode & 0o777 == 0o600
 
 
 def test_what_is_excused_is_missing_from_the_points_that_a_grade_is_of(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from grader.model.roster import Student
 from grader.records.policy import Grade, class_grades, grade
 from grader.records.standing import Standing
 from grader.records.store import Store
-from grader.records.verbs import grades
+from grader.records.verbs import grades, stands_in
 from tests.command import kernelmark
 from tests.records.made import add, draft
 
@@ -239,7 +239,7 @@ def test_grades_under_another_course_file_are_marked(tmp_path: Path) -> None:
         fields: dict[str, Any] = {"verdict": "accepted", "score": 60, "max_score": 100}
         add(store, draft(rules="old", **fields), draft(student="bob", **fields))
     policy = read_course_of(tmp_path, "")
-    marked = {one.student: [line.other_course for line in one.lines] for one in grades(tmp_path, policy)}
+    marked = {one.student: [line.other_course for line in one.lines] for one in grades(stands_in(tmp_path), policy)}
     assert marked == {"ada": [True], "bob": [False]}
 
 
@@ -312,6 +312,6 @@ def test_what_stands_for_policy_is_what_was_applied(tmp_path: Path) -> None:
     with Store.create(tmp_path) as store:
         fields: dict[str, Any] = {"verdict": "accepted", "max_score": 100}
         attempts = add(store, draft(score=60, **fields), draft(score=90, **fields))
-        assert [one.points for one in grades(tmp_path, read_course_of(tmp_path, ""))] == [60]
+        assert [one.points for one in grades(stands_in(tmp_path), read_course_of(tmp_path, ""))] == [60]
         store.decide(attempts[1:])
-    assert [one.points for one in grades(tmp_path, read_course_of(tmp_path, ""))] == [90]
+    assert [one.points for one in grades(stands_in(tmp_path), read_course_of(tmp_path, ""))] == [90]
