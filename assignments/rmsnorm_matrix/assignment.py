@@ -2,42 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from grader.kit import sums
-from grader.kit.author import EPS32, SMALLEST_NORMAL32, assignment, mistakes
-from grader.kit.inputs import Distribution, Number, Outliers, Spread
-from grader.kit.norms import by_mean, by_sum, mean_square, norm_mistakes
-from grader.model.assignment import Baseline, Case, Input, Inputs, Output, Scalar, cases, timed
+from grader.kit.author import assignment, mistakes
+from grader.kit.norms import by_mean, by_sum, distributions, mean_square, norm_mistakes, oracle, tolerance
+from grader.model.assignment import Baseline, Input, Output, Scalar, cases, timed
 
-SCALES = {"mixed": (0.05, 10.0), "extreme": (1.0, 100.0), "tiny": (1e-4, 3e-3)}
-"""Standard deviation of a row, lowest and highest: eps, 1e-6 to 1e-4, outweighs the mean square of "tiny" ones."""
 BLOCKS = (32, 64, 128, 256, 512, 1024, 2048, 4096)
 """Sizes of the blocks that mistaken sums are made of."""
 TILES = (0, 2, 4, 8, 16, 32)
-
-
-def oracle(x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    """The right answer in float64, of x's shape (rows, cols)."""
-    return by_mean(mean_square(x), x, weight, eps)
-
-
-def distributions(case: Case) -> Mapping[str, Distribution]:
-    """Each row of x has a scale and an offset of its own, and outliers; the weights have both signs."""
-    x = Spread(scale=SCALES[case.values], offset=2.0, outliers=Outliers(256, times=30))
-    return {"x": x, "weight": Spread(), "eps": Number(1e-6, 1e-4)}
-
-
-def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
-    """The absolute error allowed for each element."""
-    # Squares, mean, eps, reciprocal root and the two products err by about 8 units of EPS32 together, 2 of them for a
-    # GPU's rsqrt. n squares added one after another, the worst of sensible orders, err by EPS32/2 of the sum each, at
-    # random: √n/2 units together, which the root halves. Sums by blocks stay far below.
-    return EPS32 * (8 + math.sqrt(expected.shape[1]) / 4) * expected.abs() + SMALLEST_NORMAL32
 
 
 def _weight_by_row(x: Tensor, weight: Tensor, eps: float) -> Tensor | None:

@@ -2,46 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
 from grader.kit import sums
-from grader.kit.author import EPS32, SMALLEST_NORMAL32, assignment, mistakes
-from grader.kit.inputs import Distribution, Number, Outliers, Spread
-from grader.kit.norms import by_mean, by_sum, mean_square, norm_mistakes
+from grader.kit.author import assignment, mistakes
+from grader.kit.norms import allowed, by_mean, by_sum, distributions, norm_mistakes, oracle, tolerance
 from grader.kit.places import secret_places
-from grader.model.assignment import Baseline, Case, Input, Inputs, Output, Scalar, cases, timed
+from grader.model.assignment import Baseline, Input, Output, Scalar, cases, timed
 
-SCALES = {"mixed": (0.05, 10.0), "extreme": (1.0, 100.0), "tiny": (1e-4, 3e-3)}
-"""Standard deviation of x, lowest and highest: eps, 1e-6 to 1e-4, outweighs the mean square of "tiny" ones."""
 BLOCKS = (256, 512, 1024, 2048, 4096, 8192)
 """Sizes of the blocks that mistaken sums are made of."""
-
-
-def oracle(x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    """The right answer in float64, of x's shape (N,)."""
-    return by_mean(mean_square(x), x, weight, eps)
-
-
-def distributions(case: Case) -> Mapping[str, Distribution]:
-    """x has a random scale and offset, and outliers; the weights have both signs."""
-    x = Spread(scale=SCALES[case.values], offset=2.0, outliers=Outliers(256, times=30))
-    return {"x": x, "weight": Spread(), "eps": Number(1e-6, 1e-4)}
-
-
-def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
-    """The absolute error allowed for each element."""
-    return _allowed(expected, expected.numel())
-
-
-def _allowed(expected: Tensor, n: int) -> Tensor:
-    # Squares, mean, eps, reciprocal root and the two products err by about 8 units of EPS32 together, 2 of them for a
-    # GPU's rsqrt. N squares added one after another, the worst of sensible orders, err by EPS32/2 of the sum each, at
-    # random: √N/2 units together, which the root halves. Sums by blocks stay far below.
-    return EPS32 * (8 + math.sqrt(n) / 4) * expected.abs() + SMALLEST_NORMAL32
 
 
 def _at(places: Tensor, inputs: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
@@ -49,7 +22,7 @@ def _at(places: Tensor, inputs: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
     x, n = inputs["x"], inputs["x"].shape[1]
     mean = torch.linalg.vector_norm(x, dim=1, keepdim=True, dtype=torch.float64).square() / n
     expected = by_mean(mean, x.gather(1, places), inputs["weight"].gather(1, places), inputs["eps"])
-    return expected, _allowed(expected, n)
+    return expected, allowed(expected, n)
 
 
 # Each name stands for all sizes of blocks.

@@ -1,4 +1,4 @@
-"""RMSNorm along the last axis as kernels get it wrong: a family of mistakes for vectors and matrices.
+"""RMSNorm along the last axis, of vectors and matrices: inputs, the right answer, and a family of mistakes.
 
 x is (…, N), weight (N,); answers are float64, of x's shape, or None where a mistake cannot be told apart.
 """
@@ -6,15 +6,43 @@ x is (…, N), weight (N,); answers are float64, of x's shape, or None where a m
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor
 
-from grader.model.assignment import Mistake
+from grader.kit.author import EPS32, SMALLEST_NORMAL32
+from grader.kit.inputs import Distribution, Number, Outliers, Spread
+from grader.model.assignment import Case, Inputs, Mistake
 
+SCALES = {"mixed": (0.05, 10.0), "extreme": (1.0, 100.0), "tiny": (1e-4, 3e-3)}
+"""Standard deviation of a row, lowest and highest: eps, 1e-6 to 1e-4, outweighs the mean square of "tiny" ones."""
 FIXED = (1e-3, 1e-5, 1e-6, 1e-8)
 """What is written for eps where the argument is forgotten."""
+
+
+def distributions(case: Case) -> Mapping[str, Distribution]:
+    """Each row of x has a scale and an offset of its own, and outliers; the weights have both signs."""
+    x = Spread(scale=SCALES[case.values], offset=2.0, outliers=Outliers(256, times=30))
+    return {"x": x, "weight": Spread(), "eps": Number(1e-6, 1e-4)}
+
+
+def oracle(x: Tensor, weight: Tensor, eps: float) -> Tensor:
+    """The right answer."""
+    return by_mean(mean_square(x), x, weight, eps)
+
+
+def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
+    """The absolute error allowed for each element."""
+    return allowed(expected, expected.shape[-1])
+
+
+def allowed(expected: Tensor, n: int) -> Tensor:
+    """The absolute error allowed for these elements of rows of `n`."""
+    # Squares, mean, eps, reciprocal root and the two products err by about 8 units of EPS32 together, 2 of them for a
+    # GPU's rsqrt. n squares added one after another, the worst of sensible orders, err by EPS32/2 of the sum each, at
+    # random: √n/2 units together, which the root halves. Sums by blocks stay far below.
+    return EPS32 * (8 + math.sqrt(n) / 4) * expected.abs() + SMALLEST_NORMAL32
 
 
 def mean_square(x: Tensor) -> Tensor:
