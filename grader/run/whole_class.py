@@ -269,17 +269,23 @@ class _Run:
             self.errors.print(f"kernelmark: {line}", markup=False)
             self.failures.append(Failure("", line))
 
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """What the store cannot do is a failure of ours, and stops nothing else."""
+        try:
+            yield
+        except StoreError as error:
+            self.failed(str(error))
+
     def begin(self) -> None:
         if self.plan.asked.leaderboard:
             # Before the first report, which tells its student the pseudonym.
             with contextlib.suppress(OSError):  # the class page tells of it
                 leaderboard.begin(self.plan.asked.out)
         store, again = self.plan.store, self.plan.choice.again
-        try:
+        with self._told():
             if again:
                 store.add([(one, store.result(one)) for one in again])
-        except StoreError as error:
-            self.failed(str(error))
         if self.plan.jobs:
             self.page = LivePage(self.plan.asked.out, store, self.watch)
 
@@ -299,12 +305,10 @@ class _Run:
     def end(self) -> None:
         """Draws what is not drawn yet, and says what it comes to: whatever has failed, and for a program at the end."""
         plan, watch, out = self.plan, self.watch, self.plan.asked.out
-        try:
+        with self._told():
             # What a run drew that was killed, or other grades than this run's have changed.
             for line in refresh(plan.store, out):
                 self.failed(line)
-        except StoreError as error:
-            self.failed(str(error))
         seconds = time.monotonic() - plan.started
         listed = self._write_class()
         if listed is not None:
@@ -313,11 +317,9 @@ class _Run:
             if before := listed - {job.submission.slug for job in plan.jobs}:
                 line = f"The page also lists {len(before)} graded earlier into {out}."
                 self.console.print(line, markup=False, soft_wrap=True)
-        try:
+        with self._told():
             for line in beside(plan.store, plan.course):
                 self.console.print(line, markup=False, soft_wrap=True)
-        except StoreError as error:
-            self.failed(str(error))
         if plan.asked.as_json:
             tell_end(watch, interrupted=self.interrupted, skipped=dict(plan.choice.skipped), seconds=round(seconds, 3),
                      failures=[failure.message for failure in self.failures], page=str(out / "index.html"))
@@ -327,12 +329,10 @@ class _Run:
         these are, by folder; None if they could not be written."""
         out = self.plan.asked.out
         progress = self.page.progress(ended=True) if self.page and self.interrupted else None
-        try:
+        # As the results themselves say, where the store does not.
+        others = None
+        with self._told():
             others = under_another_course_file(self.plan.store)
-        except StoreError as error:
-            # As the results themselves say.
-            others = None
-            self.failed(str(error))
         told = {failure.folder for failure in self.failures}
         try:
             loaded = load_results(out)
