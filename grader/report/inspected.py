@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from grader.model.files import replace
 from grader.model.launched import Inspection
 from grader.model.result import Detail
 from grader.report import margins, ptx
@@ -132,7 +133,4 @@ def write(shown: Sequence[Facts], out: Path) -> Path:
     # jinja2 takes a while, and a terminal needs no page.
     from grader.report.pages import inspection_page
 
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / PAGE
-    path.write_text(inspection_page(shown), encoding="utf-8", newline="\n")
-    return path
+    return replace(out / PAGE, inspection_page(shown).encode())
