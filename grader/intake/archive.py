@@ -28,9 +28,12 @@ from grader.model.submission import printable
 CHUNK = 1 << 16
 MOST_PARTS = 32
 NAME_BYTES = 255
+# Less than the 4,096 that Linux takes: folders lie around it, of an archive in a hand-in another such path.
+PATH_BYTES = 1_024
 # Text of one letter shrinks by a thousand; below this size nobody minds.
 RATIO_FROM = 4 << 20
 OUT = "leads out of the archive"
+TOO_LONG = "has a name that is too long"
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ def _unpack(path: Path, into: Path, limits: Limits) -> list[Left]:
         with path.open("rb") as stream:
             is_zip = stream.read(2) == b"PK"
             stream.seek(0)
-            entries = _zip_entries(stream, target) if is_zip else _tar_entries(stream, target)
+            entries = _zip_entries(stream) if is_zip else _tar_entries(stream, target)
             for name, kind, content in entries:
                 target.add(name, kind, content)
     except (BrokenArchive, _WriteError):
@@ -161,7 +164,9 @@ class _Target:
             raise BrokenArchive(f"unpacks to more than {self._most >> 20} MiB, the most that one of its size may hold")
 
     def _leave(self, name: str, why: str) -> None:
-        self.left.append(Left(name=printable(name), why=why))
+        # A name may have megabytes, and the manifest of the whole class holds it.
+        shown = name[:PATH_BYTES] + "…" * (len(name) > PATH_BYTES)
+        self.left.append(Left(name=printable(shown), why=why))
 
 
 def _parts(name: str) -> list[str] | str:
@@ -170,12 +175,13 @@ def _parts(name: str) -> list[str] | str:
     parts = [printable(part) for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts or re.match(r"[A-Za-z]:", name):
         return OUT
-    if len(parts) > MOST_PARTS or any(len(os.fsencode(part)) > NAME_BYTES for part in parts):
-        return "has a name that is too long"
+    sizes = [len(os.fsencode(part)) + 1 for part in parts]
+    if len(parts) > MOST_PARTS or sum(sizes) > PATH_BYTES or max(sizes, default=0) > NAME_BYTES + 1:
+        return TOO_LONG
     return parts
 
 
-def _zip_entries(stream: IO[bytes], target: _Target) -> Iterator[tuple[str, str, IO[bytes] | None]]:
+def _zip_entries(stream: IO[bytes]) -> Iterator[tuple[str, str, IO[bytes] | None]]:
     with zipfile.ZipFile(stream) as archive:
         for info in archive.infolist():
             kind = _kind(info.external_attr >> 16, is_folder=info.is_dir())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.intake.archive import STUDENT, BrokenArchive, unpack
+from grader.intake.archive import PATH_BYTES, STUDENT, TOO_LONG, BrokenArchive, unpack
 from grader.intake.found import LITTER, OTHER, Found, Part, below, is_archive, is_litter
 from grader.intake.manifest import Left
 from grader.model.desk import SUFFIXES, strays
@@ -19,7 +21,7 @@ MOST_NAMED = 3
 @dataclass
 class Chosen:
     """`taken` are the files to grade by their names, `beside` those that a grading should see all the same, since they
-    seem to be meant for what is missing; all lie below `root`. `names` are theirs in the source, by path."""
+    seem to be meant for what is missing; all lie below `root`."""
 
     root: Path
     taken: dict[str, Path] = field(default_factory=dict)
@@ -98,17 +100,25 @@ class Tree:
         return printable("/".join((self._shown.get(first, first), *rest)))
 
     def _gather(self, part: Part) -> None:
-        for path, is_folder in below(part.path):
+        for path, is_folder in below(part.path, functools.partial(self._unread, part.path)):
             name = str(path.relative_to(part.path))
             if is_folder or is_litter(path.name):
                 self._leave(name + "/" * is_folder, LITTER)
             else:
                 self._file(path, name, name, part.path)
 
+    def _unread(self, root: Path, error: OSError) -> None:
+        name = os.path.relpath(error.filename, root)
+        where = root.name if name == "." else name
+        self.problems.append(f"{printable(where)}: {error.strerror}; a readable folder expected")
+
     def _file(self, path: Path, name: str, shown: str, folder: Path | None = None) -> None:
         """Copies a file that may hold Python, or unpacks it into a folder of its name."""
         if not name.casefold().endswith(SUFFIXES):
             self._leave(shown, OTHER)
+            return
+        if len(os.fsencode(name)) > PATH_BYTES:
+            self._leave(shown, TOO_LONG)
             return
         self._files += 1
         if self._files > STUDENT.entries:

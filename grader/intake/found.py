@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,16 +69,17 @@ def entries(folder: Path, *, litter: bool = False) -> list[os.DirEntry[str]]:
         raise IntakeError(f"{folder}: {error.strerror}; a readable folder expected") from None
 
 
-def below(folder: Path) -> Iterator[tuple[Path, bool]]:
+def below(folder: Path, unread: Callable[[OSError], None] | None = None) -> Iterator[tuple[Path, bool]]:
     """The files below a folder, each with False; folders of litter and of installed packages, and links to folders,
-    each with True: nothing in them is handed in."""
-    for at, folders, files in os.walk(folder):
+    each with True: nothing in them is handed in. `unread` is told why a folder cannot be read."""
+    for at, folders, files in os.walk(folder, onerror=unread):
         if "pyvenv.cfg" in files and Path(at) != folder:
             folders.clear()
             yield Path(at), True
             continue
         for name in sorted(folders):
-            if is_litter(name) or (Path(at) / name).is_symlink():
+            # Path.is_symlink raises where a path is too long.
+            if is_litter(name) or os.path.islink(Path(at, name)):  # noqa: PTH114
                 folders.remove(name)
                 yield Path(at) / name, True
         folders.sort()

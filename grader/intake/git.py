@@ -47,7 +47,7 @@ def read(folder: Path, work: Path, deadline: datetime.datetime | None) -> Source
             one.parts.append(Part(path, "", entry.name))
             continue
         try:
-            _commit(one, store, work / str(number), deadline)
+            _commit(one, store, _tip(path, store), work / str(number), deadline)
         except _GitError as error:
             one.problems.append(str(error))
     return Source(found, left)
@@ -65,9 +65,8 @@ def _store(folder: Path) -> Path | None:
         return None
 
 
-def _commit(one: Found, store: Path, work: Path, deadline: datetime.datetime | None) -> None:
-    """Fills in files and time of the last commit before the deadline on the branch that is checked out."""
-    tip = _tip(store)
+def _commit(one: Found, store: Path, tip: str, work: Path, deadline: datetime.datetime | None) -> None:
+    """Fills in files and time of the last commit before the deadline on the branch whose newest is `tip`."""
     ours = work / "repository"
     _run(["git", "init", "-q", "--bare", f"--object-format={'sha256' if len(tip) > 40 else 'sha1'}", str(ours)], None)
     if (store / "shallow").is_file():
@@ -101,8 +100,27 @@ def _commit(one: Found, store: Path, work: Path, deadline: datetime.datetime | N
         one.parts.append(Part(work / "commit.tar", f"{commit}.tar", commit))
 
 
-def _tip(store: Path) -> str:
-    """The commit that HEAD names."""
+def _tip(clone: Path, store: Path) -> str:
+    """The commit that HEAD of a clone names."""
+    try:
+        _stay_in(clone, store)
+        return _named(store)
+    except OSError as error:
+        raise _GitError(f"its .git cannot be read: {error.strerror}") from None
+
+
+def _stay_in(clone: Path, store: Path) -> None:
+    """Raises _GitError where what is read of a clone may lie outside of it: another student's lies beside it. Git makes
+    no links there, so that none is followed."""
+    read = [store / name for name in ("HEAD", "packed-refs", "shallow", "refs", "objects")]
+    for top in ("refs", "objects"):
+        read += [Path(at, name) for at, folders, files in os.walk(store / top) for name in (*folders, *files)]
+    if (not store.resolve().is_relative_to(clone.resolve()) or (store / "objects" / "info" / "alternates").exists()
+            or any(path.is_symlink() for path in read)):
+        raise _GitError("its .git leads out of the clone; a repository whole in itself, without links, expected")
+
+
+def _named(store: Path) -> str:
     text = _read(store / "HEAD").decode(errors="replace").strip()
     if not text.startswith("ref: "):
         return _checked(text)

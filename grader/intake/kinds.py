@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ _ANONYMOUS = re.compile(
 _CANVAS = re.compile(r"(?P<name>.*?)(?P<late>_LATE)?_(?P<user>\d+)_(?P<upload>\d+)_(?P<file>.+)", re.S)
 # A text or a link is no upload, and may have no number of one.
 _TYPED = re.compile(r"(?P<name>.*?)(?P<late>_LATE)?_(?P<user>\d+)(?:_\d+)?_(?:text|link)\.html", re.S)
-_AGAIN = re.compile(r"-\d+(?=\.[^.]+$|\.tar\.\w+$)")
+_AGAIN = re.compile(r"-\d+(?=\.[^.]+$)")
 _MOODLE = re.compile(
     r"(?P<name>.+?)_(?P<participant>\d+)_assignsubmission_(?P<what>file|onlinetext)_?(?P<rest>.*)", re.S)
 _INSTANT = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|UTC|[+-]\d\d:?\d\d)")
@@ -49,13 +50,15 @@ def recognise(folder: Path) -> Kind | None:
     return "archives" if any(map(is_archive, files)) else None
 
 
-def read(kind: Kind, folder: Path, *, work: Path, deadline: datetime.datetime | None = None) -> Source:
-    """The submissions in a folder of a kind that was recognised. `work` is an empty folder for what has to be made.
-    Raises IntakeError."""
+def read(kind: Kind, folder: Path, files: Collection[str], *, work: Path,
+         deadline: datetime.datetime | None = None) -> Source:
+    """The submissions in a folder of a kind that was recognised. `files` are the names that the course expects, and
+    `work` is an empty folder for what has to be made. Raises IntakeError."""
     if kind == "git":
         return git.read(folder, work, deadline)
-    return {"folders": _folders, "archives": _folders, "canvas": _canvas, "moodle": _moodle,
-            "gradescope": _gradescope}[kind](folder)
+    if kind == "canvas":
+        return _canvas(folder, files)
+    return {"folders": _folders, "archives": _folders, "moodle": _moodle, "gradescope": _gradescope}[kind](folder)
 
 
 def by_pattern(folder: Path, pattern: str) -> Source:
@@ -72,8 +75,13 @@ def by_pattern(folder: Path, pattern: str) -> Source:
         raise IntakeError(f"--pattern: groups {', '.join(sorted(groups)) or 'none'}; (?P<id>…) or (?P<name>…), and "
                           f"of others {', '.join(sorted(allowed - {'id', 'name'}))} expected")
     found: dict[str, Found] = {}
-    left = []
-    for path in sorted(path for path in folder.rglob("*") if not path.is_dir()):
+    left: list[Left] = []
+
+    def unread(error: OSError) -> None:
+        name = os.path.relpath(error.filename, folder)
+        left.append(Left(name=name, why=f"cannot be read: {error.strerror}; a readable folder expected"))
+
+    for path in sorted(Path(at, name) for at, _, files in os.walk(folder, onerror=unread) for name in files):
         shown = str(path.relative_to(folder))
         match = expression.fullmatch(shown)
         group: Mapping[str, str | None] = match.groupdict() if match else {}
@@ -89,7 +97,7 @@ def by_pattern(folder: Path, pattern: str) -> Source:
         one.late = one.late or bool(group.get("late")) if "late" in groups else None
         if time := group.get("time"):
             # The last of its files completes a submission.
-            one.submitted_at = max(one.submitted_at or "", _instant(time, f"--pattern: {shown}"), key=_key)
+            one.submitted_at = max(one.submitted_at or "", instant(time, f"--pattern: {shown}").isoformat(), key=_key)
     return Source(list(found.values()), left)
 
 
@@ -97,10 +105,11 @@ def _key(time: str) -> float:
     return datetime.datetime.fromisoformat(time).timestamp() if time else float("-inf")
 
 
-def _instant(text: str, where: str) -> str:
+def instant(text: str, where: str) -> datetime.datetime:
+    """The time that `text` says. Raises IntakeError, which says `where` it stands."""
     try:
         if (time := datetime.datetime.fromisoformat(text)).tzinfo is not None:
-            return time.isoformat()
+            return time
     except ValueError:
         pass
     raise IntakeError(f"{where}: {text!r}; a time with a zone such as 2026-03-01T23:59+01:00 expected")
@@ -129,14 +138,21 @@ def _of_canvas(name: str) -> re.Match[str] | None:
     return _ANONYMOUS.fullmatch(name) or _CANVAS.fullmatch(name) or _TYPED.fullmatch(name)
 
 
-def uploaded(name: str) -> str:
+def uploaded(name: str, files: Collection[str]) -> str:
     """The name that a student's file had before Canvas put its own before and behind it."""
-    match = _of_canvas(name.partition("/")[0])
+    whole, *inner = name.partition("/")
+    match = _of_canvas(whole)
     group = match.groupdict() if match else {}
-    return _AGAIN.sub("", group["file"]) + "".join(name.partition("/")[1:]) if group.get("file") else name
+    return _unnumbered(group["file"], files) + "".join(inner) if group.get("file") else name
 
 
-def _canvas(folder: Path) -> Source:
+def _unnumbered(file: str, files: Collection[str]) -> str:
+    """Canvas calls a `silu.py` that is handed in again `silu-1.py`; `part-1.zip` may be a student's own name."""
+    name = _AGAIN.sub("", file)
+    return name if name in files else file
+
+
+def _canvas(folder: Path, files: Collection[str]) -> Source:
     found: dict[str, Found] = {}
     left: list[Left] = []
     uploads: dict[tuple[str, str], tuple[int, Part]] = {}
@@ -154,7 +170,7 @@ def _canvas(folder: Path) -> Source:
         if "file" not in group or re.fullmatch(r"(text|link)\.html", group["file"]):
             one.left.append(Left(name=entry.name, why="text or a link that was typed in; a file expected"))
             continue
-        name = _AGAIN.sub("", group["file"])
+        name = _unnumbered(group["file"], files)
         new = int(group["upload"]), Part(Path(entry.path), name, entry.name)
         old = uploads.get((user, name), new)
         uploads[user, name] = max(old, new, key=lambda upload: upload[0])
@@ -207,9 +223,10 @@ def _gradescope(folder: Path) -> Source:
             zone = "+00:00" if time[3] in ("Z", "UTC") else time[3]
             at = datetime.datetime.fromisoformat(f"{time[1]}T{time[2]}{zone}").isoformat()
         problems = [] if about is not None else [f"{entry.name} does not stand in {METADATA}: whose it is is not known"]
-        who = "+".join(member.name or member.id for member in members)
+        # By people and not by its number, which is another when they hand in again: they would be somebody else.
+        who = "+".join(sorted(member.id for member in members))
         found.append(Found(
-            f"{who}_{number}" if who else entry.name, members or [Member(id=number, source_id=number)],
+            who or entry.name, members or [Member(id=number, source_id=number)],
             [Part(Path(entry.path), "", entry.name)], at, origin=[entry.name], problems=problems))
     left += [Left(name=name, why=f"stands in {METADATA} alone: there is no such folder") for name in metadata]
     return Source(found, left)

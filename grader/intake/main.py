@@ -119,7 +119,9 @@ def _take_in(source: Path, options: Options, work: Path, made: Path) -> Manifest
     left += [*found.left, *(Left(name=one.name, why=LITTER) for one in entries(folder, litter=True))]
     register = Register(options.roster or (), options.groups or {})
     unknown, hand_ins = [], []
-    for one, submission in zip(found.submissions, named([Path(one.folder) for one in found.submissions]), strict=True):
+    # A name such as `Jane (she/her)` is no path.
+    folders = [Path(one.folder.replace("/", "_")) for one in found.submissions]
+    for one, submission in zip(found.submissions, named(folders), strict=True):
         if not register.enter(one) and options.roster is not None:
             unknown.append(submission.slug)
         tree = Tree(one, work / "trees" / submission.slug)
@@ -142,7 +144,7 @@ def _read(folder: Path, options: Options, work: Path) -> tuple[Kind, Source]:
     if kind is None:
         raise IntakeError(f"{folder.name}: {NO_KIND}")
     (work / "made").mkdir()
-    return kind, kinds.read(kind, folder, work=work / "made", deadline=options.deadline)
+    return kind, kinds.read(kind, folder, options.known.values(), work=work / "made", deadline=options.deadline)
 
 
 def _hand_in(one: Found, slug: str, tree: Tree, chosen: Chosen, deadline: datetime.datetime | None) -> HandIn:

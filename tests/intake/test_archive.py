@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.intake.archive import STUDENT, BrokenArchive, Limits, unpack
+from grader.intake.archive import PATH_BYTES, STUDENT, BrokenArchive, Limits, unpack
 
 GOOD = b"def silu(): ...\n"
 
@@ -65,8 +65,9 @@ def test_tar_in_every_wrapping(tmp_path: Path, wrap: Callable[[bytes], bytes]) -
 
 
 # What leads out, in every spelling; what is kept of each archive is the good file alone.
+# A system takes neither the last two, of which each part is short enough: a folder fails there, or the file in it.
 UNSAFE = ["../evil.py", "hw/../../evil.py", "/etc/evil.py", "..\\evil.py", "C:\\evil.py", "hw/" * 40 + "evil.py",
-          "a" * 300]
+          "a" * 300, f"{'d' * 200}/" * 25 + "evil.py", f"{'d' * 200}/" * 19 + "e" * 250]
 
 
 @pytest.mark.parametrize("make", [a_zip, a_tar])
@@ -75,7 +76,14 @@ def test_no_entry_leads_out(tmp_path: Path, name: str, make: Callable[..., Path]
     inside = tmp_path / "inside"
     left = unpack(make(tmp_path / "hw.zip", (name, b"evil"), ("silu.py", GOOD)), inside / "out")
     assert files(tmp_path / "inside") == {"out/silu.py": GOOD} and not Path("/etc/evil.py").exists()
-    assert [one.name for one in left] == [name] and ("leads out" in left[0].why or "too long" in left[0].why)
+    assert [one.name for one in left] == [name[:PATH_BYTES] + "…" * (len(name) > PATH_BYTES)]
+    assert "leads out" in left[0].why or "too long" in left[0].why
+
+
+def test_a_name_of_megabytes_is_told_in_short(tmp_path: Path) -> None:
+    # The manifest of the whole class holds it.
+    (left,) = unpack(a_tar(tmp_path / "hw.tar", ("n" * (1 << 20), b"")), tmp_path / "out")
+    assert len(left.name) == PATH_BYTES + 1 and left.why == "has a name that is too long"
 
 
 def test_links_and_devices_are_left_and_named(tmp_path: Path) -> None:

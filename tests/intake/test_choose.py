@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.intake.made import Files, laid_out, source_of, take_in, whys, zipped
+from grader.intake.main import taken_in
+from tests.intake.made import OPTIONS, Files, by_folder, laid_out, source_of, take_in, whys, zipped
 
 SILU, GEMM, NORM = source_of("silu"), source_of("gemm"), source_of("rmsnorm_vector")
 EXPECTED: dict[str, tuple[Files, dict[str, str], dict[str, str]]] = {
@@ -52,6 +57,51 @@ def test_what_is_taken_and_why_the_rest_is_left(tmp_path: Path, what: str, packe
         inside + name: why for name, why in left.items()}
     for file, name in taken.items():
         assert written["ada"][file] == files[name]
+
+
+def test_paths_that_no_system_takes_cost_their_owner_alone(tmp_path: Path) -> None:
+    long = f"{'d' * 200}/" * 25
+    laid_out(tmp_path / "all", {"ada/hw.zip": zipped(tmp_path / "hw.zip", {
+        f"{long}gemm.py": GEMM, "silu.py": SILU}).read_bytes(), "bo/silu.py": SILU,
+                                 "cy/silu.py": SILU, "di/silu.py": SILU})
+    # One that can be read where it lies, and has no room where an intake works; one that cannot be named at all.
+    room = 4_090 - len(os.fsencode(tmp_path / "all" / "cy"))
+    laid_out(tmp_path / "all" / "cy", {f"{long[:room - 10].rpartition('/')[0]}/gemm.py": GEMM})
+    at = os.open(tmp_path / "all" / "di", os.O_RDONLY)
+    for name in long.split("/")[:-1]:
+        os.mkdir(name, dir_fd=at)
+        inner = os.open(name, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = inner
+    os.close(at)
+    (deep := tmp_path / ("w" * 200)).mkdir()
+    with taken_in(tmp_path / "all", OPTIONS, deep) as (manifest, _):
+        found = by_folder(manifest)
+    assert {name: list(one.taken) for name, one in found.items()} == {
+        name: ["silu.py"] for name in ("ada", "bo", "cy", "di")}
+    assert set(whys(found["ada"]).values()) == set(whys(found["cy"]).values()) == {"has a name that is too long"}
+    (problem,) = found["di"].problems
+    assert problem.endswith(": File name too long; a readable folder expected")
+
+
+def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Not by its mode, which root does not mind.
+    laid_out(tmp_path / "all", {"ada/hw/closed/silu.py": SILU, "ada/gemm.py": GEMM, "bo/closed/silu.py": SILU})
+    scandir = os.scandir
+
+    def closed(path: str | int) -> Iterator[os.DirEntry[str]]:
+        if str(path).endswith("/closed"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", closed)
+    ada, bo = take_in(tmp_path / "all")[0].submissions
+    assert ada.problems == ["hw/closed: Permission denied; a readable folder expected"]
+    assert bo.problems == ["closed: Permission denied; a readable folder expected"]
+    assert set(ada.taken) == {"gemm.py"} and not bo.taken
+    manifest, _ = take_in(tmp_path / "all", replace(OPTIONS, pattern="(?P<id>[^/]+)/.+"))
+    assert {one.name: one.why for one in manifest.left} == dict.fromkeys(
+        ["ada/hw/closed", "bo/closed"], "cannot be read: Permission denied; a readable folder expected")
 
 
 def test_an_archive_is_told_of_once(tmp_path: Path) -> None:

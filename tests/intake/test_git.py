@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+
+import pytest
 
 from tests.intake.made import GIT, OPTIONS, by_folder, committed, laid_out, source_of, take_in, whys
 
@@ -71,15 +74,77 @@ def test_a_students_configuration_runs_nothing(tmp_path: Path) -> None:
     assert ran.exists()
 
 
+def _git_file(mallory: Path, bob: Path) -> None:
+    shutil.rmtree(mallory / ".git")
+    (mallory / ".git").write_text("gitdir: ../bob/.git\n")
+
+
+def _git_link(mallory: Path, bob: Path) -> None:
+    shutil.rmtree(mallory / ".git")
+    (mallory / ".git").symlink_to("../bob/.git")
+
+
+def _alternates(mallory: Path, bob: Path) -> None:
+    (mallory / ".git" / "objects" / "info" / "alternates").write_text(f"{bob}/.git/objects\n")
+
+
+def _linked(name: str, to: str) -> Callable[[Path, Path], None]:
+    def link(mallory: Path, _: Path) -> None:
+        path = mallory / ".git" / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        path.unlink(missing_ok=True)
+        path.symlink_to(to)
+    return link
+
+
+BORROWED: dict[str, Callable[[Path, Path], None]] = {
+    "a file .git": _git_file, "a link .git": _git_link, "alternates": _alternates,
+    "objects": _linked("objects", "../../bob/.git/objects"), "refs": _linked("refs", "../../bob/.git/refs"),
+    "HEAD": _linked("HEAD", "../../bob/.git/HEAD"), "packed-refs": _linked("packed-refs", "../../bob/.git/packed-refs"),
+    "shallow": _linked("shallow", "../../bob/.git/shallow"),
+    "a branch": _linked("refs/heads/main", "../../../../bob/.git/refs/heads/main"),
+    # By way of a folder of one's own.
+    "branches": _linked("refs/heads", "../../work"),
+}
+
+
+@pytest.mark.parametrize("how", BORROWED)
+def test_a_clone_borrows_from_nobody(tmp_path: Path, how: str) -> None:
+    bob, mallory = tmp_path / "all" / "bob", tmp_path / "all" / "mallory"
+    for clone in (bob, mallory):
+        committed(clone, "2026-03-01T10:00:00+01:00", {"silu.py": source_of("silu", clone.name)})
+    laid_out(mallory, {"work/": ""})
+    (mallory / "work" / "main").symlink_to("../../bob/.git/refs/heads/main")
+    BORROWED[how](mallory, bob)
+    manifest, files = take_in(tmp_path / "all", DEADLINE)
+    assert files == {"bob": {"silu.py": source_of("silu", "bob")}, "mallory": {}}
+    (problem,) = by_folder(manifest)["mallory"].problems
+    assert problem.startswith("its .git leads out of the clone")
+
+
+def test_a_repository_elsewhere_in_the_clone_is_its_own(tmp_path: Path) -> None:
+    committed(tmp_path / "all" / "ada", "2026-03-01T10:00:00+01:00", {"silu.py": SILU})
+    (tmp_path / "all" / "ada" / ".git").rename(tmp_path / "all" / "ada" / "store")
+    (tmp_path / "all" / "ada" / ".git").write_text("gitdir: store\n")
+    # The TA's own folder of clones may be one of links.
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "ada").symlink_to("../all/ada")
+    for name in ("all", "linked"):
+        assert take_in(tmp_path / name)[1] == {"ada": {"silu.py": SILU}}
+
+
 def test_a_damaged_clone_costs_its_owner_alone(tmp_path: Path) -> None:
-    for name in ("ada", "bo", "cy", "di"):
+    for name in ("ada", "bo", "cy", "di", "ed"):
         committed(tmp_path / "all" / name, "2026-03-01T10:00:00+01:00", {"silu.py": SILU})
     shutil.rmtree(tmp_path / "all" / "bo" / ".git" / "objects")
     (tmp_path / "all" / "bo" / ".git" / "objects").mkdir()
     (tmp_path / "all" / "cy" / ".git" / "HEAD").write_text("ref: ../../../etc/passwd\n")
     (tmp_path / "all" / "di" / ".git" / "HEAD").write_text("ref: refs/heads/none\n")
+    (tmp_path / "all" / "ed" / ".git" / "HEAD").write_text(f"ref: refs/heads/{'e' * 300}\n")
     manifest, files = take_in(tmp_path / "all", DEADLINE)
     found = by_folder(manifest)
-    assert files == {"ada": {"silu.py": SILU}, "bo": {}, "cy": {}, "di": {}}
-    for name, says in (("bo", "git cannot read it"), ("cy", "a branch expected"), ("di", "has no commit")):
+    assert files == {"ada": {"silu.py": SILU}, "bo": {}, "cy": {}, "di": {}, "ed": {}}
+    for name, says in (("bo", "git cannot read it"), ("cy", "a branch expected"), ("di", "has no commit"),
+                       ("ed", "its .git cannot be read: File name too long")):
         assert says in found[name].problems[0] and "\n" not in found[name].problems[0]

@@ -53,6 +53,24 @@ def test_canvas(tmp_path: Path, packed: bool) -> None:
                                      "roe_22_24_notes.pdf": "no assignment's file"}
 
 
+def test_a_number_is_canvass_where_the_rest_is_what_the_course_expects(tmp_path: Path) -> None:
+    silu, gemm = (zipped(tmp_path / f"{name}.zip", {f"{name}.py": source_of(name)}).read_bytes()
+                  for name in ("silu", "gemm"))
+    manifest, files = take_in(laid_out(tmp_path / "all", {
+        "ada_1_10_part-1.zip": silu, "ada_1_11_part-2.zip": gemm, "bo_2_12_kernels-1.zip": silu,
+        "cy_3_13_task-1.py": SILU, "cy_3_14_task-2.py": GEMM, "di_4_15_silu-1.py": "old", "di_4_16_silu-2.py": SILU,
+        "ed_5_17_kernels.zip": silu, "ed_5_18_kernels-1.zip": silu}))
+    both = {"silu.py": SILU, "gemm.py": GEMM}
+    held = {who: {name: text for name, text in of.items() if name in both} for who, of in files.items()}
+    assert held == {"ada_1": both, "bo_2": {"silu.py": SILU}, "cy_3": both, "di_4": {"silu.py": SILU}, "ed_5": {}}
+    found = by_folder(manifest)
+    assert whys(found["di_4"]) == {"di_4_15_silu-1.py": "an earlier upload of silu.py"}
+    # Parts or a later whole: nobody can tell, so that it is told.
+    assert whys(found["ed_5"]) == dict.fromkeys(
+        ["ed_5_17_kernels.zip/silu.py", "ed_5_18_kernels-1.zip/silu.py"],
+        "one of 2 that seem to be meant for silu.py; silu.py expected")
+
+
 def test_canvas_anonymous(tmp_path: Path) -> None:
     manifest, files = take_in(laid_out(tmp_path / "all", {
         "anon_aB3xZ_10_silu.py": SILU, "LATE_anon_Qq9_11_silu.py": SILU, "anon_77_12_gemm.py": GEMM}))
@@ -122,9 +140,9 @@ def test_gradescope(tmp_path: Path) -> None:
     manifest, files = take_in(source, replace(OPTIONS, deadline=deadline))
     found = by_folder(manifest)
     assert manifest.kind == "gradescope"
-    assert files == {"Ada_Byron_11": {"silu.py": SILU}, "Zoë_Lin_12": {"silu.py": SILU},
+    assert files == {"0123": {"silu.py": SILU}, "0777_lin_x.edu": {"silu.py": SILU},
                      "submission_13": {"silu.py": SILU}, "submission_15": {"gemm.py": GEMM}}
-    ada, group = found["Ada_Byron_11"], found["Zoë_Lin_12"]
+    ada, group = found["0123"], found["0777_lin_x.edu"]
     assert (ada.members[0].id, ada.members[0].email) == ("0123", "ada@x.edu")
     assert (ada.submitted_at, ada.late) == ("2026-03-01T23:10:00+01:00", False)
     # Told apart by the instant: 22:30 UTC is later than 23:20 in Berlin.
@@ -133,6 +151,24 @@ def test_gradescope(tmp_path: Path) -> None:
     assert (found["submission_13"].members[0].id, found["submission_13"].submitted_at) == ("13", None)
     assert "does not stand in submission_metadata.yml" in found["submission_15"].problems[0]
     assert [left.name for left in manifest.left] == ["submission_14"]
+
+
+def test_who_hands_in_again_at_gradescope_stays_one_student(tmp_path: Path) -> None:
+    def taken(number: int, *people: str) -> dict[str, list[str]]:
+        source = laid_out(tmp_path / str(number), {
+            "submission_metadata.yml": f"submission_{number}:\n  :submitters:\n" + "".join(
+                f"  - :name: {name}\n    :sid: {ident}\n    :email: {mail}\n"
+                for name, ident, mail in (one.split(",") for one in people)),
+            f"submission_{number}/silu.py": SILU})
+        return {one.folder: one.origin for one in take_in(source)[0].submissions}
+
+    jane, bo = "Jane (she/her),jd1,jd@x.edu", "Bo,~,bo@x.edu"
+    assert taken(111, jane) == {"jd1": ["submission_111"]} and taken(222, jane) == {"jd1": ["submission_222"]}
+    # Its members come in any order.
+    assert taken(333, jane, bo) == {"bo_x.edu_jd1": ["submission_333"]}
+    assert taken(444, bo, jane) == {"bo_x.edu_jd1": ["submission_444"]}
+    # Who has neither is called by name, which is no path.
+    assert taken(555, "Jane (she/her),~,~") == {"Jane_she_her": ["submission_555"]}
 
 
 @pytest.mark.parametrize("text", ["a: [", "- 1\n", "\x00"])
