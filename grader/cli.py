@@ -14,7 +14,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from grader.bench import command as bench_command
-from grader.console import AUTHORS, INFRASTRUCTURE_ERROR, STUDENTS, TEACHERS, console, errors, names_in
+from grader.console import AUTHORS, INFRASTRUCTURE_ERROR, STUDENTS, TAS, console, errors, names_in
 from grader.console import usage as _usage
 from grader.exports import command as exports
 from grader.intake import command as intake
@@ -46,11 +46,11 @@ app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.command("inspect", rich_help_panel=STUDENTS)(inspect_command.inspect)
 app.command(rich_help_panel=STUDENTS)(bench_command.bench)
-app.command(rich_help_panel=TEACHERS)(grade_command.grade)
-app.command(rich_help_panel=TEACHERS)(grade_command.regrade)
-app.command(rich_help_panel=TEACHERS)(intake.intake)
-app.command(rich_help_panel=TEACHERS)(calibrate_command.calibrate)
-app.add_typer(exports.app, name="export", rich_help_panel=TEACHERS)
+app.command(rich_help_panel=TAS)(grade_command.grade)
+app.command(rich_help_panel=TAS)(grade_command.regrade)
+app.command(rich_help_panel=TAS)(intake.intake)
+app.command(rich_help_panel=TAS)(calibrate_command.calibrate)
+app.add_typer(exports.app, name="export", rich_help_panel=TAS)
 verbs.add_to(app)
 # Students' kit has no cluster.
 CLUSTER = importlib.util.find_spec("grader.cluster") is not None
@@ -116,7 +116,7 @@ def check(
     raise typer.Exit(status)
 
 
-@app.command(rich_help_panel=TEACHERS)
+@app.command(rich_help_panel=TAS)
 def doctor() -> None:
     """Say what this machine can do: device, grading, isolation, versions, what is missing and how to get it."""
     from grader.run import doctor as examine
@@ -132,7 +132,7 @@ def doctor() -> None:
     raise typer.Exit(INFRASTRUCTURE_ERROR if any(f.fatal for f in findings) else 0)
 
 
-@app.command(rich_help_panel=TEACHERS)
+@app.command(rich_help_panel=TAS)
 def assignments() -> None:
     """List the assignments: signature, cases, points, what they are timed against."""
     try:
@@ -200,7 +200,7 @@ def handouts(
         raise typer.Exit(1)
 
 
-@app.command(rich_help_panel=TEACHERS)
+@app.command(rich_help_panel=TAS)
 def kit(
     out: Annotated[Path, typer.Argument(help="The folder to make; a zip of it is made beside it.")],
     course: Annotated[Path, typer.Option(help="Whose assignments go into it.")] = COURSE,

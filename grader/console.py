@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 # What `kernelmark --help` lists together.
-STUDENTS, TEACHERS, AUTHORS = "For students", "For TAs", "For authors of assignments"
+STUDENTS, TAS, AUTHORS = "For students", "For TAs", "For authors of assignments"
 USAGE_ERROR = 2
 INFRASTRUCTURE_ERROR = 3
 

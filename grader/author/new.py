@@ -173,7 +173,7 @@ def write(name: str, root: Path) -> list[Path]:
     made = {root / path.replace("NAME", name): text for path, text in FILES.items()}
     if there := [path for path in made if path.exists()]:
         raise ValueError(f"{there[0]}: there is such a file; another name expected")
-    course = read_course(catalogue.ROOT / "course.toml", frozenset(catalogue.files()))
+    course = read_course(catalogue.COURSE, frozenset(catalogue.files()))
     title = name.replace("_", " ").capitalize()
     for path, text in made.items():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -281,14 +281,14 @@ def _timing(subject: Subject) -> Iterator[str]:
 
 
 def _handout(subject: Subject) -> Iterator[str]:
-    drawn = handout.parts(subject.assignment, read_course(ROOT / "course.toml", frozenset(catalogue.files())))
+    drawn = handout.parts(subject.assignment, read_course(catalogue.COURSE, frozenset(catalogue.files())))
     yield from handout.problems(handout.handout(subject.assignment.name, subject.root), drawn)
 
 
 def _reference(subject: Subject) -> Iterator[str]:
     """The reference kernel gets full marks."""
     path = subject.root / "reference" / subject.assignment.file
-    course = read_course(ROOT / "course.toml", frozenset(catalogue.files()))
+    course = read_course(catalogue.COURSE, frozenset(catalogue.files()))
     attempt = Attempt(subject.assignment, Source(content=path.read_bytes()), course, secrets.token_bytes(32), "cpu")
     try:
         for check in (attempt.read(), *map(attempt.check, subject.cases), attempt.compiles()):

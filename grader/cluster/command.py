@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.console import INFRASTRUCTURE_ERROR, TEACHERS, errors, say, usage
+from grader.console import INFRASTRUCTURE_ERROR, TAS, errors, say, usage
 
 if TYPE_CHECKING:
     from grader.cluster.lanes import ClusterLanes
@@ -18,9 +18,9 @@ Key = Annotated[Path | None, typer.Option(help="The cluster's key, as kernelmark
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command(rich_help_panel=TEACHERS)(scheduler)
-    app.command(rich_help_panel=TEACHERS)(lane)
-    app.command("cluster-key", rich_help_panel=TEACHERS)(cluster_key)
+    app.command(rich_help_panel=TAS)(scheduler)
+    app.command(rich_help_panel=TAS)(lane)
+    app.command("cluster-key", rich_help_panel=TAS)(cluster_key)
 
 
 def scheduler(

@@ -39,14 +39,13 @@ Students = Annotated[list[str] | None, typer.Option("--student", help="Of this o
 Course = Annotated[Path, typer.Option(help="The course.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
 Shown = Annotated[Visibility, typer.Option(help="When students see it.")]
-COURSE = catalogue.ROOT / "course.toml"
 
 
 @app.command()
 def canvas(
     results: Results, sheet: Sheet, out: Out, column: Annotated[str, typer.Option(
         help="The assignment's title, with or without its number.")] = "",
-    intake: Intake = None, roster: Roster = None, course: Course = COURSE, force: Force = False,
+    intake: Intake = None, roster: Roster = None, course: Course = catalogue.COURSE, force: Force = False,
 ) -> None:
     """Fill the assignment's column of the gradebook that Canvas exported, for those who have a grade."""
     from grader.exports import fill
@@ -65,7 +64,7 @@ def canvas(
 def moodle(
     results: Results, sheet: Sheet, out: Out, column: Annotated[str, typer.Option(
         help="The heading of the grades, in your Moodle's language.")] = "Grade",
-    intake: Intake = None, roster: Roster = None, course: Course = COURSE, force: Force = False,
+    intake: Intake = None, roster: Roster = None, course: Course = catalogue.COURSE, force: Force = False,
 ) -> None:
     """Fill the grades of the grading worksheet that Moodle gave out, for those who have one."""
     from grader.exports import fill
@@ -120,7 +119,7 @@ def gradescope(
 
 @app.command("gradescope-zip")
 def gradescope_zip(
-    out: Out, course: Course = COURSE, visibility: Shown = Visibility.VISIBLE, force: Force = False,
+    out: Out, course: Course = catalogue.COURSE, visibility: Shown = Visibility.VISIBLE, force: Force = False,
 ) -> None:
     """Build an autograder for Gradescope: grader, course, hidden cases. It judges answers on a CPU, not speed."""
     from grader.author.student_kit import KitError
@@ -180,7 +179,7 @@ def junit(results: Results, out: Out, student: Students = None, force: Force = F
 
 @app.command("csv")
 def table(
-    results: Results, out: Out, intake: Intake = None, roster: Roster = None, course: Course = COURSE,
+    results: Results, out: Out, intake: Intake = None, roster: Roster = None, course: Course = catalogue.COURSE,
     excel: Annotated[bool, typer.Option("--excel", help="Say that it is UTF-8, which Excel asks for.")] = False,
     force: Force = False,
 ) -> None:
@@ -197,7 +196,7 @@ def table(
 @app.command()
 def jplag(
     submissions: Annotated[Path, typer.Argument(help="A folder of students' folders, as intake writes it.")],
-    out: Annotated[Path, typer.Option(help="The folder to make.")], course: Course = COURSE,
+    out: Annotated[Path, typer.Option(help="The folder to make.")], course: Course = catalogue.COURSE,
 ) -> None:
     """Lay submissions out for JPlag, Dolos or MOSS: a folder each, and the stubs as base code."""
     from grader.exports.bundles import jplag as laid_out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -37,11 +36,12 @@ def intake(
     groups: Annotated[Path | None, typer.Option(
         help="A CSV file of group and id, where the source names one member of a group alone.")] = None,
     deadline: Annotated[str | None, typer.Option(
-        help="A time with a zone, 2026-03-01T23:59+01:00. Of git clones the last commit by then is taken.")] = None,
+        help="A time with a zone, 2026-03-01T23:59+01:00. What came later is marked late; of a git clone the last "
+             "commit by then is taken.")] = None,
     pattern: Annotated[str | None, typer.Option(
         help="A regular expression for paths below SOURCE, with groups such as (?P<id>…), name, email, section, file, "
              "time, late.")] = None,
-    course: Annotated[Path, typer.Option(help="Whose files are looked for.")] = catalogue.ROOT / "course.toml",
+    course: Annotated[Path, typer.Option(help="Whose files are looked for.")] = catalogue.COURSE,
     force: Annotated[bool, typer.Option("--force", help="Replace a folder that an intake wrote earlier.")] = False,
 ) -> None:
     """Make of a download a folder that can be graded, and say whose each file is, what is left, and why.
@@ -58,7 +58,7 @@ def intake(
         chosen = read_course(course, frozenset(known)).select(known, ())
         options = main.Options(
             {name: known[name] for name in chosen}, read_roster(roster) if roster else None,
-            read_groups(groups) if groups else None, pattern, _instant(deadline) if deadline else None)
+            read_groups(groups) if groups else None, pattern, kinds.instant(deadline, "--deadline") if deadline else None)
         if into is None and not dry_run:
             raise IntakeError("--into: the folder to make expected, or --dry-run")
         if into is not None and not dry_run:
@@ -137,15 +137,6 @@ def folders(folder: Path, names: Sequence[str]) -> list[str]:
     return [one for name in names for one in of.get(name, [name])]
 
 
-def _instant(text: str) -> datetime.datetime:
-    try:
-        if (time := datetime.datetime.fromisoformat(text)).tzinfo is not None:
-            return time
-    except ValueError:
-        pass
-    raise IntakeError(f"--deadline: {text!r}; a time with a zone such as 2026-03-01T23:59+01:00 expected")
-
-
 def _inside(source: Path, into: Path) -> str | None:
     inner, outer = into.resolve(), source.resolve()
     if source.is_dir() and inner.is_relative_to(outer):
@@ -160,7 +151,7 @@ def _table(found: Manifest, known: Mapping[str, str]) -> Table:
     nobody = _nobodys(found, known)
     for one in found.submissions:
         missing = [file for file in known.values() if file not in one.taken and file not in nobody]
-        taken = [file if (name := _handed_in(one, origin, found.kind)) == file else f"{file} ← {name}"
+        taken = [file if (name := _handed_in(one, origin, found.kind, known)) == file else f"{file} ← {name}"
                  for file, origin in one.taken.items()]
         table.add_row(Text(", ".join(map(_who, one.members))), Text(_when(one)), Text("\n".join(
             [*taken, *([f"missing: {', '.join(missing)}"] if missing else [])])), Text("\n".join(
@@ -168,10 +159,10 @@ def _table(found: Manifest, known: Mapping[str, str]) -> Table:
     return table
 
 
-def _handed_in(one: HandIn, origin: str, kind: Kind) -> str:
+def _handed_in(one: HandIn, origin: str, kind: Kind, known: Mapping[str, str]) -> str:
     """The name of a file that was taken, without what the platform put before it."""
     if kind == "canvas":
-        return kinds.uploaded(origin)
+        return kinds.uploaded(origin, known.values())
     if kind == "git":
         # The commit.
         return origin.partition("/")[2] or origin

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from grader.console import INFRASTRUCTURE_ERROR, TEACHERS, errors, names_in, say
+from grader.console import INFRASTRUCTURE_ERROR, TAS, errors, names_in, say
 from grader.console import usage as _usage
 from grader.intake.manifest import ManifestError, read_manifest
 from grader.model import catalogue
@@ -26,17 +26,16 @@ from grader.records.store import FOLDER, Store, StoreError
 
 Out = Annotated[Path, typer.Option(help="The folder of results.")]
 CourseFile = Annotated[Path, typer.Option("--course", help="Points, thresholds, policy for late work.")]
-COURSE = catalogue.ROOT / "course.toml"
 WHO = "a folder of results, or an id of the roster or of intake.json"
 
 
 def add_to(app: typer.Typer) -> None:
     """Adds these commands to the command line's."""
     for name, command in (("rescore", rescore), ("diff", diff), ("apply", apply), ("explain-grade", explain_grade)):
-        app.command(name, rich_help_panel=TEACHERS)(command)
+        app.command(name, rich_help_panel=TAS)(command)
 
 
-def rescore(out: Out = Path("results"), course: CourseFile = COURSE) -> None:
+def rescore(out: Out = Path("results"), course: CourseFile = catalogue.COURSE) -> None:
     """Give the points and thresholds of now for the checks and times on record. Runs no submission's code.
 
     The new attempts stand beside the old: `kernelmark diff` shows what would change, `kernelmark apply` changes it.
@@ -107,7 +106,7 @@ def apply(
 def explain_grade(
     student: Annotated[str, typer.Argument(help="Whose, by folder or id; without it a line for each student.")] = "",
     out: Out = Path("results"),
-    course: CourseFile = COURSE,
+    course: CourseFile = catalogue.COURSE,
     roster: Annotated[Path | None, typer.Option(help="roster.csv, with late_days.")] = None,
     intake: Annotated[Path | None, typer.Option(
         help="The folder that kernelmark intake wrote, whose names lead to a roster that came later.")] = None,

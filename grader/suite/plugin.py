@@ -69,7 +69,7 @@ def _context_by_hand(config: pytest.Config, folder: Path) -> Context:
     if not folder.is_dir():
         raise pytest.UsageError(f"--submission {folder}: a student's folder expected")
     assignments = catalogue.assignments()
-    path = Path(config.getoption("--course") or catalogue.ROOT / "course.toml")
+    path = Path(config.getoption("--course") or catalogue.COURSE)
     try:
         rules = course.read_course(path, frozenset(assignments))
     except course.CourseError as error:
