@@ -163,7 +163,9 @@ def write(chosen: Chosen, folder: Path) -> None:
     for file, path in chosen.taken.items():
         shutil.copyfile(path, folder / file)
     for path in chosen.beside:
-        target = folder / path.relative_to(chosen.root)
-        if path.is_file() and not target.exists():
+        inside = path.relative_to(chosen.root)
+        # What was taken may have its name, or that of the folder it lies in.
+        if path.is_file() and inside.parts[0] not in chosen.taken:
+            target = folder / inside
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)

@@ -58,17 +58,18 @@ def intake(
         chosen = read_course(course, frozenset(known)).select(known, ())
         options = main.Options(
             {name: known[name] for name in chosen}, read_roster(roster) if roster else None,
-            read_groups(groups) if groups else None, pattern, kinds.instant(deadline, "--deadline") if deadline else None)
+            read_groups(groups) if groups else None, pattern,
+            kinds.instant(deadline, "--deadline") if deadline else None)
         if into is None and not dry_run:
             raise IntakeError("--into: the folder to make expected, or --dry-run")
         if into is not None and not dry_run:
             main.may_be_written(into, force=force)
             if (inner := _inside(source, into)) is not None:
                 raise IntakeError(f"--into {into}: lies {inner}; a folder beside it expected")
-        beside = None if dry_run or into is None else into.absolute().parent
-        if beside is not None:
-            beside.mkdir(parents=True, exist_ok=True)
-        with main.taken_in(source, options, beside) as (found, made):
+        parent = None if dry_run or into is None else into.absolute().parent
+        if parent is not None:
+            parent.mkdir(parents=True, exist_ok=True)
+        with main.taken_in(source, options, parent) as (found, made):
             if dry_run:
                 console.print(_table(found, options.known))
             elif into is not None:

@@ -36,12 +36,12 @@ class Options:
 
 
 @contextlib.contextmanager
-def taken_in(source: Path, options: Options, beside: Path | None = None) -> Iterator[tuple[Manifest, Path]]:
+def taken_in(source: Path, options: Options, parent: Path | None = None) -> Iterator[tuple[Manifest, Path]]:
     """The manifest of a source, and a folder that holds it and the submissions, until the block ends.
 
-    It is made in the folder `beside`, by default a temporary one. Raises IntakeError, and OSError.
+    It is made in the folder `parent`, by default a temporary one. Raises IntakeError, and OSError.
     """
-    work = Path(tempfile.mkdtemp(prefix=WORK, dir=beside))
+    work = Path(tempfile.mkdtemp(prefix=WORK, dir=parent))
     try:
         made = work / "class"
         made.mkdir()
@@ -51,18 +51,23 @@ def taken_in(source: Path, options: Options, beside: Path | None = None) -> Iter
 
 
 def place(made: Path, into: Path, *, force: bool) -> None:
-    """Moves a folder that was made to its place, in one step. Raises IntakeError."""
+    """Moves a folder that was made to its place. One that is replaced is missing there between two renames alone, and
+    comes back unless the new one arrives. Raises IntakeError, and OSError."""
     may_be_written(into, force=force)
     if not into.exists():
         made.rename(into)
         return
-    old = made.with_name("old")
-    into.rename(old)
+    # Not to the folder of the work, which `taken_in` deletes whatever happens.
+    aside = Path(tempfile.mkdtemp(prefix=WORK, dir=into.absolute().parent))
+    old = aside / "old"
     try:
+        into.rename(old)
         made.rename(into)
-    except OSError:
-        old.rename(into)
-        raise
+    finally:
+        # After Ctrl-C as well; where this fails, the old one stays aside.
+        if not into.exists():
+            old.rename(into)
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def may_be_written(into: Path, *, force: bool) -> None:

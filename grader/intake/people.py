@@ -74,9 +74,9 @@ class Register:
                  if (student := self._names.get(name)) is not None}
         if len(known) == 1:
             return next(iter(known.values()))
-        # A clone is called after assignment and user: `kernels-adab`.
-        ends = [one for key, one in self._ids.items() if member.id.casefold().endswith((f"-{key}", f"_{key}"))]
-        return ends[0] if len(ends) == 1 else None
+        # A clone is called after assignment and user: `kernels-adab`. `kernels-john-smith` is not smith's.
+        ends = [key for key in self._ids if member.id.casefold().endswith((f"-{key}", f"_{key}"))]
+        return self._ids[max(ends, key=len)] if ends else None
 
     def _named_group(self, member: Member, found: Found) -> str | None:
         return next((name for name in (member.id, member.name, found.folder) if name in self._groups), None)

@@ -104,6 +104,14 @@ def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytes
         ["ada/hw/closed", "bo/closed"], "cannot be read: Permission denied; a readable folder expected")
 
 
+def test_a_folder_of_a_files_name_costs_nobody_anything(tmp_path: Path) -> None:
+    # The notebook seems to be meant for gemm.py, and its folder has the name of what is taken from another.
+    laid_out(tmp_path / "all", {"ada/silu.py/gemm.ipynb": "{}", "ada/hw/silu.py": SILU, "bo/silu.py": SILU})
+    manifest, written = take_in(tmp_path / "all")
+    assert written == {"ada": {"silu.py": SILU}, "bo": {"silu.py": SILU}}
+    assert whys(manifest.submissions[0]) == {"silu.py/gemm.ipynb": "no Python file; gemm.py expected"}
+
+
 def test_an_archive_is_told_of_once(tmp_path: Path) -> None:
     nothing = zipped(tmp_path / "hw.zip", {}).read_bytes()
     laid_out(tmp_path / "all", {"ada/hw.zip": nothing, "bo/hw.zip": b"PK\3\4 no"})

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from grader.intake.main import place, taken_in
 from grader.intake.manifest import FILE, read_manifest
 from grader.model.submission import find_submissions
 from tests.command import SILU, kernelmark
-from tests.intake.made import laid_out, zipped
+from tests.intake.made import OPTIONS, laid_out, zipped
 from tests.intake.test_kinds import CANVAS, METADATA
 
 
@@ -84,6 +88,39 @@ def test_an_existing_folder_is_left_alone(tmp_path: Path) -> None:
     assert done.returncode == 2 and "week2: lies in " in done.stderr and not (tmp_path / "class" / "week2").exists()
     (tmp_path / "empty").mkdir()
     assert kernelmark("intake", source, "--into", "empty", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize("done", [False, True], ids=["before", "after"])
+def test_the_old_folder_stands_until_the_new_one_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int, done: bool,
+) -> None:
+    into = tmp_path / "class"
+    for who in ("old", "new"):
+        source = laid_out(tmp_path / who, {f"{who}_11_2_silu.py": SILU})
+        with pytest.raises(KeyboardInterrupt) if who == "new" else contextlib.nullcontext(), \
+                taken_in(source, OPTIONS, tmp_path) as (_, made):
+            if who == "new":
+                monkeypatch.setattr(Path, "rename", interrupted(Path.rename, step, done=done))
+            place(made, into, force=True)
+    (one,) = read_manifest(into).submissions
+    assert one.folder == ("new_11" if (step, done) == (2, True) else "old_11")
+    assert sorted(os.listdir(tmp_path)) == ["class", "new", "old"]
+
+
+def interrupted(rename: Callable[[Path, Path], Path], step: int, *, done: bool) -> Callable[[Path, Path], Path]:
+    """With Ctrl-C at this call of it, before it or when it is done."""
+    calls = itertools.count(1)
+
+    def call(path: Path, target: Path) -> Path:
+        mine = next(calls) == step
+        if mine and not done:
+            raise KeyboardInterrupt
+        path = rename(path, target)
+        if mine:
+            raise KeyboardInterrupt
+        return path
+    return call
 
 
 USAGE = {

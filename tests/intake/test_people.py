@@ -24,8 +24,10 @@ ROSTER = [Student("ada", "Ada Byron", "ada@x.edu", "B"), Student("lin", "李 雷
     (Member(id="9", name="李雷"), "lin"), (Member(id="9", name="雷李"), "lin"), (Member(id="Ada Byron"), "ada"),
     (Member(id="9", name="vandermeerzoë"), "zoe"), (Member(id="9", name="Zoe\u0308 van der Meer"), "zoe"),
     (Member(id="kernels-lin"), "lin"),
-    # Two of a name, two whose ids it ends in, nobody.
-    (Member(id="9", name="doejane"), None), (Member(id="hw-bo-ada"), None), (Member(id="9", name="poe"), None),
+    # It ends in another's id, too, which is shorter.
+    (Member(id="hw-bo-ada"), "bo-ada"),
+    # Two of a name, nobody.
+    (Member(id="9", name="doejane"), None), (Member(id="9", name="poe"), None),
     (Member(id="9"), None),
 ])
 def test_a_member_is_found_or_unknown(member: Member, who: str | None) -> None:
