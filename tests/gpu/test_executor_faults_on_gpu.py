@@ -76,7 +76,8 @@ def test_what_cuda_reports_is_told_and_the_judge_lives_on(executor: Executor, ma
     program = done(executor.load(plan, binaries))
     done(executor.bind(slots))
     started = time.monotonic()
-    lost = executor.run(program, 0, seconds=1.0)
+    # The device may be busy with other tests; a kernel without end is not waited for.
+    lost = executor.run(program, 0, seconds=1.0 if make is endless else 30.0)
     print(f"{kind}: {time.monotonic() - started:.2f} s, {lost}")
     assert isinstance(lost, Lost)
     assert lost.kind == kind
