@@ -13,8 +13,6 @@ from types import MappingProxyType
 from typing import Any
 from unittest import mock
 
-from rich.console import ConsoleDimensions
-
 from grader.cli import app
 from grader.console import console, errors
 from grader.model.catalogue import ROOT
@@ -45,10 +43,9 @@ def kernelmark(
 
 def _here(arguments: list[str], cwd: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     out, err, code = io.StringIO(), io.StringIO(), 0
-    for one in (console, errors):
-        one.size = ConsoleDimensions(200, 25)
-    with (contextlib.chdir(cwd), mock.patch.dict(os.environ, environment), contextlib.redirect_stdout(out),
-          contextlib.redirect_stderr(err)):
+    # pytest's own width is known to consoles since they were made.
+    with (contextlib.chdir(cwd), mock.patch.dict(os.environ, environment), mock.patch.object(console, "_width", 200),
+          mock.patch.object(errors, "_width", 200), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)):
         try:
             app(arguments, prog_name="kernelmark")
         except SystemExit as end:

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from grader.cli import app
+from grader.console import console
 from grader.forkserver import isolation
 from grader.forkserver.handle import InfrastructureError
 from grader.judge.lane import close_lane
@@ -45,7 +46,8 @@ def test_a_broken_assignment_and_a_browser_that_does_not_answer_are_lines_among_
     monkeypatch.setattr(catalogue, "assignments", lambda: real(tmp_path))
     monkeypatch.setattr(doctor, "BROWSER_SECONDS", 0.2)
     monkeypatch.setenv("PATH", str(tmp_path))
-    done = CliRunner().invoke(app, ["doctor"], env={"COLUMNS": "300"})
+    monkeypatch.setattr(console, "_width", 300)
+    done = CliRunner().invoke(app, ["doctor"])
     assert done.exit_code == 3, done
     lines = [line.split(maxsplit=2) for line in done.output.splitlines()]
     (grading,) = [line for line in lines if line[:2] == ["FAIL", "grading"]]
