@@ -77,7 +77,7 @@ def fastest(call: Callable[[], Any], rounds: int) -> float:
 def simulated(name: str, sizes: dict[str, int]) -> tuple[float, float, bool]:
     """Milliseconds to read the kernels and to run them, and whether the answer was right."""
     case = Case(name="benchmark", sizes=sizes)
-    plan = plan_file(ROOT / "reference" / f"{name}.py", assignment_of(name), case, debug=True)
+    plan = plan_file(ROOT / "reference" / f"{name}.py", assignment_of(name), case)
     assert isinstance(plan, Plan), plan
     given = tensors(name, sizes)
     memories = [memory(each) for each in given]

@@ -111,6 +111,7 @@ ASSIGNMENT = assignment(
     distributions=distributions,
     tolerance=tolerance,
     rows="a",
+    columns=lambda inputs, index: {**inputs, "b": inputs["b"][:, index]},
     spot_check=spot_check,
     flop=lambda sizes: 2 * sizes["M"] * sizes["N"] * sizes["K"],
     mistakes=mistakes(

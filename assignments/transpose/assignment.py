@@ -71,6 +71,7 @@ ASSIGNMENT = assignment(
     distributions=distributions,
     # Rows of out are columns of x.
     rows=lambda inputs, index: {"x": inputs["x"][:, index]},
+    columns=lambda inputs, index: {"x": inputs["x"][index]},
     right_by_nature={
         **dict.fromkeys(("1x1: the input", "1x1: the mean"), "one element: its mean and its transpose are itself"),
         **dict.fromkeys(("1x37: the input", "41x1-bits: the input"),

@@ -74,7 +74,7 @@ def recorded(assignment: Assignment, case: Case, source: Source, course: Course)
     """A file with the plan of a case, each autotuner at what is fastest here. Raises InfrastructureError."""
     preparing = Preparing(assignment, source.content or b"", course.limits, device.properties())
     launching = Launching(assignment, lane_executors(), seconds=course.limits.call_seconds)
-    wanted = Wanted(case, ours.scalars(assignment, case), debug=False)
+    wanted = Wanted(case, ours.scalars(assignment, case))
     try:
         outcome = preparing.plan([wanted])
         found: object = outcome.loading or outcome.outcomes[0]

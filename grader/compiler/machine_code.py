@@ -13,9 +13,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from triton import knobs
-from triton._C.libtriton import ir
+from triton._C.libtriton import ir, nvidia, passes
 from triton.backends.compiler import GPUTarget, Language
-from triton.backends.nvidia.compiler import get_ptxas, sm_arch_from_capability
+from triton.backends.nvidia.compiler import get_ptx_version_from_options, get_ptxas, sm_arch_from_capability
 from triton.compiler.compiler import make_backend
 
 from grader.plan.plan import Kernel, Malformed
@@ -33,34 +33,80 @@ class AssemblerError(Exception):
     """ptxas gave up; the text is what it says."""
 
 
-def to_ptx(kernel: Kernel, capability: int) -> tuple[str, dict[str, Any]]:
-    """A kernel in PTX, with lines of its source, and what a launcher has to know.
+def canonical(text: str, capability: int) -> str:
+    """A kernel's text as Triton prints it once it has parsed it, attributes each in its own place: what a reader of
+    text and a compiler read differently is gone. Raises Malformed for a text that Triton does not take."""
+    return str(_parsed(text, make_backend(GPUTarget("cuda", capability, 32))))
 
-    The text is what the front end made, so all of Triton's stages are run, where `triton.compile` of a file takes it to
-    have the first of them behind it. Raises Malformed for a text that Triton does not take, and RuntimeError where it
-    gives up later, with its diagnostics on stderr.
+
+def without_checks(text: str) -> str:
+    """A canonical text without Triton's checks of assertions and overflow. What was computed for them alone is dead:
+    Triton's first stage takes it out."""
+    return "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("tt.assert "))
+
+
+class Stages:
+    """A kernel on its way through Triton's stages, from a canonical text.
+
+    The text is what the front end made, so all of them are run, where `triton.compile` of a file takes it to have the
+    first of them behind it. Raises Malformed for a text that Triton does not take. A stage raises RuntimeError where it
+    gives up, with its diagnostics on stderr.
     """
-    backend = make_backend(GPUTarget("cuda", capability, 32))
-    options = backend.parse_options(kernel.options.model_dump())
+
+    def __init__(self, kernel: Kernel, capability: int) -> None:
+        backend = make_backend(GPUTarget("cuda", capability, 32))
+        self.options = backend.parse_options(kernel.options.model_dump())
+        self._capability = capability
+        self._module = _parsed(kernel.ttir if kernel.options.debug else without_checks(kernel.ttir), backend)
+        self._stages: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
+        backend.add_stages(self._stages, self.options, Language.TRITON)
+        self.metadata: dict[str, Any] = {"num_warps": self.options.num_warps}
+
+    def run(self, *stages: str) -> str:
+        """The text after these stages, which follow those that were run before."""
+        with knobs.compilation.scope():
+            knobs.compilation.disable_line_info = False
+            for stage in stages:
+                self._module = self._stages[stage](self._module, self.metadata)
+        return str(self._module)
+
+    def shared_memory(self) -> int:
+        """Bytes of shared memory that a program takes, after the stages up to "ttgir". No other stage may follow.
+
+        The passes are those with which Triton's next stage begins, up to the one that gives each tensor its place: see
+        triton/backends/nvidia/compiler.py, `make_llir`.
+        """
+        version = get_ptx_version_from_options(self.options, self._capability)
+        manager = ir.pass_manager(self._module.context)
+        passes.ttgpuir.add_combine_tensor_select_and_if(manager)
+        passes.ttgpuir.add_allocate_warp_groups(manager)
+        passes.convert.add_scf_to_cf(manager)
+        passes.gluon.add_inliner(manager)
+        nvidia.passes.ttgpuir.add_allocate_shared_memory_nv(manager, self._capability, version)
+        manager.run(self._module, "shared_memory")
+        return int(self._module.get_int_attr("ttg.shared"))
+
+
+def to_ptx(kernel: Kernel, capability: int) -> tuple[str, dict[str, Any]]:
+    """A kernel in PTX, with lines of its source, and what a launcher has to know. Raises as `Stages` does."""
+    stages = Stages(kernel, capability)
+    ptx, options = stages.run("ttir", "ttgir", "llir", "ptx"), stages.options
+    kept = {name: stages.metadata[name] for name in _METADATA}
+    return ptx, {**kept, "num_ctas": options.num_ctas, "launch_cooperative_grid": options.launch_cooperative_grid,
+                 "launch_pdl": options.launch_pdl}
+
+
+def _parsed(text: str, backend: Any) -> Any:
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
-    with _file(kernel.ttir) as path:
+    with _file(text) as path:
         try:
             module = ir.parse_mlir_module(path, context)
         except RuntimeError:
             raise Malformed("a kernel whose text Triton does not take") from None
     module.context = context
-    stages: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
-    backend.add_stages(stages, options, Language.TRITON)
-    metadata: dict[str, Any] = {"num_warps": options.num_warps}
-    with knobs.compilation.scope():
-        knobs.compilation.disable_line_info = False
-        for stage in ("ttir", "ttgir", "llir", "ptx"):
-            module = stages[stage](module, metadata)
-    kept = {name: metadata[name] for name in _METADATA}
-    return str(module), {**kept, "num_ctas": options.num_ctas,
-                         "launch_cooperative_grid": options.launch_cooperative_grid, "launch_pdl": options.launch_pdl}
+    return module
 
 
 @contextmanager

@@ -13,13 +13,15 @@ import os
 import re
 import resource
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import prod
 from tempfile import TemporaryFile
 
 from grader.compiler.facts import read_facts
-from grader.compiler.machine_code import AssemblerError, assemble, to_ptx, without_lines
+from grader.compiler.machine_code import AssemblerError, Stages, assemble, canonical, to_ptx, without_lines
 from grader.plan import frames, messages
-from grader.plan.compiled import PTX_CHARACTERS, Binary, Problem
+from grader.plan.compiled import PTX_CHARACTERS, RESULT_BYTES, Binary, Fits, Problem
 from grader.plan.device import TARGETS
 from grader.plan.plan import Kernel, Malformed
 from grader.plan.ttir import read_kernel
@@ -30,6 +32,9 @@ _FAILED = "Failures have been detected while processing an MLIR pass pipeline"
 _MOST_PRINTED = 8 << 20
 _MOST_MESSAGE = 4000
 MOST_AT_ONCE = 8
+# Elements of a tensor for each thread, from which on a kernel is compiled to see whether it can be.
+MOST_FOR_A_THREAD = 64
+_TENSOR = re.compile(r"tensor<(\d{1,9}(?:x\d{1,9}){0,7})x")
 _TOO_SLOW = Problem(why="too_slow", message="the compiler takes too long: is a block of the kernel very large?")
 _WARM_UP = """module {
   tt.func public @warm_up(%x: !tt.ptr<f32>) {
@@ -42,6 +47,10 @@ _WARM_UP = """module {
   }
 }
 """
+
+
+class _TooMuchShared(Exception):
+    """A program needs more shared memory than the target has."""
 
 
 def prepare() -> None:
@@ -57,13 +66,27 @@ def serve(channel: frames.Channel) -> None:
             return
         try:
             source, target = descriptors
-            text = messages.Kernels.model_validate_json(os.pread(source, request.bytes, 0))
-            found = compile_kernels(text.kernels, request.target, request.seconds, _at_once(), text=request.ptx)
-            written = _write(target, found)
+            written = _write(target, _answer(request, os.pread(source, request.bytes, 0)))
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
         channel.send(messages.Compiled(seq=request.seq, bytes=written))
+
+
+def _answer(request: messages.Compile | messages.Canonicalise, contents: bytes) -> bytes:
+    if isinstance(request, messages.Canonicalise):
+        texts = messages.Texts.model_validate_json(contents).texts
+        return messages.Texts(texts=[_canonical(text, request.target) for text in texts]).model_dump_json().encode()
+    wanted = messages.Kernels.model_validate_json(contents)
+    return _joined(compile_kernels(
+        wanted.kernels, request.target, request.seconds, _at_once(), text=request.ptx, fitting=wanted.fitting))
+
+
+def _canonical(text: str, target: str) -> str:
+    try:
+        return canonical(text, int(target.removeprefix("sm_")))
+    except Malformed:
+        return ""
 
 
 def _at_once() -> int:
@@ -78,49 +101,81 @@ def compile_kernel(kernel: Kernel, target: str, *, text: bool = False) -> Binary
     try:
         read_kernel(kernel)
         ptx, metadata = to_ptx(kernel, capability)
-        most = TARGETS[target].shared_memory_per_block_optin if target in TARGETS else None
-        if most is not None and metadata["shared"] > most:
-            return Problem(why="shared_memory", message=f"out of shared memory: a program needs {metadata['shared']:,} "
-                                                        f"bytes, {target} has {most:,}")
+        _check_shared(metadata["shared"], target)
         plain = without_lines(ptx)
         cubin, said = assemble(plain, capability, fusion=kernel.options.enable_fp_fusion)
-    except Malformed as error:
-        return Problem(why="malformed", message=str(error))
-    except TimeoutError:
-        return _TOO_SLOW
-    except AssemblerError as error:
-        return Problem(why="assembler", message=str(error)[:_MOST_MESSAGE])
     except Exception as error:
-        # Whatever Triton raises: of its exceptions none is documented.
-        return Problem(why="compiler", message=f"{type(error).__name__}: {error}"[:_MOST_MESSAGE])
+        return _problem(error)
     facts = read_facts(ptx, said, metadata["shared"])
     return Binary(
         cubin=base64.b64encode(cubin).decode(), facts=facts, metadata=json.dumps(metadata),
         ptx=ptx[:PTX_CHARACTERS] if text else "")
 
 
+def fit_kernel(kernel: Kernel, target: str) -> Fits | Problem:
+    """Whether the target can start a kernel. Machine code is made only where there is so much for each thread that the
+    compiler may give up on it."""
+    found = [prod(map(int, sizes.split("x"))) for sizes in set(_TENSOR.findall(kernel.ttir))]
+    if max(found, default=1) > MOST_FOR_A_THREAD * 32 * kernel.options.num_warps:
+        made = compile_kernel(kernel, target)
+        return made if isinstance(made, Problem) else Fits(shared=made.facts.shared)
+    try:
+        read_kernel(kernel)
+        stages = Stages(kernel, int(target.removeprefix("sm_")))
+        stages.run("ttir", "ttgir")
+        shared = stages.shared_memory()
+        _check_shared(shared, target)
+    except Exception as error:
+        return _problem(error)
+    return Fits(shared=shared)
+
+
+def _check_shared(shared: int, target: str) -> None:
+    most = TARGETS[target].shared_memory_per_block_optin if target in TARGETS else shared
+    if shared > most:
+        raise _TooMuchShared(f"out of shared memory: a program needs {shared:,} bytes, {target} has {most:,}")
+
+
+def _problem(error: Exception) -> Problem:
+    match error:
+        case Malformed():
+            return Problem(why="malformed", message=str(error))
+        case TimeoutError():
+            return _TOO_SLOW
+        case AssemblerError():
+            return Problem(why="assembler", message=str(error)[:_MOST_MESSAGE])
+        case _TooMuchShared():
+            return Problem(why="shared_memory", message=str(error))
+    # Whatever Triton raises: of its exceptions none is documented.
+    return Problem(why="compiler", message=f"{type(error).__name__}: {error}"[:_MOST_MESSAGE])
+
+
 def compile_kernels(
-    kernels: Sequence[Kernel], target: str, seconds: int, at_once: int = 1, *, text: bool = False
+    kernels: Sequence[Kernel], target: str, seconds: int, at_once: int = 1, *, text: bool = False,
+    fitting: Sequence[Kernel] = (),
 ) -> list[str]:
-    """For each kernel a `Binary` or a `Problem`, as JSON. `seconds` of processor time are for each; `at_once` children
-    share them out."""
+    """For each kernel a `Binary` or a `Problem`, as JSON, then for each of `fitting` whether it `Fits`. `seconds` of
+    processor time are for each; `at_once` children share them out."""
     outcomes: dict[int, str] = {}
-    shares = [list(range(first, len(kernels), at_once)) for first in range(at_once)]
+    wanted: list[Callable[[], Binary | Fits | Problem]] = [
+        *(partial(compile_kernel, one, target, text=text) for one in kernels),
+        *(partial(fit_kernel, one, target) for one in fitting)]
+    shares = [list(range(first, len(wanted), at_once)) for first in range(at_once)]
     while shares := [share for share in shares if share]:
-        children = [_Child([kernels[number] for number in share], target, seconds, text) for share in shares]
+        children = [_Child([wanted[number] for number in share], seconds) for share in shares]
         for share, child in zip(shares, children, strict=True):
             found = child.outcomes()
             outcomes.update(zip(share, found, strict=False))
             # Another child compiles what comes after a kernel that ended its child.
             del share[: len(found)]
-    return [outcomes[number] for number in range(len(kernels))]
+    return [outcomes[number] for number in range(len(wanted))]
 
 
 class _Child:
     """A process that compiles kernels one after another, until all are done or one ends it."""
 
-    def __init__(self, kernels: Sequence[Kernel], target: str, seconds: int, text: bool) -> None:
-        self._count = len(kernels)
+    def __init__(self, work: Sequence[Callable[[], Binary | Fits | Problem]], seconds: int) -> None:
+        self._count = len(work)
         self._printed = TemporaryFile("w+", errors="replace")  # noqa: SIM115 -- closed where outcomes are read
         self._written = TemporaryFile("w+")  # noqa: SIM115
         self._pid = os.fork()
@@ -129,11 +184,11 @@ class _Child:
         try:
             for standard in (1, 2):
                 os.dup2(self._printed.fileno(), standard)
-            for kernel in kernels:
+            for one in work:
                 os.lseek(2, 0, os.SEEK_SET)
                 os.ftruncate(2, 0)
                 _limit(seconds)
-                outcome = compile_kernel(kernel, target, text=text)
+                outcome = one()
                 if isinstance(outcome, Problem) and outcome.why == "compiler":
                     outcome = _explained(outcome, _text(2))
                 self._written.write(outcome.model_dump_json() + "\n")
@@ -178,9 +233,9 @@ def _explained(problem: Problem, printed: str) -> Problem:
     return problem.model_copy(update={"message": message[:_MOST_MESSAGE], "line": line})
 
 
-def _write(descriptor: int, outcomes: Sequence[str]) -> int:
-    """Writes `Binaries` to a memory file of fixed size; what has no room there becomes a problem."""
-    room = os.fstat(descriptor).st_size - 1024
+def _joined(outcomes: Sequence[str]) -> bytes:
+    """`Binaries` as JSON; what has no room in a memory file of the size that there is becomes a problem."""
+    room = RESULT_BYTES - 1024
     kept = []
     for outcome in outcomes:
         room -= len(outcome)
@@ -188,7 +243,10 @@ def _write(descriptor: int, outcomes: Sequence[str]) -> int:
             room += len(outcome)
             outcome = Problem(why="compiler", message="too much machine code in all").model_dump_json()
         kept.append(outcome)
-    data = f'{{"kernels":[{",".join(kept)}]}}'.encode()
+    return f'{{"kernels":[{",".join(kept)}]}}'.encode()
+
+
+def _write(descriptor: int, data: bytes) -> int:
     # Not written as a file: the limit for those does not speak of this one.
     with mmap.mmap(descriptor, 0) as memory:
         memory[: len(data)] = data

@@ -9,17 +9,18 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import inf
 
 import torch
 
 from grader.forkserver.conversation import Lost
 from grader.forkserver.handle import InfrastructureError
 from grader.judge import device as gpu
-from grader.judge import execution
+from grader.judge import execution, large
+from grader.judge.allowance import Allowance
 from grader.judge.buffers import NoRoomError
 from grader.judge.compare import Comparison, compare
 from grader.judge.explain import (
-    explain_assembly,
     explain_case,
     explain_failure,
     explain_findings,
@@ -34,10 +35,12 @@ from grader.judge.explain.stops import Stop
 from grader.judge.inputs import Draws
 from grader.judge.inspection import Seen, inspection_of, look_at_timed
 from grader.judge.lane import lane_baselines, lane_executors
+from grader.judge.large import Look
 from grader.judge.launching import Launching
 from grader.judge.planning import Planning, Unplanned, Wanted
 from grader.judge.preparing import Preparing, kernels_of
 from grader.judge.simulation import Ran, Simulation
+from grader.judge.target import Target, Trouble
 from grader.judge.timing.measure import fitting, measure
 from grader.judge.timing.pool import Wrong
 from grader.judge.timing.tuning import tuned
@@ -49,11 +52,10 @@ from grader.model.launched import Inspection
 from grader.model.result import CheckResult, Detail, FailureKind, Outcome, Timing
 from grader.model.submission import Source
 from grader.model.text import clean
-from grader.plan.check import foreign
 from grader.plan.compiled import Binary, Problem
 from grader.plan.device import TARGETS
 from grader.plan.findings import Finding
-from grader.plan.messages import Answers, kernel_key
+from grader.plan.messages import Answers
 from grader.plan.plan import Kernel, Plan
 
 # Checks before they are made.
@@ -87,9 +89,9 @@ def expected_checks(assignment: Assignment, device: str) -> tuple[CheckResult, .
 class Attempt:
     """Judges one assignment of one submission. Each method runs one check; `close` ends it.
 
-    Cases that only a GPU runs, and those that are timed, are planned without one too: what a GPU would make of them is
-    known before there is one. With one, a case whose answer is wrong is planned for a simulator as well, which tells
-    the line. `quiet` returns when nothing else of the grading keeps processors busy."""
+    With a GPU and without, the same calls are planned in the same order, and a simulator runs the cases that it can:
+    what it finds with certainty counts on either. `quiet` returns when nothing else of the grading keeps processors
+    busy."""
 
     def __init__(
         self, assignment: Assignment, source: Source, course: Course, seed: bytes, device: str, *,
@@ -107,23 +109,19 @@ class Attempt:
         self._quiet = quiet
         self._call_seconds = course.limits.call_seconds
         on = gpu.properties() if self._gpu else TARGETS[course.gpu.target]
-        self._preparing = Preparing(assignment, source.content or b"", course.limits, on)
+        allowance = Allowance(inf if self._gpu else course.limits.attempt_seconds)
+        self._preparing = Preparing(assignment, source.content or b"", course.limits, on, allowance)
         self._simulation = Simulation(
             lambda: self._preparing.start("simulator"), operations=OPERATIONS, seconds=self._call_seconds,
-            granule=on.granule)
+            granule=on.granule, allowance=allowance)
         self._launching = Launching(assignment, lane_executors(), seconds=self._call_seconds) if self._gpu else None
-        # A simulator wants Triton's checks in a kernel, a GPU does not.
-        timed = {case.name: case for case in (*(assignment.cases if self._gpu else ()), *assignment.timed)}
-        self._wanted = [
-            Wanted(case, self._draws.scalars(case), debug, Answers(candidate=number))
-            for cases, debug in ((() if self._gpu else assignment.cases, True), (timed.values(), False))
-            for number, case in enumerate(cases)]
+        cases = {case.name: case for case in (*assignment.cases, *assignment.timed)}
+        self._wanted = [Wanted(case, self._draws.scalars(case), Answers(candidate=number))
+                        for number, case in enumerate(cases.values())]
         self._hidden = {case.name for case in assignment.cases if case.hidden}
         self._planning = Planning()
-        self._plans: dict[tuple[str, bool], Plan | Unplanned] = {}
-        # For a simulator, beside a GPU; None before the first answer that is wrong.
-        self._simulated_plans: dict[str, Plan | Unplanned] | None = None
-        self._witness = Witness(assignment, self._text, self._simulation, self._plan_to_simulate)
+        self._plans: dict[str, Plan | Unplanned] = {}
+        self._witness = Witness(assignment, self._text, self._simulation, self._plan_of)
         self._source: CheckResult | None = None
         self._reading, self._looking = threading.Lock(), threading.Lock()
         self._seen: list[Seen | None] = []
@@ -158,17 +156,17 @@ class Attempt:
             return self._source_failed(self._told(self._planning.loading))
         # Afterwards, in planners of their own: what host code learns of a hidden case goes into no other plan or print.
         outcomes = self._planning.outcomes + (self._preparing.plan(hidden).outcomes if hidden else [])
-        self._plans = dict(zip(((one.case.name, one.debug) for one in public + hidden), outcomes, strict=True))
+        self._plans = dict(zip((one.case.name for one in public + hidden), outcomes, strict=True))
         if self._gpu:
             # All at once: where there are cores for it, they are compiled side by side.
             self._preparing.binaries(kernels_of(self._plans.values()))
-            self._pass_over(public)
-            self._pass_over(hidden)
+        self._pass_over(public)
+        self._pass_over(hidden)
         return SOURCE.model_copy(update={"outcome": "passed"})
 
     def _pass_over(self, wanted: Sequence[Wanted]) -> None:
         """Has the plans of these calls use configurations of autotuners that can be launched."""
-        names = [(one.case.name, one.debug) for one in wanted]
+        names = [one.case.name for one in wanted]
         found = self._preparing.launchable(wanted, [self._plans[name] for name in names])
         self._plans.update(zip(names, found, strict=True))
 
@@ -176,7 +174,7 @@ class Attempt:
         """Runs the calls of a case on fresh inputs, and compares what they leave with the oracle's answer. A `seed` of
         its own gives the planned calls other contents."""
         self.read()
-        plan = self._plans.get((case.name, not self._gpu))
+        plan = self._plans.get(case.name)
         if plan is None:
             return self._case_result(case, "not_run", Detail(kind="exception", message="not run: there is no plan"))
         if not isinstance(plan, Plan):
@@ -205,38 +203,40 @@ class Attempt:
                 return self._case_result(
                     case, "failed", self._quote(detail, "", ran.printed), seconds, comparison.worst_ratio)
             worst = max(worst, comparison.worst_ratio)
-            if not self._gpu:
-                self._findings += self._witness.masked(case, plan, inputs, ran)
+            if case.needs == "any":
+                self._findings += self._witness.masked(case, plan, inputs, ran.simulated or ran)
         return self._case_result(case, "passed", None, seconds, worst)
 
     def compiles(self) -> CheckResult:
-        """Where no answer was wrong: whether a GPU could launch what it alone runs; compiles kernels of timed cases."""
+        """Where no answer was wrong: whether a GPU could launch every kernel, and what of the sizes that it alone runs
+        can be seen without one."""
         self.read()
         if self._failed or not self._plans:
             why = "a case before has failed" if self._failed else "there is no plan"
             return self._target_result("not_run", Detail(kind="exception", message=f"not run: {why}"))
-        here = {(case.name, not self._gpu) for case in self.assignment.cases_for("cuda" if self._gpu else "cpu")}
-        unplanned = {key: plan for key, plan in self._plans.items() if not isinstance(plan, Plan)}
-        if here & unplanned.keys():
-            return self._target_result("not_run", Detail(kind="exception", message="not run: a case has no plan"))
-        for (name, _), stop in unplanned.items():
-            return self._target_result("failed", self._told(stop, f"At {name}: "), hidden=name in self._hidden)
-        if not self._gpu:
-            self._pass_over([one for one in self._wanted if not one.debug])
+        for name, stop in self._plans.items():
+            if not isinstance(stop, Plan):
+                return self._target_result("failed", self._told(stop, f"At {name}: "), hidden=name in self._hidden)
         # Before the compiler takes the place of the simulator that the cases have left.
         seen = self._look()
-        timed = kernels_of(self._plans[case.name, False] for case in self.assignment.timed)
-        kernels = {kernel_key(kernel): kernel for kernel in timed}
-        found = self._binaries(list(kernels.values()))
-        if isinstance(found, Detail):
-            return self._target_result("failed", found)
-        public, hidden = self._foreign(hidden=False), self._foreign(hidden=True)
-        if self._assembly == "refuse" and (public or hidden):
-            return self._target_result("failed", (public or hidden)[0], hidden=not public)
-        self._shown = [detail.message for detail in public]
-        code = dict(zip(kernels, found, strict=True))
-        self.inspection = inspection_of(self.assignment, seen, code, self._preparing.target) if seen else None
-        return self._target_result("passed", None)
+        target = Target(self.assignment, self._plans, self._preparing)
+        looks: list[Look] = []
+        if not self._gpu:
+            small = self.assignment.cases_for("cpu")
+            looks = target.look_at_large(
+                [one.case for one in self._wanted if one.case not in small], self._simulation, self._draws, self._text)
+        trouble = next((Trouble(look.case.name, look.detail) for look in looks if look.detail is not None), None)
+        trouble = trouble or target.trouble(refuse=self._assembly == "refuse")
+        if trouble is not None:
+            detail = trouble.what if isinstance(trouble.what, Detail) else self._told(trouble.what)
+            where = f"At {trouble.case}: " if trouble.case and detail.kind != "policy" else ""
+            detail = self._quote(detail.model_copy(update={"message": where + detail.message}), "", "")
+            return self._target_result("failed", detail, hidden=trouble.case in self._hidden)
+        self._shown = [detail.message for detail in target.foreign(self._plans.keys() - self._hidden)]
+        self.inspection = None if seen is None else inspection_of(
+            self.assignment, seen, target.code(), self._preparing.target)
+        note = large.told([look for look in looks if not look.case.hidden])
+        return self._target_result("passed", None).model_copy(update={"note": note})
 
     def time(self, case: TimedCase) -> CheckResult:
         """Times the function against the baseline, on a case of its own; every answer is checked.
@@ -264,9 +264,9 @@ class Attempt:
     def _time(
         self, launching: Launching, case: Case, slots: int, until: float
     ) -> Timing | execution.Lost | Wrong | Detail:
-        wanted = Wanted(case, self._draws.scalars(case), debug=False)
+        wanted = Wanted(case, self._draws.scalars(case))
         plan = tuned(
-            self.assignment, self._plans.get((case.name, False)) or self._preparing.plan([wanted]).outcomes[0], wanted,
+            self.assignment, self._plans.get(case.name) or self._preparing.plan([wanted]).outcomes[0], wanted,
             self._preparing, launching.executor, slots=slots, seconds=self._call_seconds, until=until)
         if not isinstance(plan, Plan):
             return plan if isinstance(plan, execution.Lost | Wrong) else self._told(plan)
@@ -298,13 +298,13 @@ class Attempt:
         if isinstance(binaries, Detail):
             return binaries
         ran = self._launching.run(case, plan, binaries, inputs)
-        if isinstance(ran, Ran) and not ran.touched and self._compared(ran, inputs[-1]).passed:
-            return ran
         if isinstance(ran, execution.Lost) and ran.kind == "time_limit":
             return self._told(ran)  # A simulator would take as long again.
         seen = self._witness.seen(case, inputs)
         if isinstance(ran, Ran):
-            return ran if seen is None else replace(ran, findings=seen.findings, accesses=seen.accesses)
+            # What a GPU forgives, such as a read past the end that no answer needs, is seen by a simulator alone.
+            return ran if seen is None else replace(
+                ran, findings=seen.findings, accesses=seen.accesses, simulated=seen)
         # What the GPU did not finish is told by the line where a simulator sees it go wrong, and is never right.
         if seen is not None and (explain_findings(self.assignment, self._text, seen.findings)
                                  or not self._compared(seen, inputs[-1]).passed):
@@ -314,17 +314,9 @@ class Attempt:
     def _compared(self, ran: Ran, inputs: Inputs) -> Comparison:
         return compare(ran.output, *answer_and_tolerance(self.assignment, inputs), ran.unwritten)
 
-    def _plan_to_simulate(self, case: Case) -> Plan | None:
-        if not self._gpu:
-            plan = self._plans.get((case.name, True))
-        else:
-            if self._simulated_plans is None:
-                small = self.assignment.cases_for("cpu")
-                wanted = [replace(one, debug=True) for one in self._wanted if one.case in small]
-                outcomes = self._preparing.plan(wanted).outcomes
-                self._simulated_plans = {one.case.name: plan for one, plan in zip(wanted, outcomes, strict=True)}
-            plan = self._simulated_plans.get(case.name)
-        return plan if isinstance(plan, Plan) else None
+    def _plan_of(self, case: Case) -> Plan | None:
+        plan = self._plans.get(case.name)
+        return plan if isinstance(plan, Plan) and case.needs == "any" else None
 
     @property
     def remarks(self) -> list[str]:
@@ -351,14 +343,6 @@ class Attempt:
             if not self._seen:
                 self._seen = [look_at_timed(self.assignment, self._plans, self._simulation)]
             return self._seen[0]
-
-    def _foreign(self, *, hidden: bool) -> list[Detail]:
-        """What kernels of hidden cases, or of the others, use beyond Triton's language, once for each kernel."""
-        found: dict[str, list[str]] = {}
-        for (name, _), plan in self._plans.items():
-            for kernel, one in foreign(plan) if isinstance(plan, Plan) and hidden == (name in self._hidden) else ():
-                found.setdefault(kernel.name, []).append(one.text)
-        return [explain_assembly(kernel, list(dict.fromkeys(names))) for kernel, names in found.items()]
 
     def _speed_result(
         self, case: Case, outcome: Outcome, detail: Detail | None, timing: Timing | None = None

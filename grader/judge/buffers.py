@@ -40,16 +40,18 @@ def memory_file(size: int = 0, contents: bytes = b"") -> int:
 
 
 class HostTensor:
-    """A CPU tensor in a memory file, `descriptor`. `tensor` is the judge's own view. Raises NoRoomError."""
+    """A CPU tensor in a memory file, `descriptor`. `tensor` is the judge's own view. A `sparse` one is of zeros, and
+    takes memory where it is written alone. Raises NoRoomError."""
 
-    def __init__(self, shape: Sequence[int], dtype: DType) -> None:
+    def __init__(self, shape: Sequence[int], dtype: DType, *, sparse: bool = False) -> None:
         size = math.prod(shape) * DTYPES[dtype].itemsize
         self.descriptor = -1
         try:
             self.descriptor = memory_file(size)
             # All of it now: a process that is the first to touch a page would take it from its own share of memory, and
             # page by page takes longer.
-            os.posix_fallocate(self.descriptor, 0, size)
+            if not sparse:
+                os.posix_fallocate(self.descriptor, 0, size)
             self.tensor = torch.frombuffer(mmap.mmap(self.descriptor, size), dtype=DTYPES[dtype]).view(*shape)
         except (OSError, ValueError, MemoryError) as error:
             self.close()

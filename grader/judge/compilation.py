@@ -1,44 +1,72 @@
-"""Kernels of plans compiled for a GPU, which need not be here, by a confined compiler."""
+"""What a confined compiler makes of plans' kernels: texts in canonical form, and machine code for a GPU, which need not
+be here."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from grader.forkserver.conversation import Conversation, Lost
 from grader.judge.buffers import memory_file
 from grader.plan import messages
-from grader.plan.compiled import Binaries, Binary, Problem
-from grader.plan.plan import Kernel
+from grader.plan.compiled import RESULT_BYTES, Binaries, Binary, Fits, Problem
+from grader.plan.plan import TTIR_CHARACTERS, Kernel
 
-RESULT_BYTES = 48 << 20
+Start = Callable[[], Conversation]
+Answer = TypeVar("Answer", bound=BaseModel)
+
+
+def canonical_texts(start: Start, texts: Sequence[str], target: str, *, seconds: float) -> list[str] | Lost:
+    """Kernels' texts as Triton prints what it has parsed; "" for one that it does not take, or that has become too long
+    for a plan. The compiler has ended when it returns. Raises InfrastructureError."""
+    found = _asked(start, messages.Texts(texts=list(texts)), lambda seq, size: messages.Canonicalise(
+        seq=seq, bytes=size, target=target), messages.Texts, seconds)
+    if isinstance(found, Lost):
+        return found
+    if len(found.texts) != len(texts):
+        return Lost("protocol", f"{len(found.texts)} answers for {len(texts)} texts")
+    return [text if len(text) <= TTIR_CHARACTERS else "" for text in found.texts]
 
 
 def compile_kernels(
-    start: Callable[[], Conversation], kernels: Sequence[Kernel], target: str, *, seconds: float, ptx: bool = False
-) -> list[Binary | Problem] | Lost:
-    """One outcome for each kernel, in order. The compiler has ended when it returns. Raises InfrastructureError."""
-    text = messages.Kernels(kernels=list(kernels)).model_dump_json().encode()
-    request, result = memory_file(contents=text), memory_file(RESULT_BYTES)
+    start: Start, kernels: Sequence[Kernel], target: str, *, seconds: float, ptx: bool = False,
+    fitting: Sequence[Kernel] = (),
+) -> list[Binary | Fits | Problem] | Lost:
+    """One outcome for each kernel, in order; then, for each of `fitting`, whether the target can start it. The compiler
+    has ended when it returns. Raises InfrastructureError."""
+    found = _asked(start, messages.Kernels(kernels=list(kernels), fitting=list(fitting)), lambda seq, size: (
+        messages.Compile(seq=seq, bytes=size, target=target, ptx=ptx)), Binaries, seconds)
+    if isinstance(found, Lost):
+        return found
+    if len(found.kernels) != len(kernels) + len(fitting):
+        return Lost("protocol", f"{len(found.kernels)} answers for {len(kernels) + len(fitting)} kernels")
+    return found.kernels
+
+
+def _asked(
+    start: Start, question: BaseModel, request: Callable[[int, int], messages.Compile | messages.Canonicalise],
+    shape: type[Answer], seconds: float,
+) -> Answer | Lost:
+    """A compiler's answer. `request` makes the message, of its number and the bytes of the question."""
+    text = question.model_dump_json().encode()
+    source, result = memory_file(contents=text), memory_file(RESULT_BYTES)
     try:
         compiler = start()
         try:
             reply = compiler.ask(
-                messages.Compile(seq=compiler.next_seq(), bytes=len(text), target=target, ptx=ptx),
-                messages.COMPILER_REPLY, seconds=seconds, descriptors=[request, result])
+                request(compiler.next_seq(), len(text)), messages.COMPILER_REPLY, seconds=seconds,
+                descriptors=[source, result])
         finally:
             compiler.end()
         if isinstance(reply, Lost):
             return reply
         try:
-            found = Binaries.model_validate_json(os.pread(result, min(reply.bytes, RESULT_BYTES), 0)).kernels
+            return shape.model_validate_json(os.pread(result, min(reply.bytes, RESULT_BYTES), 0))
         except ValidationError as error:
             return Lost("protocol", f"the compiler's answer does not hold: {error.errors()[0]['msg']}")
-        if len(found) != len(kernels):
-            return Lost("protocol", f"{len(found)} answers for {len(kernels)} kernels")
-        return found
     finally:
-        os.close(request)
+        os.close(source)
         os.close(result)

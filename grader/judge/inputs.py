@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 
 import torch
 
@@ -43,7 +44,17 @@ class Draws:
         plan. A `seed` of its own gives others."""
         return {**self._draw(case, *which, seed=seed or self._seed), **self.scalars(case)}
 
+    def like(self, case: Case, *which: object) -> Inputs:
+        """Contents of a call on a case of other sizes, with numbers of its own."""
+        return self._draw(case, *which, seed=self._seed)
+
+    def random(self, case: Case, *which: object) -> random.Random:
+        """What a part of a case is chosen with: the same for the same numbers."""
+        return random.Random(self._key(case, *which, seed=self._seed))
+
     def _draw(self, case: Case, *which: object, seed: bytes) -> Inputs:
+        return draw(self._assignment, case, self._key(case, *which, seed=seed), cuda=self._cuda)
+
+    def _key(self, case: Case, *which: object, seed: bytes) -> int:
         text = "/".join(map(str, (self._assignment.name, case.name, *which))).encode()
-        digest = hashlib.blake2b(text, key=seed, digest_size=8).digest()
-        return draw(self._assignment, case, int.from_bytes(digest, "big") >> 1, cuda=self._cuda)
+        return int.from_bytes(hashlib.blake2b(text, key=seed, digest_size=8).digest(), "big") >> 1

@@ -42,12 +42,12 @@ class Seen:
 
 
 def look_at_timed(
-    assignment: Assignment, plans: Mapping[tuple[str, bool], Plan | Unplanned], simulation: Simulation
+    assignment: Assignment, plans: Mapping[str, Plan | Unplanned], simulation: Simulation
 ) -> Seen | None:
-    """Looks at the first timed case, of plans by the case's name and whether they are for a simulator. None where
-    nothing is to be had, which costs nothing."""
+    """Looks at the first timed case, of plans by the case's name. None where nothing is to be had, which costs
+    nothing."""
     case = next(iter(assignment.timed), None)
-    plan = None if case is None else plans.get((case.name, False))
+    plan = None if case is None else plans.get(case.name)
     if case is None or not isinstance(plan, Plan):
         return None
     with contextlib.suppress(InfrastructureError):
@@ -61,7 +61,7 @@ def look(
     """Has a simulator look at a case's first call. None where it cannot run it. Raises InfrastructureError."""
     if sum(buffer.bytes for buffer in plan.buffers if not buffer.given) > MOST_TEMPORARY:
         return None
-    simulated = simulation.inspect(assignment, case, plan, Watch(programs=PROGRAMS), operations=operations)
+    simulated = simulation.inspect(assignment, plan, Watch(programs=PROGRAMS), operations=operations)
     return None if simulated is None else Seen(case, plan, simulated)
 
 

@@ -22,13 +22,12 @@ WRONG_ANSWER = Lost("protocol", "an answer to something else")
 
 @dataclass(frozen=True)
 class Wanted:
-    """A call to be planned: on the case's shapes, with these numbers for its scalars. `debug` is for a simulator;
-    `answers` are the replies to host code that asks about its machine.
+    """A call to be planned: on the case's shapes, with these numbers for its scalars. `answers` are the replies to host
+    code that asks about its machine.
     """
 
     case: Case
     scalars: Mapping[str, float]
-    debug: bool
     answers: Answers = field(default_factory=Answers)
 
 
@@ -66,11 +65,12 @@ def given_tensor(parameter: Input | Output, case: Case) -> GivenTensor:
 
 def plan_calls(
     start: Callable[[], Conversation], assignment: Assignment, source: bytes, wanted: Sequence[Wanted], device: Device,
-    *, call_seconds: float, until: float,
+    printed: Callable[[Sequence[str]], Sequence[str] | Lost], *, call_seconds: float, until: float,
 ) -> Planning:
     """Plans every call, in one planner as long as that lives. No process of the submission is left when it returns.
 
-    `until` is the assignment's deadline (time.monotonic). Raises InfrastructureError.
+    `printed` gives kernels' texts in canonical form, as `canonical_texts` does: these alone are checked, and are what
+    plans hold. `until` is the assignment's deadline (time.monotonic). Raises InfrastructureError.
     """
     found = Planning()
     with ExitStack() as stack:
@@ -88,9 +88,17 @@ def plan_calls(
                 replies[number] = planner.plan(wanted[number], files[number])
         planner.end()
         # From here on no process can write to the files any more.
-        for one, file, reply in zip(wanted, files, replies, strict=True):
-            found.outcomes.append(
-                _read(assignment, one, file, reply, device) if isinstance(reply, messages.Planned) else reply)
+        found.outcomes = [_read(file, reply) if isinstance(reply, messages.Planned) else reply
+                          for file, reply in zip(files, replies, strict=True)]
+    texts = list(dict.fromkeys(kernel.ttir for plan in found.outcomes if isinstance(plan, Plan)
+                               for kernel in plan.kernels))
+    canonical = printed(texts) if texts else []
+    if isinstance(canonical, Lost):
+        found.outcomes = [canonical if isinstance(one, Plan) else one for one in found.outcomes]
+        return found
+    by_text = dict(zip(texts, canonical, strict=True))
+    found.outcomes = [_checked(assignment, call, plan, by_text, device) if isinstance(plan, Plan) else plan
+                      for call, plan in zip(wanted, found.outcomes, strict=True)]
     return found
 
 
@@ -120,8 +128,8 @@ class _Planner:
         if time.monotonic() >= self._until:
             return Lost("time_out", "not called: the time of the assignment was used up by the calls before")
         reply = self._ask(messages.PlanCall(
-            seq=0, given=given_of(self._assignment, wanted), debug=wanted.debug,
-            copies=bool(self._assignment.operators), answers=wanted.answers), file)
+            seq=0, given=given_of(self._assignment, wanted), copies=bool(self._assignment.operators),
+            answers=wanted.answers), file)
         if isinstance(reply, Loaded):
             self.end()
             return WRONG_ANSWER
@@ -163,14 +171,30 @@ class _Planner:
         return reply
 
 
-def _read(
-    assignment: Assignment, wanted: Wanted, file: int, reply: messages.Planned, device: Device
-) -> Plan | Unplanned:
+def _read(file: int, reply: messages.Planned) -> Plan | Lost:
+    """The plan, of whose fields none but their shapes is looked at yet."""
     if reply.bytes > PLAN_BYTES:
         return Lost("protocol", f"a plan of {reply.bytes:,} bytes")
     try:
-        plan = read_plan(os.pread(file, reply.bytes, 0))
+        return read_plan(os.pread(file, reply.bytes, 0))
+    except Malformed as malformed:
+        return _malformed(malformed)
+
+
+def _checked(
+    assignment: Assignment, wanted: Wanted, plan: Plan, canonical: Mapping[str, str], device: Device
+) -> Plan | Problem | Lost:
+    """The plan with its kernels' texts in canonical form, if it holds."""
+    kernels = [kernel.model_copy(update={"ttir": canonical[kernel.ttir]}) for kernel in plan.kernels]
+    plan = plan.model_copy(update={"kernels": kernels})
+    try:
+        if not all(kernel.ttir for kernel in kernels):
+            raise Malformed("a kernel whose text Triton does not take")
         problems = check(plan, given_of(assignment, wanted), device=device, copies=bool(assignment.operators))
     except Malformed as malformed:
-        return Lost("protocol", f"its plan does not hold: {malformed}")
+        return _malformed(malformed)
     return problems[0] if problems else plan
+
+
+def _malformed(error: Malformed) -> Lost:
+    return Lost("protocol", f"its plan does not hold: {error}")

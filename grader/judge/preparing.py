@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 
 from grader.forkserver.conversation import Conversation, Lost
-from grader.judge.compilation import compile_kernels
+from grader.judge.allowance import USED_UP, Allowance
+from grader.judge.compilation import canonical_texts, compile_kernels
 from grader.judge.lane import TURN, converse
 from grader.judge.planning import Planning, Unplanned, Wanted, plan_calls
 from grader.model.assignment import Assignment
 from grader.model.course import LimitsTable
 from grader.plan import wire
-from grader.plan.compiled import Binary, Problem
+from grader.plan.compiled import Binary, Fits, Problem
 from grader.plan.device import Device
 from grader.plan.messages import Resources, kernel_key
 from grader.plan.plan import MOST_KERNELS, Kernel, Plan
@@ -26,22 +28,30 @@ PASSED_OVER = ("shared_memory", "assembler")
 MOST_ROUNDS = 3
 # Of as many kernels as a plan may have. An honest tile of 4 rows of 32768 elements takes 30 alone.
 COMPILE_SECONDS = 120.0
+# To parse and print the kernels of a submission's plans, which takes milliseconds.
+CANONICAL_SECONDS = 10.0
 
 
 class Preparing:
     """Plans and compiles for one attempt, in confined processes that are gone when an answer is there.
 
-    `device` is what the submission is told that it runs on.
+    `device` is what the submission is told that it runs on, `allowance` what the attempt may take in all (without a
+    bound if it is not said).
     """
 
-    def __init__(self, assignment: Assignment, source: bytes, limits: LimitsTable, device: Device) -> None:
+    def __init__(
+        self, assignment: Assignment, source: bytes, limits: LimitsTable, device: Device,
+        allowance: Allowance | None = None,
+    ) -> None:
         self._assignment = assignment
         self._source = source
         self._limits = limits
         self._device = device
-        # Seconds of planning: judging and waiting take time as well, and that is not the submission's.
-        self._left = limits.assignment_seconds
+        self._allowance = Allowance(inf) if allowance is None else allowance
+        self._planning = Allowance(limits.assignment_seconds)
         self._compiled: dict[str, Binary | Problem] = {}
+        self._fitting: dict[str, Fits] = {}
+        self._canonical: dict[str, str] = {}
         self._lost: Lost | None = None
 
     @property
@@ -89,6 +99,17 @@ class Preparing:
                 found[number] = plan
         return [first if self._passed_over(plan) else plan for first, plan in zip(outcomes, found, strict=True)]
 
+    def fit(self, timed: Iterable[Kernel], others: Iterable[Kernel]) -> Lost | None:
+        """Makes machine code of the kernels that are timed, and sees whether the others fit the device, at one go:
+        `binaries` and `misfit` tell what came of it."""
+        return self._compile(
+            {kernel_key(kernel): kernel for kernel in timed}, {kernel_key(kernel): kernel for kernel in others})
+
+    def misfit(self, kernel: Kernel) -> Problem | None:
+        """Why the device cannot start a kernel that `fit` has looked at."""
+        found = self._compiled.get(kernel_key(kernel))
+        return found if isinstance(found, Problem) else None
+
     def binaries(self, kernels: Sequence[Kernel]) -> list[Binary | Problem] | Lost:
         """The machine code of kernels, in order; each is compiled once. Or how the compiler was lost: it is not asked
         again then."""
@@ -104,28 +125,43 @@ class Preparing:
             cpu_seconds=int(limits.assignment_seconds + COMPILE_SECONDS)))
 
     def _plan(self, wanted: Sequence[Wanted]) -> Planning:
-        with TURN:
-            started = time.monotonic()
-            try:
-                return plan_calls(
-                    lambda: self.start("planner"), self._assignment, self._source, wanted, self._device,
-                    call_seconds=self._limits.call_seconds, until=started + self._left)
-            finally:
-                self._left -= time.monotonic() - started
+        with TURN, self._planning.spend(inf) as planning, self._allowance.spend(planning) as seconds:
+            return plan_calls(
+                lambda: self.start("planner"), self._assignment, self._source, wanted, self._device, self._printed,
+                call_seconds=self._limits.call_seconds, until=time.monotonic() + seconds)
 
-    def _compile(self, kernels: Mapping[str, Kernel]) -> Lost | None:
-        missing = [(key, kernel) for key, kernel in kernels.items() if key not in self._compiled]
+    def _printed(self, texts: Sequence[str]) -> list[str] | Lost:
+        """Kernels' texts in canonical form; each is asked for once."""
+        missing = [text for text in texts if text not in self._canonical]
+        if missing:
+            found = canonical_texts(
+                lambda: self.start("compiler"), missing, self._device.target, seconds=CANONICAL_SECONDS)
+            if isinstance(found, Lost):
+                return Lost("protocol", f"its plan does not hold: its kernels cannot be read ({found.message})")
+            self._canonical.update(zip(missing, found, strict=True))
+        return [self._canonical[text] for text in texts]
+
+    def _compile(self, kernels: Mapping[str, Kernel], fitting: Mapping[str, Kernel] | None = None) -> Lost | None:
+        """Makes machine code of kernels, and sees whether others fit the device. Each is given to a compiler once."""
+        missing = [(key, kernel, True) for key, kernel in kernels.items() if key not in self._compiled]
+        missing += [(key, kernel, False) for key, kernel in (fitting or {}).items()
+                    if key not in self._fitting and key not in self._compiled and key not in kernels]
         for first in range(0, len(missing), MOST_KERNELS):
             if self._lost is not None:
                 return self._lost
-            some = dict(missing[first : first + MOST_KERNELS])
-            with TURN:
+            some = missing[first : first + MOST_KERNELS]
+            with TURN, self._allowance.spend(COMPILE_SECONDS) as seconds:
                 found = compile_kernels(
-                    lambda: self.start("compiler"), list(some.values()), self._device.target, seconds=COMPILE_SECONDS)
+                    lambda: self.start("compiler"), [kernel for _, kernel, code in some if code], self._device.target,
+                    fitting=[kernel for _, kernel, code in some if not code], seconds=seconds)
             if isinstance(found, Lost):
-                self._lost = found
-                return found
-            self._compiled.update(zip(some, found, strict=True))
+                self._lost = USED_UP if self._allowance.left <= 0 else found
+                return self._lost
+            for (key, _, _), one in zip(some, found, strict=True):
+                if isinstance(one, Fits):
+                    self._fitting[key] = one
+                else:
+                    self._compiled[key] = one
         return None
 
     def _passed_over(self, plan: Plan | Unplanned) -> bool:

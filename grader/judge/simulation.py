@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from math import inf
+from typing import Any, TypeVar
 
 import torch
 
 from grader.forkserver.conversation import Conversation, Lost
+from grader.judge.allowance import USED_UP, Allowance
 from grader.judge.buffers import HostTensor, memory_file
 from grader.judge.compare import poison_, poisoned, same_bits
 from grader.judge.lane import TURN
@@ -27,7 +29,7 @@ class Ran:
     """What a call left: the output, copied out of the process's reach, the inputs that have changed, and what was seen
     while it ran. `seconds` is what it took; `touched` are tensors next to which something was written.
     `unwritten` are the elements never written, where the output itself does not tell; `stored` is what was asked for of
-    the stores to it."""
+    the stores to it. Of a call on a GPU `simulated` is what a simulator makes of it, where it can."""
 
     output: torch.Tensor
     changed: tuple[str, ...] = ()
@@ -38,6 +40,7 @@ class Ran:
     touched: tuple[str, ...] = ()
     unwritten: torch.Tensor | None = None
     stored: tuple[Stored, ...] = ()
+    simulated: Ran | None = None
 
 
 Stopped = TypeVar("Stopped")
@@ -61,10 +64,14 @@ class Simulation:
     """Runs calls in one simulator as long as that lives, and starts it when there is something to run.
 
     `operations` is how many element operations a call may take, `seconds` how long, `granule` that of the device which
-    is simulated.
+    is simulated. `allowance` is what all calls may take (without a bound if it is not said).
     """
 
-    def __init__(self, start: Callable[[], Conversation], *, operations: int, seconds: float, granule: int) -> None:
+    def __init__(
+        self, start: Callable[[], Conversation], *, operations: int, seconds: float, granule: int,
+        allowance: Allowance | None = None,
+    ) -> None:
+        self._allowance = Allowance(inf) if allowance is None else allowance
         self._start = start
         self._granule = granule
         self._operations = operations
@@ -84,59 +91,40 @@ class Simulation:
         return ran_on_both(lambda other: self._run(assignment, case, plan, inputs, masked, watch, other))
 
     def inspect(
-        self, assignment: Assignment, case: Case, plan: Plan, watch: Watch, *, operations: int
+        self, assignment: Assignment, plan: Plan, watch: Watch, *, operations: int,
+        memory: Mapping[str, HostTensor] | None = None,
     ) -> messages.Simulated | None:
-        """Runs a part of the plan's first call, on zeros that take no memory, with at most so many operations. Returns
-        what is asked for of it; None where a simulator cannot run it, or not in time. Raises InfrastructureError."""
-        text = write_plan(plan)
-        sizes = [buffer.bytes for buffer in plan.buffers if buffer.given]
-        files = [memory_file(contents=text)]
+        """Runs a part of the plan's first call, with at most so many operations, on `memory` by parameters' names, or
+        on zeros that take none. Returns what is asked for of it; None where a simulator cannot run it, or not in time.
+        Raises InfrastructureError."""
+        sizes = {buffer.given: buffer.bytes for buffer in plan.buffers if buffer.given}
+        zeros: list[int] = []
         try:
-            files += [memory_file(size) for size in sizes]
-            with TURN:
-                if self._conversation is None or self._conversation.over:
-                    self._conversation = self._start()
-                self._conversation.give(sum(sizes))
-                reply = self._conversation.ask(
-                    messages.Simulate(
-                        seq=self._conversation.next_seq(), bytes=len(text), output=assignment.output.name,
-                        operations=operations, watch=watch, granule=self._granule),
-                    messages.SIMULATOR_REPLY, seconds=self._seconds, descriptors=files)
-            if isinstance(reply, Lost):
-                self.end()
+            if memory is None:
+                zeros += [memory_file(size) for size in sizes.values()]
+            reply, _ = self._ask(
+                assignment, plan, zeros if memory is None else [memory[name].descriptor for name in sizes],
+                sum(sizes.values()), operations=operations, watch=watch)
             return reply if isinstance(reply, messages.Simulated) else None
         finally:
-            for file in files:
+            for file in zeros:
                 os.close(file)
 
     def _run(
         self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs],
         masked: list[int] | None, watch: Watch | None, other: bool,
     ) -> Ran | CannotSimulate | Exhausted | Lost:
-        text = write_plan(plan)
-        file = memory_file(contents=text)
         calls: list[dict[str, HostTensor]] = []
         try:
             for one in inputs:
                 calls.append({})
                 _share(assignment, case, one, calls[-1], other)
             given = [tensor for shared in calls for tensor in shared.values()]
-            with TURN:
-                if self._conversation is None or self._conversation.over:
-                    self._conversation = self._start()
-                self._conversation.give(sum(tensor.tensor.nbytes for tensor in given))
-                started = time.monotonic()
-                reply = self._conversation.ask(
-                    messages.Simulate(
-                        seq=self._conversation.next_seq(), bytes=len(text), call=1 if len(calls) > 1 else 0,
-                        output=assignment.output.name, operations=self._operations,
-                        masked=masked, watch=watch, granule=self._granule),
-                    messages.SIMULATOR_REPLY, seconds=self._seconds,
-                    descriptors=[file, *(tensor.descriptor for tensor in given)])
-                seconds = time.monotonic() - started
+            reply, seconds = self._ask(
+                assignment, plan, [tensor.descriptor for tensor in given],
+                sum(tensor.tensor.nbytes for tensor in given), call=1 if len(calls) > 1 else 0,
+                operations=self._operations, masked=masked, watch=watch)
             if not isinstance(reply, messages.Simulated):
-                if isinstance(reply, Lost):
-                    self.end()
                 return reply
             changed = tuple(
                 p.name for p in assignment.parameters
@@ -145,10 +133,38 @@ class Simulation:
                 calls[-1][assignment.output.name].tensor.clone(), changed, tuple(reply.findings),
                 tuple(reply.accesses), reply.printed, seconds, stored=tuple(reply.stored))
         finally:
-            os.close(file)
             for shared in calls:
                 for tensor in shared.values():
                     tensor.close()
+
+    def _ask(
+        self, assignment: Assignment, plan: Plan, memory: Sequence[int], size: int, **asked: Any
+    ) -> tuple[messages.Simulated | CannotSimulate | Exhausted | Lost, float]:
+        """What a simulator answers that is shown so many bytes of memory, and the seconds that it took. `asked` are
+        fields of `messages.Simulate`."""
+        text = write_plan(plan)
+        file = memory_file(contents=text)
+        try:
+            with TURN, self._allowance.spend(self._seconds) as seconds:
+                if not seconds:
+                    return USED_UP, 0.0
+                if self._conversation is None or self._conversation.over:
+                    self._conversation = self._start()
+                self._conversation.give(size)
+                started = time.monotonic()
+                reply = self._conversation.ask(
+                    messages.Simulate(
+                        seq=self._conversation.next_seq(), bytes=len(text), output=assignment.output.name,
+                        granule=self._granule, **asked),
+                    messages.SIMULATOR_REPLY, seconds=seconds, descriptors=[file, *memory])
+                taken = time.monotonic() - started
+        finally:
+            os.close(file)
+        if isinstance(reply, Lost):
+            self.end()
+            if self._allowance.left <= 0:
+                reply = USED_UP
+        return reply, taken
 
     def end(self) -> None:
         """Ends its simulator. Where somebody else has the turn, that ends it: a lane has one confined process."""

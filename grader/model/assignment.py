@@ -155,6 +155,7 @@ class Assignment(_Frozen):
     `operators` are the dispatched operators that a submission may use beyond allocation and views.
     `rows(inputs, index)` returns the inputs that give the rows `index` of the output (a slice, or a tensor of their
     numbers), so that large answers can be compared in parts; None where the whole output takes the whole inputs.
+    `columns(inputs, index)` does the same for the columns of a matrix; None where it needs no smaller parts than rows.
     `spot_check(inputs, generator)` is for timed answers whose oracle costs much more than they do, of many calls at
     once. It is called before them with the inputs of each, keeps little of them and returns `check(inputs, outputs)`
     for afterwards, which takes the inputs as they then stand in shared memory: for each call (float64) the largest
@@ -184,6 +185,7 @@ class Assignment(_Frozen):
     right_by_nature: Mapping[str, str] = {}
     operators: frozenset[str] = frozenset()
     rows: Callable[[Inputs, Any], Inputs] | None = None
+    columns: Callable[[Inputs, Any], Inputs] | None = None
     renew: Callable[[Inputs, Any], Renewal] | None = None
     spot_check: Callable[[Sequence[Inputs], Any], Callable[[Sequence[Inputs], Sequence[Any]], Any]] | None = None
     timed: tuple[TimedCase, ...] = ()

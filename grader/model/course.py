@@ -65,6 +65,7 @@ class Thresholds(Threshold):
 class LimitsTable(_Table):
     call_seconds: Annotated[float, Field(gt=0, le=3600, strict=True)] = 10
     assignment_seconds: Annotated[float, Field(gt=0, le=86400, strict=True)] = 40
+    attempt_seconds: Annotated[float, Field(gt=0, le=86400, strict=True)] = 60
     memory_mb: Annotated[int, Field(ge=256, le=4_194_304, strict=True)] = 4096
     processes: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 64
     file_mb: Annotated[int, Field(ge=1, le=1_048_576, strict=True)] = 64

@@ -172,6 +172,7 @@ class CheckResult(Record):
     worst_ratio: float | None = Field(default=None, description="worst error over what is allowed")
     detail: Detail | None = None
     timing: Timing | None = None
+    note: str = Field(default="", description="how much was looked at, where that was not all")
 
 
 def decisive(checks: Sequence[CheckResult]) -> tuple[Verdict | None, list[CheckResult]]:

@@ -102,14 +102,14 @@ def verdict_of(checks: Sequence[CheckResult], expected: Sequence[str]) -> Verdic
 def correctness_points(
     verdict: Verdict, checks: Sequence[CheckResult], expected: Sequence[str], points: AssignmentPoints, course: Course
 ) -> float:
-    """Points for being right, of at most `points.correctness`. `expected` are the ids of the cases; those that only a
-    GPU can judge are left out."""
+    """Points for being right, of at most `points.correctness`. `expected` are the ids of the cases. What was not judged
+    earns nothing, and a target that failed counts as one more case that did."""
     flagged = verdict == "policy_violation" and course.policy.violation == "flag"
     if verdict not in ("accepted", "wrong_answer", "runtime_error", "time_limit", "memory_limit") and not flagged:
         return 0
     passed = {check.id for check in checks if check.outcome == "passed"}
-    unjudged = {check.id for check in checks if check.detail is not None and check.detail.kind == "needs_gpu"}
-    expected = [name for name in expected if name not in unjudged]
+    expected = [*expected, *(check.id for check in checks if check.stage == "target" and check.outcome == "failed"
+                             and check.detail is not None and check.detail.kind != "policy")]
     share = sum(name in passed for name in expected) / len(expected) if expected else 0
     if course.points.credit == "all":
         share = float(share == 1)

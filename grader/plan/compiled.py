@@ -9,6 +9,8 @@ from pydantic import Field
 from grader.plan.plan import MOST_KERNELS, Line, Shaped, Size, Text
 
 PTX_CHARACTERS = 1 << 20
+RESULT_BYTES = 48 << 20
+"""What an answer of the compiler may take."""
 
 
 class Width(Shaped):
@@ -43,6 +45,12 @@ class Binary(Shaped):
     ptx: Annotated[str, Field(max_length=PTX_CHARACTERS)] = ""
 
 
+class Fits(Shaped):
+    """A kernel that the target can start, as far as its shared memory tells, in bytes for a program."""
+
+    shared: Size
+
+
 class Problem(Shaped):
     """A kernel that the compiler gave up on.
 
@@ -59,4 +67,4 @@ class Problem(Shaped):
 class Binaries(Shaped):
     """One for each kernel of the request, in its order."""
 
-    kernels: Annotated[list[Binary | Problem], Field(max_length=MOST_KERNELS)]
+    kernels: Annotated[list[Binary | Fits | Problem], Field(max_length=MOST_KERNELS)]

@@ -75,13 +75,11 @@ class Load(Message):
 class PlanCall(Message):
     """Call the function twice on these parameters, and write the plan to the memory file of descriptor 0.
 
-    `debug` lowers kernels with Triton's checks of assertions and overflow, for a simulator. `copies`: copies of tensors
-    go into the plan instead of being refused.
+    `copies`: copies of tensors go into the plan instead of being refused.
     """
 
     op: Literal["plan"] = "plan"
     given: list[Given]
-    debug: bool
     copies: bool
     answers: Answers = Answers()
 
@@ -235,7 +233,24 @@ class Compile(Message):
 
 
 class Kernels(Shaped):
+    """What is to be compiled. Of `fitting` it is enough to know whether the target can start them: answers for these
+    follow those for `kernels`."""
+
     kernels: list[Kernel]
+    fitting: list[Kernel] = []
+
+
+class Canonicalise(Message):
+    """Print texts as Triton prints what it has parsed: descriptor 0 holds `Texts`, `bytes` long, descriptor 1 takes as
+    many, "" for one that Triton does not take."""
+
+    op: Literal["canonicalise"] = "canonicalise"
+    bytes: Size
+    target: Annotated[str, Field(pattern=r"^sm_\d{2,3}$")]
+
+
+class Texts(Shaped):
+    texts: list[str]
 
 
 class Compiled(Message):
@@ -249,7 +264,8 @@ PLANNER_REPLY: TypeAdapter[Loaded | Planned | Refused | Absent | Failed] = TypeA
 SIMULATOR_REQUEST: TypeAdapter[Simulate] = TypeAdapter(Simulate)
 SIMULATOR_REPLY: TypeAdapter[Simulated | CannotSimulate | Exhausted] = TypeAdapter(
     Annotated[Simulated | CannotSimulate | Exhausted, Field(discriminator="op")])
-COMPILER_REQUEST: TypeAdapter[Compile] = TypeAdapter(Compile)
+COMPILER_REQUEST: TypeAdapter[Compile | Canonicalise] = TypeAdapter(
+    Annotated[Compile | Canonicalise, Field(discriminator="op")])
 COMPILER_REPLY: TypeAdapter[Compiled] = TypeAdapter(Compiled)
 
 

@@ -142,7 +142,8 @@ Argument = Annotated[Pointer | Integer | Float | Descriptor, Field(discriminator
 class Options(Shaped):
     """How a kernel is compiled and launched: a closed set, since others of Triton's open files or reach the assembler.
 
-    Defaults are Triton's. See triton/backends/nvidia/compiler.py, `CUDAOptions`.
+    Defaults are Triton's. See triton/backends/nvidia/compiler.py, `CUDAOptions`. Without `debug` a GPU runs the kernel
+    without the checks that are in its text.
     """
 
     num_warps: Literal[1, 2, 4, 8, 16, 32] = 4
@@ -154,10 +155,12 @@ class Options(Shaped):
     launch_pdl: bool = False
     default_dot_input_precision: Literal["tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"] = "tf32"
     allow_fp8e4nv: bool = True
+    debug: bool = False
 
 
 class Kernel(Shaped):
-    """One specialisation of a kernel. `ttir` is the module as Triton's front end made it, with its locations.
+    """One specialisation of a kernel. `ttir` is the module as Triton's front end made it, with its locations and its
+    checks of assertions and overflow.
 
     `name` is the function's in the student's file, `symbol` that of the module's entry. `signature` holds the types of
     the entry's arguments as Triton writes them (`*fp32`, `i32`, `tensordesc<fp16[128, 64]>`): one for each argument of

@@ -20,12 +20,15 @@ class Watch(Shaped):
 
     `stores`: bytes of the output, ascending, where elements begin whose last stores are told. `programs`: so many of
     each launch are run, spread over its grid, and what they load and store is counted; 0 runs all and counts nothing.
-    `program`: that one alone is run, and the bytes that it touches are told; -1 for none.
+    `chosen`: for each launch of a call, in their order, the programs that alone are run, ascending; of these the bytes
+    that each touches are told if `touched` is set.
     """
 
     stores: Annotated[list[Count], Field(max_length=4096)] = []
     programs: Count = 0
-    program: Annotated[int, Field(ge=-1, lt=2**31)] = -1
+    chosen: Annotated[list[Annotated[list[Annotated[int, Field(ge=0, lt=2**31)]], Field(max_length=16)]],
+                      Field(max_length=64)] = []
+    touched: bool = False
 
 
 class Stored(Shaped):
@@ -70,9 +73,11 @@ class Launched(Shaped):
 
 class Touched(Shaped):
     """The bytes of a tensor that one program touches in a launch, as series of runs: where the first begins, how long
-    each is, how far one begins behind the other, and how many there are."""
+    each is, how far one begins behind the other, and how many there are. `all` tells whether these are all of them."""
 
     launch: Index
+    program: Annotated[int, Field(ge=0, lt=2**31)]
+    all: bool = True
     access: Kind
     tensor: Name
     given: Name = ""

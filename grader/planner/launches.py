@@ -47,9 +47,9 @@ GUESS = Resources(registers=32, spills=0, shared=0)
 # Global memory that a descriptor made on the device takes for each program.
 DESCRIPTOR_BYTES = 128
 _CLOSED = frozenset(Options.model_fields) - {"allow_fp8e4nv"}
-# Options that may differ from Triton's defaults and are not in a plan: the front end's checks, and where Triton's own
-# libdevice lies, since no other library is linked.
-_OPEN = frozenset({"debug", "instrumentation_mode", "sanitize_overflow", "extern_libs"})
+# Options that may differ from Triton's defaults and are not in a plan: which checks the front end writes, and where
+# Triton's own libdevice lies, since no other library is linked.
+_OPEN = frozenset({"instrumentation_mode", "sanitize_overflow", "extern_libs"})
 _FILE_OF_LOCATION = re.compile(r'loc\("([^"\n]*)":\d+:\d+\)')
 # Functions of Triton's language that a kernel may call.
 _LANGUAGE = re.compile(r"/triton/language/[\w/]+\.py$")
@@ -73,13 +73,14 @@ class Lowering:
             raise TypeError("this kernel is written in Gluon; triton.language expected")
         self._check_origin(src.fn)
         backend = make_backend(self.target)
-        parsed = backend.parse_options({**(options or {}), "debug": (options or {}).get("debug") or self.session.debug})
+        parsed = backend.parse_options(options or {})
         self._check_options(vars(parsed))
         if len(self.kernels) >= 4 * MOST_KERNELS:
             raise TooLargeError(f"more than {4 * MOST_KERNELS} specialisations of kernels")
         self.session.lowering = True
         try:
-            module = lower(src, parsed, self.target)
+            # With Triton's checks whoever will run it: host code is shown no sign of who that is.
+            module = lower(src, backend.parse_options({**(options or {}), "debug": True}), self.target)
             text = str(module)
             # Looks at what the kernel names outside of itself, and refuses what may change unseen.
             src.fn.cache_key  # noqa: B018

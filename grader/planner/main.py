@@ -135,8 +135,7 @@ class _Planner:
 
     def plan(self, request: PlanCall, file: int) -> Planned | Refused | Absent | Failed:
         session = self.session
-        session.copies, session.debug, session.answers = request.copies, request.debug, request.answers
-        triton.knobs.runtime.debug = request.debug
+        session.copies, session.answers = request.copies, request.answers
         self.tuning.forget()
         first = self._call(request)
         if not isinstance(first, _Called):

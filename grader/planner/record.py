@@ -85,7 +85,7 @@ class Session:
     """One submission in this process. `call` counts calls of the graded function; it is 0 while the file is imported.
 
     Operations go to `operations`, which is another list while a CUDA graph is captured. `copies` tells whether copies
-    of tensors may be recorded, `debug` how kernels are lowered, `answers` what host code is told of its machine.
+    of tensors may be recorded, `answers` what host code is told of its machine.
     """
 
     def __init__(self, file: str, device: Device) -> None:
@@ -95,7 +95,6 @@ class Session:
         self.over = False
         self.lowering = False
         self.copies = True
-        self.debug = False
         self.answers = Answers()
         self.operations: list[Operation] = []
         self.capturing = 0

@@ -43,9 +43,10 @@ class _Sums:
 class _Launch:
     launch: Launch
     programs: int
+    asked: list[int]
     cut: bool = False
     sums: dict[Key, _Sums] = field(default_factory=dict)
-    touched: dict[Key, list[Array]] = field(default_factory=dict)
+    touched: dict[tuple[Key, int], list[Array]] = field(default_factory=dict)
 
 
 class Meter:
@@ -62,7 +63,7 @@ class Meter:
     @property
     def counts(self) -> bool:
         """Whether what is moved matters, and not what it is."""
-        return self._watch.programs > 0 or self._watch.program >= 0
+        return self._watch.programs > 0 or self._watch.touched
 
     def forget(self) -> None:
         """Begins anew: what came before was another call, with other memory."""
@@ -74,15 +75,17 @@ class Meter:
         if self._launches and self._launches[-1].launch is launch:
             self._launches.pop()
         chosen: Array | None = None
+        here = len(self._launches)
+        asked = self._watch.chosen[here] if here < len(self._watch.chosen) else []
         if program.spins:
             pass
-        elif self._watch.program >= 0:
-            chosen = np.array([self._watch.program] if self._watch.program < total else [], np.int32)
+        elif self._watch.chosen:
+            chosen = np.array([number for number in asked if number < total], np.int32)
         elif 0 < self._watch.programs < total:
             wanted = min(self._watch.programs, max(1, LANES // program.largest))
             # Steps of the golden ratio: in a grid of two dimensions even ones would all fall into one column.
             chosen = np.unique(((np.arange(wanted) + 0.5) * _GOLDEN % 1 * total).astype(np.int32))
-        self._launches.append(_Launch(launch, total if chosen is None else chosen.size))
+        self._launches.append(_Launch(launch, total if chosen is None else chosen.size, asked))
         return chosen
 
     def access(
@@ -99,9 +102,9 @@ class Meter:
             return
         now = self._launches[-1]
         key = (access, machine.line(), source.name[:NAME])
-        if self._watch.program >= 0:
-            now.touched.setdefault(key, []).append(
-                np.unique(index[owners == self._watch.program + 1]) * size)
+        if self._watch.touched:
+            for program in now.asked:
+                now.touched.setdefault((key, program), []).append(np.unique(index[owners == program + 1]) * size)
         if key not in now.sums:
             if len(now.sums) >= MOST_ACCESSES:
                 return
@@ -152,9 +155,14 @@ class Meter:
 
     def touched(self) -> list[Touched]:
         found = [(number, one, key) for number, one in enumerate(self._launches) for key in one.touched]
-        return [Touched(launch=number, access=key[0], tensor=key[2], given=one.sums[key].given[:NAME],
-                        runs=_runs(np.unique(np.concatenate(one.touched[key])), one.sums[key].size))
-                for number, one, key in found[:MOST_TOUCHED] if key in one.sums]
+        told = []
+        for number, one, (key, program) in found[:MOST_TOUCHED]:
+            if key in one.sums:
+                runs = _runs(np.unique(np.concatenate(one.touched[key, program])), one.sums[key].size)
+                told.append(Touched(
+                    launch=number, program=program, access=key[0], tensor=key[2], given=one.sums[key].given[:NAME],
+                    runs=runs[:MOST_RUNS], all=len(runs) <= MOST_RUNS))
+        return told
 
 
 def _different(keys: Array) -> int:
@@ -178,4 +186,4 @@ def _runs(begins: Array, size: int) -> list[tuple[int, int, int, int]]:
             found[-1] = (start, length, begin - start if count == 1 else step, count + 1)
         else:
             found.append((begin, length, 0, 1))
-    return found[:MOST_RUNS]
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -47,18 +48,19 @@ class Located(Exception):
 _known: dict[str, Program | Located] = {}
 
 
-def prepare_program(kernel: Kernel, *, products: bool = True) -> Program:
-    """A kernel's program, from the text or from memory. Without `products` those of matrices add nothing to their sums:
-    they take most of the time, and which memory a kernel touches hardly depends on them.
+def prepare_program(kernel: Kernel, *, counting: bool = False) -> Program:
+    """A kernel's program, from the text or from memory. `counting` is for a run of which nothing is asked but which
+    memory it touches: without Triton's checks, and with products of matrices that add nothing to their sums, which take
+    most of the time.
 
     Raises Located for what the simulator does not know.
     """
-    key = hashlib.sha256(f"{kernel.symbol}\n{products}\n{kernel.ttir}".encode()).hexdigest()
+    key = hashlib.sha256(f"{kernel.symbol}\n{counting}\n{kernel.ttir}".encode()).hexdigest()
     if key not in _known:
         if len(_known) >= MOST_KEPT:
             _known.clear()
         try:
-            _known[key] = _prepare(kernel.ttir, kernel.symbol, products)
+            _known[key] = _prepare(kernel.ttir, kernel.symbol, counting)
         except Located as error:
             _known[key] = error
         except Unsupported as error:
@@ -71,18 +73,20 @@ def prepare_program(kernel: Kernel, *, products: bool = True) -> Program:
     return known
 
 
-def _prepare(text: str, symbol: str, products: bool) -> Program:
+def _prepare(text: str, symbol: str, counting: bool) -> Program:
     functions = read_module(text)
     entry = functions.get(symbol)
     if entry is None:
         raise Unsupported(f"a module without {symbol[:100]}")
     file = entry.place.frames[0][0] if entry.place.frames else ""
     for function in functions.values():
-        used = {name for op in walk(function.blocks) for name in _uses(op)}
         for op in walk(function.blocks):
             _ready(op, file)
-            if op.name == "tt.dot" and not products:
+            if op.name == "tt.dot" and counting:
                 op.pure, op.weight = _sum_alone, 1
+        if counting:
+            _prune(function.blocks, Counter(name for op in walk(function.blocks) for name in _uses(op)))
+        used = {name for op in walk(function.blocks) for name in _uses(op)}
         for block in function.blocks:
             _settle(block, used, len(function.blocks) > 1)
     ops = [op for function in functions.values() for op in walk(function.blocks)]
@@ -93,6 +97,19 @@ def _prepare(text: str, symbol: str, products: bool) -> Program:
         functions, symbol, file, max([1, *sizes]), alive.function(symbol), _stores(functions, entry),
         bool(names & {"tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_reduce"}),
         any(_reads(region, reads) for op in ops if op.name == "scf.while" for region in op.regions))
+
+
+def _prune(blocks: list[Block], uses: Counter[str]) -> None:
+    """Takes out assertions, and what nothing needs then; `uses` counts how often each value is used."""
+    for block in reversed(blocks):
+        kept = []
+        for op in reversed(block.ops):
+            if op.name == "tt.assert" or (op.pure is not None and not any(uses[name] for name in op.results)):
+                uses.subtract(_uses(op))
+            else:
+                _prune([inner for region in op.regions for inner in region], uses)
+                kept.append(op)
+        block.ops[:] = reversed(kept)
 
 
 def _sum_alone(_: Array, __: Array, total: Array) -> Array:

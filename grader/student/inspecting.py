@@ -30,7 +30,7 @@ from grader.plan.compiled import Binary, Problem
 from grader.plan.device import TARGETS
 from grader.plan.findings import Finding, OutOfBounds
 from grader.plan.messages import Simulated, kernel_key
-from grader.plan.plan import Plan
+from grader.plan.plan import Launch, Plan
 from grader.plan.traffic import Watch
 from grader.report import inspected
 from grader.report.touched import picture
@@ -104,7 +104,7 @@ def _facts(assignment: Assignment, path: Path, case: Case, options: Options) -> 
     content = read_source_file(path.parent, path.name, options.course.source_bytes).content or b""
     facts = inspected.Facts(assignment.title, content.decode("utf-8", "replace"))
     preparing = Preparing(assignment, content, limits, TARGETS[target])
-    planning = preparing.plan([Wanted(case, _scalars(assignment, case), debug=False)])
+    planning = preparing.plan([Wanted(case, _scalars(assignment, case))])
     plan = planning.loading or planning.outcomes[0]
     if not isinstance(plan, Plan):
         facts.trouble = explain_stop(assignment, facts.source, plan)
@@ -150,10 +150,15 @@ def _certain(seen: Simulated) -> list[Finding]:
     return [one for one in seen.findings if isinstance(one, OutOfBounds)] if len(seen.launched) == 1 else []
 
 
+def _one(plan: Plan, program: int) -> Watch:
+    """What asks for the bytes that one program of each launch touches."""
+    return Watch(chosen=[[program] for one in plan.first if isinstance(one, Launch)][:64], touched=True)
+
+
 def _touched(
     assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, program: int
 ) -> list[inspected.Touch]:
-    seen = simulation.inspect(assignment, case, plan, Watch(program=program), operations=OPERATIONS)
+    seen = simulation.inspect(assignment, plan, _one(plan, program), operations=OPERATIONS)
     shapes: dict[str, tuple[Sequence[int], int]] = {
         one.name: (shape_of(one, case), DTYPES[one.dtype].itemsize) for one in assignment.parameters
         if not isinstance(one, Scalar)}

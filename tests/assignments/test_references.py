@@ -102,7 +102,7 @@ def simulated(assignment: Assignment, case: Case, plan: Plan) -> tuple[Result, C
 def test_what_a_reference_does_for_large_sizes_is_right(name: str) -> None:
     sizes, kernels = LARGE[name]
     assignment, case = assignments()[name], Case(name="large", sizes=sizes)
-    plan = plan_file(ROOT / "reference" / f"{name}.py", assignment, case, debug=True)
+    plan = plan_file(ROOT / "reference" / f"{name}.py", assignment, case)
     assert isinstance(plan, Plan), plan
     assert [kernel.name for kernel in plan.kernels] == kernels
     result, comparison = simulated(assignment, case, plan)

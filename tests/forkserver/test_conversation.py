@@ -31,7 +31,8 @@ def planned(
     _ = zygote.versions
     return plan_calls(
         lambda: Conversation(zygote, "planner", limits), assignments()["silu"], source.encode(),
-        [Wanted(CASE, {}, debug=False)], TARGETS["sm_90"], call_seconds=seconds, until=time.monotonic() + seconds)
+        [Wanted(CASE, {})], TARGETS["sm_90"], lambda texts: texts, call_seconds=seconds,
+        until=time.monotonic() + seconds)
 
 
 def lost(found: Planning) -> Lost | None:

@@ -71,8 +71,8 @@ def _compared(assignment: Assignment, folder: Path) -> int:
     preparing = Preparing(assignment, (folder / assignment.file).read_bytes(), LIMITS, device.properties())
     drawn = {case.name: _drawn(assignment, case, SEED) for case in assignment.cases_for("cpu")}
     wanted = [
-        Wanted(case, _scalars(assignment, drawn[case.name]), debug, Answers(candidate=number))
-        for debug in (True, False) for number, case in enumerate(assignment.cases_for("cpu"))]
+        Wanted(case, _scalars(assignment, drawn[case.name]), Answers(candidate=number))
+        for number, case in enumerate(assignment.cases_for("cpu"))]
     plans = preparing.plan(wanted).outcomes
     simulation = Simulation(
         lambda: preparing.start("simulator"), operations=OPERATIONS, seconds=LIMITS.call_seconds,
@@ -80,19 +80,19 @@ def _compared(assignment: Assignment, folder: Path) -> int:
     launching = Launching(assignment, lane_executors(), seconds=LIMITS.call_seconds)
     found = 0
     try:
-        for one, simulated, launched in zip(wanted, plans, plans[len(plans) // 2 :], strict=False):
-            if not isinstance(simulated, Plan) or not isinstance(launched, Plan):
+        for one, plan in zip(wanted, plans, strict=True):
+            if not isinstance(plan, Plan):
                 continue
-            binaries = preparing.binaries(kernels_of([launched]))
+            binaries = preparing.binaries(kernels_of([plan]))
             assert isinstance(binaries, list)
             inputs: list[Inputs] = []
-            for call in range(len(launched.calls())):
+            for call in range(len(plan.calls())):
                 inputs.append({**_drawn(assignment, one.case, SEED + call), **one.scalars})
-                seen = simulation.run(assignment, one.case, simulated, inputs)
+                seen = simulation.run(assignment, one.case, plan, inputs)
                 if not isinstance(seen, Ran) or UNDEFINED & {finding.kind for finding in seen.findings}:
                     break
                 left = launching.run(
-                    one.case, launched, [binary for binary in binaries if isinstance(binary, Binary)],
+                    one.case, plan, [binary for binary in binaries if isinstance(binary, Binary)],
                     [_on_device(assignment, each) for each in inputs])
                 assert isinstance(left, Ran) and not left.touched, (one.case.name, left)
                 _agree(assignment, one.case, inputs[-1], left.output.cpu(), seen.output)

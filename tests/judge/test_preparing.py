@@ -30,7 +30,7 @@ def preparing() -> Iterator[Preparing]:
 def test_what_lies_between_two_plannings_takes_nothing_of_their_time(
     preparing: Preparing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wanted = [Wanted(SILU.cases[0], {}, debug=True)]
+    wanted = [Wanted(SILU.cases[0], {})]
     now, later = time.monotonic, 0.0
     monkeypatch.setattr(time, "monotonic", lambda: now() + later)
     for _ in range(2):

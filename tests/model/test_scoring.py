@@ -23,7 +23,7 @@ CASES = EXPECTED[1:3]
 
 
 def check(name: str, outcome: Outcome = "passed", kind: FailureKind | None = None) -> CheckResult:
-    stage: Stage = "case" if name.startswith("case") else "source"
+    stage: Stage = "case" if name.startswith("case") else "target" if name == "target" else "source"
     return CheckResult(
         id=name, stage=stage, outcome=outcome, detail=Detail(kind=kind, message="") if kind else None)
 
@@ -74,9 +74,25 @@ def test_what_only_a_gpu_can_judge_is_left_open() -> None:
     shared = Course(points=PointsTable(credit="per_case"))
     points = shared.points_of("x")
     assert correctness_points("needs_gpu", checks(case_5x9=unjudged), CASES, points, shared) == 0
-    # Of three cases one is right, one wrong, and one is nobody's.
+    # Of three cases one is right, one wrong, and one is nobody's: it earns nothing.
     found = [*checks(case_1x1=wrong, case_5x9=unjudged), check("case-2x2")]
-    assert correctness_points("wrong_answer", found, (*CASES, "case-2x2"), points, shared) == 30
+    assert correctness_points("wrong_answer", found, (*CASES, "case-2x2"), points, shared) == 20
+
+
+@pytest.mark.parametrize("unjudged", [False, True])
+def test_a_target_that_fails_is_a_case_that_failed_and_no_unjudged_case_makes_up_for_it(unjudged: bool) -> None:
+    """A kernel that is right for one element, needs a GPU for all other cases and raises at large sizes had it all."""
+    found = [*checks(**({"case_5x9": check("case-5x9", "not_run", "needs_gpu")} if unjudged else {})),
+             check("target", "failed", "exception")]
+    assert verdict_of(found, (*EXPECTED, "target")) == "runtime_error"
+    strict, shared = Course(), Course(points=PointsTable(credit="per_case"))
+    assert correctness_points("runtime_error", found, CASES, strict.points_of("x"), strict) == 0
+    assert correctness_points("runtime_error", found, CASES, shared.points_of("x"), shared) == (20 if unjudged else 40)
+
+
+def test_foreign_code_that_is_only_flagged_costs_no_points() -> None:
+    found, flag = [*checks(), check("target", "failed", "policy")], Course(policy=Policy(violation="flag"))
+    assert correctness_points("policy_violation", found, CASES, flag.points_of("x"), flag) == 60
 
 
 def test_a_failure_of_ours_speaks_first_and_a_violation_before_a_wrong_answer() -> None:

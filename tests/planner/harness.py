@@ -102,21 +102,21 @@ class Planner:
         return reply
 
     def plan(
-        self, given: list[Given], *, debug: bool = False, copies: bool = False, answers: Answers | None = None
+        self, given: list[Given], *, copies: bool = False, answers: Answers | None = None
     ) -> Plan | Planned | Refused | Absent | Failed:
         """A plan, or the answer that there is none; `Planned` where another case's memory is needed."""
-        reply, plan = self.planned(given, debug=debug, copies=copies, answers=answers)
+        reply, plan = self.planned(given, copies=copies, answers=answers)
         return plan or reply
 
     def planned(
-        self, given: list[Given], *, debug: bool = False, copies: bool = False, answers: Answers | None = None
+        self, given: list[Given], *, copies: bool = False, answers: Answers | None = None
     ) -> tuple[Planned | Refused | Absent | Failed, Plan | None]:
         """What a planner answers, and the plan if there is one."""
         memory = _memory(b"", PLAN_BYTES)
         try:
             self._seq += 1
             reply = self._ask(PlanCall(
-                seq=self._seq, given=given, debug=debug, copies=copies, answers=answers or Answers()), memory)
+                seq=self._seq, given=given, copies=copies, answers=answers or Answers()), memory)
             assert not isinstance(reply, Loaded)
             if not isinstance(reply, Planned) or reply.earlier:
                 return reply, None
@@ -137,7 +137,7 @@ def assignment_of(name: str) -> Assignment:
 
 
 def plan_cases(
-    source: Path | str, assignment: Assignment, cases: Sequence[Case], *, debug: bool = False,
+    source: Path | str, assignment: Assignment, cases: Sequence[Case], *,
     answers: Answers | None = None, device: Device = TARGETS["sm_90"],
 ) -> list[Plan | Refused | Absent | Failed]:
     """A plan for each case, in one process as long as that can give it."""
@@ -153,7 +153,7 @@ def plan_cases(
                     loaded = planner.load(text, assignment.file, assignment.function, given, device)
                     if not isinstance(loaded, Loaded):
                         return [loaded] * len(cases)
-                plan = planner.plan(given, debug=debug, copies=bool(assignment.operators), answers=answers)
+                plan = planner.plan(given, copies=bool(assignment.operators), answers=answers)
                 if not isinstance(plan, Planned):
                     found.append(plan)
                     break
@@ -168,11 +168,11 @@ def plan_cases(
 
 
 def plan_file(
-    source: Path | str, assignment: Assignment | str, case: Case | None = None, *, debug: bool = False,
+    source: Path | str, assignment: Assignment | str, case: Case | None = None, *,
     answers: Answers | None = None, device: Device = TARGETS["sm_90"],
 ) -> Plan | Refused | Absent | Failed:
     """The plan of one case, the first one if none is named, of a file or of its text."""
     if isinstance(assignment, str):
         assignment = assignment_of(assignment)
     return plan_cases(
-        source, assignment, [case or assignment.cases[0]], debug=debug, answers=answers, device=device)[0]
+        source, assignment, [case or assignment.cases[0]], answers=answers, device=device)[0]

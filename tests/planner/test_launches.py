@@ -14,8 +14,8 @@ CASE = next(case for case in SILU.cases if case.name == "5x9")
 EVEN = next(case for case in SILU.cases if case.name == "64x64")
 
 
-def planned(rest: str, case: object = CASE, *, debug: bool = False, answers: Answers | None = None) -> Plan:
-    plan = plan_file(KERNEL + rest, SILU, case, debug=debug, answers=answers)  # type: ignore[arg-type]
+def planned(rest: str, case: object = CASE, *, answers: Answers | None = None) -> Plan:
+    plan = plan_file(KERNEL + rest, SILU, case, answers=answers)  # type: ignore[arg-type]
     assert isinstance(plan, Plan), plan
     return plan
 
@@ -67,19 +67,22 @@ def silu(x, out):
     assert [one.arguments[1] for one in launches(plan)] == [Integer(type="i32", value=1), Integer(type="i32", value=16)]
 
 
-def test_checks_are_in_the_kernel_when_they_are_asked_for() -> None:
+def test_checks_are_in_each_kernel_and_host_code_sees_none_of_them() -> None:
     rest = """
 @triton.jit
 def checked(x_ptr, n):
     tl.device_assert(n > 3, "n is small")
     tl.store(x_ptr + n * n, 0.0)
 
-def silu(x, out): checked[(1,)](out, x.numel())
+def silu(x, out):
+    kernel = checked[(1,)](out, x.numel())
+    assert not (triton.knobs.runtime.debug or kernel.metadata.debug or "tt.assert" in kernel.asm["ttir"])
 """
-    assert "tt.assert" not in planned(rest).kernels[0].ttir
-    text = planned(rest, debug=True).kernels[0].ttir
-    assert "n is small" in text
-    assert "overflow" in text
+    kernel = planned(rest).kernels[0]
+    assert "n is small" in kernel.ttir and "overflow" in kernel.ttir
+    assert not kernel.options.debug
+    asked = rest.replace("triton.jit", "triton.jit(debug=True)").replace("assert not", "_ =")
+    assert planned(asked).kernels[0].options.debug
 
 
 def test_options_of_a_launch_are_kept() -> None:

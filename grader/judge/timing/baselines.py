@@ -83,7 +83,7 @@ class Baselines:
 
 def load(executor: Executor, assignment: Assignment, case: Case, function: str) -> int:
     """Loads a baseline. Raises InfrastructureError if it cannot be had."""
-    given = given_of(assignment, Wanted(case, scalars(assignment, case), debug=False))
+    given = given_of(assignment, Wanted(case, scalars(assignment, case)))
     file = f"baseline_{assignment.name}_{case.name}_{function}.py"
     number = executor.load_baseline(baseline_source(assignment.name), file, function, given)
     if isinstance(number, Lost):

@@ -1,0 +1,305 @@
+"""Sizes that only a GPU runs, looked at without one: of each launch some programs are simulated, chosen at random, and
+what they store is held against the right answer there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from grader.judge.buffers import HostTensor
+from grader.judge.compare import Comparison, index_of, number, poison_, unguarded
+from grader.judge.explain import explain_findings
+from grader.judge.inputs import Draws
+from grader.judge.simulation import Simulation
+from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
+from grader.model.catalogue import answer_and_tolerance
+from grader.model.result import Detail
+from grader.plan.findings import OutOfBounds, Unwritten
+from grader.plan.messages import Simulated
+from grader.plan.plan import Copy, Fill, Launch, Operations, Plan
+from grader.plan.traffic import Touched, Watch
+
+# Of each launch, beside the first program and the last.
+SECRET = 2
+# Of what one program stores, that which is compared.
+MOST_ROWS, MOST_COLUMNS = 64, 256
+# Rows of an output of one dimension are its elements.
+MOST_ELEMENTS = 4096
+# Element operations of one look: half a second.
+OPERATIONS = 120_000_000
+# Bytes of what the submission makes beside its arguments, which take memory and time.
+MOST_TEMPORARY = 256 << 20
+
+APART = "its programs build on what others have stored"
+SLOW = "a few of its programs take too long here"
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was seen of a case: how many of how many programs were run; `unseen` is why none was, `detail` what is
+    wrong."""
+
+    case: Case
+    run: int = 0
+    programs: int = 0
+    unseen: str = ""
+    detail: Detail | None = None
+
+
+class _Unseen(Exception):
+    """A case cannot be looked at; why."""
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Rows and columns of the output, and which elements of these one program stores."""
+
+    rows: slice
+    columns: slice
+    stored: Tensor
+
+
+def look_at_large(
+    assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str
+) -> Look:
+    """Looks at every call of a plan. Raises InfrastructureError."""
+    looks = []
+    for call, operations in enumerate(plan.calls()):
+        part = plan.model_copy(update={"first": operations, "steady": None})
+        try:
+            looks.append(_Large(assignment, case, part, simulation, draws, source, call).look())
+        except _Unseen as unseen:
+            return Look(case, unseen=str(unseen))
+        if looks[-1].detail is not None:
+            break
+    return looks[-1]
+
+
+def told(looks: Sequence[Look]) -> str:
+    """How much was looked at, in a sentence or two; "" if there was nothing to be looked at."""
+    seen = [f"{look.run:,} of {look.programs:,} programs of {look.case.name}" if look.programs else look.case.name
+            for look in looks if not look.unseen]
+    reasons: dict[str, list[str]] = {}
+    for look in looks:
+        if look.unseen:
+            reasons.setdefault(look.unseen, []).append(look.case.name)
+    parts = [f"Of sizes that only a GPU runs whole, a sample was run here: {', '.join(seen)}."] if seen else []
+    parts += [f"Not looked at: {', '.join(names)}, since {reason}." for reason, names in reasons.items()]
+    return " ".join(parts)
+
+
+class _Large:
+    """One call of a case."""
+
+    def __init__(
+        self, assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str,
+        call: int,
+    ) -> None:
+        self.assignment, self.case, self.plan, self.call = assignment, case, plan, call
+        self.simulation, self.draws, self.source = simulation, draws, source
+        self.shape = shape_of(assignment.output, case)
+        self.in_columns = assignment.columns is not None and len(self.shape) > 1
+        self.launches = [one for one in plan.first if isinstance(one, Launch)]
+        self.totals = [prod(launch.grid) for launch in self.launches]
+        self.random = draws.random(case, "large", call)
+
+    def look(self) -> Look:
+        self._check_plan(self.plan.first)
+        if self.assignment.renew is not None:
+            return self._whole()
+        chosen = [self._chosen(total) for total in self.totals]
+        seen = self._simulated(Watch(chosen=chosen, touched=True), None)
+        stores = self._stores(seen)
+        programs = sum(self.totals)
+        if (missing := self._missing(stores)) is not None:
+            return Look(self.case, sum(map(len, chosen)), programs, detail=missing)
+        blocks: list[_Block] = []
+        for elements in stores.values():
+            block = self._block(elements)
+            # Numbers that are drawn for one block would change what is right in another one beside it.
+            if block is not None and not any(
+                _meet(block.rows, one.rows) or (self.in_columns and _meet(block.columns, one.columns)) for one in blocks
+            ):
+                blocks.append(block)
+        with ExitStack() as stack:
+            memory = self._memory(stack)
+            parts = [self._filled(memory, number, block) for number, block in enumerate(blocks)]
+            again = self._simulated(Watch(chosen=chosen), memory)
+            detail = explain_findings(
+                self.assignment, self.source, [one for one in again.findings if isinstance(one, OutOfBounds)])
+            output = memory[self.assignment.output.name].tensor
+            for block, views in zip(blocks, parts, strict=True):
+                detail = detail or self._compared(output, block, {
+                    name: value.clone() if isinstance(value, Tensor) else value for name, value in views.items()})
+        return Look(self.case, len(blocks), programs, detail=detail)
+
+    def _check_plan(self, operations: Operations) -> None:
+        if any(isinstance(one, Launch) for one in self.plan.setup):
+            raise _Unseen("the file launches kernels while it is imported")
+        if sum(buffer.bytes for buffer in self.plan.buffers if not buffer.given) > MOST_TEMPORARY:
+            raise _Unseen("it makes large tensors of its own")
+        if self.assignment.renew is not None:
+            return
+        if self.assignment.rows is None:
+            raise _Unseen("each element of the answer takes all of the input")
+        if any(isinstance(one, Copy) for one in operations) or not self.launches:
+            raise _Unseen("host code copies tensors")
+
+    def _whole(self) -> Look:
+        """Where little of the input decides the answer, all of the call is run."""
+        assert self.assignment.renew is not None
+        name = self.assignment.output.name
+        with ExitStack() as stack:
+            memory = self._memory(stack)
+            inputs = {p.name: memory[p.name].tensor for p in self.assignment.parameters if isinstance(p, Input)}
+            new = self.assignment.renew(inputs, np.random.default_rng(self.random.getrandbits(64)))
+            new.elements.copy_(new.values)
+            poison_(memory[name].tensor)
+            self._simulated(Watch(), memory)
+            found = unguarded(memory[name].tensor, *answer_and_tolerance(self.assignment, new.inputs))
+        every = _Block(slice(0, self.shape[0]), slice(0, 1), torch.ones_like(found.wrong))
+        programs = sum(self.totals)
+        return Look(self.case, programs, programs, detail=None if found.passed else self._wrong(
+            found, found.wrong, every))
+
+    def _chosen(self, total: int) -> list[int]:
+        secret = [self.random.randrange(total) for _ in range(SECRET)] if total else []
+        return sorted({*secret, 0, max(0, total - 1)})
+
+    def _simulated(self, watch: Watch, memory: Mapping[str, HostTensor] | None) -> Simulated:
+        seen = self.simulation.inspect(self.assignment, self.plan, watch, operations=OPERATIONS, memory=memory)
+        if seen is None:
+            raise _Unseen(SLOW)
+        atomics = [one.access == "atomic" for one in seen.touched] + [one.access == "atomic" for one in seen.accesses]
+        if any(atomics) or any(isinstance(one, Unwritten) for one in seen.findings):
+            raise _Unseen(APART)
+        return seen
+
+    def _stores(self, seen: Simulated) -> dict[tuple[int, int], Tensor]:
+        """The elements of the output that each program stores, by launch and program, ascending."""
+        item = self._item
+        found: dict[tuple[int, int], list[Tensor]] = {}
+        for one in seen.touched:
+            if one.given == self.assignment.output.name and one.access == "store":
+                if not one.all:
+                    raise _Unseen("what one of its programs stores lies scattered")
+                found.setdefault((one.launch, one.program), []).append(_elements(one, item))
+        return {key: torch.unique(torch.cat(parts)) for key, parts in found.items()}
+
+    @property
+    def _item(self) -> int:
+        output = next(b for b in self.plan.buffers if b.given == self.assignment.output.name)
+        return output.bytes // prod(self.shape)
+
+    def _missing(self, stores: Mapping[tuple[int, int], Tensor]) -> Detail | None:
+        """What is wrong if all programs together cannot write all of the output."""
+        if any(isinstance(one, Fill) for one in self.plan.first):
+            return None
+        most: dict[int, int] = {}
+        for (launch, _), elements in stores.items():
+            most[launch] = max(most.get(launch, 0), elements.numel())
+        reached, total = sum(self.totals[launch] * count for launch, count in most.items()), prod(self.shape)
+        if reached >= total:
+            return None
+        name = self.assignment.output.name
+        programs = sum(self.totals[launch] for launch in most) or sum(self.totals)
+        return Detail(
+            kind="unwritten", message=f"{programs:,} programs cannot write all {total:,} elements of {name}: each of "
+            f"those that were run here stores {max(most.values(), default=0):,} at most.",
+            hint="Launch as many programs as the output has blocks, or have each go on to further blocks in a loop.")
+
+    def _block(self, elements: Tensor) -> _Block | None:
+        """A part of what a program stores, around an element that is drawn."""
+        if not elements.numel():
+            return None
+        width = self.shape[-1] if len(self.shape) > 1 else 1
+        at = int(elements[self.random.randrange(elements.numel())])
+        rows = torch.unique(elements // width)
+        most = MOST_ROWS if len(self.shape) > 1 else MOST_ELEMENTS
+        first, last = _around(rows, at // width, most)
+        within = elements[(elements // width >= first) & (elements // width < last)]
+        left, right = 0, width
+        if self.in_columns:
+            left, right = _around(torch.unique(within % width), at % width, MOST_COLUMNS)
+        stored = torch.zeros(last - first, width, dtype=torch.bool)
+        stored[within // width - first, within % width] = True
+        return _Block(slice(first, last), slice(left, right), stored[:, left:right])
+
+    def _memory(self, stack: ExitStack) -> dict[str, HostTensor]:
+        found = {}
+        for parameter in self.assignment.parameters:
+            if not isinstance(parameter, Scalar):
+                tensor = HostTensor(shape_of(parameter, self.case), parameter.dtype, sparse=True)
+                stack.callback(tensor.close)
+                found[parameter.name] = tensor
+        return found
+
+    def _filled(self, memory: Mapping[str, HostTensor], number: int, block: _Block) -> Inputs:
+        """The inputs that a block of the output takes, as views of the memory, with numbers drawn for it."""
+        inputs = {p.name: memory[p.name].tensor for p in self.assignment.parameters if isinstance(p, Input)}
+        views: Inputs = {**inputs, **self.draws.scalars(self.case)}
+        assert self.assignment.rows is not None
+        views = self.assignment.rows(views, block.rows)
+        names = self.assignment.output.size_names
+        sizes = {**self.case.sizes, names[0]: block.rows.stop - block.rows.start}
+        if self.assignment.columns is not None and self.in_columns:
+            views = self.assignment.columns(views, block.columns)
+            sizes[names[1]] = block.columns.stop - block.columns.start
+        drawn = self.draws.like(self.case.model_copy(update={"sizes": sizes}), "large", self.call, number)
+        for name, tensor in inputs.items():
+            view = views[name]
+            inside = view.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr()
+            if view.shape != drawn[name].shape or not inside:
+                raise _Unseen("its inputs cannot be taken in parts")
+            view.copy_(drawn[name])
+        return views
+
+    def _compared(self, output: Tensor, block: _Block, inputs: Inputs) -> Detail | None:
+        got = output[block.rows]
+        got = got[:, block.columns] if len(self.shape) > 1 else got
+        found = unguarded(got.contiguous(), *answer_and_tolerance(self.assignment, inputs))
+        wrong = found.wrong & block.stored.reshape(found.wrong.shape)
+        return self._wrong(found, wrong, block) if bool(wrong.any()) else None
+
+    def _wrong(self, found: Comparison, wrong: Tensor, block: _Block) -> Detail:
+        at = int(torch.where(wrong, found.ratio, -1.0).flatten().argmax())
+        local = index_of(at, tuple(wrong.shape))
+        index = [local[0] + block.rows.start, *(place + block.columns.start for place in local[1:])]
+        got, expected = (number(float(one.flatten()[at]), 9) for one in (found.got, found.expected))
+        name = self.assignment.output.name
+        return Detail(
+            kind="wrong_values", wrong=int(wrong.sum()), total=int(block.stored.sum()),
+            message=f"Of {int(block.stored.sum()):,} elements that one program stores {int(wrong.sum()):,} are wrong: "
+            f"{name}[{', '.join(map(str, index))}] is {got}, expected {expected}.",
+            hint="All smaller cases came out right. Does an index, a stride or a branch depend on the size? An index "
+                 "beyond 2,147,483,647 needs tl.int64.")
+
+
+def _meet(one: slice, other: slice) -> bool:
+    return bool(one.start < other.stop and other.start < one.stop)
+
+
+def _around(ascending: Tensor, at: int, most: int) -> tuple[int, int]:
+    """Bounds of the numbers without a gap around `at`, cut to so many of them that begin at random around it."""
+    values = ascending.numpy()
+    here = int(np.searchsorted(values, at))
+    gaps = np.flatnonzero(np.diff(values) != 1)
+    before, after = gaps[gaps < here], gaps[gaps >= here]
+    low = int(values[before[-1] + 1]) if before.size else int(values[0])
+    high = int(values[after[0]]) + 1 if after.size else int(values[-1]) + 1
+    if high - low > most:
+        low = max(low, min(at - most // 2, high - most))
+        high = low + most
+    return low, high
+
+
+def _elements(touched: Touched, item: int) -> Tensor:
+    parts = [np.arange(length // item)[None, :] + (begin + step * np.arange(count)[:, None]) // item
+             for begin, length, step, count in touched.runs]
+    return torch.from_numpy(np.concatenate([part.reshape(-1) for part in parts]))
