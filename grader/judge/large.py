@@ -20,7 +20,7 @@ from grader.judge.simulation import Simulation
 from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
 from grader.model.catalogue import answer_and_tolerance
 from grader.model.result import Detail
-from grader.plan.findings import OutOfBounds, Unwritten
+from grader.plan.findings import MOST_ACCESSES, OutOfBounds, Unwritten
 from grader.plan.messages import Simulated
 from grader.plan.plan import Copy, Fill, Launch, Operations, Plan
 from grader.plan.traffic import Touched, Watch
@@ -176,8 +176,14 @@ class _Large:
         seen = self.simulation.inspect(self.assignment, self.plan, watch, operations=OPERATIONS, memory=memory)
         if seen is None:
             raise _Unseen(SLOW)
-        atomics = [one.access == "atomic" for one in seen.touched] + [one.access == "atomic" for one in seen.accesses]
-        if any(atomics) or any(isinstance(one, Unwritten) for one in seen.findings):
+        by_kind: dict[str, set[int]] = {"load": set(), "store": set(), "atomic": set()}
+        for one in seen.accesses:
+            by_kind[one.access].add(one.buffer)
+        if len(seen.accesses) >= MOST_ACCESSES:
+            raise _Unseen("its kernels load and store in too many places")
+        if by_kind["atomic"] or by_kind["load"] & by_kind["store"] or any(
+            isinstance(one, Unwritten) for one in seen.findings
+        ):
             raise _Unseen(APART)
         return seen
 

@@ -11,6 +11,9 @@ from pydantic import Field
 
 from grader.plan.plan import Index, Line, Name, Shaped
 
+MOST_ACCESSES = 24
+"""Of one run, loads and stores that are told."""
+
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Far = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 Sides = Annotated[list[Count], Field(max_length=8)]

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from grader.plan.device import Device
-from grader.plan.findings import Access, Finding
+from grader.plan.findings import MOST_ACCESSES, Access, Finding
 from grader.plan.plan import DType, Kernel, Line, Name, Place, Shape, Shaped, Size, Text
 from grader.plan.traffic import Launched, Stored, Touched, Watch
 from grader.plan.wire import Message
@@ -186,7 +186,7 @@ class Simulated(Message):
 
     op: Literal["simulated"] = "simulated"
     findings: Annotated[list[Finding], Field(max_length=16)]
-    accesses: Annotated[list[Access], Field(max_length=24)] = []
+    accesses: Annotated[list[Access], Field(max_length=MOST_ACCESSES)] = []
     operations: Size
     printed: Text = ""
     stored: Annotated[list[Stored], Field(max_length=16)] = []

@@ -148,7 +148,7 @@ def headline(result: Result) -> str:
     if not every:
         return "Nothing was graded."
     if not judged and any(a.verdict == "needs_gpu" for a in every):
-        return "Nothing could be judged on this machine: that costs no points."
+        return "Nothing could be judged on this machine: all points stay open until a GPU has judged it."
     if not judged:
         return "The grader failed before it could judge anything: that is our fault and costs no points."
     if all(a.verdict == "missing" for a in judged):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from grader.plan.findings import (
+    MOST_ACCESSES,
     Access,
     Assertion,
     EmptyGrid,
@@ -25,7 +26,6 @@ from grader.simulator.pointers import Source
 from grader.simulator.types import Array
 
 MOST = 16
-MOST_ACCESSES = 24
 PRINTED = 8_000
 _OVERFLOW = re.compile(r"^(\w+) overflow detected for operation (\w+)$")
 

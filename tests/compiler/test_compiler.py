@@ -8,19 +8,20 @@ from collections.abc import Iterator
 import pytest
 from pydantic import TypeAdapter
 
-from grader.compiler import main
+from grader.compiler import machine_code, main
 from grader.forkserver import isolation
 from grader.forkserver.conversation import Conversation
 from grader.forkserver.handle import Zygote
 from grader.judge.compilation import compile_kernels
 from grader.plan import wire
-from grader.plan.compiled import Binary, Problem
-from grader.plan.plan import Kernel
+from grader.plan.compiled import Binary, Fits, Problem
+from grader.plan.plan import Kernel, Malformed
+from grader.plan.ttir import read_text
 from tests.plan import kernels
 
 LIMITS = wire.Limits(memory_mb=4096, file_mb=64, processes=64, cpu_seconds=120)
 COPY = kernels.copy()
-OUTCOME: TypeAdapter[Binary | Problem] = TypeAdapter(Binary | Problem)
+OUTCOME: TypeAdapter[Binary | Fits | Problem] = TypeAdapter(Binary | Fits | Problem)
 
 
 def changed(old: str, new: str, kernel: Kernel = COPY) -> Kernel:
@@ -34,7 +35,7 @@ CRASHES = changed("%x_ptr: !tt.ptr<f32> {tt.divisibility = 16", "%x_ptr: !tt.ptr
 ENDLESS = changed("1024", "1048576")
 
 
-def outcomes(of: list[Kernel], seconds: int = 60, at_once: int = 1) -> list[Binary | Problem]:
+def outcomes(of: list[Kernel], seconds: int = 60, at_once: int = 1) -> list[Binary | Fits | Problem]:
     return [OUTCOME.validate_json(one) for one in main.compile_kernels(of, "sm_90", seconds, at_once)]
 
 
@@ -49,6 +50,52 @@ def test_a_kernel_that_takes_too_long_leaves_the_others_compiled() -> None:
     slow, other = outcomes([ENDLESS, COPY], seconds=3)
     assert isinstance(slow, Problem) and slow.why == "too_slow"
     assert isinstance(other, Binary)
+
+
+def test_whether_a_kernel_fits_is_known_without_its_machine_code() -> None:
+    product = kernels.product()
+    wide = product.model_copy(update={"options": product.options.model_copy(update={"num_stages": 64})})
+    binary, fits, slow = (OUTCOME.validate_json(one) for one in main.compile_kernels(
+        [product], "sm_90", 3, fitting=[product, ENDLESS]))
+    assert isinstance(binary, Binary) and fits == Fits(shared=binary.facts.shared) and binary.facts.shared
+    # Of so much work for each thread nothing is known before it is compiled.
+    assert isinstance(slow, Problem) and slow.why == "too_slow"
+    (large,) = (OUTCOME.validate_json(one) for one in main.compile_kernels([], "sm_90", 60, fitting=[wide]))
+    assert isinstance(large, Problem) and large.why == "shared_memory"
+
+
+HIDDEN = """module {
+  tt.func public @k(%x: !tt.ptr<f32>) {
+    %one = arith.constant 1.0 : f32
+    %p = tt.get_program_id x {axis = 1 : i32} : i32
+    %a = tt.elementwise_inline_asm "mov.u32 $0, %smid;" {asm_string = "trap;", constraints = "=r", packed_element = 1 : i32, pure = false} -> i32
+    tt.store %x, %one : !tt.ptr<f32>
+    tt.return
+  }
+}
+"""
+
+
+def test_a_canonical_text_shows_what_a_dictionary_of_attributes_hides() -> None:
+    """MLIR lets the dictionary override what stands at an attribute's own place: a text was read as one program and
+    compiled as another."""
+    assert not read_text(HIDDEN).foreign
+    text = machine_code.canonical(HIDDEN, 90)
+    assert "tt.get_program_id y" in text and "axis" not in text
+    assert [one.text for one in read_text(text).foreign] == ["trap;"]
+    assert machine_code.canonical(text, 90) == text
+    with pytest.raises(Malformed):
+        machine_code.canonical("none", 90)
+
+
+def test_the_checks_of_a_text_leave_no_trace_in_its_machine_code() -> None:
+    checked, plain = kernels.norm(block=1024, debug=True), kernels.norm(block=1024)
+    assert "tt.assert" in checked.ttir and "tt.assert" not in plain.ttir
+    ours, its = outcomes([checked, plain])
+    assert isinstance(ours, Binary) and isinstance(its, Binary) and ours.cubin == its.cubin
+    options = checked.options.model_copy(update={"debug": True})
+    (kept,) = outcomes([checked.model_copy(update={"options": options})])
+    assert isinstance(kept, Binary) and kept.cubin != its.cubin
 
 
 def test_what_triton_says_has_its_line() -> None:

@@ -65,7 +65,7 @@ def test_figures(shown: str, expected: str) -> None:
      "The grader failed before it could judge anything: that is our fault and costs no points."),
     ({"gemm": "needs_gpu"}, "All five kernels are right. One could not be judged."),
     (dict.fromkeys(samples.KERNELS, "needs_gpu"),
-     "Nothing could be judged on this machine: that costs no points."),
+     "Nothing could be judged on this machine: all points stay open until a GPU has judged it."),
 ])
 def test_headline(verdicts: dict[str, Verdict], sentence: str) -> None:
     assert headline(samples.result("A", verdicts)) == sentence

@@ -89,12 +89,12 @@ def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:
 
 def _cannot(assignment: Assignment, source: str, cannot: CannotSimulate) -> Detail:
     kernel = f" of the kernel {quoted(cannot.kernel)}" if cannot.kernel else ""
-    hint = "A kernel in triton.language alone can be checked here too." if cannot.operation == INLINE_ASSEMBLY else (
+    hint = "A kernel in triton.language alone can be checked here, too." if cannot.operation == INLINE_ASSEMBLY else (
         "The simulator does not know this yet, which is no mistake of the submission's.")
     return Detail(
         kind="needs_gpu",
         message=f"The grader cannot simulate {quoted(cannot.operation)}{in_line(cannot.line)}{kernel}: it needs a GPU.",
-        hint=f"On a GPU this case counts; here it costs no points. {hint}",
+        hint=f"It is not judged here: until it runs on a GPU, the points of this assignment stay open. {hint}",
         place=place(assignment, source, cannot.line),
     )
 
