@@ -14,6 +14,7 @@ import re
 import resource
 import signal
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import prod
 from tempfile import TemporaryFile
@@ -49,8 +50,12 @@ _WARM_UP = """module {
 """
 
 
+@dataclass
 class _TooMuchShared(Exception):
-    """A program needs more shared memory than the target has."""
+    """A program needs so many bytes of shared memory, more than the target has."""
+
+    shared: int
+    message: str
 
 
 def prepare() -> None:
@@ -133,7 +138,7 @@ def fit_kernel(kernel: Kernel, target: str) -> Fits | Problem:
 def _check_shared(shared: int, target: str) -> None:
     most = TARGETS[target].shared_memory_per_block_optin if target in TARGETS else shared
     if shared > most:
-        raise _TooMuchShared(f"out of shared memory: a program needs {shared:,} bytes, {target} has {most:,}")
+        raise _TooMuchShared(shared, f"out of shared memory: a program needs {shared:,} bytes, {target} has {most:,}")
 
 
 def _problem(error: Exception) -> Problem:
@@ -144,8 +149,8 @@ def _problem(error: Exception) -> Problem:
             return _TOO_SLOW
         case AssemblerError():
             return Problem(why="assembler", message=str(error)[:_MOST_MESSAGE])
-        case _TooMuchShared():
-            return Problem(why="shared_memory", message=str(error))
+        case _TooMuchShared(shared=shared, message=message):
+            return Problem(why="shared_memory", message=message, shared=shared)
     # Whatever Triton raises: of its exceptions none is documented.
     return Problem(why="compiler", message=f"{type(error).__name__}: {error}"[:_MOST_MESSAGE])
 

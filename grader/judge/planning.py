@@ -12,10 +12,21 @@ from grader.forkserver.conversation import Conversation, Lost
 from grader.judge.buffers import memory_file
 from grader.model.assignment import Assignment, Case, Input, Output, Scalar, shape_of
 from grader.plan import messages
-from grader.plan.check import Problem, check
+from grader.plan.check import Problem, check, check_kernels
 from grader.plan.device import Device
-from grader.plan.messages import Absent, Answers, Failed, Given, GivenScalar, GivenTensor, Loaded, Refused, Skipped
-from grader.plan.plan import PLAN_BYTES, Malformed, Plan, read_plan
+from grader.plan.messages import (
+    Absent,
+    Answers,
+    Failed,
+    Given,
+    GivenScalar,
+    GivenTensor,
+    Loaded,
+    Refused,
+    Skipped,
+    kernel_key,
+)
+from grader.plan.plan import PLAN_BYTES, Kernel, Malformed, Plan, read_plan
 
 WRONG_ANSWER = Lost("protocol", "an answer to something else")
 
@@ -37,9 +48,14 @@ Unplanned = Refused | Absent | Failed | Problem | Lost
 
 @dataclass
 class Planning:
-    """What came of it: one outcome for each call wanted, in order. `loading` is why the file could not be loaded."""
+    """What came of it: one outcome for each call wanted, in order. `loading` is why the file could not be loaded.
+
+    `asked`: of these kernels a call's host code asked what they take, whatever came of it, and was told a guess; by the
+    keys that they have in a planner.
+    """
 
     outcomes: list[Plan | Unplanned] = field(default_factory=list)
+    asked: list[dict[str, Kernel]] = field(default_factory=list)
     loading: Failed | Refused | Absent | Lost | None = None
     skipped: list[Skipped] = field(default_factory=list)
     printed: str = ""
@@ -88,17 +104,21 @@ def plan_calls(
                 replies[number] = planner.plan(wanted[number], files[number])
         planner.end()
         # From here on no process can write to the files any more.
-        found.outcomes = [_read(file, reply) if isinstance(reply, messages.Planned) else reply
-                          for file, reply in zip(files, replies, strict=True)]
-    texts = list(dict.fromkeys(kernel.ttir for plan in found.outcomes if isinstance(plan, Plan)
-                               for kernel in plan.kernels))
+        raw = [_read(file, reply) if isinstance(reply, messages.Planned) else reply
+               for file, reply in zip(files, replies, strict=True)]
+        asked = [_asked(outcome, file) for outcome, file in zip(raw, files, strict=True)]
+    texts = list(dict.fromkeys(kernel.ttir for outcome, kernels in zip(raw, asked, strict=True)
+                               for kernel in (*kernels, *(outcome.kernels if isinstance(outcome, Plan) else ()))))
     canonical = printed(texts) if texts else []
     if isinstance(canonical, Lost):
-        found.outcomes = [canonical if isinstance(one, Plan) else one for one in found.outcomes]
+        found.outcomes = [canonical if isinstance(one, Plan) else one for one in raw]
+        found.asked = [{} for _ in raw]
         return found
     by_text = dict(zip(texts, canonical, strict=True))
     found.outcomes = [_checked(assignment, call, plan, by_text, device) if isinstance(plan, Plan) else plan
-                      for call, plan in zip(wanted, found.outcomes, strict=True)]
+                      for call, plan in zip(wanted, raw, strict=True)]
+    found.asked = [{kernel_key(kernel): one for kernel in kernels for one in _canonical([kernel], by_text)}
+                   for kernels in asked]
     return found
 
 
@@ -198,3 +218,25 @@ def _checked(
 
 def _malformed(error: Malformed) -> Lost:
     return Lost("protocol", f"its plan does not hold: {error}")
+
+
+def _asked(outcome: Plan | Unplanned, file: int) -> list[Kernel]:
+    """The kernels that host code asked about, as a planner wrote them; none where what it left of them is nothing."""
+    if isinstance(outcome, Plan):
+        return [outcome.kernels[number] for number in outcome.asked if number < len(outcome.kernels)]
+    if not isinstance(outcome, Refused | Failed) or not 0 < outcome.asked <= PLAN_BYTES:
+        return []
+    try:
+        return messages.Kernels.model_validate_json(os.pread(file, outcome.asked, 0)).kernels
+    except (ValueError, RecursionError):
+        return []
+
+
+def _canonical(kernels: Sequence[Kernel], texts: Mapping[str, str]) -> list[Kernel]:
+    """The kernels with canonical texts; none where one of them does not hold."""
+    found = [kernel.model_copy(update={"ttir": texts[kernel.ttir]}) for kernel in kernels]
+    try:
+        check_kernels(found)
+    except Malformed:
+        return []
+    return found

@@ -64,21 +64,19 @@ class Preparing:
         calls = list(wanted)
         found = self._plan(calls)
         for _ in range(MOST_ROUNDS):
-            asking = {number: plan for number, plan in enumerate(found.outcomes)
-                      if isinstance(plan, Plan) and plan.asked}
-            asked = {kernel_key(kernel): kernel for plan in asking.values()
-                     for kernel in (plan.kernels[number] for number in plan.asked)}
+            asking = {number: kernels for number, kernels in enumerate(found.asked) if kernels}
+            asked = {kernel_key(kernel): kernel for kernels in asking.values() for kernel in kernels.values()}
             if not asked or self._compile(asked) is not None:
                 break
-            told = {key: Resources(registers=one.facts.registers, spills=one.facts.spills, shared=one.facts.shared)
-                    for key in asked if isinstance(one := self._compiled[key], Binary)}
-            for number in asking:
+            for number, kernels in asking.items():
+                told = {key: known for key, kernel in kernels.items()
+                        if (known := _resources(self._compiled[kernel_key(kernel)])) is not None}
                 answers = calls[number].answers
                 calls[number] = replace(
                     calls[number], answers=answers.model_copy(update={"resources": {**answers.resources, **told}}))
             again = self._plan([calls[number] for number in asking])
-            for number, outcome in zip(asking, again.outcomes, strict=True):
-                found.outcomes[number] = outcome
+            for number, outcome, kernels in zip(asking, again.outcomes, again.asked, strict=True):
+                found.outcomes[number], found.asked[number] = outcome, kernels
         return found
 
     def launchable(self, wanted: Sequence[Wanted], outcomes: Sequence[Plan | Unplanned]) -> list[Plan | Unplanned]:
@@ -170,6 +168,14 @@ class Preparing:
             return False
         found = self.binaries(plan.kernels)
         return isinstance(found, list) and any(isinstance(one, Problem) and one.why in PASSED_OVER for one in found)
+
+
+def _resources(compiled: Binary | Problem) -> Resources | None:
+    """What a kernel takes, as Triton's launch path is told: also where that is more than there is."""
+    if isinstance(compiled, Binary):
+        facts = compiled.facts
+        return Resources(registers=facts.registers, spills=facts.spills, shared=facts.shared)
+    return Resources(registers=0, spills=0, shared=compiled.shared) if compiled.shared else None
 
 
 def kernels_of(outcomes: Iterable[Plan | Unplanned]) -> list[Kernel]:

@@ -134,6 +134,13 @@ def foreign(plan: Plan) -> list[tuple[Kernel, Foreign]]:
     return [(kernel, one) for kernel in plan.kernels for one in read_kernel(kernel)]
 
 
+def check_kernels(kernels: Sequence[Kernel]) -> None:
+    """Raises Malformed for kernels of which no planner of ours writes one."""
+    for kernel in kernels:
+        _printable(kernel.name)
+        read_kernel(kernel)
+
+
 class _Check:
     def __init__(self, plan: Plan, given: Sequence[Given], device: Device, copies: bool, memory: int) -> None:
         self.plan = plan
@@ -145,9 +152,7 @@ class _Check:
 
     def problems(self) -> list[Problem]:
         self._buffers()
-        for kernel in self.plan.kernels:
-            _printable(kernel.name)
-            read_kernel(kernel)
+        check_kernels(self.plan.kernels)
         for tuner in self.plan.tuners:
             _printable(tuner.kernel + tuner.configuration)
             if tuner.chosen >= tuner.candidates:

@@ -54,14 +54,15 @@ class Fits(Shaped):
 class Problem(Shaped):
     """A kernel that the compiler gave up on.
 
-    "shared_memory": a program needs more of it than the target has; "malformed": a text that no planner of ours writes;
-    "compiler" and "assembler" (ptxas) refuse it; "too_slow": it would have taken too long; "crash": the compiler's
-    process ended.
+    "shared_memory": a program needs more of it than the target has, `shared` bytes; "malformed": a text that no planner
+    of ours writes; "compiler" and "assembler" (ptxas) refuse it; "too_slow": it would have taken too long; "crash": the
+    compiler's process ended.
     """
 
     why: Literal["shared_memory", "malformed", "compiler", "assembler", "too_slow", "crash"] = "compiler"
     message: Text
     line: Annotated[int, Field(ge=0)] = 0
+    shared: Size = 0
 
 
 class Binaries(Shaped):

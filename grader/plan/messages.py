@@ -13,7 +13,7 @@ from pydantic import Field, TypeAdapter
 
 from grader.plan.device import Device
 from grader.plan.findings import MOST_ACCESSES, Access, Finding
-from grader.plan.plan import DType, Kernel, Line, Name, Place, Shape, Shaped, Size, Text
+from grader.plan.plan import MOST_KERNELS, DType, Kernel, Line, Name, Place, Shape, Shaped, Size, Text
 from grader.plan.traffic import Launched, Stored, Touched, Watch
 from grader.plan.wire import Message
 
@@ -120,13 +120,17 @@ Refusal = Literal[
 
 
 class Refused(Message):
-    """Host code of the graded function needs or makes numbers. `operator` as PyTorch names it: `aten::mul`, `item`."""
+    """Host code of the graded function needs or makes numbers. `operator` as PyTorch names it: `aten::mul`, `item`.
+
+    `asked` bytes of the memory file hold `Kernels`: of these it had asked what they take, and was told a guess.
+    """
 
     op: Literal["refused"] = "refused"
     why: Refusal
     operator: Name
     line: Line = 0
     traceback: Text = ""
+    asked: Size = 0
 
 
 class Absent(Message):
@@ -144,7 +148,7 @@ class Failed(Message):
     """The submission failed by its own account, with its place in the student's file.
 
     `compile_error` is Triton's front end, which is the judge of what compiles; `unsupported` is ours to mend: something
-    that a GPU would run and the planner cannot plan; `too_large` is a plan beyond its caps.
+    that a GPU would run and the planner cannot plan; `too_large` is a plan beyond its caps. `asked` as in `Refused`.
     """
 
     op: Literal["failed"] = "failed"
@@ -155,6 +159,7 @@ class Failed(Message):
     message: Text
     line: Line = 0
     traceback: Text = ""
+    asked: Size = 0
 
 
 # To and from a simulator.
@@ -236,7 +241,7 @@ class Kernels(Shaped):
     """What is to be compiled. Of `fitting` it is enough to know whether the target can start them: answers for these
     follow those for `kernels`."""
 
-    kernels: list[Kernel]
+    kernels: Annotated[list[Kernel], Field(max_length=MOST_KERNELS)]
     fitting: list[Kernel] = []
 
 

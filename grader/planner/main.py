@@ -24,13 +24,14 @@ from grader.plan.messages import (
     Failed,
     Given,
     GivenScalar,
+    Kernels,
     Load,
     Loaded,
     PlanCall,
     Planned,
     Refused,
 )
-from grader.plan.plan import PLAN_BYTES, Operation, write_plan
+from grader.plan.plan import MOST_KERNELS, PLAN_BYTES, Operation, write_plan
 from grader.planner import assemble, audit, driver, failures, handles, record, source
 from grader.planner.functions import FunctionMode
 from grader.planner.launches import Lowering, lower, parse_once
@@ -139,10 +140,10 @@ class _Planner:
         self.tuning.forget()
         first = self._call(request)
         if not isinstance(first, _Called):
-            return first
+            return self._asking(first, file)
         second = self._call(request)
         if not isinstance(second, _Called):
-            return second
+            return self._asking(second, file)
         if assemble.is_earlier(session, (first.operations, second.operations)):
             return Planned(seq=request.seq, bytes=0, earlier=True)
         try:
@@ -155,6 +156,16 @@ class _Planner:
             return failures.failed(session, error, None, request.seq)
         os.pwrite(file, written, 0)
         return Planned(seq=request.seq, bytes=len(written), skipped=list(session.left_out.values()))
+
+    def _asking(self, stopped: Refused | Absent | Failed, file: int) -> Refused | Absent | Failed:
+        """Why a call stopped; in the file are the kernels of which it was told a guess before."""
+        now = {self.session.call - 1, self.session.call}
+        asked = [one.plan for one in self.lowering.kernels if one.guessed & now][:MOST_KERNELS]
+        written = Kernels(kernels=asked).model_dump_json().encode()
+        if not asked or isinstance(stopped, Absent) or len(written) > PLAN_BYTES:
+            return stopped
+        os.pwrite(file, written, 0)
+        return stopped.model_copy(update={"asked": len(written)})
 
     def _call(self, request: PlanCall) -> _Called | Refused | Absent | Failed:
         """One call of the function on fresh tensors."""

@@ -46,3 +46,28 @@ def test_more_kernels_than_a_plan_may_have_are_compiled(preparing: Preparing) ->
     found = preparing.binaries(many)
     assert isinstance(found, list) and len(found) == len(many)
     assert all(isinstance(one, Problem) and one.why == "malformed" for one in found)
+
+
+ASKING = b"""
+import triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr + offsets, x * tl.sigmoid(x), mask=offsets < n)
+
+def silu(x, out):
+    kept = kernel.warmup(x, out, x.numel(), BLOCK=64, grid=(1,))
+    if kept.metadata.shared:
+        raise RuntimeError("no sum, and yet shared memory")
+    kernel[(triton.cdiv(x.numel(), 64),)](x, out, x.numel(), BLOCK=64)
+"""
+
+
+def test_a_call_that_fails_by_what_it_was_told_is_planned_again_with_the_answer() -> None:
+    preparing = Preparing(SILU, ASKING, LIMITS, TARGETS["sm_90"])
+    found = preparing.plan([Wanted(case, {}, debug=False) for case in SILU.cases[:2]])
+    close_lane()
+    assert [type(one) for one in found.outcomes] == [Plan, Plan]
