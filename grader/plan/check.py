@@ -15,7 +15,7 @@ from typing import Literal
 from grader.plan.device import MOST_GRID, Device
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import (
-    DATA_BYTES,
+    CAST,
     ITEM_BYTES,
     Argument,
     Buffer,
@@ -46,6 +46,11 @@ MOST_DESCRIPTOR_STRIDE = 2**40
 # The GPU generation that brought clusters and programmatic launches: compute capability 9.0.
 HOPPER = 9
 MOST_PROBLEMS = 16
+# Finite values of a type go so far, and PyTorch refuses to fill with others.
+LARGEST: dict[DType, float] = {
+    "float32": (2 - 2**-23) * 2.0**127, "float16": 65_504.0, "bfloat16": (2 - 2**-7) * 2.0**127,
+    "float8_e4m3fn": 448.0, "float8_e5m2": 57_344.0,
+}  # fmt: skip
 # What a plan's own buffers may take of the host's memory, which no cgroup bounds for an executor.
 HOST_BYTES = 8 << 30
 
@@ -113,7 +118,15 @@ class NotOnTarget:
     failure: Literal["runtime_error"] = "runtime_error"
 
 
-Problem = GridTooLarge | TooMuchMemory | BeyondBuffer | HostMemory | NotOnTarget
+@dataclass(frozen=True)
+class NothingToCopy:
+    """A copy of a tensor of the submission's own that no launch has had before."""
+
+    line: Line
+    failure: Literal["runtime_error"] = "runtime_error"
+
+
+Problem = GridTooLarge | TooMuchMemory | BeyondBuffer | HostMemory | NotOnTarget | NothingToCopy
 
 
 def check(
@@ -123,7 +136,7 @@ def check(
     problems may be run. Raises Malformed for a plan that no planner of ours writes.
 
     `given` are the parameters that the plan was asked for. `copies` tells whether it may copy any tensor, and not only
-    its own, in the order that it lies in. `memory` is what temporaries may take in all, in bytes (the device's memory,
+    all of one of its own onto another. `memory` is what temporaries may take in all, in bytes (the device's memory,
     if not said).
     """
     return _Check(plan, given, device, copies, device.total_memory if memory is None else memory).problems()
@@ -148,6 +161,8 @@ class _Check:
         self.copies = copies
         self.memory = memory
         self.given = [one for one in given if isinstance(one, GivenTensor)]
+        # Buffers that a launch has had before, or a copy.
+        self.settled: set[int] = set()
         self.found: dict[Problem, None] = {}
 
     def problems(self) -> list[Problem]:
@@ -198,22 +213,39 @@ class _Check:
                     self._dense(target, line)
                     _check_value(value, target.dtype)
                 case Data(buffer=buffer, contents=contents):
-                    self._written(buffer)
-                    if len(base64.b64decode(contents)) > min(DATA_BYTES, self.plan.buffers[buffer].bytes):
-                        raise Malformed("data beyond its buffer")
-                case Copy(source=source, target=target, line=line):
-                    own = not self.plan.buffers[source.buffer].given and source.strides == target.strides
-                    if not self.copies and not own:
-                        raise Malformed("a copy where none is allowed")
-                    if source.shape != target.shape or source.dtype != target.dtype:
-                        raise Malformed("a copy between different shapes or dtypes")
-                    self._written(target.buffer)
-                    self._view(source, line)
-                    self._dense(target, line)
-                    if any(size > 1 and not stride for size, stride in zip(target.shape, target.strides, strict=True)):
-                        raise Malformed("a copy to one element from many")
+                    if self.plan.buffers[buffer].given:
+                        raise Malformed("data in a given buffer")
+                    if len(base64.b64decode(contents)) != self.plan.buffers[buffer].bytes:
+                        raise Malformed("data that is not all of its buffer")
+                case Copy():
+                    self._copy(operation)
+                    self.settled |= named(operation)
                 case Launch():
                     self._launch(operation)
+                    self.settled |= named(operation)
+
+    def _copy(self, copy: Copy) -> None:
+        source, target = copy.source, copy.target
+        if source.shape != target.shape:
+            raise Malformed("a copy between different shapes")
+        self._written(target.buffer)
+        self._view(source, copy.line)
+        self._dense(target, copy.line)
+        if any(size > 1 and not stride for size, stride in zip(target.shape, target.strides, strict=True)):
+            raise Malformed("a copy to one element from many")
+        if self.copies and source.dtype == target.dtype:
+            return
+        # Many pieces, or one in another order, would be work that no kernel does.
+        if self.plan.buffers[source.buffer].given:
+            raise Malformed("a copy of a given tensor where none is allowed")
+        if not _in_order(source) or not _in_order(target):
+            raise Malformed("a copy in another order than memory's")
+        if prod(target.shape) * ITEM_BYTES[target.dtype] != self.plan.buffers[target.buffer].bytes:
+            raise Malformed("a copy to a piece of a tensor")
+        if source.dtype != target.dtype and not {source.dtype, target.dtype} <= CAST:
+            raise Malformed(f"a copy of {source.dtype} as {target.dtype}")
+        if source.buffer not in self.settled:
+            self._note(NothingToCopy(copy.line))
 
     def _launch(self, launch: Launch) -> None:
         if launch.kernel >= len(self.plan.kernels):
@@ -313,8 +345,20 @@ def _check_descriptor(argument: Descriptor, entry: str) -> None:
         raise Malformed("a descriptor that fills integers with NaN")
 
 
+def _in_order(view: View) -> bool:
+    """Whether its elements follow one another in memory as they are counted."""
+    expected = 1
+    for size, stride in zip(reversed(view.shape), reversed(view.strides), strict=True):
+        if size > 1 and stride != expected:
+            return False
+        expected *= size
+    return True
+
+
 def _check_value(value: float, dtype: DType) -> None:
     if "float" in dtype:
+        if isfinite(value) and abs(value) > LARGEST.get(dtype, value):
+            raise Malformed(f"a value that {dtype} does not have")
         return
     bits = 1 if dtype == "bool" else 8 * ITEM_BYTES[dtype]
     signed = dtype.startswith("int")

@@ -33,6 +33,8 @@ ITEM_BYTES: dict[DType, int] = {
     "float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "float8_e5m2": 1,
     "int64": 8, "int32": 4, "int16": 2, "int8": 1, "uint64": 8, "uint32": 4, "uint16": 2, "uint8": 1, "bool": 1,
 }  # fmt: skip
+# What a copy may convert between: any number of one is a number of the other, or infinite.
+CAST: frozenset[DType] = frozenset({"float64", "float32", "float16", "bfloat16"})
 Place = Literal["device", "pinned", "host"]
 Line = Annotated[int, Field(ge=0, le=10_000_000)]
 Name = Annotated[str, Field(max_length=200)]
@@ -97,7 +99,8 @@ class Data(Shaped):
 
 
 class Copy(Shaped):
-    """Copies a view onto another of the same shape and dtype. Only assignments that allow copies have them."""
+    """Copies a view onto another of the same shape. Where the assignment allows no copies, and between dtypes (`CAST`)
+    anywhere, it moves what a launch has left in a tensor of the submission's own, in one piece, onto all of another."""
 
     op: Literal["copy"] = "copy"
     source: View
@@ -154,7 +157,7 @@ class Options(Shaped):
     launch_cooperative_grid: bool = False
     launch_pdl: bool = False
     default_dot_input_precision: Literal["tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"] = "tf32"
-    allow_fp8e4nv: bool = True
+    allow_fp8e4nv: Literal[True] = True
     debug: bool = False
 
 

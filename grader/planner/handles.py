@@ -14,7 +14,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
-from grader.plan.plan import DATA_BYTES, ITEM_BYTES, Copy, Data, DType, Fill, Place, View
+from grader.plan.plan import CAST, DATA_BYTES, ITEM_BYTES, Copy, Data, DType, Fill, Place, View
 from grader.planner import operators
 from grader.planner.record import Constant, Memory, UnsupportedError, session
 
@@ -218,12 +218,11 @@ def _filled(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 def _number(value: Any, dtype: torch.dtype) -> bool | int | float:
-    """A number as an element of that type takes it."""
+    """A number as an element of that type takes it. Raises as PyTorch does where the type has no such number."""
     if isinstance(value, complex) or dtype.is_complex:
         raise UnsupportedError("complex numbers")
-    if dtype == torch.bool:
-        return bool(value)
-    return float(value) if dtype.is_floating_point else int(value)
+    number: bool | int | float = torch.empty((), dtype=dtype, device=_HOST).fill_(value).item()
+    return number
 
 
 def _fill(target: Handle, value: Any, *_: Any) -> Handle:
@@ -310,8 +309,6 @@ def _copy_(target: Handle, source: torch.Tensor, non_blocking: bool = False) -> 
     if constant is not None and constant.kind == "data" and len(constant.data) == source.element_size():
         return _fill(target, torch.frombuffer(bytearray(constant.data), dtype=source.dtype).item())
     expanded = handle(_plain(source).expand(target.shape))
-    if source.dtype != target.dtype:
-        session().refuse("cast", operators.readable(_outermost("copy_")))
     _allow_copy(source, target, "copy_", whole=_whole(target, memory))
     memory.constant = None
     if target.numel():
@@ -321,9 +318,13 @@ def _copy_(target: Handle, source: torch.Tensor, non_blocking: bool = False) -> 
 
 def _allow_copy(source: torch.Tensor, target: torch.Tensor, name: str, *, whole: bool = True) -> None:
     memory, same = memory_of(source), source.stride() == target.stride() and source.is_contiguous()
-    # What a kernel has left in a tensor of its own may be put where it belongs, in one piece: many pieces could be put
-    # into another order.
-    if not session().copies and not (same and whole and memory.settled and not memory.given):
+    # What a kernel has left in a tensor of its own may be put where it belongs, rounded, in one piece: many pieces could
+    # be put into another order. See its twin in `grader.plan.check`.
+    own = same and whole and memory.settled and not memory.given
+    if source.dtype != target.dtype:
+        if not own or not {dtype_name(source.dtype), dtype_name(target.dtype)} <= CAST:
+            session().refuse("cast", operators.readable(_outermost(name)))
+    elif not session().copies and not own:
         session().refuse("copy" if same else "transposed_copy", operators.readable(_outermost(name)))
 
 
@@ -356,11 +357,11 @@ def _to_copy(source: torch.Tensor, *, dtype: Any = None, device: Any = None, mem
     replica = _replica(source, place, dtype)
     if replica is not None:
         return replica
-    if dtype != source.dtype:
-        session().refuse("cast", operators.readable(_outermost("_to_copy")))
-    if not session().copies:
+    if place != was and not session().copies:
         session().refuse("copy", operators.readable(_outermost("_to_copy")))
-    return _copied(source, _plain(source).clone(memory_format=memory_format or torch.preserve_format), place)
+    made = torch.empty_like(_plain(source), dtype=dtype, memory_format=memory_format or torch.preserve_format)
+    _allow_copy(source, made, "_to_copy")
+    return _copied(source, made, place)
 
 
 def pin_memory(source: Handle) -> Handle:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Collection, Sequence
 
 import numpy as np
+import torch
 
 from grader.plan.frames import FRAME_BYTES, Channel, ChannelClosed
 from grader.plan.messages import SIMULATOR_REQUEST, CannotSimulate, Exhausted, Simulate, Simulated
@@ -151,17 +152,25 @@ def _host(operation: Fill | Data | Copy, buffers: list[Buffer], findings: Findin
         changed, marks = operation.buffer, None
     else:
         (source, known), (target, marks) = (_view(each, buffers) for each in (operation.source, operation.target))
-        target[...] = source
+        of, to = operation.source.dtype, operation.target.dtype
+        target[...] = source if of == to else _converted(source, of, to)
         unknown = 0 if known is None else int((known != np.iinfo(known.dtype).max).sum())
         if unknown and not buffers[operation.source.buffer].given:
             findings.copied(operation.line, unknown)
         changed = operation.target.buffer
         if marks is not None and known is not None:
-            marks[...] = known
+            marks[...] = known if of == to else np.where(
+                known == np.iinfo(known.dtype).max, np.iinfo(marks.dtype).max, 0)
             marks = None
     if marks is not None:
         marks[...] = np.iinfo(marks.dtype).max
     buffers[changed].settle()
+
+
+def _converted(source: Array, of: DType, to: DType) -> Array:
+    """Elements of memory as those of another type, rounded as PyTorch does."""
+    given = torch.from_numpy(np.array(source).reshape(-1)).view(getattr(torch, of))
+    return np.asarray(given.to(getattr(torch, to)).view(torch.uint8).numpy()).view(_NUMPY[to]).reshape(source.shape)
 
 
 def _filling(dtype: DType, value: float) -> Array:

@@ -68,7 +68,8 @@ HIDDEN = """module {
   tt.func public @k(%x: !tt.ptr<f32>) {
     %one = arith.constant 1.0 : f32
     %p = tt.get_program_id x {axis = 1 : i32} : i32
-    %a = tt.elementwise_inline_asm "mov.u32 $0, %smid;" {asm_string = "trap;", constraints = "=r", packed_element = 1 : i32, pure = false} -> i32
+    %a = tt.elementwise_inline_asm "mov.u32 $0, %smid;"
+      {asm_string = "trap;", constraints = "=r", packed_element = 1 : i32, pure = false} -> i32
     tt.store %x, %one : !tt.ptr<f32>
     tt.return
   }

@@ -44,6 +44,12 @@ def test_a_fill_writes_every_type(dtype: Any, value: bool | int | float) -> None
     assert memory.tolist() == [value, value, 0]
 
 
+def test_a_copy_converts() -> None:
+    given, half = torch.tensor([1.0001, 1e6, float("nan")]), torch.zeros(3, dtype=torch.float16)
+    made([Copy(source=whole(0, 3), target=whole(1, 3, dtype="float16"))], given, half)
+    assert str(half) == str(given.half())
+
+
 def test_empty_data_and_empty_views_are_nothing() -> None:
     memory = torch.arange(4.0)
     made([Data(buffer=0, contents=""), Fill(target=whole(0, 0), value=1.0)], memory)

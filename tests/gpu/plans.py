@@ -11,7 +11,7 @@ from grader.judge.arena import Arena, Piece
 from grader.judge.execution import Lost
 from grader.plan.compiled import Binary
 from grader.plan.messages import GivenTensor
-from grader.plan.plan import Buffer, Descriptor, Fill, Float, Kernel, Plan
+from grader.plan.plan import Buffer, Copy, Descriptor, Fill, Float, Kernel, Plan
 from tests.executor import kernels
 from tests.executor.kernels import buffer, built, given, i32, launch, plan_of, whole
 
@@ -65,6 +65,11 @@ def kinds() -> Mapping[str, tuple[list[tuple[Kernel, Binary]], list[GivenTensor]
     return {
         "plain": ([built(kernels.scale, scale, {"BLOCK": BLOCK})], line, [],
                   [launch(0, (8,), 0, 1, i32(N), Float(value=2.0))], lambda x: x * 2),
+        "a copy that converts": (
+            [built(kernels.scale, scale, {"BLOCK": BLOCK})],
+            [given("x", N), given("out", N, dtype="float16", output=True)], [temporary],
+            [launch(0, (8,), 0, 2, i32(N), Float(value=2.0)),
+             Copy(source=whole(2, N), target=whole(1, N, dtype="float16"))], lambda x: (x * 2).half()),
         "host descriptors": (
             [built(kernels.host_descriptor, dict.fromkeys(("x", "out"), tile), {"BLOCK": 64})],
             square, [], [launch(0, (4, 4), *descriptors(n))], lambda x: x * 2),

@@ -24,7 +24,8 @@ pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(120)]
 
 
 @pytest.mark.parametrize("name", [
-    "plain", "host descriptors", "device descriptors", "programmatic", "cooperative", "clusters", "shared memory"])
+    "plain", "host descriptors", "device descriptors", "programmatic", "cooperative", "clusters", "shared memory",
+    "a copy that converts"])
 def test_every_kind_of_launch_is_run_and_replayed(executor: Executor, name: str) -> None:
     compiled, tensors, temporaries, operations, right = kinds()[name]
     plan = plan_of([kernel for kernel, _ in compiled], [*map(buffer, tensors), *temporaries], operations)

@@ -68,6 +68,6 @@ def silu(x, out):
 
 def test_a_call_that_fails_by_what_it_was_told_is_planned_again_with_the_answer() -> None:
     preparing = Preparing(SILU, ASKING, LIMITS, TARGETS["sm_90"])
-    found = preparing.plan([Wanted(case, {}, debug=False) for case in SILU.cases[:2]])
+    found = preparing.plan([Wanted(case, {}) for case in SILU.cases[:2]])
     close_lane()
     assert [type(one) for one in found.outcomes] == [Plan, Plan]

@@ -47,6 +47,8 @@ REFUSED = {
     "out.t().copy_(x.t().view(9, 5))": ("transposed_copy", "aten::copy_"),
     "x.half()": ("cast", "aten::to"),
     "x.to(torch.float64)": ("cast", "aten::to"),
+    "out.copy_(x.new_empty(5, 9, dtype=torch.float16))": ("cast", "aten::copy_"),
+    "y = torch.empty_like(x); launch(x, y); y.int()": ("cast", "aten::to"),
     "x[torch.tensor([0, 1])]": ("gather", "aten::index"),
     "x[[0, 1]]": ("gather", "aten::index"),
     "torch.where(x > 0, x, out)": ("comparison", "aten::gt"),

@@ -11,13 +11,16 @@ import time
 from typing import Any, Literal
 
 import numpy as np
+import pytest
 import torch
 import triton
 import triton.language as tl
 
+from grader.executor import guards
+from grader.plan.findings import Unwritten
 from grader.plan.frames import Channel, socket_pair
 from grader.plan.messages import SIMULATOR_REPLY, CannotSimulate, Simulate, Simulated
-from grader.plan.plan import Buffer, Copy, Data, Fill, Launch, Plan, Pointer, View, write_plan
+from grader.plan.plan import CAST, Buffer, Copy, Data, DType, Fill, Launch, Plan, Pointer, View, write_plan
 from grader.simulator.main import prepare, run, serve
 from tests.simulator.harness import memory, planned, poison
 
@@ -104,6 +107,37 @@ def test_buffers_are_filled_copied_and_given_contents() -> None:
     assert out[8:9].view(torch.float16).tolist() == [float("inf")] * 2
     assert out[9:10].view(torch.uint8).tolist() == [1] * 4
     assert out[10:].view(torch.int16).tolist() == [5, -6, 7, 0]
+
+
+@pytest.mark.parametrize("of", sorted(CAST))
+@pytest.mark.parametrize("to", sorted(CAST))
+def test_a_copy_converts_as_pytorch_does(of: DType, to: DType) -> None:
+    # Numbers between two of a shorter type, some of which rounding twice takes to another.
+    torch.manual_seed(0)
+    numbers = torch.cat([torch.randn(500, dtype=torch.float64) * 10.0 ** torch.randint(-9, 9, (500,)), torch.tensor(
+        [0.0, -0.0, 1 + 2**-11 + 2**-40, 65_519.0, 65_520.0, 1e300, float("inf"), float("nan")], dtype=torch.float64)])
+    given = numbers.to(guards.torch_dtype(of))
+    right = given.to(guards.torch_dtype(to))
+    out = torch.zeros_like(right)
+    view = View(buffer=0, shape=[len(given)], strides=[1], dtype=of)
+    plan = Plan(
+        buffers=[Buffer(bytes=given.nbytes, given="x"), Buffer(bytes=out.nbytes, given="out")], kernels=[],
+        first=[Copy(source=view, target=view.model_copy(update={"buffer": 1, "dtype": to}))])
+    assert isinstance(run(plan, [memory(given), memory(out)]), Simulated)
+    assert torch.equal(out.nan_to_num(7.5), right.nan_to_num(7.5)) and torch.equal(out.isnan(), right.isnan())
+
+
+def test_a_copy_that_converts_keeps_what_is_unwritten() -> None:
+    out = torch.zeros(2, dtype=torch.float16)
+    whole = View(buffer=1, shape=[2], strides=[1], dtype="float32")
+    plan = Plan(
+        buffers=[Buffer(bytes=4, given="out"), Buffer(bytes=8)], kernels=[],
+        first=[Fill(target=whole.model_copy(update={"shape": [1]}), value=2.5),
+               Copy(source=whole, target=View(buffer=0, shape=[2], strides=[1], dtype="float16"), line=3)])
+    found = run(plan, [memory(out)], outputs=["out"])
+    assert isinstance(found, Simulated)
+    assert [(one.line, one.lanes) for one in found.findings if isinstance(one, Unwritten)] == [(3, 1)]
+    assert out[0] == 2.5 and out[1].isnan()
 
 
 def test_a_view_that_reaches_out_of_its_buffer_is_refused() -> None:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from grader.judge.explain.lines import in_line, place, quoted
 from grader.model.assignment import Assignment
 from grader.model.result import Detail
-from grader.plan.check import BeyondBuffer, GridTooLarge, HostMemory, NotOnTarget, Problem, TooMuchMemory
+from grader.plan.check import (
+    BeyondBuffer,
+    GridTooLarge,
+    HostMemory,
+    NothingToCopy,
+    NotOnTarget,
+    Problem,
+    TooMuchMemory,
+)
 
 OWN = "a tensor of the submission's own"
 FIT = "Do the shape and strides of as_strided, or of a tensor descriptor, fit the tensor?"
@@ -43,6 +51,10 @@ def _told(problem: Problem) -> tuple[str, str]:
                 "the GPU's memory alone.",
                 "Copy what is needed to the GPU first, with .to(\"cuda\")." if given else
                 "Allocate it on the GPU: torch.empty(..., device=\"cuda\").")
+        case NothingToCopy():
+            return (
+                f"The copy{line} takes a tensor that no kernel was launched on before.",
+                "Launch the kernel that writes it first. A CUDA graph launches nothing until it is replayed.")
         case NotOnTarget(kernel=kernel, option=option, target=target):
             return (
                 f"The launch of {quoted(kernel)}{line} sets {option}, which {target} does not have.",

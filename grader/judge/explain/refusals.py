@@ -54,7 +54,8 @@ WORDING: dict[Refusal, Wording] = {
         "j * stride_1; `.t()` alone is a view, and allowed."),
     "cast": Wording(
         "converts a tensor to another type ({operator})",
-        "Convert in the kernel: .to(tl.float32) after tl.load. tl.store converts to the type of the tensor by itself."),
+        "Convert in the kernel: .to(tl.float32) after tl.load. tl.store converts to the type of the tensor by itself, "
+        "and {out}.copy_(y) rounds what a kernel has left in a tensor y of another float type, all of it."),
     "gather": Wording(
         "picks elements of a tensor by index ({operator})",
         "Pick them in the kernel: tl.load(x_ptr + indices, mask). Slices, such as x[:, 0], are views, and allowed."),
