@@ -167,8 +167,11 @@ def _view(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         # The handle itself changes its shape.
         func(*args, **kwargs)
         return args[0]
-    made = tree_map(lambda v: handle(v) if type(v) is torch.Tensor else v,
-                    func(*tree_map(_plain, args), **tree_map(_plain, kwargs)))
+    # A view is of one tensor, or is several: no need to look into lists of sizes, which takes as long again.
+    made = func(*map(_plain, args), **{key: _plain(value) for key, value in kwargs.items()})
+    if isinstance(made, (list, tuple)):
+        return type(made)(handle(one) if type(one) is torch.Tensor else one for one in made)
+    made = handle(made) if type(made) is torch.Tensor else made
     if name.startswith("as_strided"):
         _check_extent(made)
     return made
@@ -318,7 +321,7 @@ def _copy_(target: Handle, source: torch.Tensor, non_blocking: bool = False) -> 
 
 def _allow_copy(source: torch.Tensor, target: torch.Tensor, name: str, *, whole: bool = True) -> None:
     memory, same = memory_of(source), source.stride() == target.stride() and source.is_contiguous()
-    # What a kernel has left in a tensor of its own may be put where it belongs, rounded, in one piece: many pieces could
+    # What a kernel has left in a tensor of its own may be put where it belongs, rounded, in one piece: many pieces may
     # be put into another order. See its twin in `grader.plan.check`.
     own = same and whole and memory.settled and not memory.given
     if source.dtype != target.dtype:

@@ -199,8 +199,8 @@ HINTS: dict[str, str] = {
     "ASCII.",
     "syntax_error": "Python cannot read the file: look for an unclosed bracket, a missing colon or uneven indentation "
     "at this line or the one before, and run `python {file}` before handing in.",
-    "time_out": "Look for a loop that does not end (a `while`, or a step of 0), and for a block size so small that "
-    "millions of programs run: each program should work on hundreds of elements or more.",
+    "time_out": "Look for a loop that does not end (a `while`, or a step of 0), for a launch for each row, and for a "
+    "block size so small that millions of programs run: each program should work on hundreds of elements or more.",
     "out_of_bounds": "A load or store lies outside every tensor: is a mask missing, or is a stride that of another "
     "matrix? The GPU does not say which access it was.",
     "out_of_memory": "Allocate no more than the sizes of the inputs need; a block of BLOCK_M x BLOCK_N elements takes "
