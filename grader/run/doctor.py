@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from grader.forkserver import isolation
 from grader.forkserver.handle import InfrastructureError
 
-PACKAGES = ("torch", "triton", "numpy", "pytest", "pytest-timeout", "pydantic", "jinja2", "typer", "rich", "matplotlib")
+PACKAGES = (
+    "torch", "triton", "numpy", "pytest", "pytest-timeout", "pydantic", "jinja2", "typer", "rich", "matplotlib", "einops")
 NEW_VENV = "rm -rf .venv && make setup"
 BROWSER_SECONDS = 30
 

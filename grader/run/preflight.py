@@ -17,7 +17,7 @@ from grader.model import catalogue
 from grader.model.catalogue import ROOT, CatalogueError
 from grader.model.submission import Submission
 
-IMPORTED = ("torch", "triton", "numpy", "pytest", "pytest_timeout", "jinja2", "matplotlib")
+IMPORTED = ("torch", "triton", "numpy", "pytest", "pytest_timeout", "jinja2", "matplotlib", "einops")
 # Bytes written at least for the class, for a student, and for each assignment of a student: four fifths of what a
 # submission without a mistake takes.
 BYTES_OF_CLASS, BYTES_OF_STUDENT, BYTES_OF_ASSIGNMENT, BYTES_OF_ATTEMPT = 24 << 10, 16 << 10, 8 << 10, 8 << 10

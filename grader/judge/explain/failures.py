@@ -158,8 +158,8 @@ PHRASES = (
      "The call passes more arguments than the function has: compare the two."),
     (r"multiple values for argument '(?P<name>\w+)'", "{name} is passed twice, once by position and once by name."),
     (r"No module named '(?P<name>[\w.]+)'",
-     "{name} cannot be imported: each file stands alone, and is graded with torch, triton and numpy only. Copy what it "
-     "needs from your other files into it, and leave out plots and tables."),
+     "{name} cannot be imported: each file stands alone, and is graded with torch, triton, numpy and einops only. Copy "
+     "what it needs from your other files into it, and leave out plots and tables."),
     (r"cannot import name '(?P<name>\w+)'",
      "{name} cannot be imported: each file stands alone, so copy what is needed into it."),
     (r"name '(?P<name>\w+)' is not defined|NameError: (?P<bare>\w+) is not defined|local variable '(?P<local>\w+)'",
