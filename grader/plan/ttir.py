@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Literal
 
-from grader.plan.plan import Kernel, Malformed, Name
+from grader.plan.plan import MOST_KERNELS, Kernel, Malformed, Name
 
 DIALECTS = frozenset({"tt", "arith", "math", "scf", "cf", "ub"})
 # What Triton's front end makes of other dialects: tl.debug_barrier and tl.assume.
@@ -83,7 +83,7 @@ def argument_names(kernel: Kernel) -> list[str]:
     return [names[start] for start in starts] if kernel.signature else []
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=MOST_KERNELS)
 def read_text(text: str) -> Reading:
     tokens = _tokens(text)
     symbol = ""
@@ -173,7 +173,8 @@ def _entry(tokens: list[tuple[str, str]], at: int) -> tuple[str, tuple[str, ...]
     if not symbol.isidentifier():
         raise Malformed("a kernel's entry has no plain name")
     names: list[str] = []
-    types: list[str] = []
+    # Joined at the end: a string that grows token by token is copied for each.
+    types: list[list[str]] = []
     depth, inside = 0, False
     for kind, token in tokens[at + 1 :]:
         if token in ("(", "{", "<", "["):
@@ -181,17 +182,17 @@ def _entry(tokens: list[tuple[str, str]], at: int) -> tuple[str, tuple[str, ...]
         elif token in (")", "}", ">", "]"):
             depth -= 1
             if depth == 0:
-                return symbol, tuple(names), tuple(types)
+                return symbol, tuple(names), tuple(map("".join, types))
         if kind == "value" and depth == 1:
             names.append(token.removeprefix("%"))
-            types.append("")
+            types.append([])
             inside = False
         elif token == ":" and depth == 1 and types:
             inside = True
         elif token == "{" or (token == "," and depth == 1):
             inside = False
         elif inside:
-            types[-1] += token
+            types[-1].append(token)
     raise Malformed("a kernel's entry has no end")
 
 
