@@ -25,9 +25,7 @@ MOST_NAMED = 3
 MOST_READ = 50
 SOURCE_BYTES = 128 << 10
 
-# In a notebook a line is a string.
-_DEFINED = re.compile(r'^[ \t]*"?def (\w+)\(', re.MULTILINE)
-_STUB = re.compile(r'^[ \t]*"?[ \t]*raise NotImplementedError\(\\?["\'](\w+): not written yet', re.MULTILINE)
+_STUB = "raise NotImplementedError("
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
@@ -78,8 +76,10 @@ def meant(file: str, known: Mapping[str, str]) -> str | None:
     words = _words(file)
     if ABOUT.intersection(words):
         return None
-    runs = {"".join(words[begin:end]) for begin in range(len(words)) for end in range(begin + 1, len(words) + 1)}
-    found = [name for name in known if name.replace("_", "").casefold() in runs]
+    text, edges = "".join(words), {0, *itertools.accumulate(map(len, words))}
+    keys = {name: name.replace("_", "").casefold() for name in known}
+    found = [name for name, key in keys.items()
+             if any(text.startswith(key, edge) and edge + len(key) in edges for edge in edges)]
     return max(found, key=len, default=None)
 
 
@@ -197,9 +197,16 @@ def _defined(path: Path, known: Mapping[str, str]) -> tuple[list[str], list[str]
     """The assignments whose functions a file defines, which it may do in the text of a notebook; and those of which it
     has the stub that was handed out."""
     text = (read_source_file(path.parent, path.name, SOURCE_BYTES).content or b"").decode("utf-8", "replace")
-    defined = set(_DEFINED.findall(text))
-    stubs = [name for name in known if name in defined.intersection(_STUB.findall(text))]
-    return [name for name in known if name in defined and name not in stubs], stubs
+    defined, stubs = set[str](), set[str]()
+    for line in text.split("\n"):
+        # In a notebook a line is a string.
+        said = line.lstrip(" \t").removeprefix('"')
+        if said.startswith("def "):
+            defined.add(said.removeprefix("def ").partition("(")[0])
+        elif (said := said.lstrip(" \t")).startswith(_STUB):
+            stubs.add(said.removeprefix(_STUB).removeprefix("\\")[1:].partition(": not written yet")[0])
+    left = [name for name in known if name in defined and name in stubs]
+    return [name for name in known if name in defined and name not in left], left
 
 
 def _below(folder: Path) -> Iterator[Path]:

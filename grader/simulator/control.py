@@ -6,7 +6,7 @@ Programs run in lockstep. Where they part, each side is run for all of them, and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -266,24 +266,36 @@ def _assert(machine: Machine, op: Op, values: list[Any], _: Env, active: Array |
 
 
 def _print(machine: Machine, op: Op, values: list[Any], _: Env, active: Array | None) -> None:
-    findings, prefix = machine.findings, op.strings[0] if op.strings else ""
+    findings, prefix = machine.findings, op.strings[0][:PRINTED] if op.strings else ""
+    room = PRINTED - len(findings.printed)
+    # Before any work: a loop may print whole tensors for ever.
+    if room <= 0:
+        return
+    lines: list[str] = []
+    for line in _printed(machine, op, values, prefix, active):
+        lines.append(line)
+        room -= len(line)
+        if room <= 0:
+            break
+    findings.printed += "".join(lines)
+    machine.charge(FLOOR * len(lines))
+
+
+def _printed(machine: Machine, op: Op, values: list[Any], prefix: str, active: Array | None) -> Iterator[str]:
+    """What a print says, line by line: of each program each lane of each value."""
     place = machine.place()
-    for row in np.flatnonzero(np.ones(machine.count, bool) if active is None else active).tolist():
-        for value, kind in zip(values, op.inputs, strict=True) if values else [(None, None)]:
-            if len(findings.printed) >= PRINTED:
-                return
-            head = f"pid {place.program(int(machine.numbers[row]))}"
-            if value is None or kind is None:
-                findings.printed += f"{head}{prefix}\n"
-                continue
-            lanes = value if isinstance(value, np.ndarray) else value.address()
-            lanes = full(lanes[row : row + 1] if len(lanes) > 1 else lanes, kind.shape)[0]
+    tensors = [value if isinstance(value, np.ndarray) else value.address() for value in values]
+    # A program prints a line at least.
+    rows = range(min(machine.count, PRINTED)) if active is None else np.flatnonzero(active)[:PRINTED].tolist()
+    for row in rows:
+        head = f"pid {place.program(int(machine.numbers[row]))}"
+        if not tensors:
+            yield f"{head}{prefix}\n"
+        for value, kind in zip(tensors, op.inputs, strict=True):
+            lanes = full(value[row : row + 1] if len(value) > 1 else value, kind.shape)[0]
             for index in np.ndindex(lanes.shape):
-                if len(findings.printed) >= PRINTED:
-                    return
                 at = f" idx {index}" if kind.shape else ""
-                findings.printed += f"{head}{at}{prefix}{lanes[index]}\n"
-    machine.charge(FLOOR * machine.count)
+                yield f"{head}{at}{prefix}{lanes[index]}\n"
 
 
 def _nothing(*_: Any) -> None:

@@ -59,8 +59,11 @@ def run_launch(
         if chunk == 0:
             raise Limit("memory")
         # Programs that wait for each other in lockstep are run one by one, from the start.
-        before = [(each.raw.copy(), None if each.written is None else each.written.copy())
-                  if program.spins and each.index in stored else None for each in buffers]  # fmt: skip
+        before = {}
+        for index in stored if program.spins else ():
+            raw, written = buffers[index].raw, buffers[index].written
+            budget.left -= raw.size
+            before[index] = raw.copy(), None if written is None else written.copy()
         for size in (chunk, 1):
             machine = Machine(program, kernel.name, launch.grid, stored, budget, masked, file, meter, granule)
             chosen = None if meter is None else meter.begin(launch, total, program)
@@ -74,9 +77,8 @@ def run_launch(
             except Limit as limit:
                 if limit.what != "stalled" or size == 1:
                     raise
-                for buffer, kept in zip(buffers, before, strict=True):
-                    if kept is not None:
-                        buffer.raw[:], buffer.written = kept[0], kept[1]
+                for index, (raw, written) in before.items():
+                    buffers[index].raw[:], buffers[index].written = raw, written
         if machine is not None:
             findings.join(machine.findings, machine.accesses.list())
     except (Limit, Unsupported, MemoryError) as error:
@@ -85,9 +87,8 @@ def run_launch(
         # Only a text that Triton did not write leads here: text is read line by line, not verified.
         cause = Unsupported(f"text that is no kernel ({type(error).__name__})")
         raise Failed(kernel.name, (machine.line() if machine is not None else 0) or launch.line, cause) from error
-    for buffer in buffers:
-        if buffer.index in stored:
-            buffer.settle()
+    for index in stored:
+        budget.left -= buffers[index].settle()
 
 
 def _arguments(

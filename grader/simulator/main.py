@@ -90,7 +90,7 @@ def run(
                         operation, plan.kernels[operation.kernel], buffers, budget, findings, masked, file, meter,
                         granule)
                 else:
-                    _host(operation, buffers, findings)
+                    budget.left -= _host(operation, buffers, findings)
         return _simulated(findings, budget, meter)
     except Failed as error:
         if isinstance(error.cause, Limit):
@@ -135,11 +135,13 @@ def _view(view: View, buffers: list[Buffer]) -> tuple[Array, Array | None]:
     return element, marks
 
 
-def _host(operation: Fill | Data | Copy, buffers: list[Buffer], findings: Findings) -> None:
-    """Runs what is no launch."""
+def _host(operation: Fill | Data | Copy, buffers: list[Buffer], findings: Findings) -> int:
+    """Runs what is no launch. Returns the elements and marks that it went through."""
+    size = 0
     if isinstance(operation, Fill):
         target, marks = _view(operation.target, buffers)
         target[...] = _filling(operation.target.dtype, operation.value)
+        size = target.size
         changed = operation.target.buffer
     elif isinstance(operation, Data):
         contents = np.frombuffer(base64.b64decode(operation.contents), np.uint8)
@@ -154,6 +156,7 @@ def _host(operation: Fill | Data | Copy, buffers: list[Buffer], findings: Findin
         (source, known), (target, marks) = (_view(each, buffers) for each in (operation.source, operation.target))
         of, to = operation.source.dtype, operation.target.dtype
         target[...] = source if of == to else _converted(source, of, to)
+        size = target.size
         unknown = 0 if known is None else int((known != np.iinfo(known.dtype).max).sum())
         if unknown and not buffers[operation.source.buffer].given:
             findings.copied(operation.line, unknown)
@@ -164,7 +167,7 @@ def _host(operation: Fill | Data | Copy, buffers: list[Buffer], findings: Findin
             marks = None
     if marks is not None:
         marks[...] = np.iinfo(marks.dtype).max
-    buffers[changed].settle()
+    return size + buffers[changed].settle()
 
 
 def _converted(source: Array, of: DType, to: DType) -> Array:

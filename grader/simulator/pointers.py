@@ -26,6 +26,8 @@ class Buffer:
     raw: Array
     written: Array | None
     given: str = ""
+    unwritten: int = 0
+    """Where `settle` met a byte last that nobody had written."""
 
     def data(self, element: str) -> Array:
         """All whole elements of it, as memory holds them."""
@@ -41,10 +43,18 @@ class Buffer:
         if self.written is not None:
             index.put(self.marks(size), np.iinfo(f"u{size}").max)
 
-    def settle(self) -> None:
-        """Stops watching for unwritten elements once there are none."""
-        if self.written is not None and self.written.all():
-            self.written = None
+    def settle(self) -> int:
+        """Stops watching for unwritten elements once there are none. Returns how many bytes it looked at: few, as long
+        as the one that it met last is still unwritten."""
+        marks, begin = self.written, self.unwritten
+        if marks is None or (begin < marks.size and not marks[begin]):
+            return 1
+        for part, start in ((marks[begin:], begin), (marks[:begin], 0)):
+            if part.size and not part.all():
+                self.unwritten = start + int(np.argmin(part != 0))
+                return int(marks.size)
+        self.written = None
+        return int(marks.size)
 
 
 @dataclass(frozen=True, eq=False)
