@@ -8,14 +8,10 @@ from typing import Literal
 
 from grader.plan.compiled import Facts, Width
 
-# `ld.global.L1::evict_last.v4.b32`, `st.relaxed.gpu.global.b16` ("PTX ISA", "Data Movement").
-_ACCESS = re.compile(r"^\s*(?:@!?%\w+\s+)?(ld|st)((?:\.[\w:]+)*?\.global(?:\.[\w:]+)*)\s")
-_WIDTH = re.compile(r"(?:\.v(\d+))?(?:\.L\d::\w+)*\.[a-z](\d+)$")
-# `cp.async.cg.shared.global [ %r1 + 0 ], [ %rd2 + 0 ], 0x10, %r3;`: the third operand is in bytes.
-_ASYNC = re.compile(r"\bcp\.async\.c[ag]\.shared(?:::cta)?\.global[^\[;]*\[[^\]]*\],\s*\[[^\]]*\],\s*(0x[0-9a-f]+|\d+)")
-_USED = re.compile(r"Used (\d+) registers")
-_SPILLED = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
-_PLACE = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s")
+# Nothing here may match a run of digits from each of its ends: names in the texts are as long as a submission likes.
+_USED = re.compile(r"\bUsed (\d{1,9}) registers")
+_SPILLED = re.compile(r"\b(\d{1,9}) bytes spill stores, (\d{1,9}) bytes spill loads")
+_PLACE = re.compile(r"[ \t]*\.loc[ \t]+(\d{1,7})[ \t]+(\d{1,7})\s")
 MOST_LINES = 256
 
 
@@ -23,24 +19,19 @@ def read_facts(ptx: str, said: str, shared: int) -> Facts:
     """`said` is the output of ptxas -v: of the kernel's entry, and of each function that was not inlined into it."""
     lines: Counter[tuple[int, Literal["load", "store"], int]] = Counter()
     line, own = 0, ""
+    copies: Literal["none", "cp.async", "tma"] = "none"
     for text in ptx.splitlines():
         if place := _PLACE.match(text):
             # The kernel's own file is that of its first place; other files are Triton's.
             own = own or place[1]
             line = int(place[2]) if place[1] == own else line
-        if (match := _ACCESS.match(text)) and (width := _WIDTH.search(match[2])):
-            access: Literal["load", "store"] = "load" if match[1] == "ld" else "store"
-            bits = int(width[1] or 1) * int(width[2])
-        elif match := _ASYNC.search(text):
-            access, bits = "load", 8 * int(match[1], 0)
-        else:
-            continue
-        lines[line, access, bits] += 1
-    copies: Literal["none", "cp.async", "tma"] = "none"
+        if copied := _copied(text):
+            copies = "cp.async"
+            lines[line, "load", 8 * copied] += 1
+        elif accessed := _accessed(text):
+            lines[line, *accessed] += 1
     if "cp.async.bulk.tensor" in ptx:
         copies = "tma"
-    elif _ASYNC.search(ptx):
-        copies = "cp.async"
     cores: Literal["none", "mma", "wgmma"] = "none"
     if "wgmma.mma_async" in ptx:
         cores = "wgmma"
@@ -52,3 +43,43 @@ def read_facts(ptx: str, said: str, shared: int) -> Facts:
         shared=shared, copies=copies, tensor_cores=cores,
         lines=[Width(line=line, access=access, bits=bits, count=count)
                for (line, access, bits), count in sorted(lines.items())[:MOST_LINES]])
+
+
+def _accessed(text: str) -> tuple[Literal["load", "store"], int] | None:
+    """Whether an instruction loads or stores global memory, and how many bits at once.
+
+    `@%p1 ld.global.L1::evict_last.v4.b32 …`, `st.relaxed.gpu.global.b16 …` ("PTX ISA", "Data Movement").
+    """
+    words = text.split(maxsplit=2)
+    if words and words[0].startswith("@"):
+        words.pop(0)
+    name, *parts = words[0].split(".") if len(words) > 1 else [""]
+    if name not in ("ld", "st") or "global" not in parts:
+        return None
+    bits = _number(parts.pop()[1:])
+    while parts and parts[-1].startswith("L"):
+        # L1::evict_last, L2::128B
+        parts.pop()
+    several = _number(parts[-1][1:]) if parts and parts[-1].startswith("v") else 0
+    return ("load" if name == "ld" else "store", bits * (several or 1)) if bits else None
+
+
+def _copied(text: str) -> int:
+    """The bytes that an instruction copies to shared memory while others run; 0 if it does not.
+
+    `cp.async.cg.shared.global [ %r1 + 0 ], [ %rd2 + 0 ], 0x10, %r3;`: the third operand is in bytes.
+    """
+    _, found, operands = text.partition("cp.async.c")
+    modifiers, _, operands = operands.partition("[")
+    parts = operands.split("]", 2)
+    if not found or ".shared" not in modifiers or ".global" not in modifiers or len(parts) < 3:
+        return 0
+    return _number(parts[2].lstrip(" ,\t").partition(",")[0].partition(";")[0].strip())
+
+
+def _number(text: str) -> int:
+    """A small number, as decimal or hexadecimal; 0 for what is none."""
+    try:
+        return int(text, 0) if len(text) < 8 and text[:1].isdigit() else 0
+    except ValueError:
+        return 0

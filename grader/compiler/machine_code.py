@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -18,15 +16,15 @@ from triton.backends.compiler import GPUTarget, Language
 from triton.backends.nvidia.compiler import get_ptx_version_from_options, get_ptxas, sm_arch_from_capability
 from triton.compiler.compiler import make_backend
 
+from grader.plan import children
 from grader.plan.plan import Kernel, Malformed
 
 # Metadata that a launcher needs beside the plan.
 _METADATA = ("name", "shared", "num_warps", "tensordesc_meta", "global_scratch_size", "global_scratch_align",
              "profile_scratch_size", "profile_scratch_align")  # fmt: skip
 
-
-# A place, a file's name, and the sections of debugging that follow the code.
-_LINES = re.compile(r"^[ \t]*\.(?:loc|file)[ \t].*\n|^[ \t]*\.section[ \t]+\.debug_\w+\s*\{[^}]*\}\n?", re.MULTILINE)
+# What ptxas has to say of one kernel; a name in it may have a megabyte.
+_MOST_SAID = 8 << 20
 
 
 class AssemblerError(Exception):
@@ -125,7 +123,15 @@ def _file(text: str) -> Iterator[str]:
 
 def without_lines(ptx: str) -> str:
     """The text without line tables: the assembler would copy them, with the paths that they hold, into the code."""
-    return _LINES.sub("", ptx)
+    kept, debugging = [], False
+    for line in ptx.split("\n"):
+        words = line.split(maxsplit=2)
+        # The sections for a debugger follow the code.
+        debugging |= words[:1] == [".section"] and words[1:2] != [] and words[1].startswith(".debug_")
+        if not debugging and words[:1] not in ([".loc"], [".file"]):
+            kept.append(line)
+        debugging &= "}" not in line
+    return "\n".join(kept)
 
 
 def assemble(ptx: str, capability: int, *, fusion: bool) -> tuple[bytes, str]:
@@ -133,14 +139,18 @@ def assemble(ptx: str, capability: int, *, fusion: bool) -> tuple[bytes, str]:
     with TemporaryDirectory() as folder:
         source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
         source.write_text(ptx)
-        ended = subprocess.run(
-            [get_ptxas(capability).path, "-v", *([] if fusion else ["--fmad=false"]),
-             f"--gpu-name={sm_arch_from_capability(capability)}", str(source), "-o", str(result)],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)  # fmt: skip
-        if ended.returncode == -signal.SIGXCPU:
+        command = [get_ptxas(capability).path, "-v", *([] if fusion else ["--fmad=false"]),
+                   f"--gpu-name={sm_arch_from_capability(capability)}", str(source), "-o", str(result)]
+        try:
+            ended = children.run(command, most=_MOST_SAID)
+        except children.TooMuchError:
+            raise AssemblerError("ptxas has more to say than is read") from None
+        said = ended.said.decode(errors="replace")
+        if ended.status == -signal.SIGXCPU:
             raise TimeoutError
-        if ended.returncode:
+        if ended.status:
             # Its line numbers belong to a text that is never shown.
-            said = re.sub(rf"{re.escape(str(source))}, line \d+; ", "", ended.stderr.strip())
-            raise AssemblerError(said or f"ptxas ended with status {ended.returncode}")
-        return result.read_bytes(), ended.stderr
+            lines = [line.partition("; ")[2] if line.startswith(f"{source}, line ") else line
+                     for line in said.strip().split("\n")]
+            raise AssemblerError("\n".join(lines) or f"ptxas ended with status {ended.status}")
+        return result.read_bytes(), said

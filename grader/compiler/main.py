@@ -13,6 +13,7 @@ import os
 import re
 import resource
 import signal
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -27,8 +28,6 @@ from grader.plan.device import TARGETS
 from grader.plan.plan import Kernel, Malformed
 from grader.plan.ttir import read_kernel
 
-# `/path/to/silu.py:12:8: error: …`, `loc("kernel.ttir":1:85): error: …`, `<unknown>:0: error: …`
-_ERROR = re.compile(r"^(?:.*?:(\d+):\d+(?:\):|:)|<unknown>:\d+:) error: (.*)$", re.MULTILINE)
 _FAILED = "Failures have been detected while processing an MLIR pass pipeline"
 _MOST_PRINTED = 8 << 20
 _MOST_MESSAGE = 4000
@@ -37,6 +36,8 @@ MOST_AT_ONCE = 8
 MOST_FOR_A_THREAD = 64
 _TENSOR = re.compile(r"tensor<(\d{1,9}(?:x\d{1,9}){0,7})x")
 _TOO_SLOW = Problem(why="too_slow", message="the compiler takes too long: is a block of the kernel very large?")
+_NO_TURN = Problem(why="too_slow", message="the submission's kernels take the compiler too long in all: are they many, "
+                                           "or are their blocks very large?")
 _WARM_UP = """module {
   tt.func public @warm_up(%x: !tt.ptr<f32>) {
     %lanes = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
@@ -84,7 +85,8 @@ def _answer(request: messages.Compile | messages.Canonicalise, contents: bytes) 
         return messages.Texts(texts=[_canonical(text, request.target) for text in texts]).model_dump_json().encode()
     wanted = messages.Kernels.model_validate_json(contents)
     return _joined(compile_kernels(
-        wanted.kernels, request.target, request.seconds, _at_once(), text=request.ptx, fitting=wanted.fitting))
+        wanted.kernels, request.target, request.seconds, _at_once(), in_all=request.in_all, text=request.ptx,
+        fitting=wanted.fitting))
 
 
 def _canonical(text: str, target: str) -> str:
@@ -156,30 +158,33 @@ def _problem(error: Exception) -> Problem:
 
 
 def compile_kernels(
-    kernels: Sequence[Kernel], target: str, seconds: int, at_once: int = 1, *, text: bool = False,
+    kernels: Sequence[Kernel], target: str, seconds: int, at_once: int = 1, *, in_all: float, text: bool = False,
     fitting: Sequence[Kernel] = (),
 ) -> list[str]:
     """For each kernel a `Binary` or a `Problem`, as JSON, then for each of `fitting` whether it `Fits`. `seconds` of
-    processor time are for each; `at_once` children share them out."""
+    processor time are for each, `in_all` seconds of the clock for all; `at_once` children share them out."""
+    until = time.monotonic() + in_all
     outcomes: dict[int, str] = {}
     wanted: list[Callable[[], Binary | Fits | Problem]] = [
         *(partial(compile_kernel, one, target, text=text) for one in kernels),
         *(partial(fit_kernel, one, target) for one in fitting)]
     shares = [list(range(first, len(wanted), at_once)) for first in range(at_once)]
-    while shares := [share for share in shares if share]:
-        children = [_Child([wanted[number] for number in share], seconds) for share in shares]
+    while (shares := [share for share in shares if share]) and (left := until - time.monotonic()) > 0:
+        children = [_Child([wanted[number] for number in share], seconds, left) for share in shares]
         for share, child in zip(shares, children, strict=True):
             found = child.outcomes()
             outcomes.update(zip(share, found, strict=False))
             # Another child compiles what comes after a kernel that ended its child.
             del share[: len(found)]
-    return [outcomes[number] for number in range(len(wanted))]
+    return [outcomes.get(number, _NO_TURN.model_dump_json()) for number in range(len(wanted))]
 
 
 class _Child:
-    """A process that compiles kernels one after another, until all are done or one ends it."""
+    """A process that compiles kernels one after another, until all are done, one ends it, or `in_all` is up."""
 
-    def __init__(self, work: Sequence[Callable[[], Binary | Fits | Problem]], seconds: int) -> None:
+    def __init__(
+        self, work: Sequence[Callable[[], Binary | Fits | Problem]], seconds: int, in_all: float
+    ) -> None:
         self._count = len(work)
         self._printed = TemporaryFile("w+", errors="replace")  # noqa: SIM115 -- closed where outcomes are read
         self._written = TemporaryFile("w+")  # noqa: SIM115
@@ -187,6 +192,9 @@ class _Child:
         if self._pid:
             return
         try:
+            # By its own clock, since no confined process may end another. Its assembler ends with the request.
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_REAL, in_all)
             for standard in (1, 2):
                 os.dup2(self._printed.fileno(), standard)
             for one in work:
@@ -211,7 +219,7 @@ class _Child:
                 ended = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
                 how = signal.Signals(ended).name if ended else "itself"
                 last = _text(printed.fileno()).strip().rpartition("\n")[2]
-                died = _TOO_SLOW if ended == signal.SIGXCPU else Problem(
+                died = _TOO_SLOW if ended in (signal.SIGXCPU, signal.SIGALRM) else Problem(
                     why="crash", message=f"the compiler was ended by {how}: {last[:500]}")
                 found.append(died.model_dump_json())
         return found
@@ -231,10 +239,19 @@ def _text(descriptor: int) -> str:
 
 def _explained(problem: Problem, printed: str) -> Problem:
     """A problem with the errors that Triton's compiler printed, and the line of the first that has one."""
-    errors = list(_ERROR.finditer(printed))
-    text = "\n".join(dict.fromkeys(match[2] for match in errors if match[2] != _FAILED))
-    line = next((int(match[1]) for match in errors if match[1]), 0)
-    message = f"{problem.message.rstrip()}\n{text}".strip()
+    lines, said = [], dict[str, None]()
+    for text in printed.split("\n"):
+        # `/path/to/silu.py:12:8: error: …`, `loc("kernel.ttir":1:85): error: …`, `<unknown>:0: error: …`
+        place, found, error = text.partition(": error: ")
+        file, *numbers = place.removesuffix(")").rsplit(":", 2)
+        of_a_text = len(numbers) == 2 or file == "<unknown>"
+        if not found or not of_a_text or not all(number.isdecimal() and len(number) < 8 for number in numbers):
+            continue
+        if error != _FAILED:
+            said[error] = None
+        lines.append(int(numbers[0]) if file != "<unknown>" else 0)
+    line = next(filter(None, lines), 0)
+    message = f"{problem.message.rstrip()}\n{chr(10).join(said)}".strip()
     return problem.model_copy(update={"message": message[:_MOST_MESSAGE], "line": line})
 
 

@@ -15,6 +15,9 @@ from grader.plan import messages
 from grader.plan.compiled import RESULT_BYTES, Binaries, Binary, Fits, Problem
 from grader.plan.plan import TTIR_CHARACTERS, Kernel
 
+# Of a request's time, what is left for its answer.
+ANSWER_SECONDS = 10.0
+
 Start = Callable[[], Conversation]
 Answer = TypeVar("Answer", bound=BaseModel)
 
@@ -35,10 +38,12 @@ def compile_kernels(
     start: Start, kernels: Sequence[Kernel], target: str, *, seconds: float, ptx: bool = False,
     fitting: Sequence[Kernel] = (),
 ) -> list[Binary | Fits | Problem] | Lost:
-    """One outcome for each kernel, in order; then, for each of `fitting`, whether the target can start it. The compiler
-    has ended when it returns. Raises InfrastructureError."""
+    """One outcome for each kernel, in order; then, for each of `fitting`, whether the target can start it. Kernels that
+    are not done within `seconds` of the clock are too slow. The compiler has ended when it returns. Raises
+    InfrastructureError."""
     found = _asked(start, messages.Kernels(kernels=list(kernels), fitting=list(fitting)), lambda seq, size: (
-        messages.Compile(seq=seq, bytes=size, target=target, ptx=ptx)), Binaries, seconds)
+        messages.Compile(seq=seq, bytes=size, target=target, ptx=ptx, in_all=max(1.0, seconds - ANSWER_SECONDS))),
+        Binaries, seconds)
     if isinstance(found, Lost):
         return found
     if len(found.kernels) != len(kernels) + len(fitting):

@@ -227,12 +227,14 @@ class Exhausted(Message):
 class Compile(Message):
     """Compile kernels for a target: descriptor 0 holds `Kernels`, `bytes` long, descriptor 1 takes `Binaries`.
 
-    `seconds` of processor time are for each kernel, and as many for its assembler. `ptx`: the text is wanted as well.
+    `seconds` of processor time are for each kernel, and as many for its assembler; `in_all` seconds of the clock for
+    the whole request: what has not had its turn by then is too slow. `ptx`: the text is wanted as well.
     """
 
     op: Literal["compile"] = "compile"
     bytes: Size
     seconds: Annotated[int, Field(ge=1, le=3600)] = 40
+    in_all: Annotated[float, Field(gt=0, le=3600)] = 100.0
     target: Annotated[str, Field(pattern=r"^sm_\d{2,3}$")]
     ptx: bool = False
 

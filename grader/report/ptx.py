@@ -14,8 +14,8 @@ KINDS = (
     (r"bar\.sync|barrier\.", "barrier"), (r"(?:ld|st)\S*\.local", "local memory"),
     (r"div\.|rcp\.|sqrt\.|rsqrt\.|ex2\.|sin\.|cos\.", "special function"), (r"bra\b", "branch"))
 _KINDS = [(re.compile(rf"(?:^|\s){pattern}"), kind) for pattern, kind in KINDS]
-_PLACE = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s")
-_LEFT_OUT = re.compile(r"^\s*(?://.*|\.file.*|\$L__(?:tmp|func_\w+)\d+:)?$")
+_PLACE = re.compile(r"[ \t]*\.loc[ \t]+(\d{1,7})[ \t]+(\d{1,7})\s")
+_LEFT_OUT = ("//", ".file", "$L__tmp", "$L__func_")
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def instructions(ptx: str) -> Iterator[Instruction]:
         if place := _PLACE.match(text):
             own = own or place[1]
             line = int(place[2]) if place[1] == own else line
-        elif not _LEFT_OUT.match(text):
-            plain = re.sub(r"\s*//.*", "", text).expandtabs(4)
+        elif (word := text.strip()) and not word.startswith(_LEFT_OUT):
+            plain = text.partition("//")[0].rstrip().expandtabs(4)
             kind = next((kind for pattern, kind in _KINDS if pattern.search(plain)), "")
             yield Instruction(line, plain, kind)

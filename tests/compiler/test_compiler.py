@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -35,8 +36,11 @@ CRASHES = changed("%x_ptr: !tt.ptr<f32> {tt.divisibility = 16", "%x_ptr: !tt.ptr
 ENDLESS = changed("1024", "1048576")
 
 
-def outcomes(of: list[Kernel], seconds: int = 60, at_once: int = 1) -> list[Binary | Fits | Problem]:
-    return [OUTCOME.validate_json(one) for one in main.compile_kernels(of, "sm_90", seconds, at_once)]
+def outcomes(
+    of: list[Kernel], seconds: int = 60, at_once: int = 1, in_all: float = 300.0
+) -> list[Binary | Fits | Problem]:
+    return [OUTCOME.validate_json(one)
+            for one in main.compile_kernels(of, "sm_90", seconds, at_once, in_all=in_all)]
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 5])
@@ -52,15 +56,26 @@ def test_a_kernel_that_takes_too_long_leaves_the_others_compiled() -> None:
     assert isinstance(other, Binary)
 
 
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_kernels_that_take_too_long_are_too_slow_in_all(at_once: int) -> None:
+    # Each by itself would have a minute of processor time.
+    began = time.monotonic()
+    found = outcomes([COPY, *[ENDLESS] * 8, COPY], at_once=at_once, in_all=8.0)
+    assert time.monotonic() - began < 30
+    assert isinstance(found[0], Binary)
+    assert [one.why for one in found[1:9] if isinstance(one, Problem)] == ["too_slow"] * 8
+
+
 def test_whether_a_kernel_fits_is_known_without_its_machine_code() -> None:
     product = kernels.product()
     wide = product.model_copy(update={"options": product.options.model_copy(update={"num_stages": 64})})
     binary, fits, slow = (OUTCOME.validate_json(one) for one in main.compile_kernels(
-        [product], "sm_90", 3, fitting=[product, ENDLESS]))
+        [product], "sm_90", 3, in_all=60, fitting=[product, ENDLESS]))
     assert isinstance(binary, Binary) and fits == Fits(shared=binary.facts.shared) and binary.facts.shared
     # Of so much work for each thread nothing is known before it is compiled.
     assert isinstance(slow, Problem) and slow.why == "too_slow"
-    (large,) = (OUTCOME.validate_json(one) for one in main.compile_kernels([], "sm_90", 60, fitting=[wide]))
+    (large,) = (OUTCOME.validate_json(one) for one in main.compile_kernels(
+        [], "sm_90", 60, in_all=60, fitting=[wide]))
     assert isinstance(large, Problem) and large.why == "shared_memory"
 
 

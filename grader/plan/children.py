@@ -1,0 +1,81 @@
+"""Programs whose output somebody else's file decides: read in pieces, with a cap and a deadline."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+_PIECE = 1 << 16
+
+
+class TooMuchError(Exception):
+    """A program said more than it may."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a program ended: its status as subprocess has it, its output, and what it said on stderr."""
+
+    status: int
+    output: bytes
+    said: bytes
+
+
+def run(
+    command: Sequence[str], *, most: int, seconds: float | None = None, env: Mapping[str, str] | None = None,
+    cwd: str | None = None, into: IO[bytes] | None = None,
+) -> Ended:
+    """Runs a program without input. Its output goes to a file, if there is one to go `into`.
+
+    Raises TooMuchError where it writes more than `most` bytes to either stream, TimeoutError where it has not ended
+    within `seconds`, and OSError where it cannot be started. It has ended, or is told to, when this returns.
+    """
+    until = None if seconds is None else time.monotonic() + seconds
+    kept: dict[int, list[bytes]] = {}
+    room: dict[int, int] = {}
+    with subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process, selectors.DefaultSelector() as waiting:
+        streams = [stream.fileno() for stream in (process.stdout, process.stderr) if stream is not None]
+        for stream in streams:
+            waiting.register(stream, selectors.EVENT_READ)
+            kept[stream], room[stream] = [], most
+        try:
+            while waiting.get_map():
+                for key, _ in waiting.select(_left(until)):
+                    piece = os.read(key.fd, _PIECE)
+                    room[key.fd] -= len(piece)
+                    if room[key.fd] < 0:
+                        raise TooMuchError
+                    if not piece:
+                        waiting.unregister(key.fd)
+                    elif into is not None and key.fd == streams[0]:
+                        into.write(piece)
+                    else:
+                        kept[key.fd].append(piece)
+            status = process.wait(_left(until))
+        except BaseException as error:
+            # A confined process may not end another: what writes to a closed pipe ends of itself.
+            for pipe in (process.stdout, process.stderr):
+                if pipe is not None:
+                    pipe.close()
+            with contextlib.suppress(PermissionError):
+                process.kill()
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise TimeoutError from None
+            raise
+    return Ended(status, *(b"".join(kept[stream]) for stream in streams))
+
+
+def _left(until: float | None) -> float | None:
+    if until is None:
+        return None
+    left = until - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
