@@ -8,17 +8,24 @@ from __future__ import annotations
 
 import datetime
 import os
-import re
-import subprocess
+import time
 from pathlib import Path
+from typing import IO
 
+from grader.intake.archive import STUDENT
 from grader.intake.found import OTHER, Found, IntakeError, Part, Source, entries
 from grader.intake.manifest import Left, Member
 from grader.model.desk import SUFFIXES
+from grader.plan import children
 
-SECONDS = 120
+# For one clone.
+SECONDS = 120.0
 REF_BYTES = 16 << 20
-_HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+# A tree of a few kilobytes may have more names than a machine has memory for, and as many files.
+NAMES_BYTES = 8 << 20
+MOST_LEFT = 1_000
+# Around the files of an archive are its headers.
+ARCHIVE_BYTES = STUDENT.total + (STUDENT.entries << 10)
 
 
 class _GitError(Exception):
@@ -67,22 +74,22 @@ def _store(folder: Path) -> Path | None:
 
 def _commit(one: Found, store: Path, tip: str, work: Path, deadline: datetime.datetime | None) -> None:
     """Fills in files and time of the last commit before the deadline on the branch whose newest is `tip`."""
-    ours = work / "repository"
-    _run(["git", "init", "-q", "--bare", f"--object-format={'sha256' if len(tip) > 40 else 'sha1'}", str(ours)], None)
+    ours, until = work / "repository", time.monotonic() + SECONDS
+    _run(["git", "init", "-q", "--bare", f"--object-format={'sha256' if len(tip) > 40 else 'sha1'}", str(ours)], None, until)
     if (store / "shallow").is_file():
         (ours / "shallow").write_bytes(_read(store / "shallow"))
     # What a student's .gitattributes would leave out of an archive or change in it.
     (ours / "info").mkdir(exist_ok=True)
     (ours / "info" / "attributes").write_text("* -export-ignore -export-subst\n")
 
-    def git(*words: str) -> str:
-        return _run(["git", f"--git-dir={ours}", *words], store / "objects")
+    def git(*words: str, into: IO[bytes] | None = None) -> str:
+        return _run(["git", f"--git-dir={ours}", *words], store / "objects", until, into)
 
     # Along the branch: a commit that was merged after the deadline was not on it before.
     before = [f"--before={int(deadline.timestamp())}"] if deadline else []
     commit = git("rev-list", "-1", "--first-parent", *before, tip).strip()
     if not commit:
-        first = git("log", "--first-parent", "--format=%cI", tip).split()[-1]
+        first = git("rev-list", "--first-parent", "--max-parents=0", "--format=%cI", tip).split()[-1]
         raise _GitError(f"no commit by the deadline: the first is of {first}")
     one.submitted_at = git("log", "-1", "--format=%cI", commit).strip()
     if deadline:
@@ -93,10 +100,13 @@ def _commit(one: Found, store: Path, tip: str, work: Path, deadline: datetime.da
     names = [name for name in git("ls-tree", "-r", "-z", "--name-only", commit).split("\0") if name]
     wanted = [suffix for suffix in SUFFIXES if any(name.casefold().endswith(suffix) for name in names)]
     # Of a repository with gigabytes of data, what may hold Python alone.
-    one.left += [Left(name=name, why=OTHER) for name in names if not name.casefold().endswith(SUFFIXES)]
+    others = [name for name in names if not name.casefold().endswith(SUFFIXES)]
+    one.left += [Left(name=name, why=OTHER) for name in others[:MOST_LEFT]]
+    if len(others) > MOST_LEFT:
+        one.left.append(Left(name=f"{len(others) - MOST_LEFT:,} more", why=OTHER))
     if wanted:
-        git("archive", "--format=tar", f"--output={work / 'commit.tar'}", commit, "--",
-            *(f":(top,icase)*{suffix}" for suffix in wanted))
+        with (work / "commit.tar").open("wb") as archive:
+            git("archive", "--format=tar", commit, "--", *(f":(top,icase)*{suffix}" for suffix in wanted), into=archive)
         one.parts.append(Part(work / "commit.tar", f"{commit}.tar", commit))
 
 
@@ -138,7 +148,7 @@ def _named(store: Path) -> str:
 
 
 def _checked(commit: str) -> str:
-    if not _HASH.fullmatch(commit):
+    if len(commit) not in (40, 64) or not set(commit) <= set("0123456789abcdef"):
         raise _GitError(f"HEAD leads to {commit[:80]!r}; a commit expected")
     return commit
 
@@ -151,21 +161,24 @@ def _read(path: Path) -> bytes:
         raise _GitError(f"{path.name} cannot be read: {error.strerror}") from None
 
 
-def _run(command: list[str], objects: Path | None) -> str:
+def _run(command: list[str], objects: Path | None, until: float, into: IO[bytes] | None = None) -> str:
     own = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "GIT_CONFIG_NOSYSTEM": "1",
            "GIT_CONFIG_GLOBAL": os.devnull, "GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1"}
     if objects is not None:
         # Quoted, since a colon in a path would part two of them.
         own["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = '"{}"'.format(
             str(objects.absolute()).replace("\\", "\\\\").replace('"', '\\"'))
+    most = NAMES_BYTES if into is None else ARCHIVE_BYTES
     try:
-        done = subprocess.run(command, env=own, capture_output=True, timeout=SECONDS, check=False, cwd="/",
-                              stdin=subprocess.DEVNULL)
+        done = children.run(command, most=most, seconds=until - time.monotonic(), env=own, cwd="/", into=into)
     except FileNotFoundError:
         raise IntakeError("git: no such program; git clones need it (apt install git)") from None
-    except subprocess.TimeoutExpired:
-        raise _GitError(f"git took more than {SECONDS} s") from None
-    if done.returncode:
-        said = (done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
+    except TimeoutError:
+        raise _GitError(f"git took more than {SECONDS:.0f} s") from None
+    except children.TooMuchError:
+        raise _GitError(f"has more than {most >> 20} MiB of {'names' if into is None else 'Python and archives'}; "
+                        "a repository of a course's work expected") from None
+    if done.status:
+        said = (done.said.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
         raise _GitError(f"git cannot read it: {said[:200]}")
-    return done.stdout.decode(errors="replace")
+    return done.output.decode(errors="replace")

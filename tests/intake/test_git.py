@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -148,3 +149,25 @@ def test_a_damaged_clone_costs_its_owner_alone(tmp_path: Path) -> None:
     for name, says in (("bo", "git cannot read it"), ("cy", "a branch expected"), ("di", "has no commit"),
                        ("ed", "its .git cannot be read: File name too long")):
         assert says in found[name].problems[0] and "\n" not in found[name].problems[0]
+
+
+def test_a_tree_of_names_without_end_costs_its_owner_alone(tmp_path: Path) -> None:
+    """Of a few kilobytes, since each folder holds the one below ten times: 10^9 names and files."""
+    lin, eve = tmp_path / "all" / "lin", tmp_path / "all" / "eve"
+    committed(lin, "2026-03-01T10:00:00+01:00", {"silu.py": SILU})
+    committed(eve, "2026-03-01T10:00:00+01:00", {"silu.py": SILU})
+    subprocess.run([*GIT, "clone", "-q", eve, tmp_path / "all" / "abe"], check=True)
+
+    def git(*words: str, given: str = "") -> str:
+        return subprocess.run([*GIT, *words], cwd=eve, input=given, text=True, check=True, capture_output=True).stdout
+
+    kind, inner = "100644 blob", git("hash-object", "-w", "silu.py").strip()
+    for _ in range(9):
+        inner = git("mktree", given="".join(f"{kind} {inner}\t{number}.py\n" for number in range(10))).strip()
+        kind = "040000 tree"
+    git("update-ref", "HEAD", git("commit-tree", "-m", "work", inner, given="").strip())
+    began = time.monotonic()
+    manifest, files = take_in(tmp_path / "all")
+    assert time.monotonic() - began < 60
+    assert files == {"lin": {"silu.py": SILU}, "abe": {"silu.py": SILU}, "eve": {}}
+    assert "more than 8 MiB of names" in by_folder(manifest)["eve"].problems[0]
