@@ -11,11 +11,13 @@ import contextlib
 import gzip
 import io
 import lzma
+import math
 import os
 import re
 import shutil
 import stat
 import tarfile
+import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,6 +32,10 @@ MOST_PARTS = 32
 NAME_BYTES = 255
 # Less than the 4,096 that Linux takes: folders lie around it, of an archive in a hand-in another such path.
 PATH_BYTES = 1_024
+# What a zip's directory may take for each of its entries: it is read whole before any of them.
+DIRECTORY_BYTES = 1_024
+# What a tar's header may say of a file: it is copied for each of them.
+MOST_KEYS = 256
 # Text of one letter shrinks by a thousand; below this size nobody minds.
 RATIO_FROM = 4 << 20
 OUT = "leads out of the archive"
@@ -38,15 +44,17 @@ TOO_LONG = "has a name that is too long"
 
 @dataclass(frozen=True)
 class Limits:
-    """How much an archive may hold: entries, bytes of a file, bytes in all, and these over the archive's own."""
+    """How much an archive may hold: entries, bytes of a file, bytes in all, and these over the archive's own; and how
+    long it may take."""
 
     entries: int
     file: int
     total: int
     ratio: int = 200
+    seconds: float = math.inf
 
 
-STUDENT = Limits(entries=3_000, file=16 << 20, total=64 << 20)
+STUDENT = Limits(entries=3_000, file=16 << 20, total=64 << 20, seconds=30)
 # A class's download, of which a platform writes the directory and students the files.
 CLASS = Limits(entries=200_000, file=64 << 20, total=8 << 30)
 
@@ -76,7 +84,7 @@ def _unpack(path: Path, into: Path, limits: Limits) -> list[Left]:
         with path.open("rb") as stream:
             is_zip = stream.read(2) == b"PK"
             stream.seek(0)
-            entries = _zip_entries(stream) if is_zip else _tar_entries(stream, target)
+            entries = _zip_entries(stream, limits) if is_zip else _tar_entries(stream, target)
             for name, kind, content in entries:
                 target.add(name, kind, content)
     except (BrokenArchive, _WriteError):
@@ -114,13 +122,17 @@ class _Target:
     """The folder to unpack to, and what may still go there."""
 
     def __init__(self, into: Path, limits: Limits, most: int) -> None:
-        self._into, self._limits, self._most = into, limits, most
+        self._into, self._most = into, most
+        self._limits = limits
+        self._until = time.monotonic() + limits.seconds
         self.bytes_left, self._entries = most, 0
         self.left: list[Left] = []
 
     def add(self, name: str, kind: str, content: IO[bytes] | None) -> None:
         """Takes an entry, or notes why not. `kind` is "file", "folder", or what it is instead."""
         self._entries += 1
+        if time.monotonic() > self._until:
+            raise BrokenArchive(f"takes more than {self._limits.seconds:.0f} s to unpack")
         if self._entries > self._limits.entries:
             raise BrokenArchive(f"has more than {self._limits.entries:,} entries")
         parts = _parts(name)
@@ -171,6 +183,8 @@ class _Target:
 
 def _parts(name: str) -> list[str] | str:
     """The folders and the name of an entry, or why it cannot have them."""
+    if len(name) > 4 * PATH_BYTES:
+        return TOO_LONG
     name = name.replace("\\", "/")
     parts = [printable(part) for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts or re.match(r"[A-Za-z]:", name):
@@ -181,7 +195,10 @@ def _parts(name: str) -> list[str] | str:
     return parts
 
 
-def _zip_entries(stream: IO[bytes]) -> Iterator[tuple[str, str, IO[bytes] | None]]:
+def _zip_entries(stream: IO[bytes], limits: Limits) -> Iterator[tuple[str, str, IO[bytes] | None]]:
+    end = zipfile._EndRecData(stream)  # type: ignore[attr-defined]
+    if end is not None and end[zipfile._ECD_SIZE] > limits.entries * DIRECTORY_BYTES:  # type: ignore[attr-defined]
+        raise BrokenArchive(f"has a directory for more than {limits.entries:,} entries")
     with zipfile.ZipFile(stream) as archive:
         for info in archive.infolist():
             kind = _kind(info.external_attr >> 16, is_folder=info.is_dir())
@@ -207,6 +224,8 @@ def _tar_entries(stream: IO[bytes], target: _Target) -> Iterator[tuple[str, str,
     bounded = io.BufferedReader(_Bounded(_decompressed(stream), target.bytes_left + RATIO_FROM))
     with tarfile.open(fileobj=bounded, mode="r|", errors="surrogateescape") as archive:
         for member in archive:
+            if max(len(archive.pax_headers), len(member.pax_headers)) > MOST_KEYS:
+                raise BrokenArchive(f"says more than {MOST_KEYS} things of a file")
             kind = "folder" if member.isdir() else "file" if member.isreg() else (
                 "a link" if member.issym() or member.islnk() else "a device")
             content = archive.extractfile(member) if kind == "file" else None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import shutil
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +39,8 @@ class Tree:
         self._shown: dict[str, str] = {}
         self._broken: set[Path] = set()
         self._files = 0
+        # What archives may hold is for all of a hand-in together.
+        self._room, self._until = STUDENT.total, time.monotonic() + STUDENT.seconds
         self.left = list(found.left)
         self.problems = list(found.problems)
         folder.mkdir(parents=True)
@@ -133,7 +137,9 @@ class Tree:
             return
         if is_archive(name):
             try:
-                left = unpack(path, target)
+                left = unpack(path, target, dataclasses.replace(
+                    STUDENT, total=self._room, seconds=max(0, self._until - time.monotonic())))
+                self._room -= sum(one.lstat().st_size for one, _ in below(target))
                 self.left += [Left(name=f"{printable(shown)}/{one.name}", why=one.why) for one in left]
                 if not left and next(below(target), None) is None:
                     self._leave(shown, "an archive that holds no file")

@@ -75,7 +75,8 @@ def _store(folder: Path) -> Path | None:
 def _commit(one: Found, store: Path, tip: str, work: Path, deadline: datetime.datetime | None) -> None:
     """Fills in files and time of the last commit before the deadline on the branch whose newest is `tip`."""
     ours, until = work / "repository", time.monotonic() + SECONDS
-    _run(["git", "init", "-q", "--bare", f"--object-format={'sha256' if len(tip) > 40 else 'sha1'}", str(ours)], None, until)
+    kind = "sha256" if len(tip) > 40 else "sha1"
+    _run(["git", "init", "-q", "--bare", f"--object-format={kind}", str(ours)], None, until)
     if (store / "shallow").is_file():
         (ours / "shallow").write_bytes(_read(store / "shallow"))
     # What a student's .gitattributes would leave out of an archive or change in it.

