@@ -10,7 +10,6 @@ import csv
 import math
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -18,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from grader.bench.replay import Recorded
 from grader.executor.messages import Program
@@ -36,10 +36,13 @@ from grader.model.assignment import Assignment, Case, Scalar, TimedCase
 from grader.model.catalogue import ROOT
 from grader.model.course import Course
 from grader.model.submission import Source
+from grader.plan import children
 from grader.plan.compiled import Binary
 from grader.plan.plan import Plan
 
 SECONDS = 180
+# A tool's own lines, and what kernels print.
+MOST_SAID = 16 << 20
 # Names of the counters: `ncu --query-metrics`. A device has some of those for tensor cores, and the busiest is told.
 DRAM, OCCUPANCY = "dram__throughput.avg.pct_of_peak_sustained_elapsed", (
     "sm__warps_active.avg.pct_of_peak_sustained_active")
@@ -160,16 +163,23 @@ def read_findings(text: str) -> list[str] | Trouble:
     return [*dict.fromkeys(kinds), end.lower()]
 
 
-def _run(words: Sequence[str], path: Path) -> subprocess.CompletedProcess[str] | Trouble:
+class _Said(NamedTuple):
+    stdout: str
+    stderr: str
+
+
+def _run(words: Sequence[str], path: Path) -> _Said | Trouble:
     # Without a pool every tensor is an allocation of its own, so that one's end is seen.
     environment = {**os.environ, "PYTORCH_NO_CUDA_MEMORY_CACHING": "1", "PYTHONPATH": os.pathsep.join(
         [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])}
     try:
-        return subprocess.run(
-            [*words, sys.executable, "-m", "grader.bench.replay", str(path)], capture_output=True, text=True,
-            timeout=SECONDS, check=False, env=environment, stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired:
+        done = children.run([*words, sys.executable, "-m", "grader.bench.replay", str(path)], most=MOST_SAID,
+                            seconds=SECONDS, env=environment)
+    except TimeoutError:
         return Trouble(f"{Path(words[0]).name}: no end within {SECONDS} s")
+    except children.TooMuchError:
+        return Trouble(f"{Path(words[0]).name}: says more than {MOST_SAID >> 20} MiB: does a kernel print?")
+    return _Said(done.output.decode(errors="replace"), done.said.decode(errors="replace"))
 
 
 def _last(text: str) -> str:

@@ -20,6 +20,7 @@ Array = Any
 
 MOST_ELEMENTS = 1 << 20
 """Elements of a tensor of a program: Triton's own limit, `TRITON_MAX_TENSOR_NUMEL`."""
+MOST_CHARACTERS = 400
 MOST_RANK = 32
 
 
@@ -65,6 +66,9 @@ _TENSOR = re.compile(r"^((?:\d{1,8}x)*)(.+)$")
 def read_type(text: str) -> Type:
     """The type that a text like `tensor<64x!tt.ptr<f32>>` writes."""
     text = text.strip()
+    # Before any work: of types in types each layer would be copied.
+    if len(text) > MOST_CHARACTERS:
+        raise Unsupported(f"type {text[:80]}")
     if text.startswith("tensor<") and text.endswith(">"):
         found = _TENSOR.match(text[7:-1])
         if found is None:
