@@ -204,10 +204,17 @@ def _reads(blocks: list[Block], functions: set[str]) -> bool:
 
 def _reading(functions: dict[str, Function]) -> set[str]:
     """The functions that read memory, themselves or in what they call."""
-    calls = {name: {callee(op) for op in walk(each.blocks) if op.name == "tt.call"} for name, each in functions.items()}
-    found = {name for name, each in functions.items() if _reads(each.blocks, set())}
-    while more := {name for name, called in calls.items() if called & found} - found:
+    callers: dict[str, list[str]] = {}
+    for name, each in functions.items():
+        for op in walk(each.blocks):
+            if op.name == "tt.call":
+                callers.setdefault(callee(op), []).append(name)
+    waiting = [name for name, each in functions.items() if _reads(each.blocks, set())]
+    found = set(waiting)
+    while waiting:
+        more = set(callers.get(waiting.pop(), ())) - found
         found |= more
+        waiting += more
     return found
 
 

@@ -225,7 +225,7 @@ class _Reader:
         if not self.open:
             # The end of a function, which has its location, or of the module.
             if self.blocks is not None:
-                list(self.functions.values())[-1].place = place
+                self.functions[next(reversed(self.functions))].place = place
             self.blocks = None
             return
         op, outer = self.open[-1]
