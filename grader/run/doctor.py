@@ -14,7 +14,8 @@ from grader.forkserver import isolation
 from grader.forkserver.handle import InfrastructureError
 
 PACKAGES = (
-    "torch", "triton", "numpy", "pytest", "pytest-timeout", "pydantic", "jinja2", "typer", "rich", "matplotlib", "einops")
+    "torch", "triton", "numpy", "pytest", "pytest-timeout", "pydantic", "jinja2", "typer", "rich", "matplotlib",
+    "einops")
 NEW_VENV = "rm -rf .venv && make setup"
 BROWSER_SECONDS = 30
 
