@@ -308,4 +308,4 @@ def _around(ascending: Tensor, at: int, most: int) -> tuple[int, int]:
 def _elements(touched: Touched, item: int) -> Tensor:
     parts = [np.arange(length // item)[None, :] + (begin + step * np.arange(count)[:, None]) // item
              for begin, length, step, count in touched.runs]
-    return torch.from_numpy(np.concatenate([part.reshape(-1) for part in parts]))
+    return torch.from_numpy(np.concatenate([np.zeros(0, np.int64), *(part.reshape(-1) for part in parts)]))

@@ -33,7 +33,7 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
      "not one for each row"),
     (CannotSimulate(seq=1, operation="inline assembly", kernel="k", line=10), "needs_gpu",
      "The grader cannot simulate `inline assembly` in line 10 of the kernel `k`: it needs a GPU.",
-     "costs no points. A kernel in triton.language alone can be checked here too."),
+     "stay open. A kernel in triton.language alone can be checked here, too."),
     (CannotSimulate(seq=1, operation="tt.map_elementwise", kernel="k", line=10), "needs_gpu",
      "The grader cannot simulate `tt.map_elementwise` in line 10 of the kernel `k`: it needs a GPU.",
      "which is no mistake of the submission's"),
