@@ -59,8 +59,10 @@ class Assembly:
                 del self._numbers[number]
             made_second = [self._renumbered(operation) for operation in second]
         now = {self._session.call - 1, self._session.call}
-        if len(self._buffers) > MOST_BUFFERS or len(self._kernels) > MOST_KERNELS:
-            raise TooLargeError(f"{len(self._buffers):,} tensors and {len(self._kernels)} kernels")
+        if len(self._buffers) > MOST_BUFFERS:
+            raise TooLargeError(f"{len(self._buffers):,} tensors in one call")
+        if len(self._kernels) > MOST_KERNELS:
+            raise TooLargeError(f"{len(self._kernels)} kernels in one call")
         asked = [
             self._kernel(index) for index, one in enumerate(self._compiled)
             if one.guessed & now or (one.guessed and index in self._kernels)]

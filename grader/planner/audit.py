@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import sys
 from types import FrameType
 
@@ -20,8 +21,15 @@ _EVENTS: dict[str, Refusal] = {
 }  # fmt: skip
 
 
+# Libraries that would take a GPU's memory past PyTorch.
+_DRIVERS = re.compile(r"cuda|nvrtc|cublas")
+
+
 def install(session: Session) -> None:
     def hook(event: str, args: tuple[object, ...]) -> None:
+        driver = event == "ctypes.dlopen" and _DRIVERS.search(str(args[0]))
+        if driver and session.line() and not _imported(sys._getframe(1), session.file):
+            raise OSError(f"{str(args[0])[:100]} is not there for host code: allocate with torch.empty")
         why = _EVENTS.get(event)
         if why is not None and session.line():
             if _imported(sys._getframe(1), session.file):

@@ -209,6 +209,17 @@ class _Graphs:
         self.CUDAGraph, self.Capture = CUDAGraph, Capture
 
 
+class _Runtime:
+    """torch.cuda.cudart(): what starts a profiler may be called, what would take memory may not."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_, **__: 0 if name.startswith("cudaProfiler") else _no_driver(name)
+
+
+def _no_driver(name: str) -> Any:
+    raise RuntimeError(f"{name} is not there for host code: allocate with torch.empty")
+
+
 def _index(device: Any) -> int:
     index = torch.device("cuda", device).index if isinstance(device, int) else torch.device(device or "cuda").index
     if index not in (None, 0):
@@ -264,6 +275,9 @@ def install(session: Session) -> tuple[Lowering, tuning.Tuning]:
     cuda.current_stream = lambda *_, **__: _State.stream
     cuda.set_stream = lambda stream: setattr(_State, "stream", stream)
     cuda.stream = lambda stream: stream or contextlib.nullcontext()
+    cuda.cudart = _Runtime
+    for name in ("caching_allocator_alloc", "caching_allocator_delete"):
+        setattr(cuda, name, lambda *_, _name=name, **__: _no_driver(_name))
     cuda.CUDAGraph, cuda.graph = graphs.CUDAGraph, graphs.Capture
     cuda.is_current_stream_capturing = lambda: bool(session.capturing)
     for module in (cuda.streams, cuda.graphs, cuda.memory, cuda.random):

@@ -167,11 +167,9 @@ def _view(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         # The handle itself changes its shape.
         func(*args, **kwargs)
         return args[0]
-    # A view is of one tensor, or is several: no need to look into lists of sizes, which takes as long again.
-    made = func(*map(_plain, args), **{key: _plain(value) for key, value in kwargs.items()})
-    if isinstance(made, (list, tuple)):
-        return type(made)(handle(one) if type(one) is torch.Tensor else one for one in made)
-    made = handle(made) if type(made) is torch.Tensor else made
+    # No tensor is in a list of sizes: to look there takes longer than the view.
+    made = tree_map(lambda v: handle(v) if type(v) is torch.Tensor else v,
+                    func(*map(_plain, args), **{key: _plain(value) for key, value in kwargs.items()}))
     if name.startswith("as_strided"):
         _check_extent(made)
     return made
@@ -221,7 +219,7 @@ def _filled(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 def _number(value: Any, dtype: torch.dtype) -> bool | int | float:
-    """A number as an element of that type takes it. Raises as PyTorch does where the type has no such number."""
+    """A number as an element of that type takes it, by PyTorch, which raises where there is no such number."""
     if isinstance(value, complex) or dtype.is_complex:
         raise UnsupportedError("complex numbers")
     number: bool | int | float = torch.empty((), dtype=dtype, device=_HOST).fill_(value).item()

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 import torch
+from pydantic import ValidationError
 from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, make_backend
@@ -45,6 +46,8 @@ from grader.planner.record import Memory, Session, TooLargeError, UnsupportedErr
 
 # Resources that host code is told until the judge has compiled the kernel: it may divide by what an occupancy needs.
 GUESS = Resources(registers=32, spills=0, shared=1024)
+# Of a program, of 32 threads each.
+MOST_WARPS = 32
 # Global memory that a descriptor made on the device takes for each program.
 DESCRIPTOR_BYTES = 128
 _CLOSED = frozenset(Options.model_fields) - {"allow_fp8e4nv"}
@@ -97,7 +100,7 @@ class Lowering:
         kernel = Kernel(
             name=src.fn.__name__[:200], symbol=module.get_entry_func_name(), line=definition(src.fn), ttir=text,
             signature=[kind for _, kind in _leaves(list(src.signature.values()), list(src.signature.values()))],
-            options=Options(**{name: vars(parsed)[name] for name in _CLOSED}))
+            options=self._plans(vars(parsed)))
         made = Compiled(self, src, parsed, kernel)
         self.kernels.append(made)
         return made
@@ -110,6 +113,18 @@ class Lowering:
         for file in set(_FILE_OF_LOCATION.findall(text)):
             if file != self.session.file and not _LANGUAGE.search(file):
                 self.session.refuse("library", file.rsplit("/", 1)[-1])
+
+    def _plans(self, options: dict[str, Any]) -> Options:
+        """The options as a plan has them. Raises ValueError for a number that no launch takes."""
+        if options["num_warps"] > MOST_WARPS:
+            raise OutOfResources(32 * options["num_warps"], 32 * MOST_WARPS, "threads")
+        try:
+            return Options(**{name: options[name] for name in _CLOSED})
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = first["loc"][0]
+            expected = first["msg"].removeprefix("Input should be ")
+            raise ValueError(f"{name}={options[str(name)]!r}, {expected} expected"[:200]) from None
 
     def _check_options(self, options: dict[str, Any]) -> None:
         for name, value in options.items():
@@ -324,7 +339,9 @@ def _pointed(session: Session, index: int, value: Any) -> tuple[Memory, int]:
     """The memory behind a pointer argument. Raises what Triton's launcher raises where a GPU could not reach it."""
     address = value.data_ptr() if hasattr(value, "data_ptr") else value
     found = session.at(address) if isinstance(address, int) else None
-    if found is None or found[0].place == "host":
+    if found is None:
+        raise ValueError(f"Pointer argument (at {index}) is no memory of PyTorch's: allocate with torch.empty")
+    if found[0].place == "host":
         raise ValueError(f"Pointer argument (at {index}) cannot be accessed from Triton (cpu tensor?)")
     memory, offset = found
     memory.calls.add(session.call)

@@ -130,8 +130,11 @@ def test_a_tuner_takes_the_configuration_that_the_judge_names(answers: Answers, 
     assert plan.steady is None
 
 
-def test_a_configuration_that_does_not_compile_gives_way_to_the_next() -> None:
-    picky = TUNED.replace("    offsets", "    tl.static_assert(BLOCK != 64)\n    offsets")
+@pytest.mark.parametrize(("was", "made"), [
+    ("    offsets", "    tl.static_assert(BLOCK != 64)\n    offsets"), ("(64, 2)", "(64, 64)")])
+def test_a_configuration_that_cannot_start_gives_way_to_the_next(was: str, made: str) -> None:
+    picky = TUNED.replace(was, made)
+    assert picky != TUNED
     plan = planned(picky, answers=Answers(candidate=1))
     assert plan.tuners[0].chosen == 2
     assert plan.kernels[launches(plan)[0].kernel].options.num_warps == 4

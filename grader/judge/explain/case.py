@@ -59,11 +59,14 @@ def explain_case(
         # A result that NaN went into may hold the very bits that mark an element as never written.
         comparison = replace(comparison, unwritten=torch.zeros_like(comparison.unwritten))
     if comparison.passed:
+        stored = next((one for one in lie if one.access.access != "load" and one.layout.name in inputs_changed), None)
         return Detail(
-            kind="input_changed",
-            message=f"{name} is right, but {_listed(inputs_changed)} changed during the call.",
-            hint="Inputs must be left as they are: store to the output only, and allocate scratch space if needed.",
-            pattern="input changed", wrong=0, total=comparison.total, unwritten=0,
+            kind="input_changed", pattern="input changed", wrong=0, total=comparison.total, unwritten=0,
+            message=f"{name} is right, but {_listed(inputs_changed)} changed during the call"
+                    f"{f': {stored.where} writes to {stored.layout.name}' if stored else ''}.",
+            hint=f"Inputs must not be changed: store to {name} alone, and what else is needed to a tensor from "
+                 "torch.empty.",
+            place=place(assignment, source, stored.access.line) if stored else None,
         )
     nothing = comparison.unwritten_count == comparison.total
     if nothing and not inputs_changed and plan is not None and (

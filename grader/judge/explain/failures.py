@@ -30,6 +30,15 @@ CRASHES = {
     signals.SIGXFSZ: "The process wrote a file larger than allowed: the answer goes into the output tensor only.",
 }
 
+WARPS = "num_warps is 1, 2, 4, 8, 16 or 32, an integer: so many groups of 32 threads work on a program's blocks."
+SHARED = (
+    "One program needs more {name} than the GPU has: use smaller blocks, or a lower num_stages. The message says how "
+    "much it needs and how much there is."
+)
+ALLOCATE = (
+    "Host code reaches no GPU, and no memory of another library: allocate with torch.empty(..., device=\"cuda\"), and "
+    "pass that to the kernel."
+)
 ELEMENTS = (
     "A pointer or a block of a kernel is not indexed with [...]: load with tl.load(pointer + offsets, mask), and store "
     "with tl.store(pointer + offsets, value, mask)."
@@ -48,9 +57,16 @@ PHRASES = (
     (r"[Dd]evice-side assert",
      "A check on the GPU failed: a tl.device_assert of the kernel, or an index of a PyTorch call that lies "
      "outside its tensor."),
-    (r"out of resource: (?P<name>[\w ]+), Required: \d+",
-     "One program needs more {name} than the GPU has: use smaller blocks, or a lower num_stages. The message says how "
-     "much it needs and how much there is."),
+    (r"num_warps[ =]|out of resource: threads|for &: 'float' and 'float'", WARPS),
+    (r"out of resource: (?P<name>[\w ]+), Required: \d+|out of (?P<which>shared memory): a program needs", SHARED),
+    (r"^ValueError: (num_stages|num_ctas|maxnreg)=", ""),
+    (r"the compiler takes too long",
+     "A block of very many elements, and each step of a tl.static_range, becomes instructions of its own: use smaller "
+     "blocks, and an ordinary `range` for long loops."),
+    (r"no allocator was set",
+     "A kernel that makes tensor descriptors needs room for them. Before the launch call triton.set_allocator(lambda "
+     "size, alignment, stream: torch.empty(size, device=\"cuda\", dtype=torch.int8))."),
+    (r"allocate with torch\.empty|libcuda|libnv|No module named '(cupy|numba|pycuda|cuda|jax)\b", ALLOCATE),
     (r"invalid configuration argument|Triton Error \[CUDA\]: invalid argument",
      "The GPU cannot start this launch: the second and third size of a grid are at most 65,535, and num_warps "
      "is a power of two up to 32."),
@@ -58,7 +74,7 @@ PHRASES = (
      "The GPU stopped in the middle of a kernel, usually after a load or store far outside its tensor, or where a "
      "tl.device_assert failed."),
     (r"[Ll]aunch timed out", "The kernel ran too long: is there a loop in it that does not end?"),
-    (r"PassManager::run failed|Internal Triton PTX codegen error|ptxas|LLVM ERROR",
+    (r"PassManager::run failed|Internal Triton PTX codegen|ptxas|LLVM ERROR|the compiler was ended|much machine code",
      "Triton's compiler fails on this kernel without naming a line: try smaller blocks and a lower num_stages, and "
      "leave out parts of the kernel until it compiles."),
     (r"Pointer argument .*cannot be accessed from Triton",
@@ -67,6 +83,13 @@ PHRASES = (
     (r"Expected all tensors to be on the same device",
      "One operation uses a tensor on the host and one on the GPU: allocate new ones with device=out.device."),
     # Triton's compiler.
+    (r"Mismatched type for (?P<name>\w+) between",
+     "{name} has one type and shape after the `if`, and another after the `else`: make them the same, with "
+     "tl.zeros((BLOCK,), tl.float32) for 0.0, and with .to(tl.float32)."),
+    (r"Inconsistent return types",
+     "A function that a kernel calls returns one type and shape, whatever it decides: make all values alike, or "
+     "choose with tl.where."),
+    (r"must have equal ranks >= 2", "tl.dot multiplies blocks of two dimensions, (M, K) by (K, N)."),
     (r"Cannot access global variable (?P<name>\w+)",
      "A kernel does not see {name}: pass it as a tl.constexpr parameter, or define it as tl.constexpr(...)."),
     (r"Loop-carried variable (?P<name>\w+) has initial type",
@@ -253,7 +276,9 @@ def _hint(assignment: Assignment, kind: FailureKind, message: str, text: str) ->
     if kind == "compile_error" and re.search(r"outside of the scope of a kernel|forget to add @triton\.jit", message):
         return "A kernel calls kernels only, and this is a plain function: decorate it with @triton.jit."
     if kind in ("exception", "import_error", "compile_error"):
-        if (told := _phrase(message)) is not None:
+        # Of a kernel the assertion is one of Triton's own.
+        said = message.replace("AssertionError", "") if kind == "compile_error" else message
+        if (told := _phrase(said)) is not None:
             return told
         if re.match(r"\s*raise\b", text):
             return "The submission raises this itself: sizes are arbitrary, 1 and primes among them, and all must work."

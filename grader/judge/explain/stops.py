@@ -30,6 +30,12 @@ TOO_LARGE = (
     "A call launches a handful of kernels, each for as many programs as the tensors have blocks: launch one kernel for "
     "all of them, not one for each row or element."
 )
+# Of a kernel's text, and of how many there are.
+TOO_LONG = "An unrolled loop repeats its text: use an ordinary `range` where tl.static_range makes very many steps."
+TOO_MANY_KERNELS = (
+    "Each value of a tl.constexpr parameter, and each set of options, is compiled as a kernel of its own: pass what "
+    "changes from launch to launch as an ordinary parameter."
+)
 UNPLANNED = (
     "The grader does not know how to do this without a GPU's driver. This is a gap of the grader, not a mistake of the "
     "submission: it costs no points. Show it to whoever runs the course."
@@ -77,8 +83,9 @@ def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:
             hint=UNPLANNED, place=place(assignment, source, failed.line), traceback=failed.traceback)
     if failed.failure == "too_large":
         return Detail(
-            kind="over_limit", message=f"The call asks for more than a plan can hold: {failed.message}", hint=TOO_LARGE,
-            place=place(assignment, source, failed.line), traceback=failed.traceback)
+            kind="over_limit", message=f"The call asks for more than a plan can hold: {failed.message}",
+            hint=TOO_LONG if "characters" in failed.message else TOO_MANY_KERNELS if "kernels" in failed.message else
+            TOO_LARGE, place=place(assignment, source, failed.line), traceback=failed.traceback)
     message = failed.message
     if failed.failure == "wrong_signature":
         message = f"The function is defined as {message}."

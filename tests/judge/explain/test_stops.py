@@ -12,7 +12,7 @@ from grader.judge.explain import explain_remarks, explain_stop
 from grader.judge.explain.stops import Stop
 from grader.model.result import FailureKind
 from grader.plan import compiled
-from grader.plan.check import BeyondBuffer, GridTooLarge, HostMemory, NotOnTarget, TooMuchMemory
+from grader.plan.check import BeyondBuffer, GridTooLarge, HostMemory, NothingToCopy, NotOnTarget, TooMuchMemory
 from grader.plan.findings import EmptyGrid, MaskedUsed
 from grader.plan.messages import Absent, CannotSimulate, Exhausted, Failed, Skipped
 from tests.judge.toys import SILU
@@ -64,6 +64,16 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
     (NotOnTarget("k", 10, "launch_pdl", "sm_80"), "exception", "sets launch_pdl, which sm_80 does not have",
      "Leave launch_pdl out"),
     (compiled.Problem(message="PassManager::run failed", line=10), "compile_error", "PassManager", "smaller blocks"),
+    (compiled.Problem(
+        why="shared_memory", message="out of shared memory: a program needs 491,520 bytes, sm_90 has 232,448"),
+     "compile_error", "491,520", "more shared memory than the GPU has"),
+    (compiled.Problem(why="too_slow", message="the compiler takes too long: is a block of the kernel very large?"),
+     "compile_error", "too long", "smaller blocks, and an ordinary `range`"),
+    (Failed(seq=1, failure="too_large", message="a kernel of 1,153,096 characters in Triton's representation"),
+     "over_limit", "1,153,096", "unrolled"),
+    (Failed(seq=1, failure="too_large", message="more than 256 specialisations of kernels"), "over_limit", "256",
+     "tl.constexpr"),
+    (NothingToCopy(10), "exception", "no kernel was launched on before", "Launch the kernel"),
     (execution.Lost("illegal_address", "an illegal memory access was encountered", "k", 10), "out_of_bounds",
      "illegal memory access", "outside every tensor"),
     (execution.Lost("launch_failure", "CUDA error: unspecified launch failure", "k", 10), "exception", "launch failure",

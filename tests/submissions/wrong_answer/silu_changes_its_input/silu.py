@@ -1,5 +1,6 @@
 # The answer is right, but the sigmoid is left in x, which the caller still needs.
-# expect: x changed
+# expect: x changed during the call: the store in line 15 writes to x
+# expect: inputs must not be changed
 # never: triton.cdiv
 import triton
 import triton.language as tl
