@@ -175,7 +175,8 @@ def _resources(compiled: Binary | Problem) -> Resources | None:
     if isinstance(compiled, Binary):
         facts = compiled.facts
         return Resources(registers=facts.registers, spills=facts.spills, shared=facts.shared)
-    return Resources(registers=0, spills=0, shared=compiled.shared) if compiled.shared else None
+    # It is not assembled: as many registers as a thread can have.
+    return Resources(registers=255, spills=0, shared=compiled.shared) if compiled.shared else None
 
 
 def kernels_of(outcomes: Iterable[Plan | Unplanned]) -> list[Kernel]:

@@ -3,6 +3,7 @@ runs, read numbers without an operator, or name another tensor's device."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -121,7 +122,19 @@ def _pin_memory(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
 
 
 def _set_item(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    handles.set_item(*args)
+    """`target[index] = value`, where PyTorch would make a tensor of the value first."""
+    target, index, value = args
+    part = torch.Tensor.__getitem__(target, index)
+    if isinstance(value, torch.Tensor):
+        part.copy_(value)
+    elif isinstance(value, (bool, int, float)):
+        part.fill_(value)
+    elif hasattr(value, "item") and not getattr(value, "shape", ()):
+        part.fill_(value.item())
+    elif hasattr(value, "__index__"):
+        part.fill_(operator.index(value))
+    else:
+        part.copy_(torch.as_tensor(value, dtype=target.dtype))
 
 
 def _deep_copy(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

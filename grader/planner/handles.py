@@ -6,7 +6,6 @@ PyTorch runs nothing on them but views. What allocates or fills is written down,
 from __future__ import annotations
 
 import base64
-import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -383,18 +382,3 @@ _WRITTEN: dict[str, Callable[..., Any]] = {
     "fill_": _fill, "zero_": lambda target: _fill(target, 0), "copy_": _copy_, "clone": clone, "_to_copy": _to_copy,
     "lift_fresh": _lift_fresh, "_pin_memory": lambda source, device=None: pin_memory(source),
 }
-
-
-def set_item(target: torch.Tensor, index: Any, value: Any) -> None:
-    """`target[index] = value`, where PyTorch would make a tensor of the value first."""
-    part = torch.Tensor.__getitem__(target, index)
-    if isinstance(value, torch.Tensor):
-        part.copy_(value)
-    elif isinstance(value, (bool, int, float)):
-        part.fill_(value)
-    elif hasattr(value, "item") and not getattr(value, "shape", ()):
-        part.fill_(value.item())
-    elif hasattr(value, "__index__"):
-        part.fill_(operator.index(value))
-    else:
-        part.copy_(torch.as_tensor(value, dtype=target.dtype))
