@@ -213,10 +213,12 @@ class _Check:
                     self._dense(target, line)
                     _check_value(value, target.dtype)
                 case Data(buffer=buffer, contents=contents):
-                    if self.plan.buffers[buffer].given:
-                        raise Malformed("data in a given buffer")
-                    if len(base64.b64decode(contents)) != self.plan.buffers[buffer].bytes:
-                        raise Malformed("data that is not all of its buffer")
+                    self._written(buffer)
+                    size, room = len(base64.b64decode(contents)), self.plan.buffers[buffer].bytes
+                    if size > room:
+                        raise Malformed("data beyond its buffer")
+                    if size < room or self.plan.buffers[buffer].given:
+                        raise Malformed("data in a part of a tensor, or in the output")
                 case Copy():
                     self._copy(operation)
                     self.settled |= named(operation)
@@ -237,7 +239,7 @@ class _Check:
             return
         # Many pieces, or one in another order, would be work that no kernel does.
         if self.plan.buffers[source.buffer].given:
-            raise Malformed("a copy of a given tensor where none is allowed")
+            raise Malformed("a copy where none is allowed, of a given tensor")
         if not _in_order(source) or not _in_order(target):
             raise Malformed("a copy in another order than memory's")
         if prod(target.shape) * ITEM_BYTES[target.dtype] != self.plan.buffers[target.buffer].bytes:
