@@ -193,7 +193,8 @@ PHRASES = (
     (r"out of bounds|index .* is out of|[Ii]ndexError", "An index lies outside its tensor: compare it with the shape."),
     (r"has no attribute '(?P<name>\w+)'", "There is no {name} here: check its spelling and what stands before it."),
     (r"division by zero|ZeroDivisionError",
-     "Which size is 0 here? A size of 1 divided by a block gives 0: use triton.cdiv."),
+     "Which size is 0 here? A size of 1 divided by a block gives 0: use triton.cdiv. A kernel without a sum or tl.dot "
+     "may take no shared memory, which is 0 as well."),
     (r"RecursionError|maximum recursion depth",
      "A function calls itself without end: is a kernel or helper given the name of the function that launches it?"),
     (r"AssertionError", "An assertion of the submission failed: sizes are arbitrary, 1 and primes among them."),
