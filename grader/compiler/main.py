@@ -203,7 +203,7 @@ class _Child:
                 _limit(seconds)
                 outcome = one()
                 if isinstance(outcome, Problem) and outcome.why == "compiler":
-                    outcome = _explained(outcome, _text(2))
+                    outcome = explained(outcome, _text(2))
                 self._written.write(outcome.model_dump_json() + "\n")
                 self._written.flush()
         finally:
@@ -237,7 +237,7 @@ def _text(descriptor: int) -> str:
     return os.pread(descriptor, _MOST_PRINTED, 0).decode(errors="replace").replace("\0", "")
 
 
-def _explained(problem: Problem, printed: str) -> Problem:
+def explained(problem: Problem, printed: str) -> Problem:
     """A problem with the errors that Triton's compiler printed, and the line of the first that has one."""
     lines, said = [], dict[str, None]()
     for text in printed.split("\n"):

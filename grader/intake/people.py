@@ -12,6 +12,9 @@ from grader.intake.manifest import Member
 from grader.model.roster import Student
 from grader.model.sheet import SheetError, read_sheet
 
+# Of a name: nobody has more, and each of them begins the name once.
+MOST_WORDS = 16
+
 
 def read_groups(path: Path) -> dict[str, list[str]]:
     """Groups and the ids of their members, from a CSV file with a row a member: `group`, `id`. Raises IntakeError."""
@@ -85,7 +88,7 @@ class Register:
 def names(name: str) -> set[str]:
     """A name as letters and digits alone, in small ones, its words in each order that begins elsewhere: `Jane Doe`,
     `Doe, Jane` and Canvas's `doejane` have one in common."""
-    words = re.findall(r"\w+", unicodedata.normalize("NFC", name).casefold())
+    words = re.findall(r"\w+", unicodedata.normalize("NFC", name).casefold())[:MOST_WORDS]
     return {"".join(words[at:] + words[:at]) for at in range(len(words))}
 
 

@@ -21,6 +21,7 @@ MOST_DIMENSIONS = 8
 TTIR_CHARACTERS = 1 << 20
 PLAN_BYTES = 8 << 20
 DATA_BYTES = 64 << 10
+MOST_ERRORS = 1_000
 INT64 = 2**63
 BUFFER_ALIGNMENT = 512
 """Every buffer begins at a multiple of so many bytes, wherever it lies: kernels are specialised for it."""
@@ -254,6 +255,9 @@ def read_plan(text: bytes) -> Plan:
     try:
         return _PLAN.validate_json(text)
     except ValidationError as error:
+        # Each takes a kilobyte.
+        if error.error_count() > MOST_ERRORS:
+            raise Malformed(f"{error.error_count():,} fields that no plan has") from None
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise Malformed(f"{where}: {first['msg']}"[:300]) from None

@@ -22,15 +22,16 @@ GENERIC = frozenset({"tt.reduce", "tt.scan", "tt.map_elementwise"})
 MOST_DEPTH = 128
 MOST_FOREIGN = 64
 
-_STRING = r'"(?:[^"\\\n\v\f]|\\(?:["\\nt]|[0-9A-Fa-f]{2}))*"'
+# What is matched is not given back (`*+`, `++`): there is one way to read a text, and none is tried twice.
+_STRING = r'"(?:[^"\\\n\v\f]++|\\(?:["\\nt]|[0-9A-Fa-f]{2}))*+"'
 _PLACE = rf"{_STRING}(?:\(\#loc\d*\)|:\d+:\d+)"
 _TOKEN = re.compile(
     rf"""
     # White space, comments, and the usual forms of a location, which are most of a text.
     (?P<space>(?:[\ \t\n]+|//[\x20-\x7e]*|(?:\#loc\d*\ =\ )?loc\((?:\#loc\d*|unknown|{_PLACE})\))+)
   | (?P<string>{_STRING})
-  | (?P<word>[!#]?[A-Za-z_][\w$]*(?:\.[\w$]+)*)
-  | (?P<symbol>@(?:[A-Za-z_][\w$.]*|"(?:[\ !\#-:<-\[\]-z|~]|\\[89A-Fa-f][0-9A-Fa-f])*"))
+  | (?P<word>[!#]?[A-Za-z_][\w$]*+(?:\.[\w$]++)*+)
+  | (?P<symbol>@(?:[A-Za-z_][\w$.]*|"(?:[\ !\#-:<-\[\]-z|~]|\\[89A-Fa-f][0-9A-Fa-f])*+"))
   | (?P<value>[%^](?:[0-9]+|[A-Za-z$._-][\w$.-]*)(?:\#[0-9]+)?)
   | (?P<number>0x[0-9A-Fa-f]+|[0-9]+(?:\.[0-9]*(?:[eE][-+]?[0-9]+)?)?)
   | (?P<sign>->|::|[:,()\[\]{{}}<>=+*?|-])

@@ -85,8 +85,9 @@ def walk(blocks: list[Block]) -> Iterator[Op]:
 
 
 _NAME = re.compile(r"%[\w$.\-]+(?:#\d+)?")
-_RESULTS = re.compile(r"^%[\w$.\-]+(?::\d+)?(?:, %[\w$.\-]+(?::\d+)?)* = ")
-_OPERATION = re.compile(r'^"?([a-z_]\w*(?:\.\w+)+)"?')
+# What is matched is not given back (`++`, `*+`): there is one way to read a line, and none is tried twice.
+_RESULTS = re.compile(r"^%[\w$.\-]++(?::\d++)?(?:, %[\w$.\-]++(?::\d++)?)*+ = ")
+_OPERATION = re.compile(r'^"?([a-z_]\w*+(?:\.\w++)++)"?')
 _PLACE = re.compile(r" ?loc\((#loc\d*|unknown|\"[^\"]*\"(?:\(#loc\d*\))?)\)")
 _STRING = re.compile(r'"([^"]*)"')
 _TARGET = re.compile(r"\^(\w+)(?:\(([^:)^]*) : [^)^]*\))?")
