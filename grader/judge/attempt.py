@@ -113,7 +113,7 @@ class Attempt:
         self._preparing = Preparing(assignment, source.content or b"", course.limits, on, allowance)
         self._simulation = Simulation(
             lambda: self._preparing.start("simulator"), operations=OPERATIONS, seconds=self._call_seconds,
-            granule=on.granule, allowance=allowance)
+            on=on, allowance=allowance)
         self._launching = Launching(assignment, lane_executors(), seconds=self._call_seconds) if self._gpu else None
         cases = {case.name: case for case in (*assignment.cases, *assignment.timed)}
         self._wanted = [Wanted(case, self._draws.scalars(case), Answers(candidate=number))
@@ -204,7 +204,10 @@ class Attempt:
                     case, "failed", self._quote(detail, "", ran.printed), seconds, comparison.worst_ratio)
             worst = max(worst, comparison.worst_ratio)
             if case.needs == "any":
-                self._findings += self._witness.masked(case, plan, inputs, ran.simulated or ran)
+                chances = self._witness.chances(case, plan, inputs, ran.simulated or ran, self._compared)
+                if (detail := explain_findings(self.assignment, self._text, chances)) is not None:
+                    return self._case_result(case, "failed", detail, seconds, comparison.worst_ratio)
+                self._findings += [] if case.hidden else chances
         return self._case_result(case, "passed", None, seconds, worst)
 
     def compiles(self) -> CheckResult:

@@ -18,6 +18,7 @@ from grader.judge.compare import poison_, poisoned, same_bits
 from grader.judge.lane import TURN
 from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
 from grader.plan import messages
+from grader.plan.device import Device
 from grader.plan.findings import Access, Finding
 from grader.plan.messages import CannotSimulate, Exhausted
 from grader.plan.plan import Plan, write_plan
@@ -63,32 +64,34 @@ def ran_on_both(run: Callable[[bool], Ran | Stopped]) -> Ran | Stopped:
 class Simulation:
     """Runs calls in one simulator as long as that lives, and starts it when there is something to run.
 
-    `operations` is how many element operations a call may take, `seconds` how long, `granule` that of the device which
-    is simulated. `allowance` is what all calls may take (without a bound if it is not said).
+    `operations` is how many element operations a call may take, `seconds` how long, `on` the device which is
+    simulated. `allowance` is what all calls may take (without a bound if it is not said).
     """
 
     def __init__(
-        self, start: Callable[[], Conversation], *, operations: int, seconds: float, granule: int,
+        self, start: Callable[[], Conversation], *, operations: int, seconds: float, on: Device,
         allowance: Allowance | None = None,
     ) -> None:
         self._allowance = Allowance(inf) if allowance is None else allowance
         self._start = start
-        self._granule = granule
+        self._on = on
         self._operations = operations
         self._seconds = seconds
         self._conversation: Conversation | None = None
 
     def run(
         self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs],
-        masked: list[int] | None = None, watch: Watch | None = None,
+        masked: list[int] | None = None, watch: Watch | None = None, order: list[int] | None = None,
+        twice: Sequence[int] = (),
     ) -> Ran | CannotSimulate | Exhausted | Lost:
         """Runs the plan's calls one after another, each on a copy of its `inputs` and an output full of poison, and
-        returns what the last one left: one of inputs is the first call, two are the steady call after it. `masked` is
-        as in `messages.Simulate`.
+        returns what the last one left: one of inputs is the first call, two are the steady call after it. `masked`,
+        `order` and `twice` are as in `messages.Simulate`.
 
         Raises InfrastructureError, NoRoomError.
         """
-        return ran_on_both(lambda other: self._run(assignment, case, plan, inputs, masked, watch, other))
+        return ran_on_both(lambda other: self._run(
+            assignment, case, plan, inputs, other, masked=masked, watch=watch, order=order, twice=list(twice)))
 
     def inspect(
         self, assignment: Assignment, plan: Plan, watch: Watch, *, operations: int,
@@ -112,7 +115,7 @@ class Simulation:
 
     def _run(
         self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs],
-        masked: list[int] | None, watch: Watch | None, other: bool,
+        other: bool, **asked: Any,
     ) -> Ran | CannotSimulate | Exhausted | Lost:
         calls: list[dict[str, HostTensor]] = []
         try:
@@ -123,7 +126,7 @@ class Simulation:
             reply, seconds = self._ask(
                 assignment, plan, [tensor.descriptor for tensor in given],
                 sum(tensor.tensor.nbytes for tensor in given), call=1 if len(calls) > 1 else 0,
-                operations=self._operations, masked=masked, watch=watch)
+                operations=self._operations, **asked)
             if not isinstance(reply, messages.Simulated):
                 return reply
             changed = tuple(
@@ -155,7 +158,7 @@ class Simulation:
                 reply = self._conversation.ask(
                     messages.Simulate(
                         seq=self._conversation.next_seq(), bytes=len(text), output=assignment.output.name,
-                        granule=self._granule, **asked),
+                        device=self._on, **asked),
                     messages.SIMULATOR_REPLY, seconds=seconds, descriptors=[file, *memory])
                 taken = time.monotonic() - started
         finally:

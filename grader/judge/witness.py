@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 import torch
 
 from grader.judge.compare import Comparison, index_of, same_bits
-from grader.judge.explain.lines import place
-from grader.judge.explain.runs import program
+from grader.judge.explain.lines import place, program
 from grader.judge.simulation import Ran, Simulation
 from grader.model.assignment import Assignment, Case, Inputs
 from grader.model.result import Detail
-from grader.plan.findings import EmptyGrid, Finding, MaskedUsed, Overflow, Race, Unwritten
+from grader.plan.findings import Access, EmptyGrid, Finding, MaskedUsed, Overflow, Race, Undefined, Unwritten
 from grader.plan.plan import Plan
 from grader.plan.traffic import Watch
 
@@ -22,6 +21,8 @@ MOST_ELEMENTS = 1 << 17
 MOST_CASES = 6
 # Loads whose masked lanes are looked at one by one.
 MOST_LINES = 4
+# Cases that are run in another order and come out right.
+MOST_ORDERS = 4
 
 
 class Witness:
@@ -36,7 +37,8 @@ class Witness:
         self._simulation = simulation
         self._plan_of = plan_of
         self._left = MOST_CASES
-        self._masked = False
+        self._masked = self._tuned = False
+        self._orders = MOST_ORDERS
 
     def seen(self, case: Case, inputs: Sequence[Inputs], watch: Watch | None = None) -> Ran | None:
         """What a simulator sees of calls; None if it cannot tell."""
@@ -47,6 +49,17 @@ class Witness:
             {name: value.cpu() if isinstance(value, torch.Tensor) else value for name, value in one.items()}
             for one in inputs], watch=watch)
         return ran if isinstance(ran, Ran) else None
+
+    def chances(
+        self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran,
+        compared: Callable[[Ran, Inputs], Comparison],
+    ) -> list[Finding]:
+        """What an answer that is right leaves to chance: runs its call again where there may be such a thing."""
+        def right(other: Ran) -> bool:
+            return compared(other, inputs[-1]).passed
+
+        return [*self.reordered(case, plan, inputs, ran, right), *self.tuned(case, plan, inputs, ran, right),
+                *self.masked(case, plan, inputs, ran)]
 
     def masked(self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran) -> list[Finding]:
         """Where an answer that is right rests on what masked lanes happen to hold: told once, of a small case."""
@@ -64,6 +77,45 @@ class Witness:
         lines = list(dict.fromkeys(one.line for one in found))[:MOST_LINES]
         # Of several loads each is tried alone. None of them is to be trusted where it takes two to change the answer.
         return [one for line in lines for one in used([line])] or found if len(lines) > 1 else found
+
+    def reordered(
+        self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, right: Callable[[Ran], bool]
+    ) -> list[Finding]:
+        """What an answer rests on that is right in one order of lanes, elements or programs and wrong in another one
+        that is allowed. Looked for where a run has something to order, until some cases came out right either way."""
+        found = [one for one in ran.findings if isinstance(one, Race | Undefined) and not one.certain]
+        if not found or not self._orders or ran.output.numel() == 1:
+            return []
+
+        def wrong(lines: list[int]) -> bool:
+            other = self._simulation.run(self._assignment, case, plan, inputs, order=lines)
+            return isinstance(other, Ran) and not right(other)
+
+        if not wrong([]):
+            self._orders -= 1
+            return []
+        chances: dict[int, Undefined] = {}
+        for one in sorted(map(_chance, found), key=lambda one: one.what == "ticket"):
+            chances.setdefault(0 if one.what in ("programs", "ticket") else one.line, one)
+        blamed = [one for line, one in list(chances.items())[:MOST_LINES] if len(chances) == 1 or wrong([line])]
+        # Where it takes two of them, none is to be trusted.
+        return list(blamed or chances.values())
+
+    def tuned(
+        self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, right: Callable[[Ran], bool]
+    ) -> list[Finding]:
+        """Where a kernel adds to what an autotuner's other configurations have left: told once, of a first call."""
+        tuners = {tuner.kernel: tuner for tuner in plan.tuners if not tuner.resets}
+        twice = [number for number, kernel in enumerate(plan.kernels)
+                 if kernel.name in tuners and _changes(kernel.name, ran.accesses)]
+        if not twice or self._tuned or len(inputs) > 1 or ran.output.numel() == 1:
+            return []
+        self._tuned = True
+        other = self._simulation.run(self._assignment, case, plan, inputs, twice=twice)
+        if not isinstance(other, Ran) or right(other):
+            return []
+        return [Undefined(what="tuner", kernel=plan.kernels[number].name, line=plan.kernels[number].line)
+                for number in twice]
 
     def placed(
         self, detail: Detail, case: Case, inputs: Sequence[Inputs], comparison: Comparison, findings: Sequence[Finding]
@@ -95,3 +147,18 @@ class Witness:
         found.seen = (f"This line stored the wrong elements; the first of them, {self._assignment.output.name}[{at}], "
                       f"in program {program(stored[0].program, stored[0].last)}.")
         return detail.model_copy(update={"place": found})
+
+
+def _chance(found: Race | Undefined) -> Undefined:
+    """What an answer was seen to rest on."""
+    if isinstance(found, Undefined):
+        return found.model_copy(update={"certain": True})
+    return Undefined(what="programs", kernel=found.kernel, line=found.line, tensor=found.tensor, given=found.given,
+                     element=found.element, programs=list(found.programs))
+
+
+def _changes(kernel: str, accesses: Sequence[Access]) -> bool:
+    """Whether a kernel reads what it also writes."""
+    own = [one for one in accesses if one.kernel == kernel]
+    return any(one.access == "atomic" for one in own) or bool(
+        {one.buffer for one in own if one.access == "load"} & {one.buffer for one in own if one.access == "store"})

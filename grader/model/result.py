@@ -37,7 +37,7 @@ FailureKind = Literal[
     "missing_file", "missing_function", "not_attempted", "unreadable_source", "syntax_error", "import_error",
     "wrong_signature", "compile_error",
     "exception", "crash", "time_out", "out_of_memory", "protocol", "over_limit", "out_of_bounds",
-    "wrong_values", "unwritten", "not_finite", "input_changed", "race",
+    "wrong_values", "unwritten", "not_finite", "input_changed", "race", "undefined",
     "policy", "needs_gpu", "infrastructure",
 ]
 
@@ -62,6 +62,7 @@ VERDICT_OF_KIND: dict[FailureKind, Verdict] = {
     "not_finite": "wrong_answer",
     "input_changed": "wrong_answer",
     "race": "wrong_answer",
+    "undefined": "wrong_answer",
     "policy": "policy_violation",
     "needs_gpu": "needs_gpu",
     "infrastructure": "infrastructure_error",

@@ -112,6 +112,42 @@ class EmptyGrid(Shaped):
     grid: tuple[Count, Count, Count]
 
 
+Undefinable = Literal[
+    "lanes", "reorder", "hint", "pipeline", "index", "reduction", "programs", "ticket",
+    "descriptor", "unwaited", "visible", "barrier", "relaxed", "tuner",
+]  # fmt: skip
+"""What a kernel may leave to chance: see `Undefined`."""
+
+
+class Undefined(Shaped):
+    """What neither Triton nor a GPU defines, and the simulator does.
+
+    Where its order is one of several that are allowed: `lanes` of one store have different values for one element;
+    `reorder`: a reshape or concatenation may put its elements in any order; `hint`: tl.multiple_of, tl.max_contiguous
+    or tl.max_constancy of what is not so; `pipeline`: a load that may be made before a store of an earlier round of its
+    loop; `index`: a tl.gather outside of its source; `reduction`: one whose function may depend on the order;
+    `programs`: one uses what another stores in the same launch; `ticket`: programs are told apart by an atomic. These
+    are `certain` only where the answer was seen to depend on it.
+
+    Wherever it is met: a `descriptor` that no device takes; what an earlier launch wrote is read by a programmatic one
+    that has not waited for it, and which that launch started ahead of its end (`unwaited`) or not (`visible`);
+    `barrier`: what another lane stored is read without one; `relaxed`: atomics that order nothing are relied on;
+    `tuner`: configurations that are tried on the same buffers, which the kernel adds to.
+
+    `tensor`, `element` and `programs` are what it concerns, as far as there is one.
+    """
+
+    kind: Literal["undefined"] = "undefined"
+    what: Undefinable
+    kernel: Name
+    line: Line
+    tensor: Name = ""
+    given: Name = ""
+    element: Count = 0
+    programs: Annotated[list[Program], Field(max_length=2)] = []
+    certain: bool = True
+
+
 class Access(Shaped):
     """Where the lanes of a load, store or atomic lie, as the first programs of a launch show it: what it does whatever
     its mask, in elements of its buffer.
@@ -141,4 +177,5 @@ class Access(Shaped):
 
 
 Finding = Annotated[
-    OutOfBounds | Unwritten | MaskedUsed | Race | Overflow | Assertion | EmptyGrid, Field(discriminator="kind")]
+    OutOfBounds | Unwritten | MaskedUsed | Race | Undefined | Overflow | Assertion | EmptyGrid,
+    Field(discriminator="kind")]

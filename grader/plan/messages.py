@@ -13,7 +13,7 @@ from pydantic import Field, TypeAdapter
 
 from grader.plan.device import Device
 from grader.plan.findings import MOST_ACCESSES, Access, Finding
-from grader.plan.plan import MOST_KERNELS, DType, Kernel, Line, Name, Place, Shape, Shaped, Size, Text
+from grader.plan.plan import MOST_KERNELS, DType, Index, Kernel, Line, Name, Place, Shape, Shaped, Size, Text
 from grader.plan.traffic import Launched, Stored, Touched, Watch
 from grader.plan.wire import Message
 
@@ -171,8 +171,9 @@ class Simulate(Message):
     `call` 0 is the first call; 1 the steady one, after setup and a first call on given buffers of its own, with other
     contents: these come before those of the steady call. `output` names the parameter that holds nothing yet. At most
     `operations` element operations are made. Lanes that a mask without `other` switched off hold zeros, as on a GPU;
-    with `masked` NaN, in loads of these lines, or in all loads if it names none. `granule` is that
-    of the device.
+    with `masked` NaN, in loads of these lines, or in all loads if it names none. With `order` what nothing orders is
+    taken in another order: in these lines, 0 for the programs of a launch, or wherever there is such a thing if it
+    names none. Launches of the kernels `twice` are made twice. `device` is the one that is simulated.
     """
 
     op: Literal["simulate"] = "simulate"
@@ -181,7 +182,9 @@ class Simulate(Message):
     output: Name
     operations: Size
     masked: Annotated[list[Line], Field(max_length=16)] | None = None
-    granule: Size = 0
+    order: Annotated[list[Line], Field(max_length=16)] | None = None
+    twice: Annotated[list[Index], Field(max_length=MOST_KERNELS)] = []
+    device: Device | None = None
     watch: Watch | None = None
 
 
@@ -213,12 +216,14 @@ class CannotSimulate(Message):
 
 class Exhausted(Message):
     """A limit was reached: of operations (a loop that does not end, or far too many programs), of memory, or programs
-    that wait for each other without end."""
+    that wait for each other without end. `resident` is how many of them the device holds at most, where there are more
+    in the launch."""
 
     op: Literal["exhausted"] = "exhausted"
     what: Literal["operations", "memory", "stalled"]
     kernel: Name = ""
     line: Line = 0
+    resident: Size = 0
 
 
 # To and from a compiler.

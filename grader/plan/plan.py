@@ -194,13 +194,15 @@ Operations = Annotated[list[Operation], Field(max_length=MOST_OPERATIONS)]
 
 
 class Tuner(Shaped):
-    """An autotuner that was met: how many configurations it has left, which one this plan took, in its own words."""
+    """An autotuner that was met: how many configurations it has left, which one this plan took, in its own words, and
+    whether it sets or puts back any tensor between those that it tries."""
 
     kernel: Name
     line: Line = 0
     candidates: Annotated[int, Field(ge=1, le=1 << 16)]
     chosen: Annotated[int, Field(ge=0, lt=1 << 16)]
     configuration: Annotated[str, Field(max_length=500)] = ""
+    resets: bool = False
 
 
 class Plan(Shaped):

@@ -48,7 +48,7 @@ class Tuning:
             chosen = (chosen + 1) % len(configs)
         met = Tuner(
             kernel=tuner.base_fn.__name__[:200], line=definition(_innermost(tuner)), candidates=len(configs),
-            chosen=chosen, configuration=str(configs[chosen])[:500])
+            chosen=chosen, configuration=str(configs[chosen])[:500], resets=_resets(tuner, configs))
         self.met[at:at + 1] = [met]
         return {config: float((index - chosen) % len(configs)) for index, config in enumerate(configs)}
 
@@ -61,6 +61,11 @@ class Tuning:
         failed.add(config)
         tuner.cache.clear()
         return True
+
+
+def _resets(tuner: Any, configs: list[Any]) -> bool:
+    return bool(tuner.reset_to_zero or tuner.restore_value or tuner.user_defined_pre_hook
+                or tuner.user_defined_post_hook or any(config.pre_hook is not None for config in configs))
 
 
 def _innermost(tuner: Any) -> Any:

@@ -26,9 +26,10 @@ from grader.simulator.memory import (
     store,
     store_block,
 )
+from grader.simulator.orders import Pipeline, any_order
 from grader.simulator.pointers import Value, merge
 from grader.simulator.tensors import full
-from grader.simulator.text import Block, Op
+from grader.simulator.text import Block, Op, callee
 from grader.simulator.types import KEPT, Array, Unsupported
 
 Env = dict[str, Value]
@@ -76,15 +77,22 @@ def _for(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | 
     if active is not None:
         rounds = np.where(active, rounds, 0)
     most, least = int(rounds.max()), int(rounds.min())
+    pipeline = Pipeline(op, machine.stages) if machine.shared else None
+    if pipeline is not None:
+        machine.loops.append(pipeline)
     for number in range(most):
         inner = active if number < least or rounds.size == 1 else rounds > number
         machine.charge(2 * FLOOR)
+        if pipeline is not None:
+            pipeline.begin()
         env[body.arguments[0]] = (low + number * wide).astype(low.dtype)
         env.update(zip(body.arguments[1:], carried, strict=True))
         new = machine.block(body, env, inner)[1]
         # Outside the loop's own divergence every program takes part in a round; what inactive programs hold is never
         # read.
         carried = new if inner is active else [merge(inner, mine, old) for mine, old in zip(new, carried, strict=True)]
+    if pipeline is not None:
+        machine.loops.remove(pipeline)
     return carried
 
 
@@ -157,15 +165,6 @@ def follow(machine: Machine, blocks: list[Block], env: Env, active: Array | None
     return returned
 
 
-_CALLEE = re.compile(r'^ @([\w$.]+)')
-
-
-def callee(op: Op) -> str:
-    if found := _CALLEE.match(op.body):
-        return found[1]
-    return op.strings[0] if op.strings else ""
-
-
 def _call(machine: Machine, op: Op, values: list[Any], _: Env, active: Array | None) -> list[Value]:
     machine.calls.append(op)
     results = machine.call(callee(op), values, active)
@@ -224,14 +223,24 @@ def _reduce(machine: Machine, op: Op, values: list[Any], env: Env, _: Array | No
     function = _reducer(machine, op.regions[0][0])
     if function is not None and len(tensors) == 1:
         return [function.reduce(np.moveaxis(tensors[0], -1, axis), axis=axis, dtype=tensors[0].dtype)]
-    size = tensors[0].shape[-1]
+    size, turned = tensors[0].shape[-1], _turned(machine, op)
     while size > 1:
         if size % 2:
             raise Unsupported("a reduction of a length that is no power of 2")
         size //= 2
         halves = [each[..., :size] for each in tensors], [each[..., size:] for each in tensors]
+        if turned:
+            halves = [each[..., 1::2] for each in tensors], [each[..., ::2] for each in tensors]
         tensors = _combine(machine, op, env, *halves)
     return [each[..., 0] for each in tensors]
+
+
+def _turned(machine: Machine, op: Op) -> bool:
+    """Whether a reduction or scan whose function may depend on the order is made in another one."""
+    if any_order(op, machine.program.functions):
+        return False
+    machine.findings.undefined(machine.place(), "reduction", certain=False)
+    return machine.turned
 
 
 def _scan(machine: Machine, op: Op, values: list[Any], env: Env, _: Array | None) -> list[Value]:
@@ -243,6 +252,14 @@ def _scan(machine: Machine, op: Op, values: list[Any], env: Env, _: Array | None
     function = _reducer(machine, op.regions[0][0])
     if function is not None and len(tensors) == 1:
         tensors = [function.accumulate(tensors[0], axis=-1, dtype=tensors[0].dtype)]
+    elif _turned(machine, op):
+        # One after another, where the tree of below joins what it has joined before.
+        last, found = [each[..., :1] for each in tensors], [[each[..., :1]] for each in tensors]
+        for lane in range(1, tensors[0].shape[-1]):
+            last = _combine(machine, op, env, last, [each[..., lane : lane + 1] for each in tensors])
+            for each, one in zip(found, last, strict=True):
+                each.append(one)
+        tensors = [np.concatenate(each, -1) for each in found]
     else:
         # Each lane takes in the sum that ends `distance` before it, for distances 1, 2, 4, …
         distance = 1
@@ -302,15 +319,28 @@ def _nothing(*_: Any) -> None:
     return None
 
 
+def _barrier(machine: Machine, *_: Any) -> None:
+    machine.barriers += 1
+
+
 _DEPENDENT = re.compile(r"^griddepcontrol\.(wait|launch_dependents);(?: // dummy \$0)?$")
 
 
 def _assembly(op: Op) -> Callable[..., Any]:
-    """Launches run one after another here, so waiting for one does nothing; all other assembly needs a GPU."""
-    if not op.strings or not _DEPENDENT.match(op.strings[0]):
+    """Launches run one after another here, so that waiting for one is only noted; all other assembly needs a GPU."""
+    found = _DEPENDENT.match(op.strings[0]) if op.strings else None
+    if found is None:
         raise Unsupported(INLINE_ASSEMBLY)
     value = np.zeros((1,) * (len(op.types[0].shape) + 1), KEPT[op.types[0].element])
-    return lambda *_: value
+
+    def depend(machine: Machine, *_: Any) -> Array:
+        if found[1] == "wait":
+            machine.earlier = None
+        else:
+            machine.ahead = True
+        return value
+
+    return depend
 
 
 ENDS = {"scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return", "cf.br", "cf.cond_br"}
@@ -320,6 +350,6 @@ RUNS: dict[str, Callable[..., Any]] = {
     "tt.print": _print, "tt.load": load, "tt.store": store, "tt.atomic_rmw": atomic, "tt.atomic_cas": compare_and_swap,
     "tt.make_tensor_ptr": make_block, "tt.make_tensor_descriptor": make_block, "tt.advance": advance,
     "tt.descriptor_load": load_block, "tt.descriptor_store": store_block, "tt.descriptor_reduce": reduce_block,
-    "gpu.barrier": _nothing, "ttg.barrier": _nothing, "llvm.intr.assume": _nothing,
+    "gpu.barrier": _barrier, "ttg.barrier": _barrier, "llvm.intr.assume": _nothing,
 }  # fmt: skip
 MADE: dict[str, Callable[[Op], Callable[..., Any]]] = {"tt.elementwise_inline_asm": _assembly}

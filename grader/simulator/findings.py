@@ -20,6 +20,8 @@ from grader.plan.findings import (
     Overflow,
     Program,
     Race,
+    Undefinable,
+    Undefined,
     Unwritten,
 )
 from grader.simulator.pointers import Source
@@ -107,6 +109,17 @@ class Findings:
         self._add(("race", place.kernel, place.line, source.name, certain), lambda: Race(
             kernel=place.kernel, line=place.line, tensor=source.name[:200], given=source.buffer.given, element=element,
             programs=(place.program(numbers[0]), place.program(numbers[1])), certain=certain))
+
+    def undefined(
+        self, place: Place, what: Undefinable, source: Source | None = None, *, element: int = 0,
+        programs: Sequence[int] = (), certain: bool = True, line: int = 0,
+    ) -> None:
+        """What is left to chance; `line` is that of another operation than the place's."""
+        line = line or place.line
+        self._add(("undefined", what, place.kernel, line), lambda: Undefined(
+            what=what, kernel=place.kernel, line=line, tensor="" if source is None else source.name[:200],
+            given="" if source is None else source.buffer.given, element=element,
+            programs=[place.program(number) for number in programs], certain=certain))
 
     def failed(self, place: Place, message: str, first: int) -> None:
         """An assertion that does not hold in a program: one of Triton's own about overflow, or the student's."""

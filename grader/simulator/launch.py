@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import numpy as np
 
+from grader.plan.device import resident
 from grader.plan.findings import EmptyGrid
 from grader.plan.plan import ITEM_BYTES, Descriptor, Float, Integer, Kernel, Launch, Pointer
 from grader.simulator import pointers
 from grader.simulator.findings import Findings
-from grader.simulator.machine import Budget, Limit, Machine
+from grader.simulator.machine import Budget, Earlier, Limit, Machine, Mode
 from grader.simulator.meter import Meter
 from grader.simulator.pointers import BlockPointer, Buffer, Source, Value
 from grader.simulator.program import Located, Program, prepare_program
@@ -33,11 +32,16 @@ class Failed(Exception):
         self.kernel, self.line, self.cause = kernel, line, cause
 
 
+PIECES = 8
+"""So many parts of a grid are run one after another, the last one first, where another order is asked for."""
+
+
 def run_launch(
-    launch: Launch, kernel: Kernel, buffers: list[Buffer], budget: Budget, findings: Findings,
-    masked: Collection[int] | None, file: str, meter: Meter | None = None, granule: int = 0,
+    launch: Launch, kernel: Kernel, buffers: list[Buffer], budget: Budget, findings: Findings, mode: Mode,
+    meter: Meter | None = None, earlier: Earlier | None = None,
 ) -> None:
-    """Runs a launch. Raises Failed where it stopped in between, or could not begin."""
+    """Runs a launch. `earlier` is what those before it in the same call have left, and is brought up to date. Raises
+    Failed where it stopped in between, or could not begin."""
     total = launch.grid[0] * launch.grid[1] * launch.grid[2]
     if total == 0:
         findings.empty(EmptyGrid(kernel=kernel.name, line=launch.line, grid=launch.grid))
@@ -49,12 +53,18 @@ def run_launch(
     machine: Machine | None = None
     try:
         arguments, buffers_of = _arguments(launch, program, buffers)
-        stored = {buffer.index for buffer, stores in zip(buffers_of, program.stores, strict=True) if buffer and stores}
+        stored, loaded = (
+            {buffer.index for buffer, has in zip(buffers_of, which, strict=True) if buffer and has}
+            for which in (program.stores, program.loads))
         if total > MOST_PROGRAMS:
             raise Limit("operations")
         chunk = min(total, max(1, LANES // program.largest))
+        turned = mode.programs_turned and (program.atomics or bool(stored & loaded))
+        if turned:
+            chunk = min(chunk, -(-total // PIECES))
+        most = _resident(kernel, mode)
         if program.spins and total * program.largest <= WAITING_LANES:
-            chunk = total
+            chunk = min(total, most)
         chunk = min(chunk, ALIVE // max(1, program.alive))
         if chunk == 0:
             raise Limit("memory")
@@ -65,22 +75,28 @@ def run_launch(
             budget.left -= raw.size
             before[index] = raw.copy(), None if written is None else written.copy()
         for size in (chunk, 1):
-            machine = Machine(program, kernel.name, launch.grid, stored, budget, masked, file, meter, granule)
+            waits = earlier if kernel.options.launch_pdl and mode.granule else None
+            machine = Machine(program, kernel.name, launch.grid, stored, budget, mode, meter, waits)
+            machine.shared, machine.stages = stored & loaded, kernel.options.num_stages
             chosen = None if meter is None else meter.begin(launch, total, program)
             count = total if chosen is None else chosen.size
             try:
+                numbers = np.arange(count, dtype=np.int32) if chosen is None else chosen
+                if turned:
+                    numbers = numbers[::-1]
                 for start in range(0, count, size):
-                    stop = min(count, start + size)
-                    machine.run(
-                        arguments, np.arange(start, stop, dtype=np.int32) if chosen is None else chosen[start:stop])
+                    machine.run(arguments, numbers[start : start + size])
                 break
             except Limit as limit:
                 if limit.what != "stalled" or size == 1:
+                    limit.resident = most if most < total else 0
                     raise
                 for index, (raw, written) in before.items():
                     buffers[index].raw[:], buffers[index].written = raw, written
         if machine is not None:
             findings.join(machine.findings, machine.accesses.list())
+            if earlier is not None:
+                earlier.followed_by(machine)
     except (Limit, Unsupported, MemoryError) as error:
         raise Failed(kernel.name, (machine.line() if machine is not None else 0) or launch.line, error) from None
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -89,6 +105,14 @@ def run_launch(
         raise Failed(kernel.name, (machine.line() if machine is not None else 0) or launch.line, cause) from error
     for index in stored:
         budget.left -= buffers[index].settle()
+
+
+def _resident(kernel: Kernel, mode: Mode) -> int:
+    """How many programs of a launch the device holds at a time at most, whatever registers and memory they take."""
+    if mode.device is None:
+        return MOST_PROGRAMS
+    each, _ = resident(mode.device, mode.device.warp_size * kernel.options.num_warps, 1, 0)
+    return max(1, each * mode.device.multi_processor_count // kernel.options.num_ctas)
 
 
 def _arguments(

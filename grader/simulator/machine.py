@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from grader.plan.device import Device
 from grader.simulator.accesses import Accesses
 from grader.simulator.findings import Findings, Place
 from grader.simulator.pointers import Value
@@ -18,6 +20,7 @@ from grader.simulator.types import Array, Unsupported
 
 if TYPE_CHECKING:
     from grader.simulator.meter import Meter
+    from grader.simulator.orders import Pipeline
     from grader.simulator.program import Program
 
 FLOOR = 4000
@@ -31,6 +34,7 @@ class Limit(Exception):
     def __init__(self, what: Literal["operations", "memory", "stalled"]) -> None:
         super().__init__(what)
         self.what: Literal["operations", "memory", "stalled"] = what
+        self.resident = 0
 
 
 class Budget:
@@ -44,6 +48,44 @@ class Budget:
         return min(self.operations, self.operations - self.left)
 
 
+@dataclass(frozen=True)
+class Mode:
+    """How a plan is run: `masked`, `order` and `device` as in `messages.Simulate`, `file` is the student's."""
+
+    file: str = ""
+    masked: Collection[int] | None = None
+    order: Collection[int] | None = None
+    device: Device | None = None
+
+    @property
+    def granule(self) -> int:
+        return 0 if self.device is None else self.device.granule
+
+    @property
+    def programs_turned(self) -> bool:
+        """Whether programs of a launch are run in another order."""
+        return self.order is not None and (not self.order or 0 in self.order)
+
+
+AS_WRITTEN = Mode()
+
+
+class Earlier:
+    """What launches before this one have stored that it cannot know to be there: elements of buffers that this launch,
+    a programmatic one, has to wait for. `ahead`: one of those let it begin before its own end."""
+
+    def __init__(self) -> None:
+        self.writers: dict[int, Shadow] = {}
+        self.ahead = False
+
+    def followed_by(self, machine: Machine) -> None:
+        """Takes note of a launch, which may have waited for those before it."""
+        if machine.earlier is None:
+            self.writers, self.ahead = {}, False
+        self.writers.update(machine.shadows)
+        self.ahead |= machine.ahead
+
+
 class Machine:
     """`count` programs are run at once, all doing the same operation; `active` ones have its effects.
 
@@ -52,16 +94,29 @@ class Machine:
     """
 
     def __init__(
-        self, program: Program, kernel: str, grid: tuple[int, int, int], stored: set[int], budget: Budget,
-        masked: Collection[int] | None, file: str, meter: Meter | None = None, granule: int = 0,
+        self, program: Program, kernel: str, grid: tuple[int, int, int], stored: set[int], budget: Budget, mode: Mode,
+        meter: Meter | None = None, earlier: Earlier | None = None,
     ) -> None:
         self.program, self.kernel, self.grid, self.stored = program, kernel, grid, stored
-        self.budget, self.masked, self.meter, self.granule = budget, masked, meter, granule
-        self.file = PurePath(file or program.file).name
+        self.budget, self.mode, self.meter, self.granule = budget, mode, meter, mode.granule
+        self.file = PurePath(mode.file or program.file).name
+        # Programs in step wait all at once.
+        self.earlier, self.ahead = earlier, False
+        # Buffers that the kernel loads from and stores to, its stages, and the loops that it is in.
+        self.shared: set[int] = set()
+        self.stages = 0
+        self.loops: list[Pipeline] = []
+        # How many barriers there were: what a lane stored before the last is there for all lanes of its program.
+        self.barriers = 0
         self.findings, self.accesses = Findings(), Accesses()
         self.shadows: dict[int, Shadow] = {}
         self.step = self.version = 0
-        self.synced = np.zeros(grid[0] * grid[1] * grid[2], np.int32) if program.atomics else None
+        programs = grid[0] * grid[1] * grid[2]
+        self.synced = np.zeros(programs, np.int32) if program.atomics else None
+        # The same, of those that order what others store; and the line of one that does not.
+        self.released = np.zeros(programs, np.int32) if program.relaxed else None
+        self.acquired = np.zeros(programs, np.int32) if program.relaxed else None
+        self.relaxed = 0
         self.calls: list[Op] = []
         self.op: Op | None = None
         self.numbers = self.owners = np.zeros(0, np.int32)
@@ -83,7 +138,14 @@ class Machine:
     @property
     def masked_is_nan(self) -> bool:
         """Whether lanes that a mask without `other` switches off here hold no number."""
-        return self.masked is not None and (not self.masked or self.line() in self.masked)
+        masked = self.mode.masked
+        return masked is not None and (not masked or self.line() in masked)
+
+    @property
+    def turned(self) -> bool:
+        """Whether what this operation leaves to chance is to come out otherwise."""
+        order = self.mode.order
+        return order is not None and (not order or self.line() in order)
 
     def line(self, op: Op | None = None) -> int:
         """The line of the innermost frame in the student's file."""

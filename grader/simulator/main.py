@@ -20,7 +20,7 @@ from grader.plan.traffic import Watch
 from grader.simulator.arithmetic import warm_up
 from grader.simulator.findings import Findings
 from grader.simulator.launch import Failed, run_launch
-from grader.simulator.machine import Budget, Limit
+from grader.simulator.machine import AS_WRITTEN, Budget, Earlier, Limit, Mode
 from grader.simulator.meter import Meter
 from grader.simulator.pointers import Buffer
 from grader.simulator.types import Array, encode, rounding
@@ -52,12 +52,12 @@ def prepare() -> None:
 
 def run(
     plan: Plan, *memories: Sequence[Array], outputs: Collection[str] = (), operations: int = 1 << 40,
-    masked: Collection[int] | None = None, file: str = "", watch: Watch | None = None, granule: int = 0,
+    mode: Mode = AS_WRITTEN, twice: Collection[int] = (), watch: Watch | None = None,
 ) -> Result:
     """Runs calls of a plan, the first one and, given two memories, the steady one after it.
 
-    Each has the given buffers' memory for itself: writable arrays of bytes, in the order of their indices. `file` is
-    the student's, where lines are looked for; that of a kernel's entry if it is "".
+    Each has the given buffers' memory for itself: writable arrays of bytes, in the order of their indices. Lines are
+    looked for in the file of `mode`, or in that of a kernel's entry. Launches of the kernels `twice` are made twice.
     `outputs` names parameters that hold nothing yet: what a kernel loads of them before it stores is a finding.
     What a `watch` asks for is told of the last call, of the first of these parameters; where it chooses programs,
     findings are those of a part of the work.
@@ -81,22 +81,25 @@ def run(
             for number, raw in zip(given, memories[max(0, position - 1)], strict=True):
                 name = plan.buffers[number].given
                 buffers[number] = Buffer(number, raw, np.zeros(raw.size, np.uint8) if name in outputs else None, name)
+            earlier = Earlier()
             for operation in step:
                 budget.left -= 10_000
                 if budget.left < 0:
                     raise Limit("operations")
                 if isinstance(operation, Launch):
-                    run_launch(
-                        operation, plan.kernels[operation.kernel], buffers, budget, findings, masked, file, meter,
-                        granule)
+                    for _ in range(2 if operation.kernel in twice else 1):
+                        run_launch(
+                            operation, plan.kernels[operation.kernel], buffers, budget, findings, mode, meter, earlier)
                 else:
                     budget.left -= _host(operation, buffers, findings)
+                    earlier = Earlier()
         return _simulated(findings, budget, meter)
     except Failed as error:
         if isinstance(error.cause, Limit):
             if error.cause.what == "operations" and meter is not None and meter.cut():
                 return _simulated(findings, budget, meter)
-            return Exhausted(seq=0, what=error.cause.what, kernel=error.kernel, line=error.line)
+            return Exhausted(seq=0, what=error.cause.what, kernel=error.kernel, line=error.line,
+                             resident=error.cause.resident)
         if isinstance(error.cause, MemoryError):
             return Exhausted(seq=0, what="memory", kernel=error.kernel, line=error.line)
         return CannotSimulate(seq=0, operation=str(error)[:200], kernel=error.kernel, line=error.line)
@@ -220,8 +223,9 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
                 maps.append(mmap.mmap(descriptor, size) if size else None)
                 memories[-1].append(np.zeros(0, np.uint8) if maps[-1] is None else np.frombuffer(maps[-1], np.uint8))
         result = run(
-            plan, *memories, outputs=[request.output], operations=request.operations, masked=request.masked,
-            watch=request.watch, granule=request.granule)
+            plan, *memories, outputs=[request.output], operations=request.operations,
+            mode=Mode(masked=request.masked, order=request.order, device=request.device), twice=request.twice,
+            watch=request.watch)
     except (Malformed, ValueError, IndexError, OSError) as error:
         result = CannotSimulate(seq=request.seq, operation=f"{type(error).__name__}: {error}"[:200])
     finally:

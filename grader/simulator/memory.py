@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from grader.simulator.races import Shadow
 from grader.simulator.ramps import Lanes, Ramp, Runs, gather, plain
 from grader.simulator.text import Op
 from grader.simulator.types import KEPT, STORED, UNSIGNED, Array, Unsupported, bits, decode, encode, rounding
+from grader.simulator.undefined import again, found, ordered, taken, waited
 
 if TYPE_CHECKING:
     from grader.simulator.machine import Machine
@@ -133,6 +135,11 @@ def _shadow(machine: Machine, source: Source, size: int) -> Shadow | None:
     return shadow if shadow.size == size else None
 
 
+def _numbers(machine: Machine, live: Array | None, shape: tuple[int, ...], offsets: Array | Ramp) -> Array:
+    """The numbers of the lanes that take part, in a program's own count, as `_gathered` has them."""
+    return _gathered(machine, live, shape, offsets, np.arange(prod(shape), dtype=np.int32).reshape(shape))[1]
+
+
 def _filler(machine: Machine, element: str) -> Any:
     """What lanes hold that a mask without `other` switched off."""
     kind = KEPT[element]
@@ -150,9 +157,11 @@ def _read(
     live = _live(mask, active, offsets.ndim - 1)
     result: Array | None = None
     for source, lanes in _parts(pointer, live):
-        data = source.buffer.data(element)
+        data = found(machine, source).data(element)
         reading = _inside(machine, "load", source, data.size, offsets, lanes, masked)
         _unwritten(machine, source, offsets, reading, size)
+        if machine.earlier is not None:
+            waited(machine, machine.earlier, source, offsets, reading, size)
         if machine.meter is not None:
             machine.meter.access(machine, "load", source, size, offsets, reading, active)
         shadow = _shadow(machine, source, size)
@@ -161,6 +170,8 @@ def _read(
             index, _, owners = _gathered(machine, reading, shape, offsets)
             if index.index.size:
                 shadow.load(machine, source, index, owners)
+                if source.buffer.index in machine.shared:
+                    again(machine, shadow, source, index, owners, _numbers(machine, reading, shape, offsets))
         values = decode(gather(data, offsets), element)
         if reading is not None:
             fill = _filler(machine, element) if other is None else other
@@ -186,6 +197,7 @@ def load(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], activ
 def load_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> Array:
     """`tt.descriptor_load`: what lies beyond the tensor is padding."""
     descriptor = values[0].at(values[1:])
+    taken(machine, descriptor, active)
     pointer, inside = descriptor.lanes(list(range(len(descriptor.block.shape))))
     other = KEPT[pointer.element].type(np.nan if descriptor.padding == "nan" else 0)
     shape = op.types[0].shape
@@ -209,10 +221,19 @@ def _write(
         if machine.meter is not None and access == "store":
             machine.meter.access(machine, "store", source, size, pointer.offsets, lanes, active)
         shadow = _shadow(machine, source, size)
+        if machine.mode.order is not None:
+            for loop in machine.loops:
+                loop.keep(source.buffer)
         for part in _split(lanes, shape) if isinstance(pointer.offsets, Ramp) else [lanes]:
             index, values, owners = _gathered(machine, part, shape, pointer.offsets, stored)
             if not index.index.size:
                 continue
+            if shadow is not None and source.buffer.index in machine.shared:
+                shadow.stored_by(index, _numbers(machine, part, shape, pointer.offsets), machine.barriers)
+            if machine.turned:
+                # Of lanes with one element another one is the last.
+                owners = np.broadcast_to(owners, values.shape).reshape(-1)[::-1]
+                index, values = Lanes(index.array().reshape(-1)[::-1]), values.reshape(-1)[::-1]
             if shadow is None:
                 index.put(data, values)
             else:
@@ -230,6 +251,7 @@ def store(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], acti
 def store_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> None:
     """`tt.descriptor_store`: what lies beyond the tensor is left alone, but for the rest of a granule."""
     descriptor = values[0].at(values[1:-1])
+    taken(machine, descriptor, active)
     shape = descriptor.block.shape
     every = list(range(len(shape)))
     pointer, inside = descriptor.lanes(every)
@@ -262,6 +284,9 @@ def _atomics(
     result = np.zeros((machine.count, *shape), KEPT[element])
     offsets = plain(pointer.offsets)
     machine.step += 1
+    machine.barriers += 1
+    if kind == "exch" or op.results[0] not in op.dead:
+        machine.findings.undefined(machine.place(), "ticket", pointer.sources[0], certain=False)
     for source, lanes in _parts(pointer, live):
         data = source.buffer.data(element)
         size = data.dtype.itemsize
@@ -280,6 +305,7 @@ def _atomics(
             result.reshape(-1)[slots] = old.view(KEPT[element]) if old.dtype.itemsize == result.itemsize else old
         if machine.synced is not None:
             machine.synced[owners - 1] = machine.step
+        ordered(machine, op, owners)
         shadow = _shadow(machine, source, size)
         if shadow is not None:
             shadow.update(machine, source, Lanes(index), owners)
@@ -342,6 +368,7 @@ def compare_and_swap(machine: Machine, op: Op, values: list[Any], _: dict[str, V
 def reduce_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> None:
     """`tt.descriptor_reduce`: atomics on what lies inside of the tensor."""
     descriptor = values[0].at(values[1:-1])
+    taken(machine, descriptor, active)
     pointer, inside = descriptor.lanes(list(range(len(descriptor.block.shape))))
     kind = op.body.split(",")[0].strip()
     kind = "fadd" if kind == "add" and KEPT[pointer.element].kind == "f" else kind

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from grader.plan.plan import Kernel
 from grader.simulator.arithmetic import constant, elementwise
-from grader.simulator.control import ENDS, MADE, RUNS, callee
+from grader.simulator.control import ENDS, MADE, RUNS
+from grader.simulator.orders import settle
 from grader.simulator.tensors import tensorwise
-from grader.simulator.text import Block, Function, Op, read_module, walk
+from grader.simulator.text import Block, Function, Op, callee, read_module, walk
 from grader.simulator.types import Array, Unsupported
 
 STORES = {"tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_store", "tt.descriptor_reduce"}
@@ -23,8 +24,9 @@ MOST_KEPT = 64
 class Program:
     """`largest` is the size of the largest tensor, `alive` the most elements that are alive at a time, of one program.
 
-    `stores` tells for each argument whether the kernel may store through it. `spins`: a loop looks at memory, so that
-    it may be one that waits for another program.
+    `stores` and `loads` tell for each argument whether the kernel may store and load through it. `spins`: a loop looks
+    at memory, so that it may be one that waits for another program. `relaxed`: it has atomics that do not order what
+    others store.
     """
 
     functions: dict[str, Function]
@@ -33,7 +35,9 @@ class Program:
     largest: int
     alive: int
     stores: list[bool]
+    loads: list[bool]
     atomics: bool
+    relaxed: bool
     spins: bool
 
 
@@ -89,13 +93,15 @@ def _prepare(text: str, symbol: str, counting: bool) -> Program:
         used = {name for op in walk(function.blocks) for name in _uses(op)}
         for block in function.blocks:
             _settle(block, used, len(function.blocks) > 1)
+    if not counting:
+        settle(functions)
     ops = [op for function in functions.values() for op in walk(function.blocks)]
     sizes = [kind.size for op in ops if op.name != "arith.constant" for kind in op.types]
     names = {op.name for op in ops}
     alive, reads = _Alive(functions), _reading(functions)
     return Program(
-        functions, symbol, file, max([1, *sizes]), alive.function(symbol), _stores(functions, entry),
-        bool(names & {"tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_reduce"}),
+        functions, symbol, file, max([1, *sizes]), alive.function(symbol), *_stores_and_loads(functions, entry),
+        bool(names & {"tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_reduce"}), any(map(is_relaxed, ops)),
         any(_reads(region, reads) for op in ops if op.name == "scf.while" for region in op.regions))
 
 
@@ -110,6 +116,14 @@ def _prune(blocks: list[Block], uses: Counter[str]) -> None:
                 _prune([inner for region in op.regions for inner in region], uses)
                 kept.append(op)
         block.ops[:] = reversed(kept)
+
+
+def is_relaxed(op: Op) -> bool:
+    """Whether an atomic does not order, for all programs, what came before and comes after it."""
+    if op.name not in ("tt.atomic_rmw", "tt.atomic_cas"):
+        return False
+    *_, order, scope = [""] + [each.strip() for each in op.body.split("%")[0].split(",") if each.strip()]
+    return order != "acq_rel" or scope == "cta"
 
 
 def _sum_alone(_: Array, __: Array, total: Array) -> Array:
@@ -221,8 +235,9 @@ def _reading(functions: dict[str, Function]) -> set[str]:
 _POINTS = {"ptr", "block", "descriptor"}
 
 
-def _stores(functions: dict[str, Function], entry: Function) -> list[bool]:
-    """Which arguments of the entry a store may go through: pointers that meet in an operation are taken for one."""
+def _stores_and_loads(functions: dict[str, Function], entry: Function) -> tuple[list[bool], list[bool]]:
+    """Which arguments of the entry a store and a load may go through: pointers that meet in an operation are taken for
+    one."""
     parents: dict[tuple[str, str], tuple[str, str]] = {}
 
     def find(key: tuple[str, str]) -> tuple[str, str]:
@@ -261,6 +276,8 @@ def _stores(functions: dict[str, Function], entry: Function) -> list[bool]:
             for value, kind in zip(block.arguments, block.types, strict=True):
                 if kind.element in _POINTS:
                     parents[find((function.name, value))] = find((function.name, ""))
-    stored = {find((function.name, op.operands[0])) for function in functions.values() for op in walk(function.blocks)
-              if op.name in STORES}  # fmt: skip
-    return [find((entry.name, argument)) in stored for argument in entry.blocks[0].arguments]
+    stored, loaded = ({find((function.name, op.operands[0])) for function in functions.values()
+                       for op in walk(function.blocks) if op.name in names}
+                      for names in (STORES, {"tt.load", "tt.descriptor_load"}))
+    arguments = [find((entry.name, argument)) for argument in entry.blocks[0].arguments]
+    return [each in stored for each in arguments], [each in loaded for each in arguments]

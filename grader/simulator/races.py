@@ -30,6 +30,16 @@ class Shadow:
         self.low, self.high = elements, -1
         # When each program stored last, in steps of the machine; only where atomics can order programs.
         self.stored: Array | None = None
+        # Which lane stored last, and at which barrier of the machine; only where the kernel loads what it stores.
+        self.lanes: Array | None = None
+        self.when = np.zeros(0, np.int32)
+
+    def stored_by(self, index: Lanes, numbers: Array, barrier: int) -> None:
+        """Lanes of these numbers store at an index."""
+        if self.lanes is None:
+            self.lanes, self.when = np.zeros_like(self.writer), np.zeros_like(self.writer)
+        index.put(self.lanes, numbers)
+        index.put(self.when, barrier)
 
     def store(
         self, machine: Machine, source: Source, data: Array, index: Lanes, values: Array, owners: Array
@@ -55,6 +65,12 @@ class Shadow:
         if differs is not None and differs.any():
             after = index.take(self.writer)
             self._report(machine, source, index, after, owners, differs & (after != owners), certain=True, now=True)
+            differs &= after == owners
+            if differs.any():
+                owner = np.broadcast_to(owners, differs.shape)[differs][0]
+                machine.findings.undefined(
+                    machine.place(), "lanes", source, element=int(index.array()[differs][0]),
+                    programs=[int(owner) - 1], certain=False)
         if self.atomic is not None:
             index.put(self.atomic, False)
         if machine.synced is not None:
@@ -113,6 +129,14 @@ class Shadow:
             stored = np.zeros(1, machine.synced.dtype) if self.stored is None else self.stored
             before = machine.synced[others - 1] > stored.take(others - 1, mode="clip")
             ordered = before & (machine.synced[owners - 1] > 0)
+            if machine.released is not None and machine.acquired is not None and machine.relaxed:
+                released = machine.released[others - 1] > stored.take(others - 1, mode="clip")
+                loose = ordered & ~(released & (machine.acquired[owners - 1] > 0))
+                if loose.any():
+                    first = int(np.argmax(loose))
+                    machine.findings.undefined(
+                        machine.place(), "relaxed", source, element=int(places[first]), line=machine.relaxed,
+                        programs=[int(others[first]) - 1, int(owners[first]) - 1])
             others, owners, places = others[~ordered], owners[~ordered], places[~ordered]
         if places.size:
             machine.findings.race(

@@ -84,6 +84,16 @@ def walk(blocks: list[Block]) -> Iterator[Op]:
                 yield from walk(region)
 
 
+_CALLEE = re.compile(r"^ @([\w$.]+)")
+
+
+def callee(op: Op) -> str:
+    """The name of the function that a `tt.call` calls."""
+    if found := _CALLEE.match(op.body):
+        return found[1]
+    return op.strings[0] if op.strings else ""
+
+
 _NAME = re.compile(r"%[\w$.\-]+(?:#\d+)?")
 # What is matched is not given back (`++`, `*+`): there is one way to read a line, and none is tried twice.
 _RESULTS = re.compile(r"^%[\w$.\-]++(?::\d++)?(?:, %[\w$.\-]++(?::\d++)?)*+ = ")
@@ -238,6 +248,8 @@ class _Reader:
         self.blocks = outer
         if line.startswith("}) :"):
             self._typed(op, line[4:])
+        elif line.startswith("} {"):
+            op.body += line[2:]
         if len(op.types) != len(op.results):
             raise Unsupported(f"{op.name} of another form")
         op.place = place

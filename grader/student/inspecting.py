@@ -115,7 +115,7 @@ def _facts(assignment: Assignment, path: Path, case: Case, options: Options) -> 
         facts.trouble = explain_stop(assignment, facts.source, stop or binaries)  # type: ignore[arg-type]
         return facts
     simulation = Simulation(
-        lambda: preparing.start("simulator"), operations=OPERATIONS, seconds=SECONDS, granule=TARGETS[target].granule)
+        lambda: preparing.start("simulator"), operations=OPERATIONS, seconds=SECONDS, on=TARGETS[target])
     try:
         seen = look(assignment, case, plan, simulation, operations=OPERATIONS)
         if seen is not None:

@@ -19,6 +19,7 @@ from grader.model.assignment import Assignment, Case, Input, Output, shape_of
 from grader.model.catalogue import ROOT, answer_and_tolerance, assignments, right_answer
 from grader.plan.messages import Simulated
 from grader.plan.plan import Plan
+from grader.simulator.machine import Mode
 from grader.simulator.main import Result, run
 from tests.planner.harness import plan_file
 from tests.simulator.harness import memory, poison
@@ -94,7 +95,8 @@ def simulated(assignment: Assignment, case: Case, plan: Plan) -> tuple[Result, C
         memories.append([memory(inputs[each.name].contiguous() if isinstance(each, Input) else output)
                          for each in assignment.parameters if isinstance(each, Input | Output)])  # fmt: skip
     result = run(
-        plan, *memories, outputs=[assignment.output.name], operations=10**10, file=assignment.file)
+        plan, *memories, outputs=[assignment.output.name], operations=10**10,
+        mode=Mode(file=assignment.file))
     return result, compare(output, *answer_and_tolerance(assignment, inputs))
 
 

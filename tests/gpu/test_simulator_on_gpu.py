@@ -76,7 +76,7 @@ def _compared(assignment: Assignment, folder: Path) -> int:
     plans = preparing.plan(wanted).outcomes
     simulation = Simulation(
         lambda: preparing.start("simulator"), operations=OPERATIONS, seconds=LIMITS.call_seconds,
-        granule=device.properties().granule)
+        on=device.properties())
     launching = Launching(assignment, lane_executors(), seconds=LIMITS.call_seconds)
     found = 0
     try:

@@ -13,8 +13,24 @@ from triton.compiler.compiler import make_backend
 from triton.runtime.jit import JITFunction
 
 from grader.judge.compare import POISON, poison_, poisoned
+from grader.plan.device import Device
+from grader.plan.findings import Undefined
 from grader.plan.messages import Simulated
-from grader.plan.plan import Argument, Buffer, Descriptor, DType, Float, Integer, Kernel, Launch, Plan, Pointer, View
+from grader.plan.plan import (
+    Argument,
+    Buffer,
+    Descriptor,
+    DType,
+    Float,
+    Integer,
+    Kernel,
+    Launch,
+    Options,
+    Plan,
+    Pointer,
+    View,
+)
+from grader.simulator.machine import Mode
 from grader.simulator.main import Result, run
 
 TARGET = GPUTarget("cuda", 90, 32)
@@ -95,12 +111,16 @@ def memory(tensor: Tensor) -> Any:
 
 def simulate(
     function: JITFunction[Any], grid: tuple[int, ...], *values: Any, debug: bool = True,
-    masked: list[int] | None = None, operations: int = 10**10, granule: int = 0, **constants: Any,
+    masked: list[int] | None = None, order: list[int] | None = None, operations: int = 10**10,
+    device: Device | None = None, options: dict[str, Any] | None = None, **constants: Any,
 ) -> Result:
     """Runs a kernel on tensors, in place. Numbers and tensors in the order of its parameters, constants by name."""
     plan, memories = planned(function, grid, *values, debug=debug, **constants)
+    plan = plan.model_copy(update={"kernels": [one.model_copy(update={"options": Options(**(options or {}))})
+                                               for one in plan.kernels]})
     empty = [buffer.given for buffer, raw in zip(plan.buffers, memories, strict=True) if _poisoned(raw)]
-    return run(plan, memories, outputs=empty, masked=masked, operations=operations, granule=granule)
+    return run(
+        plan, memories, outputs=empty, operations=operations, mode=Mode(masked=masked, order=order, device=device))
 
 
 def _poisoned(raw: Any) -> bool:
@@ -111,8 +131,13 @@ def _poisoned(raw: Any) -> bool:
 
 
 def right(result: Any) -> None:
+    assert not found(result)
+
+
+def found(result: Any, open: bool = False) -> list[Any]:
+    """What was seen: without, or only with `open`, what another order has yet to show."""
     assert isinstance(result, Simulated), result
-    assert not result.findings, result.findings
+    return [one for one in result.findings if (isinstance(one, Undefined) and not one.certain) == open]
 
 
 def close(got: Tensor, expected: Tensor, rtol: float | None = None, atol: float | None = None) -> None:

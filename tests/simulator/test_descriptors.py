@@ -3,21 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 import triton
 import triton.language as tl
 
+from grader.plan.device import TARGETS
 from grader.plan.findings import OutOfBounds
-from grader.plan.messages import Simulated
-from tests.simulator.harness import Described, poison, right, simulate
+from tests.simulator.harness import Described, found, poison, right, simulate
 
-
-def found(result: Any) -> list[Any]:
-    assert isinstance(result, Simulated), result
-    return result.findings
+HOPPER = TARGETS["sm_90"]
 
 
 @triton.jit
@@ -50,7 +45,7 @@ def described_vector_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 ])
 def test_a_descriptors_store_writes_its_last_16_bytes_as_a_whole(n: int, dtype: torch.dtype, past: int) -> None:
     x, out = torch.full((n,), 3, dtype=dtype), poison(n, dtype=dtype)
-    findings = found(simulate(described_vector_kernel, (-(-n // 64),), x, out, n, BLOCK=64, granule=16))
+    findings = found(simulate(described_vector_kernel, (-(-n // 64),), x, out, n, BLOCK=64, device=HOPPER))
     assert [(one.access, one.highest, one.lanes) for one in findings if isinstance(one, OutOfBounds)] == (
         [("granule", n + past - 1, past)] if past else [])
     assert (out == 4).all()
@@ -69,7 +64,7 @@ def described_rows_kernel(x_ptr, out_ptr, M, N, stride, BLOCK: tl.constexpr):
 @pytest.mark.parametrize("n", [1, 3, 5, 30, 32, 61])
 def test_a_descriptors_store_fills_the_gap_between_rows_up_to_16_bytes(n: int) -> None:
     x, out = torch.full((40, 64), 3.0), torch.full((40, 64), -7.0)
-    right(simulate(described_rows_kernel, (2, 2), x, out, 33, n, 64, BLOCK=32, granule=16))
+    right(simulate(described_rows_kernel, (2, 2), x, out, 33, n, 64, BLOCK=32, device=HOPPER))
     ends = -(-n // 4) * 4
     assert (out[:33, :n] == 4).all() and (out[:33, n:ends] == 1).all()
     assert (out[:33, ends:] == -7).all() and (out[33:] == -7).all()

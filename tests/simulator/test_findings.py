@@ -16,7 +16,7 @@ from grader.plan.findings import Assertion, EmptyGrid, MaskedUsed, OutOfBounds, 
 from grader.plan.messages import Exhausted, Simulated
 from grader.plan.plan import Buffer, Fill, Integer, Kernel, Launch, Plan, Pointer, View
 from grader.simulator.main import run
-from tests.simulator.harness import lower, memory, poison, simulate
+from tests.simulator.harness import found, lower, memory, poison, simulate
 
 
 def line(text: str) -> int:
@@ -25,11 +25,6 @@ def line(text: str) -> int:
     lines = [number for number, each in enumerate(source, 1) if text in each and "line(" not in each]
     assert len(lines) == 1, (text, lines)
     return lines[0]
-
-
-def found(result: Any) -> list[Any]:
-    assert isinstance(result, Simulated), result
-    return list(result.findings)
 
 
 @triton.jit
@@ -222,7 +217,7 @@ def test_the_last_program_at_a_counter_may_read_what_the_others_wrote() -> None:
     assert int(tickets) == 8
     torch.testing.assert_close(out[0], x.sum())
     racy = found(simulate(ticket_kernel, (8,), x, torch.zeros(8), tickets, poison(1), BLOCK=16, ORDERED=False))
-    assert [type(each) for each in racy] == [Race]
+    assert [getattr(each, "what", each.kind) for each in racy] == ["race", "barrier"]
 
 
 @triton.jit

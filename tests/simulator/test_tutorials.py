@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 
 from grader.plan.messages import Simulated
-from tests.simulator.harness import poison, simulate
+from tests.simulator.harness import poison, right, simulate
 
 
 @triton.jit
@@ -24,7 +24,7 @@ def test_a_softmax_of_persistent_programs() -> None:
     x, out = torch.randn(37, 50), poison(37, 50)
     result = simulate(softmax_kernel, (8,), x, out, 37, 50, BLOCK=64)
     assert isinstance(result, Simulated)
-    assert not result.findings
+    right(result)
     torch.testing.assert_close(out, torch.softmax(x, 1))
 
 
@@ -77,7 +77,7 @@ def test_a_gradient_that_is_summed_under_locks() -> None:
     locks = torch.zeros(8, dtype=torch.int32)
     result = simulate(backward_kernel, (40,), dy, x, dw, locks, 50, GROUPS=4, BLOCK=64)
     assert isinstance(result, Simulated)
-    assert not result.findings
+    right(result)
     torch.testing.assert_close(dw.sum(0), (dy * x).sum(0), rtol=1e-4, atol=1e-4)
     assert locks.tolist() == [0] * 4 + [1] * 4
 
@@ -158,6 +158,6 @@ def test_a_product_of_grouped_tiles_whose_pointers_move() -> None:
     result = simulate(
         matmul_kernel, (3 * 2,), a, b, c, 70, 50, 90, 90, 1, 50, 1, 50, 1, TILE=32, GROUP=2, ACTIVATION=leaky)
     assert isinstance(result, Simulated)
-    assert not result.findings
+    right(result)
     expected = torch.nn.functional.leaky_relu(a.float() @ b.float(), 0.01)
     torch.testing.assert_close(c.float(), expected, rtol=5e-3, atol=5e-3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from grader.model.assignment import Assignment
 from grader.model.result import Place
+from grader.plan.findings import Program
 
 NAME_CHARACTERS = 80
 
@@ -34,3 +35,9 @@ def tensor_name(tensor: str, given: str) -> str:
 def in_line(line: int) -> str:
     """ " in line 12", or nothing where no line is known."""
     return f" in line {line}" if line else ""
+
+
+def program(one: Program, *others: Program) -> str:
+    """A program as its author counts: 3 in a grid of one dimension, else (3, 1). `others` show how many there are."""
+    last = max((axis for ids in (one, *others) for axis, number in enumerate(ids) if number), default=0)
+    return f"{one[0]:,}" if last == 0 else f"({', '.join(str(number) for number in one[:last + 1])})"

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from grader.judge.explain.lines import in_line, quoted
 from grader.judge.explain.refusals import WHY_SKIPPED
-from grader.plan.findings import Finding, MaskedUsed
+from grader.judge.explain.undefined import is_failure, remark
+from grader.plan.findings import Finding, MaskedUsed, Undefined
 from grader.plan.messages import Skipped
 
 MOST_LISTED = 6
@@ -21,8 +22,8 @@ SHOWN = (
 
 
 def explain_remarks(skipped: Iterable[Skipped], findings: Iterable[Finding] = ()) -> list[str]:
-    """A sentence for each reason why statements of the file were left out, and for each load that relies on masked
-    lanes."""
+    """A sentence for each reason why statements of the file were left out, for each load that relies on masked
+    lanes, and for what is left to chance."""
     reasons: dict[tuple[str, str], list[Skipped]] = {}
     for one in skipped:
         # Each exception is a reason of its own.
@@ -30,6 +31,8 @@ def explain_remarks(skipped: Iterable[Skipped], findings: Iterable[Finding] = ()
     said = [_said(why, group) for (why, _), group in reasons.items()]
     said += [MASKED.format(tensor=quoted(found.tensor), line=in_line(found.line))
              for found in findings if isinstance(found, MaskedUsed)]
+    said += [remark(found) for found in findings
+             if isinstance(found, Undefined) and found.certain and not is_failure(found)]
     return list(dict.fromkeys(said))
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from grader.judge.explain.accesses import Seen, beyond_rows, misplaced
 from grader.judge.explain.evidence import Finding, plural
-from grader.judge.explain.lines import in_line, place, quoted, tensor_name
+from grader.judge.explain.lines import in_line, place, program, quoted, tensor_name
+from grader.judge.explain.undefined import failure, is_failure, undefined
 from grader.model.assignment import Assignment, Output
 from grader.model.result import Detail
 from grader.plan import findings as seen
@@ -29,7 +30,8 @@ def explain_findings(
     exchanged: Finding | None = None,
 ) -> Detail | None:
     """What was seen that fails a run whatever its answer is: an assertion that does not hold, an access outside a
-    tensor, programs that store different values to one element. None if there is nothing of these.
+    tensor, programs that store different values to one element, what is left to chance and goes wrong. None if there
+    is nothing of these.
 
     `source` is the student's file, `accesses` are where loads and stores lie; `exchanged` are arguments that stand in
     each other's place.
@@ -47,6 +49,9 @@ def explain_findings(
             return Detail(
                 kind="race", message=told.seen, hint=told.look, pattern=told.pattern,
                 place=place(assignment, source, found.line))
+    for found in findings:
+        if isinstance(found, seen.Undefined) and is_failure(found):
+            return failure(assignment, source, found)
     return None
 
 
@@ -54,7 +59,7 @@ def beside(findings: Sequence[seen.Finding], output: Output) -> Finding | None:
     """What was seen that explains a wrong answer; None if nothing does."""
     # A launch without programs leaves memory unwritten, which a later one reads; a race may be what an offset that
     # wrapped around comes to.
-    for kind in (seen.EmptyGrid, seen.Unwritten, seen.Overflow, seen.Race, seen.MaskedUsed):
+    for kind in (seen.EmptyGrid, seen.Unwritten, seen.Overflow, seen.Race, seen.MaskedUsed, seen.Undefined):
         for found in findings:
             if isinstance(found, kind):
                 return _told(found, output)
@@ -78,6 +83,8 @@ def _told(found: seen.Finding, output: Output) -> Finding:
                 "Give tl.load the value that changes nothing: other=0.0 where sums are taken, other=-float('inf') "
                 "for a maximum.",
                 pattern="masked lanes")
+        case seen.Undefined():
+            return undefined(found)
         case _:
             raise AssertionError(found)
 
@@ -264,9 +271,3 @@ def race(found: seen.Race) -> Finding:
         "stores in the next launch only. A sum over programs takes tl.atomic_add, or a second launch.",
         pattern="race",
     )
-
-
-def program(one: seen.Program, *others: seen.Program) -> str:
-    """A program as its author counts: 3 in a grid of one dimension, else (3, 1). `others` show how many there are."""
-    last = max((axis for ids in (one, *others) for axis, number in enumerate(ids) if number), default=0)
-    return f"{one[0]:,}" if last == 0 else f"({', '.join(str(number) for number in one[:last + 1])})"

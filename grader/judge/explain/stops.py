@@ -114,6 +114,13 @@ def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Det
             kind="out_of_memory", message=f"{kernel} ran out of memory{in_line(exhausted.line)}.", place=where,
             hint="A block of BLOCK_M x BLOCK_N elements takes memory, and so does each tensor from torch.empty: take "
                  "smaller ones.")
+    if exhausted.what == "stalled" and exhausted.resident:
+        return Detail(
+            kind="time_out", place=where,
+            message=f"{kernel} does not end: its programs wait for each other{in_line(exhausted.line)}, and a GPU "
+                    f"holds at most {exhausted.resident:,} of them at a time.",
+            hint="Those that do not fit begin when others have ended: launch no more programs than are resident, or "
+                 "let what all must finish first go into an earlier launch.")
     if exhausted.what == "stalled":
         return Detail(
             kind="time_out",

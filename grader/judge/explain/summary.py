@@ -21,6 +21,8 @@ SIZES_MATTER: dict[FailureKind, frozenset[Kind]] = {
     "crash": frozenset({"shape", "blocks"}),
     "time_out": frozenset({"bound"}),
     "out_of_memory": frozenset({"bound"}),
+    # Not every case is looked at twice.
+    "undefined": frozenset(),
 }
 # What has nothing to do with the sizes of a case.
 SAID_ONCE = frozenset({"policy", "compile_error", "import_error", "not_attempted"})
@@ -127,7 +129,7 @@ def _common(
     """What failed cases have in common and is worth telling."""
     if not passed:
         return []
-    telling = ANSWERED if _is_answer(kind) else SIZES_MATTER.get(kind, frozenset())
+    telling = SIZES_MATTER.get(kind, ANSWERED if _is_answer(kind) else frozenset())
     if sure:
         telling &= {"shape"}
     return [c for c in conditions(assignment, failed, passed) if c.kind in telling]

@@ -1,0 +1,129 @@
+"""Words for what a kernel leaves to chance: what Triton or a GPU does not define, though one of them may do it right.
+
+A case is a row of `WORDS`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grader.judge.explain.evidence import Finding
+from grader.judge.explain.lines import in_line, place, program, quoted, tensor_name
+from grader.model.assignment import Assignment
+from grader.model.result import Detail, FailureKind
+from grader.plan.findings import Undefinable, Undefined
+
+
+@dataclass(frozen=True)
+class Words:
+    """What was seen and what to do; `kind` is that of the failure, None for what GPUs are known to do right and nobody
+    promises: a remark. `{line}` is " in line 12" or nothing, `{tensor}` and `{kernel}` are names."""
+
+    kind: FailureKind | None
+    seen: str
+    look: str
+
+
+WORDS: dict[Undefinable, Words] = {
+    "lanes": Words(
+        "undefined",
+        "Several lanes of one store{line} have different values for element {element:,} of {tensor}, in program "
+        "{program}: which of them stays is left to chance, and the answer depends on it.",
+        "Give each element one lane, by its offset or by the mask; what lanes have in common takes tl.sum or tl.max "
+        "first."),
+    "reorder": Words(
+        "undefined",
+        "What is reshaped or joined{line} may come out with its elements in any order (can_reorder=True), and the "
+        "answer depends on their order.",
+        "Leave can_reorder out of tl.reshape, and take tl.join with tl.permute and tl.reshape in place of tl.cat, "
+        "where it matters which element lies where."),
+    "hint": Words(
+        "undefined",
+        "What tl.multiple_of, tl.max_contiguous or tl.max_constancy promises{line} is not so, and loads or stores rely "
+        "on it: a GPU moves whole groups of elements where it is told that they lie together.",
+        "Promise only what holds for every size, 1 and primes among them, or leave the hint out: Triton finds most of "
+        "them itself."),
+    "pipeline": Words(
+        "undefined",
+        "The load{line} reads what this loop stores to {tensor} in an earlier round, and a pipelined loop makes its "
+        "loads rounds ahead: on a GPU it finds the old values.",
+        "Keep the value in a variable from round to round, or take num_stages=1 for this loop."),
+    "index": Words(
+        "undefined",
+        "An index of the tl.gather{line} lies outside its source, and the answer depends on what is found there.",
+        "Keep indices at 0 or more and below the size of the axis: choose with tl.where what takes the place of the "
+        "others, after tl.minimum and tl.maximum."),
+    "reduction": Words(
+        "undefined",
+        "The answer depends on the order in which the reduction or scan{line} takes its elements, and Triton promises "
+        "none.",
+        "The function must give the same however its elements are grouped, and for a reduction whichever comes first: "
+        "to pick one element take tl.sum of tl.where(lane == wanted, x, 0)."),
+    "programs": Words(
+        "undefined",
+        "Programs {program} and {other} of one launch both use element {element:,} of {tensor}{line}, at least one of "
+        "them stores to it, and run in another order they give another answer.",
+        "Programs of a launch run in any order, and none waits for another: others can rely on what one of them "
+        "stores in the next launch only. A sum over programs takes tl.atomic_add, or a second launch."),
+    "unwaited": Words(
+        "undefined",
+        "The load{line} reads what the launch before stores to {tensor}. This launch has launch_pdl=True and has not "
+        "waited: it may begin before the other has stored.",
+        "Call tl.extra.cuda.gdc_wait() in {kernel} before the first load of what an earlier launch writes."),
+    "descriptor": Words(
+        "exception",
+        "No GPU takes the descriptor of {tensor} that is used{line}: it begins, or one of its strides moves it, by no "
+        "multiple of 16 bytes.",
+        "Use a descriptor where every stride but the last is a multiple of 16 bytes, and tl.load and tl.store with a "
+        "mask for other sizes."),
+    "visible": Words(
+        None,
+        "The load{line} reads what the launch before stores to {tensor}, and {kernel}, launched with launch_pdl=True, "
+        "does not wait for it.",
+        "It comes out right as long as the first launch does not call gdc_launch_dependents: call "
+        "tl.extra.cuda.gdc_wait() before the load."),
+    "barrier": Words(
+        None,
+        "The load{line} reads elements of {tensor} that another lane of the same program has stored, without a barrier "
+        "between: Triton does not promise that they are there.",
+        "Call tl.debug_barrier() between the store and the load, or keep the values in a variable."),
+    "relaxed": Words(
+        None,
+        "The atomic operation{line} is relaxed or for one block alone, and programs rely on it to see what others have "
+        "stored to {tensor} before: Triton does not promise that they do.",
+        "Leave sem and scope out, which gives sem=\"acq_rel\", scope=\"gpu\"."),
+    "ticket": Words(
+        None,
+        "The answer depends on which program gets which number from the atomic operation{line}: programs arrive in any "
+        "order.",
+        "Take tl.program_id(0) for the program's own place, or let the number that the atomic gave decide both what is "
+        "loaded and where it is stored."),
+    "tuner": Words(
+        None,
+        "{kernel} adds to what is there, and triton.autotune tries its configurations on the same tensors: on a GPU "
+        "the first call, in which it does so, gives a wrong answer.",
+        "Name the tensor in triton.autotune(..., reset_to_zero=[...]), or restore_value=[...]."),
+}  # fmt: skip
+
+
+def is_failure(found: Undefined) -> bool:
+    return found.certain and WORDS[found.what].kind is not None
+
+
+def undefined(found: Undefined) -> Finding:
+    words = WORDS[found.what]
+    first, other = (program(one, *found.programs) for one in [*found.programs, (0, 0, 0), (0, 0, 0)][:2])
+    known = {"line": in_line(found.line), "element": found.element, "tensor": tensor_name(found.tensor, found.given),
+             "kernel": quoted(found.kernel), "program": first, "other": other}
+    return Finding(words.seen.format(**known), words.look.format(**known), pattern=f"undefined: {found.what}")
+
+
+def remark(found: Undefined) -> str:
+    return undefined(found).hint
+
+
+def failure(assignment: Assignment, source: str, found: Undefined) -> Detail:
+    told, kind = undefined(found), WORDS[found.what].kind
+    assert kind is not None
+    return Detail(kind=kind, message=told.seen, hint=told.look, pattern=told.pattern,
+                  place=place(assignment, source, found.line))
