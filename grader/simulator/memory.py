@@ -221,9 +221,8 @@ def _write(
         if machine.meter is not None and access == "store":
             machine.meter.access(machine, "store", source, size, pointer.offsets, lanes, active)
         shadow = _shadow(machine, source, size)
-        if machine.mode.order is not None:
-            for loop in machine.loops:
-                loop.keep(source.buffer)
+        for loop in machine.loops:
+            loop.keep(source.buffer, machine.mode.order is not None)
         for part in _split(lanes, shape) if isinstance(pointer.offsets, Ramp) else [lanes]:
             index, values, owners = _gathered(machine, part, shape, pointer.offsets, stored)
             if not index.index.size:
@@ -285,7 +284,7 @@ def _atomics(
     offsets = plain(pointer.offsets)
     machine.step += 1
     machine.barriers += 1
-    if kind == "exch" or op.results[0] not in op.dead:
+    if prod(machine.grid) > 1 and (kind == "exch" or op.results[0] not in op.dead):
         machine.findings.undefined(machine.place(), "ticket", pointer.sources[0], certain=False)
     for source, lanes in _parts(pointer, live):
         data = source.buffer.data(element)

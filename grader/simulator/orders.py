@@ -226,15 +226,17 @@ class Pipeline:
         if stages > 1 and not any(each.name in ("scf.for", "scf.while") for each in body.ops):
             self.loads = {each for each in body.ops if each.name in ("tt.load", "tt.descriptor_load")
                           and each.types[0].shape and (explicit or _multiplied(each, body.ops))}
+        self.stored: set[int] = set()
         self._before: deque[dict[int, Array]] = deque(maxlen=max(1, stages))
 
     def begin(self) -> None:
         """Another round begins."""
         self._before.append({})
 
-    def keep(self, buffer: Buffer) -> None:
-        """Before a store: what the buffer holds."""
-        if self._before and buffer.index not in self._before[-1]:
+    def keep(self, buffer: Buffer, copied: bool) -> None:
+        """Before a store: takes note of it and, where that is asked for, of what the buffer holds."""
+        self.stored.add(buffer.index)
+        if copied and self._before and buffer.index not in self._before[-1]:
             self._before[-1][buffer.index] = buffer.raw.copy()
 
     def early(self, buffer: Buffer) -> Buffer:

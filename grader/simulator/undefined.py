@@ -25,7 +25,7 @@ def again(machine: Machine, shadow: Shadow, source: Source, index: Lanes, owners
     if not own.any():
         return
     programs, elements = (np.broadcast_to(each, own.shape) for each in (owners - 1, index.array()))
-    if any(machine.op in loop.loads for loop in machine.loops):
+    if any(machine.op in loop.loads and source.buffer.index in loop.stored for loop in machine.loops):
         machine.findings.undefined(
             machine.place(), "pipeline", source, element=int(elements[own][0]), programs=[int(programs[own][0])],
             certain=False)

@@ -1,0 +1,20 @@
+# The total is the last of the sums so far.
+# never: gather
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, N, eps, BLOCK: tl.constexpr):
+    row, lanes = tl.program_id(0), tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * N + lanes, mask=lanes < N, other=0.0)
+    w = tl.load(w_ptr + lanes, mask=lanes < N, other=0.0)
+    sums = tl.cumsum(x * x, axis=0)
+    last = tl.zeros((BLOCK,), dtype=tl.int32) + BLOCK - 1
+    total = tl.gather(sums, last, 0)
+    tl.store(out_ptr + row * N + lanes, x * tl.rsqrt(total / N + eps) * w, mask=lanes < N)
+
+
+def rmsnorm_matrix(x, weight, eps, out):
+    M, N = x.shape
+    rmsnorm_kernel[(M,)](x, weight, out, N, eps, BLOCK=max(16, triton.next_power_of_2(N)))

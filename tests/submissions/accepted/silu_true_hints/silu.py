@@ -1,0 +1,16 @@
+# What is promised of the offsets holds, whatever the sizes.
+# never: not so
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    first = tl.multiple_of(tl.program_id(0) * BLOCK, BLOCK)
+    i = tl.max_contiguous(tl.multiple_of(first + tl.arange(0, BLOCK), BLOCK), BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    tl.store(out_ptr + i, x * tl.sigmoid(x), mask=i < n)
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 512),)](x, out, x.numel(), BLOCK=512)
