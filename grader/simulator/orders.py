@@ -82,43 +82,61 @@ def _promised(values: Array, name: str, axis: int, size: int) -> Array:
     return group + (lane % size).astype(values.dtype).reshape(along)
 
 
-def trusted(functions: dict[str, Function]) -> set[Op]:
-    """Operations with a hint that an access relies on: it leads to a mask, or to pointers that have none. A mask whose
-    bounds promise nothing keeps lanes apart, whatever its pointers promise."""
-    found: set[Op] = set()
-    ops = [(name, op) for name, function in functions.items() for op in walk(function.blocks)]
-    users: dict[tuple[str, str], list[Op]] = {}
-    for name, op in ops:
-        for value in (*op.operands, *(value for _, values in op.targets for value in values)):
-            users.setdefault((name, value), []).append(op)
-    for name, op in ops:
-        if op.results and hints_of(op) and any(_relies(name, value, users, functions) for value in op.results):
-            found.add(op)
-    return found
+class _Trust:
+    """Which operations with a hint an access relies on: one that leads to a mask, or to pointers whose mask does not
+    keep lanes apart. A mask does so unless all its bounds are known to be multiples of 16, whatever pointers promise.
+    """
 
+    def __init__(self, functions: dict[str, Function]) -> None:
+        self._functions = functions
+        self._users: dict[tuple[str, str], list[Op]] = {}
+        self._makers: dict[tuple[str, str], Op] = {}
+        self.found: set[Op] = set()
+        ops = [(name, op) for name, function in functions.items() for op in walk(function.blocks)]
+        hinted = [(name, op) for name, op in ops if op.results and hints_of(op)]
+        for name, op in ops if hinted else ():
+            for value in (*op.operands, *(value for _, values in op.targets for value in values)):
+                self._users.setdefault((name, value), []).append(op)
+            self._makers.update(dict.fromkeys(((name, value) for value in op.results), op))
+        self.found = {op for name, op in hinted if self._relies((name, op.results[0]))}
 
-def _relies(
-    name: str, value: str, users: dict[tuple[str, str], list[Op]], functions: dict[str, Function]
-) -> bool:
-    waiting, seen = [(name, value)], {(name, value)}
-    while waiting:
-        function, value = waiting.pop()
-        for op in users.get((function, value), ()):
-            at = op.operands.index(value) if value in op.operands else -1
-            last = 1 if op.name == "tt.load" else 2
-            if op.name in ("tt.load", "tt.store") and (at == last or (at == 0 and len(op.operands) <= last)):
-                return True
-            for reached in ((function, each) for each in _reached(op)):
-                if reached not in seen:
-                    seen.add(reached)
-                    waiting.append(reached)
-            called = functions.get(callee(op)) if op.name == "tt.call" else None
-            if called is not None and at < len(called.blocks[0].arguments):
-                reached = (called.name, called.blocks[0].arguments[at])
-                if reached not in seen:
-                    seen.add(reached)
-                    waiting.append(reached)
-    return False
+    def _relies(self, value: tuple[str, str]) -> bool:
+        waiting, seen = [value], {value}
+        while waiting:
+            name, value_name = waiting.pop()
+            for op in self._users.get((name, value_name), ()):
+                if self._decides(name, op, value_name):
+                    return True
+                reached = [(name, each) for each in _reached(op)]
+                called = self._functions.get(callee(op)) if op.name == "tt.call" else None
+                if called is not None and value_name in op.operands:
+                    reached += [(called.name, each)
+                                for each in called.blocks[0].arguments[op.operands.index(value_name) :][:1]]
+                waiting += [each for each in reached if each not in seen]
+                seen.update(reached)
+        return False
+
+    def _decides(self, name: str, op: Op, value: str) -> bool:
+        if op.name not in ("tt.load", "tt.store") or value not in op.operands:
+            return False
+        mask = 1 if op.name == "tt.load" else 2
+        at = op.operands.index(value)
+        return at == mask or (at == 0 and (len(op.operands) <= mask or self._in_groups(name, op.operands[mask])))
+
+    def _in_groups(self, name: str, mask: str) -> bool:
+        """Whether a mask is known to switch lanes in groups, by what it is computed from."""
+        waiting, seen = [mask], {mask}
+        while waiting:
+            value = waiting.pop()
+            op = self._makers.get((name, value))
+            if op is None and value not in self._functions[name].multiples:
+                return False
+            if op is not None and (op.regions or op.name in ("tt.load", "tt.call")):
+                return False
+            operands = [] if op is None else op.operands
+            waiting += [each for each in operands if each not in seen]
+            seen.update(operands)
+        return True
 
 
 def _reached(op: Op) -> Iterator[str]:
@@ -172,7 +190,7 @@ _OPEN: dict[str, Callable[[Op], Run | None]] = {
 
 def settle(functions: dict[str, Function]) -> None:
     """Has operations that leave something open run by what sees it."""
-    relied = trusted(functions)
+    relied = _Trust(functions).found
     for function in functions.values():
         ops = list(walk(function.blocks))
         reduced = {name for op in ops if op.name == "tt.reduce" and any_order(op, functions) for name in op.operands}

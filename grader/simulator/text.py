@@ -74,6 +74,8 @@ class Function:
     place: Place
     names: list[str]
     """Of its arguments, in the source."""
+    multiples: frozenset[str] = frozenset()
+    """The arguments that are known to be multiples of 16: a kernel is compiled for that anew."""
 
 
 def walk(blocks: list[Block]) -> Iterator[Op]:
@@ -221,7 +223,9 @@ class _Reader:
         name = found[1] or found[2]
         if name in self.functions:
             raise Unsupported(f"two functions named {name[:80]}")
-        self.functions[name] = Function(name, self.blocks, Place(), names)
+        multiples = frozenset(argument for argument, each in zip(entry.arguments, arguments, strict=True)
+                              if "tt.divisibility = 16" in each)
+        self.functions[name] = Function(name, self.blocks, Place(), names, multiples)
 
     def _block(self, label: str, arguments: list[str]) -> Block:
         block = Block(label)

@@ -20,6 +20,7 @@ from grader.judge.explain.regions import where
 from grader.judge.explain.resemblance import resemblance
 from grader.judge.explain.runs import beside, explain_findings
 from grader.judge.explain.silence import explain_copies, explain_unwritten, read_too_early
+from grader.judge.explain.undefined import WORDS
 from grader.model.assignment import Assignment, Case, Inputs, Mistake
 from grader.model.result import Detail, FailureKind
 from grader.plan import findings as seen
@@ -30,7 +31,7 @@ SECOND_CALL = (
     "The first call was right, and the second one, with new values in its inputs, is not: does the function keep "
     "something from one call to the next, such as a tensor, or an answer to inputs that look the same?"
 )
-UNCERTAIN = frozenset({"race", "masked lanes"})
+UNCERTAIN = frozenset({"race", "masked lanes", *(f"undefined: {what}" for what in WORDS)})
 """What is seen beside a wrong answer and may not be what makes it wrong."""
 # Looking for a pattern takes seconds beyond this many elements, and smaller cases show it as well.
 MOST_EXPLAINED = 1 << 22

@@ -61,7 +61,8 @@ def beside(findings: Sequence[seen.Finding], output: Output) -> Finding | None:
     # wrapped around comes to.
     for kind in (seen.EmptyGrid, seen.Unwritten, seen.Overflow, seen.Race, seen.MaskedUsed, seen.Undefined):
         for found in findings:
-            if isinstance(found, kind):
+            # Without a second run, what may come out otherwise explains nothing.
+            if isinstance(found, kind) and not (isinstance(found, seen.Undefined) and not found.certain):
                 return _told(found, output)
     return None
 
