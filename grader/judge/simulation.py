@@ -90,8 +90,10 @@ class Simulation:
 
         Raises InfrastructureError, NoRoomError.
         """
+        here = [{name: value.cpu() if isinstance(value, torch.Tensor) else value for name, value in one.items()}
+                for one in inputs]
         return ran_on_both(lambda other: self._run(
-            assignment, case, plan, inputs, other, masked=masked, watch=watch, order=order, twice=list(twice)))
+            assignment, case, plan, here, other, masked=masked, watch=watch, order=order, twice=list(twice)))
 
     def inspect(
         self, assignment: Assignment, plan: Plan, watch: Watch, *, operations: int,

@@ -45,9 +45,7 @@ class Witness:
         plan = self._plan_of(case)
         if plan is None or len(plan.calls()) < len(inputs):
             return None
-        ran = self._simulation.run(self._assignment, case, plan, [
-            {name: value.cpu() if isinstance(value, torch.Tensor) else value for name, value in one.items()}
-            for one in inputs], watch=watch)
+        ran = self._simulation.run(self._assignment, case, plan, inputs, watch=watch)
         return ran if isinstance(ran, Ran) else None
 
     def chances(
