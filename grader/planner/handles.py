@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_map
 
 from grader.plan.plan import CAST, DATA_BYTES, ITEM_BYTES, Copy, Data, DType, Fill, Place, View
 from grader.planner import operators
-from grader.planner.record import Constant, Memory, UnsupportedError, session
+from grader.planner.record import Constant, Memory, session
 
 GPU = torch.device("cuda", 0)
 _HOST = torch.device("cpu")
@@ -101,7 +101,7 @@ def given(shape: Iterable[int], dtype: str, place: Place, *, name: str, output: 
 def dtype_name(dtype: torch.dtype) -> DType:
     name = str(dtype).removeprefix("torch.")
     if name not in ITEM_BYTES:
-        raise UnsupportedError(f"tensors of {name}")
+        raise TypeError(f"kernels have no {dtype}")
     return name
 
 
@@ -219,8 +219,9 @@ def _filled(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 def _number(value: Any, dtype: torch.dtype) -> bool | int | float:
     """A number as an element of that type takes it, by PyTorch, which raises where there is no such number."""
-    if isinstance(value, complex) or dtype.is_complex:
-        raise UnsupportedError("complex numbers")
+    dtype_name(dtype)
+    if isinstance(value, complex):
+        raise RuntimeError(f"value cannot be converted to type {dtype} without overflow")
     number: bool | int | float = torch.empty((), dtype=dtype, device=_HOST).fill_(value).item()
     return number
 

@@ -82,6 +82,9 @@ PHRASES = (
      "the device first, a view such as matrix[:, 0], and not all of it."),
     (r"Expected all tensors to be on the same device",
      "One operation uses a tensor on the host and one on the GPU: allocate new ones with device=out.device."),
+    (r"kernels have no (?P<name>torch\.\w+)",
+     "Triton has no {name}, so that host code cannot fill or copy one: keep the two parts of complex numbers as "
+     "float32, and other bits as uint8. A view as one of these, x.view(torch.uint8), has the same memory."),
     # Triton's compiler.
     (r"Mismatched type for (?P<name>\w+) between",
      "{name} has one type and shape after the `if`, and another after the `else`: make them the same, with "
