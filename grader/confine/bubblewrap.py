@@ -16,6 +16,8 @@ from pathlib import Path
 from grader.confine.sandbox import DEVICES, PRIVATE_FOLDER
 
 TRY_SECONDS = 20
+HOST = "sandbox"
+"""What the machine is called from inside."""
 
 # As root: to make each worker's namespaces, to give it another user, and to end it. As another user the first alone,
 # within a user namespace, where it reaches no further than that.
@@ -25,8 +27,8 @@ _CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_D
 def command(readable: Sequence[str]) -> list[str]:
     """What to put before a zygote's command line. `readable` paths are seen where they are, and cannot be written."""
     root = os.geteuid() == 0
-    words = ["bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
-             "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    words = [shutil.which("bwrap") or "bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
+             "--hostname", HOST, "--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     if not root:
         words += ["--unshare-user"]
     for capability in _CAPABILITIES if root else _CAPABILITIES[:1]:

@@ -29,7 +29,9 @@ OWN_TASKS = 64
 MOST_THREADS = 16
 
 # What a worker's programs may need to find libraries and a device; everything else of the environment stays outside.
-KEPT = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
+KEPT = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
+# Where programs are looked for. The judge's own path tells where the grader lies, and what else a TA has.
+PATH = "/usr/local/bin:/usr/bin:/bin"
 
 BOOT = """
 import json, sys
@@ -72,10 +74,11 @@ class Zygote:
         environment |= {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "HOME": str(self._home)}
         if "executor" in roles:
             # Threads that outnumber the cores left wait for each other, for milliseconds.
+            environment["PATH"] = os.environ.get("PATH", PATH)
             environment["OMP_NUM_THREADS"] = str(min(MOST_THREADS, max(1, len(os.sched_getaffinity(0)) // 2)))
         else:
             # A lane is one core, and no code of a submission has a GPU in sight.
-            environment |= {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+            environment |= {"PATH": PATH, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
         readable = surroundings.readable()
         settings = wire.Settings(
             control=theirs.fileno(), roles=list(roles), home=str(self._home), path=surroundings.import_path(),

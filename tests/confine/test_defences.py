@@ -70,8 +70,29 @@ def test_a_worker_has_nothing_of_the_judges_environment(monkeypatch: pytest.Monk
     """
     monkeypatch.setenv("KERNELMARK_SECRET", "1")
     assert tried(attack) == "False"
-    monkeypatch.setattr(judges_zygote, "KEPT", ("PATH", "KERNELMARK_SECRET"))
+    monkeypatch.setattr(judges_zygote, "KEPT", ("KERNELMARK_SECRET",))
     assert tried(attack) == "True"
+
+
+def test_a_worker_does_not_see_where_the_judge_has_its_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    attack = """
+        texts = (os.environb[b"PATH"], open("/proc/self/environ", "rb").read())
+        return any(b"/home/ta/bin" in text for text in texts)
+    """
+    monkeypatch.setenv("PATH", "/home/ta/bin", prepend=os.pathsep)
+    assert tried(attack) == "False"
+    monkeypatch.setattr(judges_zygote, "PATH", os.environ["PATH"])
+    assert tried(attack) == "True"
+
+
+def test_a_worker_does_not_see_the_machines_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    skip_without_namespaces()
+    attack = """
+        return " ".join({os.uname().nodename, socket.gethostname(), open("/proc/sys/kernel/hostname").read().strip()})
+    """
+    assert tried(attack, layers=APART) == bubblewrap.HOST
+    monkeypatch.setattr(bubblewrap, "HOST", os.uname().nodename)
+    assert tried(attack, layers=APART) == os.uname().nodename
 
 
 READ_PARENT = """
