@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import fcntl
+import os
 import shutil
 import tempfile
 from collections import Counter
@@ -20,6 +22,7 @@ from grader.intake.people import Register
 from grader.model.roster import Student
 from grader.model.submission import named
 
+LOCK = "lock"
 NO_KIND = ("holds no submissions as Canvas, Gradescope, Moodle or git leave them, no folders and no archives; "
            "--pattern expected, which says how its files are named")
 
@@ -41,13 +44,43 @@ def taken_in(source: Path, options: Options, parent: Path | None = None) -> Iter
 
     It is made in the folder `parent`, by default a temporary one. Raises IntakeError, and OSError.
     """
-    work = Path(tempfile.mkdtemp(prefix=WORK, dir=parent))
+    _clear(parent)
+    work, lock = _locked(parent)
     try:
         made = work / "class"
         made.mkdir()
         yield _take_in(source, options, work, made), made
     finally:
         shutil.rmtree(work, ignore_errors=True)
+        os.close(lock)
+
+
+def _locked(parent: Path | None) -> tuple[Path, int]:
+    """A new folder for work, and the descriptor of a lock in it, which ends with this process."""
+    while True:
+        work = Path(tempfile.mkdtemp(prefix=WORK, dir=parent))
+        lock = os.open(work / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        with contextlib.suppress(OSError):
+            # Not every file system has locks.
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.fstat(lock).st_nlink:
+            return work, lock
+        # Another intake held it for one that was killed, before it was locked.
+        os.close(lock)
+
+
+def _clear(parent: Path | None) -> None:
+    """Removes what intakes that were killed have left in `parent`: folders of this user that no process holds."""
+    for work in Path(parent or tempfile.gettempdir()).glob(f"{WORK}*"):
+        with contextlib.suppress(OSError):
+            if work.lstat().st_uid != os.geteuid():
+                continue
+            lock = os.open(work / LOCK, os.O_RDWR | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(work, ignore_errors=True)
+            finally:
+                os.close(lock)
 
 
 def place(made: Path, into: Path, *, force: bool) -> None:

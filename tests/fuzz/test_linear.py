@@ -38,7 +38,9 @@ from grader.plan.plan import (
     PLAN_BYTES,
     TTIR_CHARACTERS,
     Buffer,
+    Copy,
     Fill,
+    Integer,
     Kernel,
     Launch,
     Malformed,
@@ -52,6 +54,7 @@ from grader.plan.ttir import read_text
 from grader.report.ptx import instructions
 from grader.report.text import prose
 from grader.simulator import program
+from grader.simulator.main import run
 from grader.simulator.text import read_module
 from grader.simulator.types import Unsupported
 
@@ -204,6 +207,43 @@ OPERATIONS: dict[str, Text] = {
         buffers=OWN, kernels=[Kernel(name="k", symbol="k", ttir=IDLE, signature=["*fp32"])], first=[
             Launch(kernel=0, grid=(1 << 40, 1, 1), arguments=[Pointer(buffer=2)], line=line) for line in range(size)]),
 }
+STORES = """module {
+  tt.func public @k(%x: !tt.ptr<f32>) {
+    %zero = arith.constant 0.0 : f32
+    tt.store %x, %zero : !tt.ptr<f32>
+    tt.return
+  }
+}
+"""
+PRINTS = """module {
+  tt.func public @k(%n: i32) {
+    %none = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    scf.for %i = %none to %n step %one : i32 {
+      tt.print " turn " {hex = false, isSigned = array<i32>}
+    }
+    tt.return
+  }
+}
+"""
+
+
+def _on_a_large_tensor(operation: Fill | Copy | Launch) -> Text:
+    """As many times the operation on one element as there are pages in its tensor."""
+    return lambda size: Plan(
+        buffers=[Buffer(bytes=size << 12)], kernels=[Kernel(name="k", symbol="k", ttir=STORES, signature=["*fp32"])],
+        first=[operation] * size)
+
+
+FIRST = View(buffer=0, shape=[1], strides=[1], dtype="float32")
+STEPS: dict[str, Text] = {
+    "fills of one element": _on_a_large_tensor(Fill(target=FIRST, value=0)),
+    "copies of one element": _on_a_large_tensor(Copy(source=FIRST, target=FIRST.model_copy(update={"offset": 4}))),
+    "stores of one element": _on_a_large_tensor(Launch(kernel=0, grid=(1, 1, 1), arguments=[Pointer(buffer=0)])),
+    "prints of each program": lambda size: Plan(
+        buffers=[], kernels=[Kernel(name="k", symbol="k", ttir=PRINTS, signature=["i32"])], first=[
+            Launch(kernel=0, grid=(size, 1, 1), arguments=[Integer(type="i32", value=size)])]),
+}
 SILU = assignments()["silu"]
 LOST = Problem(why="compiler", message="")
 
@@ -243,6 +283,7 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
     "plan.plan": (lambda text: read_plan(text.encode()), PLAN_BYTES, PLANS),
     "plan.plan, and back": (lambda plan: read_plan(write_plan(plan)), MOST_OPERATIONS, OPERATIONS),
     "plan.check": (lambda plan: check(plan, [], device=TARGETS["sm_90"], copies=True), MOST_OPERATIONS, OPERATIONS),
+    "simulator.main": (lambda plan: run(plan, []), MOST_OPERATIONS, STEPS),
     "compiler.facts, of code": (lambda text: read_facts(text, "", 0), LONG, PTX),
     "compiler.facts, of words": (lambda text: read_facts("", text, 0), LONG, SAID),
     "compiler.machine_code": (without_lines, LONG, PTX),

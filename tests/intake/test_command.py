@@ -6,13 +6,16 @@ import contextlib
 import itertools
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from grader.intake.found import WORK
 from grader.intake.main import place, taken_in
 from grader.intake.manifest import FILE, read_manifest
+from grader.model.catalogue import ROOT
 from grader.model.submission import find_submissions
 from tests.command import SILU, kernelmark
 from tests.intake.made import OPTIONS, laid_out, zipped
@@ -139,6 +142,36 @@ def test_a_usage_error_is_one_line_and_nothing_is_written(tmp_path: Path, words:
     done = kernelmark("intake", "all", *words, cwd=tmp_path)
     assert done.returncode == 2 and says in done.stderr and len(done.stderr.strip().splitlines()) == 1, done
     assert os.listdir(tmp_path) == ["all"] and "class" not in os.listdir(tmp_path / "all")
+
+
+HOLDS = """
+import sys, time
+from pathlib import Path
+from grader.intake.main import Options, taken_in
+with taken_in(Path(sys.argv[1]), Options({"silu": "silu.py"}), Path(sys.argv[2])):
+    print("taken in", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_what_a_killed_intake_leaves_is_cleared_by_the_next_and_what_another_holds_is_not(tmp_path: Path) -> None:
+    source, parent = a_class(tmp_path / "all"), tmp_path / "results"
+    # What a replacement was killed in holds the only copy of the old folder.
+    laid_out(parent, {f"{WORK}aside/old/silu.py": SILU})
+    with subprocess.Popen([sys.executable, "-c", HOLDS, source, parent], stdout=subprocess.PIPE, text=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT)}) as other:
+        try:
+            assert other.stdout is not None and other.stdout.readline() == "taken in\n"
+            with taken_in(source, OPTIONS, parent):
+                pass
+            assert len(held := {*os.listdir(parent)} - {f"{WORK}aside"}) == 1
+        finally:
+            other.kill()
+        other.wait()
+    assert held <= {*os.listdir(parent)}
+    with taken_in(source, OPTIONS, parent):
+        pass
+    assert os.listdir(parent) == [f"{WORK}aside"]
 
 
 def test_a_pipe_hangs_nothing(tmp_path: Path) -> None:
