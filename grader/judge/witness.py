@@ -52,7 +52,10 @@ class Witness:
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran,
         compared: Callable[[Ran, Inputs], Comparison],
     ) -> list[Finding]:
-        """What an answer that is right leaves to chance: runs its call again where there may be such a thing."""
+        """What an answer that is right leaves to chance: runs its call again where there may be such a thing. `ran` is
+        what a simulator made of it."""
+        inputs = inputs
+
         def right(other: Ran) -> bool:
             return compared(other, inputs[-1]).passed
 
@@ -82,7 +85,7 @@ class Witness:
         """What an answer rests on that is right in one order of lanes, elements or programs and wrong in another one
         that is allowed. Looked for where a run has something to order, until some cases came out right either way."""
         found = [one for one in ran.findings if isinstance(one, Race | Undefined) and not one.certain]
-        if not found or not self._orders or ran.output.numel() == 1:
+        if not found or not self._orders or ran.output.numel() == 1 or not right(ran):
             return []
 
         def wrong(lines: list[int]) -> bool:
@@ -145,6 +148,7 @@ class Witness:
         found.seen = (f"This line stored the wrong elements; the first of them, {self._assignment.output.name}[{at}], "
                       f"in program {program(stored[0].program, stored[0].last)}.")
         return detail.model_copy(update={"place": found})
+
 
 
 def _chance(found: Race | Undefined) -> Undefined:

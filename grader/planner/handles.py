@@ -220,8 +220,6 @@ def _filled(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any])
 def _number(value: Any, dtype: torch.dtype) -> bool | int | float:
     """A number as an element of that type takes it, by PyTorch, which raises where there is no such number."""
     dtype_name(dtype)
-    if isinstance(value, complex):
-        raise RuntimeError(f"value cannot be converted to type {dtype} without overflow")
     number: bool | int | float = torch.empty((), dtype=dtype, device=_HOST).fill_(value).item()
     return number
 

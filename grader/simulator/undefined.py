@@ -63,8 +63,10 @@ def ordered(machine: Machine, op: Op, owners: Array) -> None:
     if machine.released is None or machine.acquired is None:
         return
     before = op.body.split("%")[0]
-    if "cta" in before or "relaxed" in before:
+    alone = "cta" in before or "relaxed" in before
+    if alone or "acq_rel" not in before:
         machine.relaxed = machine.relaxed or machine.line()
+    if alone:
         return
     if "acquire" not in before:
         machine.released[owners - 1] = machine.step

@@ -130,6 +130,15 @@ def test_a_tuner_takes_the_configuration_that_the_judge_names(answers: Answers, 
     assert plan.steady is None
 
 
+@pytest.mark.parametrize(("old", "new", "resets"), [
+    ("", "", False), ('key=["n"]', 'key=["n"], reset_to_zero=["out_ptr"]', True),
+    ('key=["n"]', 'key=["n"], restore_value=["out_ptr"]', True),
+    ('key=["n"]', 'key=["n"], pre_hook=lambda arguments, reset_only=False: None', True),
+    ("num_warps=w", "num_warps=w, pre_hook=lambda arguments: None", True)])
+def test_whether_a_tuner_puts_tensors_back_between_its_configurations(old: str, new: str, resets: bool) -> None:
+    assert [tuner.resets for tuner in planned(TUNED.replace(old, new)).tuners] == [resets]
+
+
 @pytest.mark.parametrize(("was", "made"), [
     ("    offsets", "    tl.static_assert(BLOCK != 64)\n    offsets"), ("(64, 2)", "(64, 64)")])
 def test_a_configuration_that_cannot_start_gives_way_to_the_next(was: str, made: str) -> None:

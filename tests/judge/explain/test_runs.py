@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import torch
 
 from grader.judge.compare import compare
-from grader.judge.explain import explain_case, explain_findings
+from grader.judge.explain import explain_case, explain_findings, explain_remarks
 from grader.judge.explain.runs import beside
+from grader.judge.explain.undefined import WORDS
 from grader.model.assignment import DType, Mistake, Output
 from grader.model.result import Detail
 from grader.plan.findings import (
@@ -20,6 +21,8 @@ from grader.plan.findings import (
     OutOfBounds,
     Overflow,
     Race,
+    Undefinable,
+    Undefined,
     Unwritten,
 )
 from tests.judge import faults
@@ -115,6 +118,24 @@ def test_different_values_for_one_element_fail_a_run_and_name_both_programs() ->
 def test_other_findings_fail_no_run_that_is_right(finding: Finding) -> None:
     assert explain_findings(SILU, SOURCE, [finding]) is None
     assert told(_answers_rightly, finding) is None
+
+
+@pytest.mark.parametrize("what", get_args(Undefinable))
+def test_what_is_left_to_chance_fails_a_run_or_is_a_remark(what: Undefinable) -> None:
+    found = Undefined(what=what, kernel="silu_kernel", line=9, tensor="x_ptr", given="x", element=1700,
+                      programs=[(1, 0, 0), (3, 2, 0)])
+    kind = WORDS[what].kind
+    detail, remarks = explain_findings(SILU, SOURCE, [found]), explain_remarks([], [found])
+    assert (detail is None) == (kind is None) == bool(remarks)
+    if detail is not None:
+        assert (detail.kind, detail.pattern) == (kind, f"undefined: {what}") and detail.message and detail.hint
+        assert detail.place is not None and detail.place.line == 9
+    said = remarks[0] if detail is None else f"{detail.message} {detail.hint}"
+    assert not set("{}") & set(said) and said.endswith(".")
+    # Seen, but not to matter.
+    open_ = found.model_copy(update={"certain": False})
+    assert explain_findings(SILU, SOURCE, [open_]) is None and not explain_remarks([], [open_])
+    assert told(_answers_rightly, open_) is None
 
 
 @pytest.mark.parametrize("finding", [outside(), ASSERTION, RACE])

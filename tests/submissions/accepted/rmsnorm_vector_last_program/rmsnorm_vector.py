@@ -1,5 +1,5 @@
 # The last program at a counter adds up what all have stored.
-# never: relaxed
+# never: does not order
 # never: number
 import torch
 import triton

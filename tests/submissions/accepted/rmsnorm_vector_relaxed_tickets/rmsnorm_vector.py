@@ -1,5 +1,5 @@
 # The last program at a counter adds up what all have stored, but the counter is relaxed.
-# expect: The atomic operation in line 15 is relaxed
+# expect: The atomic operation in line 15 does not order
 # expect: Leave sem and scope out
 import torch
 import triton
