@@ -89,8 +89,8 @@ WORDS: dict[Undefinable, Words] = {
         "Call tl.debug_barrier() between the store and the load, or keep the values in a variable."),
     "relaxed": Words(
         None,
-        "The atomic operation{line} does not order what programs store before it and load after it, and they rely on it "
-        "to see what others have stored to {tensor}: Triton does not promise that they do.",
+        "The atomic operation{line} does not order what programs store before it and load after it, and they rely on "
+        "it to see what others have stored to {tensor}: Triton does not promise that they do.",
         "Leave sem and scope out, which gives sem=\"acq_rel\", scope=\"gpu\"."),
     "ticket": Words(
         None,
