@@ -54,8 +54,6 @@ class Witness:
     ) -> list[Finding]:
         """What an answer that is right leaves to chance: runs its call again where there may be such a thing. `ran` is
         what a simulator made of it."""
-        inputs = inputs
-
         def right(other: Ran) -> bool:
             return compared(other, inputs[-1]).passed
 

@@ -114,7 +114,7 @@ class EmptyGrid(Shaped):
 
 Undefinable = Literal[
     "lanes", "reorder", "hint", "pipeline", "index", "reduction", "programs", "ticket",
-    "descriptor", "unwaited", "visible", "barrier", "relaxed", "tuner",
+    "descriptor", "unwaited", "visible", "barrier", "warp", "relaxed", "tuner",
 ]  # fmt: skip
 """What a kernel may leave to chance: see `Undefined`."""
 
@@ -131,8 +131,9 @@ class Undefined(Shaped):
 
     Wherever it is met: a `descriptor` that no device takes; what an earlier launch wrote is read by a programmatic one
     that has not waited for it, and which that launch started ahead of its end (`unwaited`) or not (`visible`);
-    `barrier`: what another lane stored is read without one; `relaxed`: atomics that order nothing are relied on;
-    `tuner`: configurations that are tried on the same buffers, which the kernel adds to.
+    `barrier`: what another lane stored is read without one, in a program of several warps, or of one (`warp`);
+    `relaxed`: atomics that order nothing are relied on; `tuner`: configurations that are tried on the same buffers,
+    which the kernel adds to.
 
     `tensor`, `element` and `programs` are what it concerns, as far as there is one.
     """

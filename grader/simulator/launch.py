@@ -77,7 +77,8 @@ def run_launch(
         for size in (chunk, 1):
             waits = earlier if kernel.options.launch_pdl and mode.granule else None
             machine = Machine(program, kernel.name, launch.grid, stored, budget, mode, meter, waits)
-            machine.shared, machine.stages = stored & loaded, kernel.options.num_stages
+            machine.shared = stored & loaded
+            machine.warps, machine.stages = kernel.options.num_warps, kernel.options.num_stages
             chosen = None if meter is None else meter.begin(launch, total, program)
             count = total if chosen is None else chosen.size
             try:

@@ -102,9 +102,9 @@ class Machine:
         self.file = PurePath(mode.file or program.file).name
         # Programs in step wait all at once.
         self.earlier, self.ahead = earlier, False
-        # Buffers that the kernel loads from and stores to, its stages, and the loops that it is in.
+        # Buffers that the kernel loads from and stores to, its warps and stages, and the loops that it is in.
         self.shared: set[int] = set()
-        self.stages = 0
+        self.warps, self.stages = 1, 0
         self.loops: list[Pipeline] = []
         # How many barriers there were: what a lane stored before the last is there for all lanes of its program.
         self.barriers = 0

@@ -34,7 +34,8 @@ def again(machine: Machine, shadow: Shadow, source: Source, index: Lanes, owners
         own &= (when == machine.barriers) & (last != numbers)
         if own.any():
             machine.findings.undefined(
-                machine.place(), "barrier", source, element=int(elements[own][0]), programs=[int(programs[own][0])])
+                machine.place(), "barrier" if machine.warps > 1 else "warp", source, element=int(elements[own][0]),
+                programs=[int(programs[own][0])])
 
 
 def waited(
