@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 LIBRARY = "triton.language.standard."
 """Functions of Triton's own, which may be given their elements in any order."""
-_HINT = re.compile(r"tt\.(divisibility|contiguity|constancy) = dense<\[?([\d, ]{1,99})\]?>")
+MOST_HINT = 1 << 40
+_HINT = re.compile(r"tt\.(divisibility|contiguity|constancy) = dense<\[?(\d{1,18}(?:, \d{1,18})*)\]?>")
 
 Run = Callable[..., Any]
 
@@ -32,7 +33,8 @@ def hints_of(op: Op) -> dict[str, list[int]]:
     """What the kernel promises of a result, along each dimension: `{"divisibility": [16]}`."""
     if "{" not in op.body:
         return {}
-    return {name: [int(each) for each in numbers.split(",")] for name, numbers in _HINT.findall(op.body)}
+    return {name: [min(int(each), MOST_HINT) for each in numbers.split(",")]
+            for name, numbers in _HINT.findall(op.body)}
 
 
 def hinted(op: Op, hints: dict[str, list[int]]) -> Run:
@@ -70,7 +72,7 @@ def _promised(values: Array, name: str, axis: int, size: int) -> Array:
     """Integers as a promise has them: moved to a multiple by their first lane, or following the first of each group."""
     if name == "divisibility":
         first = values if values.ndim == 1 else values.take([0], axis)
-        return values - (first % size).astype(values.dtype)
+        return values - (first.astype(np.int64) % size).astype(values.dtype)
     if values.ndim == 1:
         return values
     lane = np.arange(values.shape[axis])
@@ -82,68 +84,41 @@ def _promised(values: Array, name: str, axis: int, size: int) -> Array:
     return group + (lane % size).astype(values.dtype).reshape(along)
 
 
-class _Trust:
-    """Which operations with a hint an access relies on: one that leads to a mask, or to pointers whose mask does not
+def _trusted(functions: dict[str, Function]) -> set[Op]:
+    """Operations with a hint that an access relies on: one that leads to a mask, or to pointers whose mask does not
     keep lanes apart. A mask does so unless all its bounds are known to be multiples of 16, whatever pointers promise.
     """
-
-    def __init__(self, functions: dict[str, Function]) -> None:
-        self._functions = functions
-        self._users: dict[tuple[str, str], list[Op]] = {}
-        self._makers: dict[tuple[str, str], Op] = {}
-        self.found: set[Op] = set()
-        ops = [(name, op) for name, function in functions.items() for op in walk(function.blocks)]
-        hinted = [(name, op) for name, op in ops if op.results and hints_of(op)]
-        for name, op in ops if hinted else ():
-            for value in (*op.operands, *(value for _, values in op.targets for value in values)):
-                self._users.setdefault((name, value), []).append(op)
-            self._makers.update(dict.fromkeys(((name, value) for value in op.results), op))
-        self.found = {op for name, op in hinted if self._relies((name, op.results[0]))}
-
-    def _relies(self, value: tuple[str, str]) -> bool:
-        waiting, seen = [value], {value}
-        while waiting:
-            name, value_name = waiting.pop()
-            for op in self._users.get((name, value_name), ()):
-                if self._decides(name, op, value_name):
-                    return True
-                reached = [(name, each) for each in _reached(op)]
-                called = self._functions.get(callee(op)) if op.name == "tt.call" else None
-                if called is not None and value_name in op.operands:
-                    reached += [(called.name, each)
-                                for each in called.blocks[0].arguments[op.operands.index(value_name) :][:1]]
-                waiting += [each for each in reached if each not in seen]
-                seen.update(reached)
-        return False
-
-    def _decides(self, name: str, op: Op, value: str) -> bool:
-        if op.name not in ("tt.load", "tt.store") or value not in op.operands:
-            return False
-        mask = 1 if op.name == "tt.load" else 2
-        at = op.operands.index(value)
-        return at == mask or (at == 0 and (len(op.operands) <= mask or self._in_groups(name, op.operands[mask])))
-
-    def _in_groups(self, name: str, mask: str) -> bool:
-        """Whether a mask is known to switch lanes in groups, by what it is computed from."""
-        waiting, seen = [mask], {mask}
-        while waiting:
-            value = waiting.pop()
-            op = self._makers.get((name, value))
-            if op is None and value not in self._functions[name].multiples:
-                return False
-            if op is not None and (op.regions or op.name in ("tt.load", "tt.call")):
-                return False
-            operands = [] if op is None else op.operands
-            waiting += [each for each in operands if each not in seen]
-            seen.update(operands)
-        return True
-
-
-def _reached(op: Op) -> Iterator[str]:
-    yield from op.results
-    for region in op.regions:
-        for block in region:
-            yield from block.arguments
+    hints = [(name, op) for name, function in functions.items() for op in walk(function.blocks)
+             if op.results and hints_of(op)]
+    if not hints:
+        return set()
+    made_of: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    waiting: list[tuple[str, str]] = []
+    for name, function in functions.items():
+        apart = {each for each in function.blocks[0].arguments if each not in function.multiples}
+        apart.update(each for block in function.blocks[1:] for each in block.arguments)
+        for op in walk(function.blocks):
+            inner = [each for region in op.regions for block in region for each in block.arguments]
+            operands = [(name, each) for each in op.operands]
+            # All that an operation makes leads through one place: of many results and operands no pair is looked at.
+            made_of[name, f"#{id(op)}"] = operands
+            made_of.update(((name, value), [(name, f"#{id(op)}")]) for value in (*op.results, *inner))
+            if op.regions or op.name in ("tt.load", "tt.call") or not apart.isdisjoint(op.operands):
+                apart.update(op.results, inner)
+            called = functions.get(callee(op)) if op.name == "tt.call" else None
+            for value, operand in zip(called.blocks[0].arguments, operands, strict=False) if called is not None else ():
+                made_of.setdefault((called.name if called else "", value), []).append(operand)
+            if op.name in ("tt.load", "tt.store"):
+                mask = op.operands[(1 if op.name == "tt.load" else 2) :][:1]
+                waiting += [(name, each) for each in mask]
+                if apart.isdisjoint(mask):
+                    waiting += operands[:1]
+    relied = set(waiting)
+    while waiting:
+        new = {each for each in made_of.get(waiting.pop(), ()) if each not in relied}
+        relied |= new
+        waiting += new
+    return {op for name, op in hints if (name, op.results[0]) in relied}
 
 
 def reordered(op: Op) -> Run | None:
@@ -190,12 +165,14 @@ _OPEN: dict[str, Callable[[Op], Run | None]] = {
 
 def settle(functions: dict[str, Function]) -> None:
     """Has operations that leave something open run by what sees it."""
-    relied = _Trust(functions).found
+    relied = _trusted(functions)
     for function in functions.values():
         ops = list(walk(function.blocks))
         reduced = {name for op in ops if op.name == "tt.reduce" and any_order(op, functions) for name in op.operands}
         others = {name for op in ops if op.name != "tt.reduce" for name in op.operands}
         for op in ops:
+            if op.name == "scf.for":
+                op.early = _early(op)
             made = _OPEN.get(op.name)
             run = None if made is None else made(op)
             if run is not None and not set(op.results) <= reduced - others:
@@ -237,13 +214,9 @@ class Pipeline:
     """
 
     def __init__(self, op: Op, stages: int) -> None:
-        body = op.regions[0][0]
-        explicit = op.attribute("tt.num_stages", "") if "tt.num_stages" in op.body else ""
-        stages = int(explicit) if explicit else stages
-        self.loads: set[Op] = set()
-        if stages > 1 and not any(each.name in ("scf.for", "scf.while") for each in body.ops):
-            self.loads = {each for each in body.ops if each.name in ("tt.load", "tt.descriptor_load")
-                          and each.types[0].shape and (explicit or _multiplied(each, body.ops))}
+        explicit = int(op.attribute("tt.num_stages")) if "tt.num_stages" in op.body else 0
+        stages = explicit or stages
+        self.loads: set[Op] = op.early if stages > 1 else set()
         self.stored: set[int] = set()
         self._before: deque[dict[int, Array]] = deque(maxlen=max(1, stages))
 
@@ -263,12 +236,19 @@ class Pipeline:
         return buffer if old is None else Buffer(buffer.index, old, None, buffer.given)
 
 
-def _multiplied(load: Op, ops: list[Op]) -> bool:
-    """Whether a product takes what a load gives, as it is or computed upon."""
-    reached = set(load.results)
-    for op in ops:
-        if reached & set(op.operands):
-            if op.name == "tt.dot":
-                return bool(reached & set(op.operands[:2]))
-            reached |= set(op.results)
-    return False
+def _early(op: Op) -> set[Op]:
+    """The loads of a loop that a GPU's compiler may make rounds ahead."""
+    body = op.regions[0][0].ops
+    if any(each.name in ("scf.for", "scf.while") for each in body):
+        return set()
+    found: set[Op] = set()
+    multiplied: set[str] = set()
+    for each in reversed(body):
+        if each.name == "tt.dot":
+            multiplied.update(each.operands[:2])
+        elif each.name in ("tt.load", "tt.descriptor_load"):
+            if each.types[0].shape and ("tt.num_stages" in op.body or not multiplied.isdisjoint(each.results)):
+                found.add(each)
+        elif not multiplied.isdisjoint(each.results):
+            multiplied.update(each.operands)
+    return found

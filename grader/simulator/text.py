@@ -45,6 +45,8 @@ class Op:
     ramps: bool = False
     weight: int = 1
     run: Callable[..., Any] | None = None
+    # Of a loop: its loads that may be made rounds ahead.
+    early: set[Op] = field(default_factory=set)
 
     def attribute(self, name: str, default: str | None = None) -> str:
         """An attribute's text: `axis = 1 : i32` gives `1`."""
