@@ -25,14 +25,15 @@ from grader.plan.messages import Simulated
 from grader.plan.plan import Copy, Fill, Launch, Operations, Plan
 from grader.plan.traffic import Touched, Watch
 
-# Of each launch, beside the first program and the last.
+# Of each launch, beside the first program and the last, where one of these is quickly run.
 SECRET = 2
 # Of what one program stores, that which is compared.
 MOST_ROWS, MOST_COLUMNS = 64, 256
 # Rows of an output of one dimension are its elements.
 MOST_ELEMENTS = 4096
-# Element operations of one look: half a second.
-OPERATIONS = 120_000_000
+# Element operations of one look, a fifth of a second, and of one program that is looked at together with others.
+OPERATIONS = 80_000_000
+QUICK = 10_000_000
 # Bytes of what the submission makes beside its arguments, which take memory and time.
 MOST_TEMPORARY = 256 << 20
 
@@ -113,11 +114,19 @@ class _Large:
         self._check_plan(self.plan.first)
         if self.assignment.renew is not None:
             return self._whole()
-        chosen = [self._chosen(total) for total in self.totals]
-        seen = self._simulated(Watch(chosen=chosen, touched=True), None)
+        if not all(self.totals):
+            raise _Unseen("it launches no program")
+        # A program may have a large part of the work.
+        chosen = [[self.random.randrange(total)] for total in self.totals]
+        seen = self._simulated(Watch(chosen=chosen, touched="output"), None)
+        several = seen.operations <= QUICK
+        if several:
+            chosen = [sorted({*(self.random.randrange(total) for _ in range(SECRET)), 0, total - 1})
+                      for total in self.totals]
+            seen = self._simulated(Watch(chosen=chosen, touched="output"), None)
         stores = self._stores(seen)
         programs = sum(self.totals)
-        if (missing := self._missing(stores)) is not None:
+        if several and (missing := self._missing(stores)) is not None:
             return Look(self.case, sum(map(len, chosen)), programs, detail=missing)
         blocks: list[_Block] = []
         for elements in stores.values():
@@ -168,11 +177,8 @@ class _Large:
         return Look(self.case, programs, programs, detail=None if found.passed else self._wrong(
             found, found.wrong, every))
 
-    def _chosen(self, total: int) -> list[int]:
-        secret = [self.random.randrange(total) for _ in range(SECRET)] if total else []
-        return sorted({*secret, 0, max(0, total - 1)})
-
     def _simulated(self, watch: Watch, memory: Mapping[str, HostTensor] | None) -> Simulated:
+        """What a simulator sees of the programs that are chosen."""
         seen = self.simulation.inspect(self.assignment, self.plan, watch, operations=OPERATIONS, memory=memory)
         if seen is None:
             raise _Unseen(SLOW)

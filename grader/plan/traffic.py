@@ -20,15 +20,15 @@ class Watch(Shaped):
 
     `stores`: bytes of the output, ascending, where elements begin whose last stores are told. `programs`: so many of
     each launch are run, spread over its grid, and what they load and store is counted; 0 runs all and counts nothing.
-    `chosen`: for each launch of a call, in their order, the programs that alone are run, ascending; of these the bytes
-    that each touches are told if `touched` is set.
+    `chosen`: for each launch of a call, in their order, the programs that alone are run, ascending; of these `touched`
+    asks for the bytes that each touches, of all tensors or of the output, which it stores to.
     """
 
     stores: Annotated[list[Count], Field(max_length=4096)] = []
     programs: Count = 0
     chosen: Annotated[list[Annotated[list[Annotated[int, Field(ge=0, lt=2**31)]], Field(max_length=16)]],
                       Field(max_length=64)] = []
-    touched: bool = False
+    touched: Literal["", "all", "output"] = ""
 
 
 class Stored(Shaped):

@@ -63,7 +63,7 @@ class Meter:
     @property
     def counts(self) -> bool:
         """Whether what is moved matters, and not what it is."""
-        return self._watch.programs > 0 or self._watch.touched
+        return self._watch.programs > 0 or bool(self._watch.touched)
 
     def forget(self) -> None:
         """Begins anew: what came before was another call, with other memory."""
@@ -94,9 +94,12 @@ class Meter:
     ) -> None:
         """Takes note of an access to elements of `size` bytes: `live` lanes lie inside, of those of `active` programs
         that no mask switched off."""
+        to_output = access != "load" and source.buffer.given == self._output
+        if self._watch.touched == "output" and not to_output:
+            return
         shape = np.broadcast_shapes(offsets.shape, (1,) if live is None else live.shape)[1:]
         index, owners = flat(machine, live, shape, plain(offsets))
-        if access != "load" and source.buffer.given == self._output and self._stores.size:
+        if to_output and self._stores.size:
             self._remember(machine, index * size, owners)
         if not self.counts:
             return

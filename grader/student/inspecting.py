@@ -152,7 +152,7 @@ def _certain(seen: Simulated) -> list[Finding]:
 
 def _one(plan: Plan, program: int) -> Watch:
     """What asks for the bytes that one program of each launch touches."""
-    return Watch(chosen=[[program] for one in plan.first if isinstance(one, Launch)][:64], touched=True)
+    return Watch(chosen=[[program] for one in plan.first if isinstance(one, Launch)][:64], touched="all")
 
 
 def _touched(

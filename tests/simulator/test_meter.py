@@ -150,7 +150,7 @@ def test_programs_that_wait_for_each_other_are_all_run() -> None:
     values = torch.ones(8), torch.zeros(1, dtype=torch.int32), torch.empty(8), 8
     (launch,) = seen(arrived, (8,), *values, watch=Watch(programs=2)).launched
     assert launch.programs == 8 and not launch.cut
-    touched = seen(arrived, (8,), *values, watch=Watch(chosen=[[3]], touched=True)).touched
+    touched = seen(arrived, (8,), *values, watch=Watch(chosen=[[3]], touched="all")).touched
     assert [one.runs for one in touched if one.given == "x_ptr"] == [[(4 * 3, 4, 0, 1)]]
 
 
@@ -174,12 +174,12 @@ def test_the_last_store_of_an_element_is_known_by_line_and_program() -> None:
 
 def test_one_program_touches_its_rows_and_columns() -> None:
     x, out = torch.ones(64, 64), torch.empty(64, 64)
-    found = seen(tiles, (4, 4), x, out, 64, 64, watch=Watch(chosen=[[1]], touched=True), BLOCK=16).touched
+    found = seen(tiles, (4, 4), x, out, 64, 64, watch=Watch(chosen=[[1]], touched="all"), BLOCK=16).touched
     runs = {one.given: one.runs for one in found}
     # Program 1 of a grid of 4 by 4 is (1, 0): rows 16 to 31 and the first 16 columns of x.
     assert runs["x_ptr"] == [(4 * 64 * 16, 4 * 16, 4 * 64, 16)]
     assert runs["out_ptr"] == [(4 * 16, 4 * 16, 4 * 64, 16)]
     (one,) = (each for each in seen(
-        column, (2,), torch.ones(80), torch.empty(8), 10, watch=Watch(chosen=[[1]], touched=True), BLOCK=4).touched
+        column, (2,), torch.ones(80), torch.empty(8), 10, watch=Watch(chosen=[[1]], touched="all"), BLOCK=4).touched
         if each.given == "x_ptr")
     assert one.runs == [(4 * 40, 4, 4 * 10, 4)]
