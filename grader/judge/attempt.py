@@ -44,7 +44,7 @@ from grader.judge.target import Target, Trouble
 from grader.judge.timing.measure import fitting, measure
 from grader.judge.timing.pool import Wrong
 from grader.judge.timing.tuning import tuned
-from grader.judge.witness import Witness
+from grader.judge.witness import Foreseen, Witness
 from grader.model.assignment import Assignment, Case, Inputs, TimedCase
 from grader.model.catalogue import answer_and_tolerance
 from grader.model.course import Course
@@ -136,6 +136,11 @@ class Attempt:
         """Does what checks need later; they wait for a thread that is at it. Raises as they do."""
         if self.read().outcome == "passed":
             self._look()
+            # All at once: where a GPU's answers are waited for, others take the simulator's place in between.
+            small = self.assignment.cases_for("cpu") if self._gpu else ()
+            for case in small:
+                if self._foreseen(case, 0).seen is None:
+                    break
 
     def read(self) -> CheckResult:
         """Plans every call: what the file is, whether it can be imported, and whether its function can be called."""
@@ -185,8 +190,8 @@ class Attempt:
                 case, "not_run", Detail(kind="exception", message="not run: a case before had run out of time"))
         seconds, worst = 0.0, 0.0
         for call in range(len(plan.calls())):
-            inputs = [self._draws.inputs(case, call, number, seed=seed) for number in range(call + 1)]
-            ran = self._run(case, plan, inputs)
+            inputs = self._inputs(case, call, seed)
+            ran = self._run(case, plan, inputs, call)
             if isinstance(ran, Detail):
                 self._endless = self._strict and ran.kind == "time_out"
                 return self._unanswered(case, ran)
@@ -203,11 +208,11 @@ class Attempt:
                 return self._case_result(
                     case, "failed", self._quote(detail, "", ran.printed), seconds, comparison.worst_ratio)
             worst = max(worst, comparison.worst_ratio)
-            if case.needs == "any":
-                chances = self._witness.chances(case, plan, inputs, ran.simulated or ran, self._compared)
-                if (detail := explain_findings(self.assignment, self._text, chances)) is not None:
-                    return self._case_result(case, "failed", detail, seconds, comparison.worst_ratio)
-                self._findings += [] if case.hidden else chances
+            chances = self._foreseen(case, call).chances if self._gpu else self._witness.chances(
+                case, plan, inputs, ran, self._compared)
+            if (detail := explain_findings(self.assignment, self._text, chances)) is not None:
+                return self._case_result(case, "failed", detail, seconds, comparison.worst_ratio)
+            self._findings += [] if case.hidden else chances
         return self._case_result(case, "passed", None, seconds, worst)
 
     def compiles(self) -> CheckResult:
@@ -290,7 +295,14 @@ class Attempt:
                 return self._failure("compile_error", one.message, one.line)
         return [one for one in found if isinstance(one, Binary)]
 
-    def _run(self, case: Case, plan: Plan, inputs: list[Inputs]) -> Ran | Detail:
+    def _inputs(self, case: Case, call: int, seed: bytes | None = None) -> list[Inputs]:
+        """Contents of the calls up to this one."""
+        return [self._draws.inputs(case, call, number, seed=seed) for number in range(call + 1)]
+
+    def _foreseen(self, case: Case, call: int) -> Foreseen:
+        return self._witness.foreseen(case, call, lambda call: self._inputs(case, call), self._compared)
+
+    def _run(self, case: Case, plan: Plan, inputs: list[Inputs], call: int) -> Ran | Detail:
         """Runs the last of the plan's calls, on a GPU if there is one, or tells why it has no answer."""
         if self._launching is None:
             simulated = self._simulation.run(self.assignment, case, plan, inputs)
@@ -303,14 +315,13 @@ class Attempt:
         ran = self._launching.run(case, plan, binaries, inputs)
         if isinstance(ran, execution.Lost) and ran.kind == "time_limit":
             return self._told(ran)  # A simulator would take as long again.
-        seen = self._witness.seen(case, inputs)
+        foreseen = self._foreseen(case, call)
+        seen = foreseen.seen
         if isinstance(ran, Ran):
             # What a GPU forgives, such as a read past the end that no answer needs, is seen by a simulator alone.
-            return ran if seen is None else replace(
-                ran, findings=seen.findings, accesses=seen.accesses, simulated=seen)
+            return ran if seen is None else replace(ran, findings=seen.findings, accesses=seen.accesses)
         # What the GPU did not finish is told by the line where a simulator sees it go wrong, and is never right.
-        if seen is not None and (explain_findings(self.assignment, self._text, seen.findings)
-                                 or not self._compared(seen, inputs[-1]).passed):
+        if seen is not None and (explain_findings(self.assignment, self._text, seen.findings) or not foreseen.right):
             return seen
         return self._told(ran)
 

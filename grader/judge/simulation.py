@@ -30,7 +30,7 @@ class Ran:
     """What a call left: the output, copied out of the process's reach, the inputs that have changed, and what was seen
     while it ran. `seconds` is what it took; `touched` are tensors next to which something was written.
     `unwritten` are the elements never written, where the output itself does not tell; `stored` is what was asked for of
-    the stores to it. Of a call on a GPU `simulated` is what a simulator makes of it, where it can."""
+    the stores to it."""
 
     output: torch.Tensor
     changed: tuple[str, ...] = ()
@@ -41,7 +41,6 @@ class Ran:
     touched: tuple[str, ...] = ()
     unwritten: torch.Tensor | None = None
     stored: tuple[Stored, ...] = ()
-    simulated: Ran | None = None
 
 
 Stopped = TypeVar("Stopped")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import torch
 
@@ -25,6 +27,16 @@ MOST_LINES = 4
 MOST_ORDERS = 4
 
 
+@dataclass(frozen=True)
+class Foreseen:
+    """What a simulator has `seen` of a call that a GPU runs as well, None where it cannot tell; whether that is
+    `right`, and what of it is left to chance."""
+
+    seen: Ran | None = None
+    right: bool = False
+    chances: tuple[Finding, ...] = ()
+
+
 class Witness:
     """Runs failed calls in a simulator. `plan_of` finds the plan of a case that is meant for one; `source` is the
     student's file."""
@@ -39,6 +51,8 @@ class Witness:
         self._left = MOST_CASES
         self._masked = self._tuned = False
         self._orders = MOST_ORDERS
+        self._foreseeing = threading.Lock()
+        self._foreseen: dict[str, list[Foreseen]] = {}
 
     def seen(self, case: Case, inputs: Sequence[Inputs], watch: Watch | None = None) -> Ran | None:
         """What a simulator sees of calls; None if it cannot tell."""
@@ -47,6 +61,30 @@ class Witness:
             return None
         ran = self._simulation.run(self._assignment, case, plan, inputs, watch=watch)
         return ran if isinstance(ran, Ran) else None
+
+    def foreseen(
+        self, case: Case, call: int, inputs: Callable[[int], list[Inputs]],
+        compared: Callable[[Ran, Inputs], Comparison],
+    ) -> Foreseen:
+        """What a simulator makes of a call; all calls of a case are run when the first is asked for, by whichever
+        thread. `inputs` gives the contents of the calls up to one."""
+        plan = self._plan_of(case)
+        if plan is None:
+            return Foreseen()
+        with self._foreseeing:
+            if case.name not in self._foreseen:
+                self._foreseen[case.name] = [
+                    self._foresee(case, plan, inputs(number), compared) for number in range(len(plan.calls()))]
+            return self._foreseen[case.name][call]
+
+    def _foresee(
+        self, case: Case, plan: Plan, inputs: list[Inputs], compared: Callable[[Ran, Inputs], Comparison]
+    ) -> Foreseen:
+        seen = self.seen(case, inputs)
+        right = seen is not None and compared(seen, inputs[-1]).passed
+        if seen is None or not right:
+            return Foreseen(seen)
+        return Foreseen(seen, right, tuple(self.chances(case, plan, inputs, seen, compared)))
 
     def chances(
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran,

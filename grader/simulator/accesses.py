@@ -28,7 +28,7 @@ class Accesses:
 
     def saw(self, machine: Machine, access: str, source: Source, offsets: Array | Ramp, live: Array | None) -> None:
         """An access by all programs of a chunk; `live` are the lanes that take part, None where all do."""
-        if machine.numbers[0] != 0:
+        if machine.numbers[0] != machine.first:
             return
         base = offsets.base if isinstance(offsets, Ramp) else offsets
         first = int(base.flat[0])

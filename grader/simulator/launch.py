@@ -84,6 +84,7 @@ def run_launch(
             count = total if chosen is None else chosen.size
             try:
                 numbers = np.arange(count, dtype=np.int32) if chosen is None else chosen
+                machine.first = 0 if chosen is None or not count else int(chosen[0])
                 if turned:
                     numbers = numbers[::-1]
                 for start in range(0, count, size):

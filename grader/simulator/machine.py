@@ -105,6 +105,8 @@ class Machine:
         # Buffers that the kernel loads from and stores to, its warps and stages, and the loops that it is in.
         self.shared: set[int] = set()
         self.warps, self.stages = 1, 0
+        # Of the programs that are run, whose accesses are told.
+        self.first = 0
         self.loops: list[Pipeline] = []
         # How many barriers there were: what a lane stored before the last is there for all lanes of its program.
         self.barriers = 0

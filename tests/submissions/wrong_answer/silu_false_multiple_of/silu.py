@@ -1,6 +1,7 @@
 # The size is said to be a multiple of 16: a GPU then stores the last elements by groups, past the end of the tensor.
-# expect: promises in line 11 is not so
+# expect: promises in line 12 is not so
 # expect: Promise only what holds for every size
+# on a gpu: runtime_error, wrong_answer; there the store past the end is seen
 import triton
 import triton.language as tl
 
