@@ -7,9 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from grader.judge.allowance import USED_UP, Allowance
+from grader.judge.inputs import draw
 from grader.judge.lane import close_lane
 from grader.judge.planning import Wanted
 from grader.judge.preparing import Preparing
+from grader.judge.simulation import Ran, Simulation
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import LimitsTable
 from grader.plan.compiled import Problem
@@ -71,3 +74,37 @@ def test_a_call_that_fails_by_what_it_was_told_is_planned_again_with_the_answer(
     found = preparing.plan([Wanted(case, {}) for case in SILU.cases[:2]])
     close_lane()
     assert [type(one) for one in found.outcomes] == [Plan, Plan]
+
+
+LONG = b"""
+import triton
+import triton.language as tl
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, rounds, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    for _ in range(rounds):
+        x = x * 1.0
+    tl.store(out_ptr + i, x * tl.sigmoid(x), mask=i < n)
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), 100_000 if x.numel() > 1 else 1, BLOCK=1024)
+"""
+
+
+def test_an_attempt_has_a_time_in_all() -> None:
+    """Each call alone is within its limit: planning, compiling and simulating end together."""
+    cases = SILU.cases[:4]
+    plans = [plan for plan in Preparing(SILU, LONG, LIMITS, TARGETS["sm_90"]).plan(
+        [Wanted(case, {}) for case in cases]).outcomes if isinstance(plan, Plan)]
+    allowance = Allowance(3.0)
+    preparing = Preparing(SILU, LONG, LIMITS, TARGETS["sm_90"], allowance)
+    simulation = Simulation(lambda: preparing.start("simulator"), operations=1 << 40, seconds=60, on=TARGETS["sm_90"],
+                            allowance=allowance)
+    found = [simulation.run(SILU, case, plan, [draw(SILU, case, 1, cuda=False)])
+             for case, plan in zip(cases, plans, strict=True)]
+    fits = preparing.fit(plans[0].kernels, ())
+    close_lane()
+    assert isinstance(found[0], Ran) and found[-1] == fits == USED_UP
+    assert allowance.left > -10
