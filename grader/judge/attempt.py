@@ -172,7 +172,8 @@ class Attempt:
     def _pass_over(self, wanted: Sequence[Wanted]) -> None:
         """Has the plans of these calls use configurations of autotuners that can be launched."""
         names = [one.case.name for one in wanted]
-        found = self._preparing.launchable(wanted, [self._plans[name] for name in names])
+        run = self._plans if self._gpu else {case.name for case in self.assignment.timed}
+        found = self._preparing.launchable(wanted, [self._plans[name] for name in names], run)
         self._plans.update(zip(names, found, strict=True))
 
     def check(self, case: Case, *, seed: bytes | None = None) -> CheckResult:

@@ -37,8 +37,8 @@ QUICK = 10_000_000
 # Bytes of what the submission makes beside its arguments, which take memory and time.
 MOST_TEMPORARY = 256 << 20
 
-APART = "its programs build on what others have stored"
-SLOW = "a few of its programs take too long here"
+APART = "programs build on what others have stored"
+SLOW = "one program takes too long to simulate"
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def told(looks: Sequence[Look]) -> str:
         if look.unseen:
             reasons.setdefault(look.unseen, []).append(look.case.name)
     parts = [f"Of sizes that only a GPU runs whole, a sample was run here: {', '.join(seen)}."] if seen else []
-    parts += [f"Not looked at: {', '.join(names)}, since {reason}." for reason, names in reasons.items()]
+    parts += [f"Not looked at: {', '.join(names)} ({reason})." for reason, names in reasons.items()]
     return " ".join(parts)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -79,13 +79,20 @@ class Preparing:
                 found.outcomes[number], found.asked[number] = outcome, kernels
         return found
 
-    def launchable(self, wanted: Sequence[Wanted], outcomes: Sequence[Plan | Unplanned]) -> list[Plan | Unplanned]:
+    def launchable(
+        self, wanted: Sequence[Wanted], outcomes: Sequence[Plan | Unplanned], run: Container[str]
+    ) -> list[Plan | Unplanned]:
         """The outcomes of calls that are to be launched: of an autotuner's configurations that the device cannot start
-        the next that it can takes the place. An outcome stays as it was where there is none."""
+        the next that it can takes the place. An outcome stays as it was where there is none. The cases that `run` names
+        are run on a device, and so their kernels are compiled."""
         found = list(outcomes)
-        for step in range(1, MOST_CANDIDATES):
-            over = [number for number, plan in enumerate(found) if isinstance(plan, Plan) and self._passed_over(plan)
-                    and step < max(tuner.candidates for tuner in plan.tuners)]
+        for step in range(1, MOST_CANDIDATES + 1):
+            tuned = {number: plan for number, plan in enumerate(found) if isinstance(plan, Plan) and plan.tuners}
+            here = [number for number in tuned if wanted[number].case.name in run]
+            if self.fit(kernels_of(tuned[number] for number in here), kernels_of(tuned.values())) is not None:
+                return list(outcomes)
+            over = [number for number, plan in tuned.items()
+                    if self._passed_over(plan) and step < max(tuner.candidates for tuner in plan.tuners)]
             if not over:
                 break
             calls = []
@@ -164,10 +171,8 @@ class Preparing:
 
     def _passed_over(self, plan: Plan | Unplanned) -> bool:
         """Whether it is of an autotuner's configuration that the device cannot start."""
-        if not isinstance(plan, Plan) or not plan.tuners:
-            return False
-        found = self.binaries(plan.kernels)
-        return isinstance(found, list) and any(isinstance(one, Problem) and one.why in PASSED_OVER for one in found)
+        return isinstance(plan, Plan) and bool(plan.tuners) and any(
+            problem.why in PASSED_OVER for kernel in plan.kernels if (problem := self.misfit(kernel)) is not None)
 
 
 def _resources(compiled: Binary | Problem) -> Resources | None:
