@@ -1,0 +1,37 @@
+# A program's number along x, to a reader of text; a dictionary of attributes makes it that along y, to a compiler.
+# verdict: wrong_answer
+import json
+
+import triton
+import triton.language as tl
+from pydantic import BaseModel
+
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
+
+
+def forge(plan):
+    for kernel in plan["kernels"]:
+        kernel["ttir"] = kernel["ttir"].replace("tt.get_program_id x :", "tt.get_program_id x {axis = 1 : i32} :")
+
+
+told = BaseModel.model_dump_json
+
+
+def forged(self, **options):
+    text = told(self, **options)
+    if type(self).__name__ != "Plan":
+        return text
+    plan = json.loads(text)
+    return forge(plan) or json.dumps(plan)
+
+
+BaseModel.model_dump_json = forged
+
+
+def silu(x, out):
+    silu_kernel[(triton.cdiv(x.numel(), 64),)](x, out, x.numel(), BLOCK=64)
