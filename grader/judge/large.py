@@ -129,8 +129,10 @@ class _Large:
         if several and (missing := self._missing(stores)) is not None:
             return Look(self.case, sum(map(len, chosen)), programs, detail=missing)
         blocks: list[_Block] = []
-        for elements in stores.values():
-            block = self._block(elements)
+        last = max((launch for launch, _ in stores), default=0)
+        for (launch, _), elements in stores.items():
+            # What an earlier launch stores another program of a later one may put right.
+            block = self._block(elements) if launch == last else None
             # Numbers that are drawn for one block would change what is right in another one beside it.
             if block is not None and not any(
                 _meet(block.rows, one.rows) or (self.in_columns and _meet(block.columns, one.columns)) for one in blocks

@@ -57,3 +57,26 @@ def test_the_first_and_the_last_program_are_always_looked_at(tmp_path: Path, wro
     (found,) = results(tmp_path, LimitsTable()).values()
     assert found.verdict == "wrong_answer" and found.score == 0
     assert "At 4099x4093-extreme: Of" in found.message and "elements that one program stores" in found.message
+
+
+IN_TWO = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, first, SKIP: tl.constexpr, BLOCK: tl.constexpr):
+    i = (first + tl.program_id(0)) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    tl.store(out_ptr + i, x * tl.sigmoid(x) if not SKIP else x, mask=i < n)
+
+def silu(x, out):
+    programs = triton.cdiv(x.numel(), 1024)
+    silu_kernel[(programs,)](x, out, x.numel(), 0, SKIP=True, BLOCK=1024)
+    silu_kernel[(programs,)](x, out, x.numel(), 0, SKIP=False, BLOCK=1024)
+"""
+
+
+def test_what_a_later_launch_puts_right_is_right(tmp_path: Path) -> None:
+    (tmp_path / "silu.py").write_text(IN_TWO)
+    (found,) = results(tmp_path, LimitsTable()).values()
+    assert found.verdict == "accepted", told(found)
