@@ -371,6 +371,7 @@ def reduce_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value
     pointer, inside = descriptor.lanes(list(range(len(descriptor.block.shape))))
     kind = op.body.split(",")[0].strip()
     kind = "fadd" if kind == "add" and KEPT[pointer.element].kind == "f" else kind
+    kind = f"u{kind}" if kind in ("min", "max") and descriptor.block.unsigned else kind
     changed = Op(op.name, op.place, ["%unused"], types=[descriptor.block], dead=["%unused"])
     _atomics(machine, changed, pointer, inside, active, [values[-1]], kind)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.simulator.types import Type, Unsupported, read_type
+from grader.simulator.types import Type, Unsupported, read_descriptor, read_type
 
 MOST_DEPTH = 24
 MOST_LINES = 20_000
@@ -346,7 +346,7 @@ def _results(op: Op, text: str) -> list[Type]:
     if op.name == "tt.make_tensor_ptr" or op.name == "tt.advance":
         return [Type((), "block", read_type(text.removeprefix("!tt.ptr")[1:-1]))]
     if op.name == "tt.make_tensor_descriptor":
-        return [Type((), "descriptor", read_type(split(text)[-1].removeprefix("!tt.tensordesc")[1:-1]))]
+        return [read_descriptor(split(text)[-1].removeprefix("!tt.tensordesc")[1:-1])]
     for arrow in (" -> ", " to "):
         if arrow in text:
             return [read_type(each) for each in split(_bare(text.rsplit(arrow, 1)[1].strip()))]

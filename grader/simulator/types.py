@@ -30,11 +30,13 @@ class Unsupported(Exception):
 
 @dataclass(frozen=True)
 class Type:
-    """`element` is the text's (`f32`, `i64`), or what points `to`: `ptr`, `block` (to a block), `descriptor`."""
+    """`element` is the text's (`f32`, `i64`), or what points `to`: `ptr`, `block` (to a block), `descriptor`. Of
+    integers a descriptor alone knows whether they are `unsigned`."""
 
     shape: tuple[int, ...]
     element: str
     to: Type | None = None
+    unsigned: bool = False
 
     @property
     def size(self) -> int:
@@ -60,6 +62,7 @@ STORED: dict[str, np.dtype[Any]] = {
 UNSIGNED = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)} | {np.dtype(bool): np.dtype(bool)}
 
 _TENSOR = re.compile(r"^((?:\d{1,8}x)*)(.+)$")
+_SIGNED = re.compile(r"^(tensor<(?:\d{1,8}x)+)([su])(i(?:8|16|32|64))>$")
 
 
 @lru_cache(4096)
@@ -78,13 +81,23 @@ def read_type(text: str) -> Type:
         if len(shape) > MOST_RANK or prod(shape) > MOST_ELEMENTS or inner.shape:
             raise Unsupported(f"type {text[:80]}")
         return Type(shape, inner.element, inner.to)
-    for prefix, block in (("!tt.ptr<", "block"), ("!tt.tensordesc<", "descriptor")):
-        if text.startswith(prefix) and text.endswith(">"):
-            inner = read_type(text[len(prefix) : -1].removesuffix(", 1"))
-            return Type((), block if inner.shape or block == "descriptor" else "ptr", inner)
+    if text.startswith("!tt.ptr<") and text.endswith(">"):
+        inner = read_type(text[len("!tt.ptr<") : -1].removesuffix(", 1"))
+        return Type((), "block" if inner.shape else "ptr", inner)
+    if text.startswith("!tt.tensordesc<") and text.endswith(">"):
+        return read_descriptor(text[len("!tt.tensordesc<") : -1])
     if text not in KEPT:
         raise Unsupported(f"type {text[:80]}")
     return Type((), text)
+
+
+def read_descriptor(text: str) -> Type:
+    """The type of a descriptor of such blocks: `tensor<16x16xui8>`."""
+    found = _SIGNED.match(text)
+    if found is None:
+        return Type((), "descriptor", read_type(text))
+    inner = read_type(f"{found[1]}{found[3]}>")
+    return Type((), "descriptor", Type(inner.shape, inner.element, inner.to, unsigned=found[2] == "u"))
 
 
 _BITS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}

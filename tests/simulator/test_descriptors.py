@@ -68,3 +68,38 @@ def test_a_descriptors_store_fills_the_gap_between_rows_up_to_16_bytes(n: int) -
     ends = -(-n // 4) * 4
     assert (out[:33, :n] == 4).all() and (out[:33, n:ends] == 1).all()
     assert (out[:33, ends:] == -7).all() and (out[33:] == -7).all()
+
+
+@triton.jit
+def described_halves_kernel(source, x_ptr, target, n, BLOCK: tl.constexpr):
+    made = tl.make_tensor_descriptor(x_ptr, [n, n], [n, 1], [BLOCK, BLOCK])
+    row = tl.program_id(0) * BLOCK
+    target.store([row, 0], source.load([row, 0]) // 2 + made.load([row, 0]) // 2)
+
+
+@pytest.mark.parametrize("dtype", [
+    torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.uint16, torch.uint32, torch.uint64])
+def test_descriptors_of_integers_keep_their_sign(dtype: torch.dtype) -> None:
+    # The largest, and for a type with a sign the least: halves tell one reading of the highest bit from the other.
+    bounds = torch.iinfo(dtype)
+    x = torch.tensor([bounds.max, 7, bounds.min, 100] * 256, dtype=dtype).view(32, 32)
+    out = torch.zeros_like(x)
+    right(simulate(
+        described_halves_kernel, (2,), Described(x, [16, 16]), x, Described(out, [16, 16]), 32, BLOCK=16))
+    halves = torch.tensor([each // 2 * 2 for each in (bounds.max, 7, bounds.min, 100)] * 4, dtype=dtype)
+    assert torch.equal(out[:, :16], halves.expand(32, 16))
+    assert not out[:, 16:].view(torch.uint8).any()
+
+
+@triton.jit
+def described_largest_kernel(x_ptr, target, BLOCK: tl.constexpr):
+    lanes = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    target.atomic_max([0], tl.load(x_ptr + lanes))
+
+
+@pytest.mark.parametrize(("dtype", "largest"), [(torch.int32, 3), (torch.uint32, 2**32 - 1)])
+def test_a_descriptors_maximum_knows_a_sign(dtype: torch.dtype, largest: int) -> None:
+    x = torch.tensor([-1, 5] * 16, dtype=torch.int32).view(dtype)
+    out = torch.tensor([3] * 16, dtype=torch.int32).view(dtype)
+    right(simulate(described_largest_kernel, (2,), x, Described(out, [16]), BLOCK=16))
+    assert out.tolist() == [largest, 5] * 8
