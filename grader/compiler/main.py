@@ -36,8 +36,7 @@ MOST_AT_ONCE = 8
 MOST_FOR_A_THREAD = 64
 _TENSOR = re.compile(r"tensor<(\d{1,9}(?:x\d{1,9}){0,7})x")
 _TOO_SLOW = Problem(why="too_slow", message="the compiler takes too long: is a block of the kernel very large?")
-_NO_TURN = Problem(why="too_slow", message="the submission's kernels take the compiler too long in all: are they many, "
-                                           "or are their blocks very large?")
+_NO_TURN = Problem(why="no_turn", message="the submission's kernels take the compiler too long in all")
 _WARM_UP = """module {
   tt.func public @warm_up(%x: !tt.ptr<f32>) {
     %lanes = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32>
@@ -219,7 +218,7 @@ class _Child:
                 ended = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
                 how = signal.Signals(ended).name if ended else "itself"
                 last = _text(printed.fileno()).strip().rpartition("\n")[2]
-                died = _TOO_SLOW if ended in (signal.SIGXCPU, signal.SIGALRM) else Problem(
+                died = {int(signal.SIGXCPU): _TOO_SLOW, int(signal.SIGALRM): _NO_TURN}.get(ended) or Problem(
                     why="crash", message=f"the compiler was ended by {how}: {last[:500]}")
                 found.append(died.model_dump_json())
         return found

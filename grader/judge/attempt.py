@@ -240,7 +240,8 @@ class Attempt:
             detail = trouble.what if isinstance(trouble.what, Detail) else self._told(trouble.what)
             where = f"At {trouble.case}: " if trouble.case and detail.kind != "policy" else ""
             detail = self._quote(detail.model_copy(update={"message": where + detail.message}), "", "")
-            return self._target_result("failed", detail, hidden=trouble.case in self._hidden)
+            outcome: Outcome = "not_run" if detail.kind == "needs_gpu" else "failed"
+            return self._target_result(outcome, detail, hidden=trouble.case in self._hidden)
         self._shown = [detail.message for detail in target.foreign(self._plans.keys() - self._hidden)]
         self.inspection = None if seen is None else inspection_of(
             self.assignment, seen, target.code(), self._preparing.target)

@@ -62,7 +62,7 @@ def look(
     if sum(buffer.bytes for buffer in plan.buffers if not buffer.given) > MOST_TEMPORARY:
         return None
     simulated = simulation.inspect(assignment, plan, Watch(programs=PROGRAMS), operations=operations)
-    return None if simulated is None else Seen(case, plan, simulated)
+    return Seen(case, plan, simulated) if isinstance(simulated, Simulated) else None
 
 
 def inspection_of(assignment: Assignment, seen: Seen, code: Mapping[str, Binary], target: str) -> Inspection:

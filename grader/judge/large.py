@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import zip_longest
 from math import prod
 
 import numpy as np
@@ -13,15 +14,15 @@ import torch
 from torch import Tensor
 
 from grader.judge.buffers import HostTensor
-from grader.judge.compare import Comparison, index_of, number, poison_, unguarded
-from grader.judge.explain import explain_findings
+from grader.judge.compare import Comparison, compare, index_of, number, poison_, unguarded
+from grader.judge.explain import explain_findings, explain_stop
 from grader.judge.inputs import Draws
-from grader.judge.simulation import Simulation
+from grader.judge.simulation import Ran, Simulation
 from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar, shape_of
 from grader.model.catalogue import answer_and_tolerance
 from grader.model.result import Detail
-from grader.plan.findings import MOST_ACCESSES, OutOfBounds, Unwritten
-from grader.plan.messages import Simulated
+from grader.plan.findings import MOST_ACCESSES, Assertion, OutOfBounds, Unwritten
+from grader.plan.messages import CannotSimulate, Simulated
 from grader.plan.plan import Copy, Fill, Launch, Operations, Plan
 from grader.plan.traffic import Touched, Watch
 
@@ -34,6 +35,8 @@ MOST_ELEMENTS = 4096
 # Element operations of one look, a fifth of a second, and of one program that is looked at together with others.
 OPERATIONS = 80_000_000
 QUICK = 10_000_000
+# Elements of an output that is run whole, where none can be had without all of the input.
+MOST_WHOLE = 1 << 21
 # Bytes of what the submission makes beside its arguments, which take memory and time.
 MOST_TEMPORARY = 256 << 20
 
@@ -57,6 +60,14 @@ class _Unseen(Exception):
     """A case cannot be looked at; why."""
 
 
+class _Wrong(Exception):
+    """What is wrong with a case, before anything is compared, or that only a GPU can tell."""
+
+    def __init__(self, detail: Detail) -> None:
+        super().__init__()
+        self.detail = detail
+
+
 @dataclass(frozen=True)
 class _Block:
     """Rows and columns of the output, and which elements of these one program stores."""
@@ -70,6 +81,8 @@ def look_at_large(
     assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str
 ) -> Look:
     """Looks at every call of a plan. Raises InfrastructureError."""
+    if assignment.rows is None and prod(shape_of(assignment.output, case)) <= MOST_WHOLE:
+        return _all_of(assignment, case, plan, simulation, draws, source)
     looks = []
     for call, operations in enumerate(plan.calls()):
         part = plan.model_copy(update={"first": operations, "steady": None})
@@ -77,9 +90,43 @@ def look_at_large(
             looks.append(_Large(assignment, case, part, simulation, draws, source, call).look())
         except _Unseen as unseen:
             return Look(case, unseen=str(unseen))
+        except _Wrong as wrong:
+            return Look(case, detail=wrong.detail)
         if looks[-1].detail is not None:
             break
     return looks[-1]
+
+
+def _all_of(
+    assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str
+) -> Look:
+    """Runs all of a case whose elements each take all of the input."""
+    programs = sum(prod(one.grid) for one in plan.calls()[-1] if isinstance(one, Launch))
+    inputs = [draws.inputs(case, number) for number in range(len(plan.calls()))]
+    ran = simulation.run(assignment, case, plan, inputs)
+    if isinstance(ran, CannotSimulate):
+        return Look(case, detail=explain_stop(assignment, source, ran))
+    if not isinstance(ran, Ran):
+        return Look(case, unseen=SLOW)
+    found = compare(ran.output, *answer_and_tolerance(assignment, inputs[-1]), ran.unwritten)
+    detail = explain_findings(assignment, source, ran.findings)
+    if detail is None and not found.passed:
+        # What the values look like, small cases show sooner.
+        detail = _wrong(f"{found.count:,} of {found.total:,} elements are wrong", assignment, found, found.wrong)
+    return Look(case, programs, programs, detail=detail)
+
+
+def _wrong(
+    said: str, assignment: Assignment, found: Comparison, wrong: Tensor, first: Sequence[int] = ()
+) -> Detail:
+    """Elements that are wrong, of a part of the output that begins at index `first`, and the worst of them."""
+    at = int(torch.where(wrong, found.ratio, -1.0).flatten().argmax())
+    index = [place + start for place, start in zip_longest(index_of(at, tuple(wrong.shape)), first, fillvalue=0)]
+    got, expected = (number(float(one.flatten()[at]), 9) for one in (found.got, found.expected))
+    return Detail(
+        kind="wrong_values", wrong=int(wrong.sum()), total=found.total,
+        message=f"{said}: {assignment.output.name}[{', '.join(map(str, index))}] is {got}, expected {expected}.",
+        hint="All smaller cases came out right: does a branch, an index, a stride or the grid depend on the size?")
 
 
 def told(looks: Sequence[Look]) -> str:
@@ -143,7 +190,8 @@ class _Large:
             parts = [self._filled(memory, number, block) for number, block in enumerate(blocks)]
             again = self._simulated(Watch(chosen=chosen), memory)
             detail = explain_findings(
-                self.assignment, self.source, [one for one in again.findings if isinstance(one, OutOfBounds)])
+                self.assignment, self.source,
+                [one for one in again.findings if isinstance(one, OutOfBounds | Assertion)])
             output = memory[self.assignment.output.name].tensor
             for block, views in zip(blocks, parts, strict=True):
                 detail = detail or self._compared(output, block, {
@@ -157,9 +205,14 @@ class _Large:
             raise _Unseen("it makes large tensors of its own")
         if self.assignment.renew is not None:
             return
+        copies = any(isinstance(one, Copy) for one in operations)
+        if not copies and not self.launches:
+            raise _Wrong(Detail(
+                kind="unwritten", message=f"No kernel is launched that could write {self.assignment.output.name}.",
+                hint="Launch a kernel for all sizes: a branch on the size may leave it out."))
         if self.assignment.rows is None:
             raise _Unseen("each element of the answer takes all of the input")
-        if any(isinstance(one, Copy) for one in operations) or not self.launches:
+        if copies:
             raise _Unseen("host code copies tensors")
 
     def _whole(self) -> Look:
@@ -182,7 +235,9 @@ class _Large:
     def _simulated(self, watch: Watch, memory: Mapping[str, HostTensor] | None) -> Simulated:
         """What a simulator sees of the programs that are chosen."""
         seen = self.simulation.inspect(self.assignment, self.plan, watch, operations=OPERATIONS, memory=memory)
-        if seen is None:
+        if isinstance(seen, CannotSimulate):
+            raise _Wrong(explain_stop(self.assignment, self.source, seen))
+        if not isinstance(seen, Simulated):
             raise _Unseen(SLOW)
         by_kind: dict[str, set[int]] = {"load": set(), "store": set(), "atomic": set()}
         for one in seen.accesses:
@@ -282,17 +337,8 @@ class _Large:
         return self._wrong(found, wrong, block) if bool(wrong.any()) else None
 
     def _wrong(self, found: Comparison, wrong: Tensor, block: _Block) -> Detail:
-        at = int(torch.where(wrong, found.ratio, -1.0).flatten().argmax())
-        local = index_of(at, tuple(wrong.shape))
-        index = [local[0] + block.rows.start, *(place + block.columns.start for place in local[1:])]
-        got, expected = (number(float(one.flatten()[at]), 9) for one in (found.got, found.expected))
-        name = self.assignment.output.name
-        return Detail(
-            kind="wrong_values", wrong=int(wrong.sum()), total=int(block.stored.sum()),
-            message=f"Of {int(block.stored.sum()):,} elements that one program stores {int(wrong.sum()):,} are wrong: "
-            f"{name}[{', '.join(map(str, index))}] is {got}, expected {expected}.",
-            hint="All smaller cases came out right. Does an index, a stride or a branch depend on the size? An index "
-                 "beyond 2,147,483,647 needs tl.int64.")
+        said = f"Of {int(block.stored.sum()):,} elements that one program stores {int(wrong.sum()):,} are wrong"
+        return _wrong(said, self.assignment, found, wrong, (block.rows.start, block.columns.start)[: wrong.ndim])
 
 
 def _meet(one: slice, other: slice) -> bool:

@@ -183,9 +183,11 @@ class _Planner:
         self, request: messages.Load | messages.PlanCall, file: int
     ) -> Loaded | messages.Planned | Refused | Absent | Failed | Lost:
         assert self._conversation is not None
+        # A plan is of two calls.
+        seconds = self._call_seconds * (2 if isinstance(request, messages.PlanCall) else 1)
         reply = self._conversation.ask(
             request.model_copy(update={"seq": self._conversation.next_seq()}), messages.PLANNER_REPLY,
-            seconds=max(0.0, min(self._call_seconds, self._until - time.monotonic())), descriptors=[file])
+            seconds=max(0.0, min(seconds, self._until - time.monotonic())), descriptors=[file])
         if isinstance(reply, Loaded | messages.Planned):
             self._found.skipped += [one for one in reply.skipped if one not in self._found.skipped]
         return reply

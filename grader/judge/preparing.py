@@ -162,6 +162,9 @@ class Preparing:
             if isinstance(found, Lost):
                 self._lost = USED_UP if self._allowance.left <= 0 else found
                 return self._lost
+            if any(isinstance(one, Problem) and one.why == "no_turn" for one in found):
+                self._lost = USED_UP
+                return self._lost
             for (key, _, _), one in zip(some, found, strict=True):
                 if isinstance(one, Fits):
                     self._fitting[key] = one

@@ -97,10 +97,9 @@ class Simulation:
     def inspect(
         self, assignment: Assignment, plan: Plan, watch: Watch, *, operations: int,
         memory: Mapping[str, HostTensor] | None = None,
-    ) -> messages.Simulated | None:
+    ) -> messages.Simulated | CannotSimulate | Exhausted | Lost:
         """Runs a part of the plan's first call, with at most so many operations, on `memory` by parameters' names, or
-        on zeros that take none. Returns what is asked for of it; None where a simulator cannot run it, or not in time.
-        Raises InfrastructureError."""
+        on zeros that take none. Returns what is asked for of it. Raises InfrastructureError."""
         sizes = {buffer.given: buffer.bytes for buffer in plan.buffers if buffer.given}
         zeros: list[int] = []
         try:
@@ -109,7 +108,7 @@ class Simulation:
             reply, _ = self._ask(
                 assignment, plan, zeros if memory is None else [memory[name].descriptor for name in sizes],
                 sum(sizes.values()), operations=operations, watch=watch)
-            return reply if isinstance(reply, messages.Simulated) else None
+            return reply
         finally:
             for file in zeros:
                 os.close(file)

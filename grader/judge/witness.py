@@ -120,7 +120,8 @@ class Witness:
     ) -> list[Finding]:
         """What an answer rests on that is right in one order of lanes, elements or programs and wrong in another one
         that is allowed. Looked for where a run has something to order, until some cases came out right either way."""
-        found = [one for one in ran.findings if isinstance(one, Race | Undefined) and not one.certain]
+        found = [one for one in ran.findings if (isinstance(one, Unwritten) and not one.given)
+                 or (isinstance(one, Race | Undefined) and not one.certain)]
         if not found or not self._orders or ran.output.numel() == 1 or not right(ran):
             return []
 
@@ -187,10 +188,12 @@ class Witness:
 
 
 
-def _chance(found: Race | Undefined) -> Undefined:
+def _chance(found: Race | Undefined | Unwritten) -> Undefined:
     """What an answer was seen to rest on."""
     if isinstance(found, Undefined):
         return found.model_copy(update={"certain": True})
+    if isinstance(found, Unwritten):
+        return Undefined(what="fresh", kernel=found.kernel, line=found.line, tensor=found.tensor)
     return Undefined(what="programs", kernel=found.kernel, line=found.line, tensor=found.tensor, given=found.given,
                      element=found.element, programs=list(found.programs))
 

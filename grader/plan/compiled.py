@@ -55,11 +55,11 @@ class Problem(Shaped):
     """A kernel that the compiler gave up on.
 
     "shared_memory": a program needs more of it than the target has, `shared` bytes; "malformed": a text that no planner
-    of ours writes; "compiler" and "assembler" (ptxas) refuse it; "too_slow": it would have taken too long; "crash": the
-    compiler's process ended.
+    of ours writes; "compiler" and "assembler" (ptxas) refuse it; "too_slow": it would have taken too long; "no_turn":
+    all of them together would have; "crash": the compiler's process ended.
     """
 
-    why: Literal["shared_memory", "malformed", "compiler", "assembler", "too_slow", "crash"] = "compiler"
+    why: Literal["shared_memory", "malformed", "compiler", "assembler", "too_slow", "no_turn", "crash"] = "compiler"
     message: Text
     line: Annotated[int, Field(ge=0)] = 0
     shared: Size = 0

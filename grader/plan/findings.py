@@ -115,6 +115,7 @@ class EmptyGrid(Shaped):
 Undefinable = Literal[
     "lanes", "reorder", "hint", "pipeline", "index", "reduction", "programs", "ticket",
     "descriptor", "unwaited", "visible", "barrier", "warp", "relaxed", "tuner",
+    "spin", "assume", "fresh",
 ]  # fmt: skip
 """What a kernel may leave to chance: see `Undefined`."""
 
@@ -133,7 +134,8 @@ class Undefined(Shaped):
     that has not waited for it, and which that launch started ahead of its end (`unwaited`) or not (`visible`);
     `barrier`: what another lane stored is read without one, in a program of several warps, or of one (`warp`);
     `relaxed`: atomics that order nothing are relied on; `tuner`: configurations that are tried on the same buffers,
-    which the kernel adds to.
+    which the kernel adds to; `spin`: a loop that waits by plain loads, and that a compiler takes out; `assume`: a
+    tl.assume that does not hold. `fresh`: what nothing has written is read, and the answer depends on it.
 
     `tensor`, `element` and `programs` are what it concerns, as far as there is one.
     """

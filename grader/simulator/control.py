@@ -97,6 +97,8 @@ def _for(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | 
 
 
 def _while(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | None) -> list[Value]:
+    if op.vanishes:
+        machine.findings.undefined(machine.place(), "spin")
     (before,), (after,) = op.regions
     carried, results = list(values), None
     active = np.ones(machine.count, bool) if active is None else active
@@ -315,8 +317,9 @@ def _printed(machine: Machine, op: Op, values: list[Any], prefix: str, active: A
                 yield f"{head}{at}{prefix}{lanes[index]}\n"
 
 
-def _nothing(*_: Any) -> None:
-    return None
+def _assume(machine: Machine, _: Op, values: list[Any], __: Env, active: Array | None) -> None:
+    if not (values[0] if active is None else values[0] | ~active).all():
+        machine.findings.undefined(machine.place(), "assume")
 
 
 def _barrier(machine: Machine, *_: Any) -> None:
@@ -350,6 +353,6 @@ RUNS: dict[str, Callable[..., Any]] = {
     "tt.print": _print, "tt.load": load, "tt.store": store, "tt.atomic_rmw": atomic, "tt.atomic_cas": compare_and_swap,
     "tt.make_tensor_ptr": make_block, "tt.make_tensor_descriptor": make_block, "tt.advance": advance,
     "tt.descriptor_load": load_block, "tt.descriptor_store": store_block, "tt.descriptor_reduce": reduce_block,
-    "gpu.barrier": _barrier, "ttg.barrier": _barrier, "llvm.intr.assume": _nothing,
+    "gpu.barrier": _barrier, "ttg.barrier": _barrier, "llvm.intr.assume": _assume,
 }  # fmt: skip
 MADE: dict[str, Callable[[Op], Callable[..., Any]]] = {"tt.elementwise_inline_asm": _assembly}

@@ -71,7 +71,10 @@ def run(
             return Exhausted(seq=0, what="memory")
         if any([plan.buffers[number].bytes for number in given] != [one.size for one in each] for each in memories):
             return CannotSimulate(seq=0, operation="given buffers of other sizes")
-        buffers = [_temporary(number, 0 if each.given else each.bytes) for number, each in enumerate(plan.buffers)]
+        # In any other order memory that nothing has written may hold something else, too.
+        byte = UNWRITTEN if mode.order is None or mode.order else 0
+        buffers = [_temporary(number, 0 if each.given else each.bytes, byte)
+                   for number, each in enumerate(plan.buffers)]
         calls = plan.calls()[: len(memories)]
         for position, step in enumerate([plan.setup, *calls]):
             # Findings of the calls before were reported with those calls.
@@ -118,8 +121,8 @@ def _simulated(findings: Findings, budget: Budget, meter: Meter | None) -> Simul
         launched=[] if meter is None else meter.launched(), touched=[] if meter is None else meter.touched())
 
 
-def _temporary(number: int, size: int) -> Buffer:
-    return Buffer(number, np.full(size, UNWRITTEN, np.uint8), np.zeros(size, np.uint8))
+def _temporary(number: int, size: int, byte: int) -> Buffer:
+    return Buffer(number, np.full(size, byte, np.uint8), np.zeros(size, np.uint8))
 
 
 def _view(view: View, buffers: list[Buffer]) -> tuple[Array, Array | None]:

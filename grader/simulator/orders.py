@@ -159,6 +159,18 @@ def gather(op: Op) -> Run:
     return run
 
 
+def _vanishes(loop: Op) -> bool:
+    """Whether a loop does nothing but look at one place by a plain load until it holds something else: a compiler may
+    take such a loop to end, and then nothing of it is left ("Forward progress" in the LLVM Language Reference)."""
+    inner = [op for region in loop.regions for op in walk(region)]
+    loads = [op for op in inner if op.name == "tt.load"]
+    made = {value for op in inner for value in op.results} | {
+        value for region in loop.regions for block in region for value in block.arguments}
+    plain = all("isVolatile = true" not in op.body and made.isdisjoint(op.operands[:1]) for op in loads)
+    idle = all(op.name == "tt.load" or op.pure is not None or op.name in ("scf.condition", "scf.yield") for op in inner)
+    return bool(loads) and plain and idle and not loop.results
+
+
 _OPEN: dict[str, Callable[[Op], Run | None]] = {
     "tt.gather": gather, "tt.cat": reordered, "tt.reshape": reordered}
 
@@ -173,6 +185,7 @@ def settle(functions: dict[str, Function]) -> None:
         for op in ops:
             if op.name == "scf.for":
                 op.early = _early(op)
+            op.vanishes = op.name == "scf.while" and _vanishes(op)
             made = _OPEN.get(op.name)
             run = None if made is None else made(op)
             if run is not None and not set(op.results) <= reduced - others:

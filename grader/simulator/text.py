@@ -47,6 +47,8 @@ class Op:
     run: Callable[..., Any] | None = None
     # Of a loop: its loads that may be made rounds ahead.
     early: set[Op] = field(default_factory=set)
+    # Of a loop: whether a compiler takes it out.
+    vanishes: bool = False
 
     def attribute(self, name: str, default: str | None = None) -> str:
         """An attribute's text: `axis = 1 : i32` gives `1`."""

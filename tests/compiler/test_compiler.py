@@ -60,7 +60,7 @@ def test_kernels_that_take_too_long_are_too_slow_in_all(at_once: int) -> None:
     # Each by itself would have a minute of processor time, and all of them more than a test has.
     found = outcomes([COPY, *[ENDLESS] * 8, COPY], at_once=at_once, in_all=8.0)
     assert isinstance(found[0], Binary)
-    assert [one.why for one in found[1:9] if isinstance(one, Problem)] == ["too_slow"] * 8
+    assert [one.why for one in found[1:9] if isinstance(one, Problem)] == ["no_turn"] * 8
 
 
 def test_whether_a_kernel_fits_is_known_without_its_machine_code() -> None:

@@ -11,6 +11,7 @@ import triton
 import triton.language as tl
 
 from grader.plan.device import TARGETS
+from grader.plan.findings import Undefined
 from grader.plan.messages import Exhausted
 from grader.plan.plan import Buffer, Launch, Plan
 from grader.simulator.machine import Mode
@@ -255,3 +256,28 @@ def test_a_launch_is_made_twice_where_that_is_asked_for(twice: tuple[int, ...]) 
         launch.model_copy(update={"arguments": [launch.arguments[0]] * 2})]})
     run(plan, memories[:1], twice=twice)
     assert (x == 1 + len(twice)).all()
+
+
+@triton.jit
+def waiting_kernel(arrived_ptr, out_ptr, n, HOW: tl.constexpr):
+    tl.atomic_add(arrived_ptr, 1)
+    if HOW == "plain":
+        while tl.load(arrived_ptr) < n:
+            pass
+    elif HOW == "volatile":
+        while tl.load(arrived_ptr, volatile=True) < n:
+            pass
+    else:
+        at = 0
+        while tl.load(arrived_ptr + at) > n:
+            at += 1
+    tl.assume(n > 4)
+    tl.store(out_ptr + tl.program_id(0), 1.0)
+
+
+@pytest.mark.parametrize(("how", "n", "told"), [
+    ("plain", 8, ["spin"]), ("volatile", 8, []), ("search", 8, []), ("volatile", 4, ["assume"])])
+def test_a_loop_that_a_compiler_takes_out_and_what_does_not_hold(how: str, n: int, told: list[str]) -> None:
+    arrived = torch.zeros(8, dtype=torch.int32)
+    seen = found(simulate(waiting_kernel, (n,), arrived, poison(8), n, HOW=how))
+    assert [one.what for one in seen if isinstance(one, Undefined)] == told

@@ -58,12 +58,13 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
         return Summary(f"Right in all {plural(len(cases), 'case')}.")
     first = next((c for c in deciding if c.stage == "source"), deciding[0])
     detail = _detail(first)
-    if verdict == "needs_gpu":
+    if verdict == "needs_gpu" and first.stage == "case":
         return Summary(
             f"{len(deciding)} of {plural(len(cases), 'case')} can be judged on a GPU alone; first {first.case}: "
             f"{detail.message}", detail.hint)
     # Where the grader failed, the sizes of its cases tell nothing, and may not even be known.
-    if verdict == "infrastructure_error" or first.stage != "case" or any(c.outcome == "not_run" for c in cases):
+    alone = verdict in ("needs_gpu", "infrastructure_error") or first.stage != "case"
+    if alone or any(c.outcome == "not_run" for c in cases):
         return Summary(detail.message, detail.hint)
     deciding = [c for c in deciding if c.stage == "case"]
     if detail.kind in SAID_ONCE and len(deciding) == len(cases) and len({_detail(c).message for c in deciding}) == 1:

@@ -76,6 +76,20 @@ WORDS: dict[Undefinable, Words] = {
         "multiple of 16 bytes.",
         "Use a descriptor where every stride but the last is a multiple of 16 bytes, and tl.load and tl.store with a "
         "mask for other sizes."),
+    "spin": Words(
+        "undefined",
+        "The loop{line} waits for other programs by a plain load: a compiler takes such a loop out, and on a GPU "
+        "nothing waits.",
+        "Load with volatile=True or by an atomic, or let the next launch do what comes after all programs."),
+    "assume": Words(
+        "undefined",
+        "What tl.assume says{line} does not hold, and a compiler builds on it: on a GPU the kernel may do anything.",
+        "Assume only what holds for every size, 1 and primes among them, or leave tl.assume out."),
+    "fresh": Words(
+        "undefined",
+        "The load{line} reads elements of {tensor} that nothing has written, and the answer depends on what happens to "
+        "be there.",
+        "Allocate it with torch.zeros or torch.full, or mask the load."),
     "visible": Words(
         None,
         "The load{line} reads what the launch before stores to {tensor}, and {kernel}, launched with launch_pdl=True, "
