@@ -58,6 +58,9 @@ def _checked(
         checks += [attempt.check(case, seed=seed) for case in small]
         if decisive(checks)[0] is None:
             checks += [attempt.check(case, seed=seed) for case in assignment.cases_for("cpu") if case not in small]
+    if decisive(checks)[0] is None:
+        # What is wrong at sizes that only a GPU runs.
+        checks.append(attempt.compiles())
     return explain_assignment(assignment, checks), checks
 
 

@@ -194,11 +194,13 @@ class _Planner:
 
 
 def _read(file: int, reply: messages.Planned) -> Plan | Lost:
-    """The plan, of whose fields none but their shapes is looked at yet."""
+    """The plan, of which shapes of fields are looked at, and whether Triton may see its kernels."""
     if reply.bytes > PLAN_BYTES:
         return Lost("protocol", f"a plan of {reply.bytes:,} bytes")
     try:
-        return read_plan(os.pread(file, reply.bytes, 0))
+        plan = read_plan(os.pread(file, reply.bytes, 0))
+        check_kernels(plan.kernels)
+        return plan
     except Malformed as malformed:
         return _malformed(malformed)
 
@@ -229,9 +231,11 @@ def _asked(outcome: Plan | Unplanned, file: int) -> list[Kernel]:
     if not isinstance(outcome, Refused | Failed) or not 0 < outcome.asked <= PLAN_BYTES:
         return []
     try:
-        return messages.Kernels.model_validate_json(os.pread(file, outcome.asked, 0)).kernels
-    except (ValueError, RecursionError):
+        kernels = messages.Kernels.model_validate_json(os.pread(file, outcome.asked, 0)).kernels
+        check_kernels(kernels)
+    except (ValueError, RecursionError, Malformed):
         return []
+    return kernels
 
 
 def _canonical(kernels: Sequence[Kernel], texts: Mapping[str, str]) -> list[Kernel]:
