@@ -34,6 +34,10 @@ _MOST_MESSAGE = 4000
 MOST_AT_ONCE = 8
 # Elements of a tensor for each thread, from which on a kernel is compiled to see whether it can be.
 MOST_FOR_A_THREAD = 64
+# Elements of a tensor of 64 bits, of which two lie in shared memory at a time where layouts are exchanged. Products
+# keep several stages there.
+FITS_ANYWHERE = 8192
+_PRODUCT = re.compile(r"tt\.(?:dot|descriptor)")
 _TENSOR = re.compile(r"tensor<(\d{1,9}(?:x\d{1,9}){0,7})x")
 _TOO_SLOW = Problem(why="too_slow", message="the compiler takes too long: is a block of the kernel very large?")
 _NO_TURN = Problem(why="no_turn", message="the submission's kernels take the compiler too long in all")
@@ -96,8 +100,8 @@ def _canonical(text: str, target: str) -> str:
 
 
 def _at_once() -> int:
-    # A lane without a GPU is one core of as few as two; beside a GPU there are more, and one lane.
-    return max(1, min(MOST_AT_ONCE, len(os.sched_getaffinity(0)) - 2))
+    # Two also where a lane is one core of two: one submission alone is done sooner, a class takes as long.
+    return max(2, min(MOST_AT_ONCE, len(os.sched_getaffinity(0)) - 2))
 
 
 def compile_kernel(kernel: Kernel, target: str, *, text: bool = False) -> Binary | Problem:
@@ -120,9 +124,11 @@ def compile_kernel(kernel: Kernel, target: str, *, text: bool = False) -> Binary
 
 def fit_kernel(kernel: Kernel, target: str) -> Fits | Problem:
     """Whether the target can start a kernel. Machine code is made only where there is so much for each thread that the
-    compiler may give up on it."""
-    found = [prod(map(int, sizes.split("x"))) for sizes in set(_TENSOR.findall(kernel.ttir))]
-    if max(found, default=1) > MOST_FOR_A_THREAD * 32 * kernel.options.num_warps:
+    compiler may give up on it, and nothing where there is too little to fill any target's shared memory."""
+    largest = max((prod(map(int, sizes.split("x"))) for sizes in set(_TENSOR.findall(kernel.ttir))), default=1)
+    if largest <= FITS_ANYWHERE and not _PRODUCT.search(kernel.ttir):
+        return Fits(shared=0)
+    if largest > MOST_FOR_A_THREAD * 32 * kernel.options.num_warps:
         made = compile_kernel(kernel, target)
         return made if isinstance(made, Problem) else Fits(shared=made.facts.shared)
     try:

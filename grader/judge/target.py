@@ -40,9 +40,13 @@ class Target:
     def look_at_large(
         self, cases: Sequence[Case], simulation: Simulation, draws: Draws, source: str
     ) -> list[Look]:
-        """What a simulator sees of cases that it cannot run whole. Raises InfrastructureError."""
+        """What a simulator sees of cases that it cannot run whole, of several of the same sizes of the first. Raises
+        InfrastructureError."""
+        by_sizes: dict[tuple[int, ...], Case] = {}
+        for case in cases:
+            by_sizes.setdefault(tuple(case.sizes.values()), case)
         return [look_at_large(self._assignment, case, self._plans[case.name], simulation, draws, source)
-                for case in cases if case.name in self._plans]
+                for case in by_sizes.values() if case.name in self._plans]
 
     def trouble(self, *, refuse: bool) -> Trouble | None:
         """The first case that the device cannot start, or that has foreign code where that is to `refuse`. Raises

@@ -47,7 +47,7 @@ def run_launch(
         findings.empty(EmptyGrid(kernel=kernel.name, line=launch.line, grid=launch.grid))
         return
     try:
-        program = prepare_program(kernel, counting=meter is not None and meter.counts)
+        program = prepare_program(kernel, counting=meter is not None and meter.counts_alone(kernel))
     except Located as error:
         raise Failed(kernel.name, error.line, error) from None
     machine: Machine | None = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.plan.plan import Launch
+from grader.plan.plan import Kernel, Launch
 from grader.plan.traffic import SECTOR, Access, Kind, Launched, Stored, Touched, Watch
 from grader.simulator.findings import Place
 from grader.simulator.memory import flat
@@ -64,6 +64,11 @@ class Meter:
     def counts(self) -> bool:
         """Whether what is moved matters, and not what it is."""
         return self._watch.programs > 0 or bool(self._watch.touched)
+
+    def counts_alone(self, kernel: Kernel) -> bool:
+        """Whether a kernel is to be run without what only its answer needs: where another run of it follows that is
+        for products alone, which take most of its time."""
+        return self.counts and (self._watch.touched != "output" or "tt.dot" in kernel.ttir)
 
     def forget(self) -> None:
         """Begins anew: what came before was another call, with other memory."""
