@@ -25,7 +25,7 @@ from threading import Event, Thread
 
 import torch
 
-from grader.judge import attempt, execution, inputs, preparing, simulation
+from grader.judge import attempt, execution, inputs, preparing, simulation, target
 from grader.judge.lane import close_lane, lane_zygote
 from grader.judge.timing.pool import Pool
 from grader.model.catalogue import ROOT, assignments
@@ -96,7 +96,8 @@ def _one_submission(device: str) -> Iterator[tuple[str, float]]:
         if seconds:
             yield f"– of which {name}", seconds
     if device == "cpu":
-        yield "– of which pytest and the rest", total - sum(spent.values())
+        parts = sum(seconds for name, seconds in spent.items() if not name.startswith("planning:"))
+        yield "– of which pytest and the rest", total - parts
     for name, result in graded.result.assignments.items():
         yield f"– {name}", result.seconds
     timings = [timing for result in graded.result.assignments.values() for timing in result.performance.timings]
@@ -112,9 +113,11 @@ def _clocked() -> Iterator[dict[str, float]]:
     """Adds up the seconds spent in the judge's steps while it is open."""
     steps = (
         (preparing.Preparing, "plan", "planning, planners' start and end included"),
-        (preparing.Preparing, "binaries", "compiling for the GPU"),
+        (preparing, "compile_kernels", "compiling for the GPU"),
+        (preparing, "canonical_texts", "planning: texts parsed and printed"),
         (simulation.Simulation, "run", "simulating, simulators' start included"),
         (attempt, "look_at_timed", "looking at a timed case, for its facts"),
+        (target.Target, "look_at_large", "looking at a part of large sizes"),
         (execution.Executors, "take", "starting executors"),
         (execution.Executor, "run", "kernels on the GPU"),
         (attempt, "answer_and_tolerance", "oracle"),
