@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import isfinite, prod
 from typing import Literal
 
-from grader.plan.device import MOST_GRID, Device
+from grader.plan.device import MOST_GRID, Device, resident
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import (
     CAST,
@@ -126,7 +126,18 @@ class NothingToCopy:
     failure: Literal["runtime_error"] = "runtime_error"
 
 
-Problem = GridTooLarge | TooMuchMemory | BeyondBuffer | HostMemory | NotOnTarget | NothingToCopy
+@dataclass(frozen=True)
+class TooManyTogether:
+    """A cooperative launch of more programs than the device holds at a time, whatever registers they take."""
+
+    kernel: str
+    line: Line
+    programs: int
+    most: int
+    failure: Literal["runtime_error"] = "runtime_error"
+
+
+Problem = GridTooLarge | TooManyTogether | TooMuchMemory | BeyondBuffer | HostMemory | NotOnTarget | NothingToCopy
 
 
 def check(
@@ -260,6 +271,11 @@ class _Check:
             most //= options.num_ctas if axis == "x" else 1
             if programs > most:
                 self._note(GridTooLarge(kernel.name, launch.line, axis, programs, most))
+        if options.launch_cooperative_grid:
+            each, _ = resident(self.device, self.device.warp_size * options.num_warps, 1, 0)
+            most = each * self.device.multi_processor_count
+            if prod(launch.grid) * options.num_ctas > most:
+                self._note(TooManyTogether(kernel.name, launch.line, prod(launch.grid), most // options.num_ctas))
         if self.device.major < HOPPER and options.num_ctas > 1:
             self._note(NotOnTarget(kernel.name, launch.line, "num_ctas", self.device.target))
         if self.device.major < HOPPER and options.launch_pdl:

@@ -20,6 +20,7 @@ from grader.plan.check import (
     NothingToCopy,
     NotOnTarget,
     Problem,
+    TooManyTogether,
     TooMuchMemory,
     check,
     foreign,
@@ -211,6 +212,15 @@ def test_an_option_of_later_gpus_is_a_mistake_on_an_earlier_one(option: Any, val
     plan = changed("kernels", 0, "options", option, to=value)
     assert problems(plan) == []
     assert problems(plan, target="sm_80") == [NotOnTarget("copy_kernel", 7, option, "sm_80")]
+
+
+def test_a_cooperative_launch_has_as_many_programs_as_the_device_holds() -> None:
+    together = changed("kernels", 0, "options", "launch_cooperative_grid", to=True)
+    launch = together["first"][2]
+    most = 132 * 2048 // 128
+    assert problems({**together, "first": [{**launch, "grid": [most, 1, 1]}]}) == []
+    assert [type(one) for one in problems({**together, "first": [{**launch, "grid": [most, 2, 1]}]})] == [
+        TooManyTogether]
 
 
 def test_each_problem_is_told_once_and_not_too_many() -> None:

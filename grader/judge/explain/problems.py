@@ -12,6 +12,7 @@ from grader.plan.check import (
     NothingToCopy,
     NotOnTarget,
     Problem,
+    TooManyTogether,
     TooMuchMemory,
 )
 
@@ -36,6 +37,11 @@ def _told(problem: Problem) -> tuple[str, str]:
                 f"The launch of {quoted(kernel)}{line} asks for {programs:,} programs along {axis}, where a GPU takes "
                 f"{most:,} at most.",
                 f"Let each program work on a larger block{swap}.")
+        case TooManyTogether(kernel=kernel, programs=programs, most=most):
+            return (
+                f"The launch of {quoted(kernel)}{line} asks for {programs:,} programs at a time "
+                f"(launch_cooperative_grid=True), where the GPU holds {most:,} at most.",
+                "Launch as many programs as it holds, and let each go on to further blocks in a loop.")
         case TooMuchMemory(bytes=size, most=most, on=on):
             has = f"the GPU has {_size(most)}" if on == "device" else f"it may take {_size(most)} of the host's memory"
             return (
