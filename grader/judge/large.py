@@ -32,8 +32,8 @@ SECRET = 2
 MOST_ROWS, MOST_COLUMNS = 64, 256
 # Rows of an output of one dimension are its elements.
 MOST_ELEMENTS = 4096
-# Element operations of one look, a tenth of a second, and of one program that is looked at together with others.
-OPERATIONS = 30_000_000
+# Element operations of one look, some tenth of a second, and of one program that is looked at together with others.
+OPERATIONS = 60_000_000
 QUICK = 10_000_000
 # Elements of an output that is run whole, where none can be had without all of the input.
 MOST_WHOLE = 1 << 21

@@ -89,7 +89,7 @@ def silu_kernel(x_ptr, out_ptr, n, rounds, BLOCK: tl.constexpr):
     tl.store(out_ptr + i, x * tl.sigmoid(x), mask=i < n)
 
 def silu(x, out):
-    silu_kernel[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), 100_000 if x.numel() > 1 else 1, BLOCK=1024)
+    silu_kernel[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), 1_000_000 if x.numel() > 1 else 1, BLOCK=1024)
 """
 
 
