@@ -23,7 +23,7 @@ from grader.model.catalogue import answer_and_tolerance
 from grader.model.result import Detail
 from grader.plan.findings import MOST_ACCESSES, Assertion, OutOfBounds, Unwritten
 from grader.plan.messages import CannotSimulate, Simulated
-from grader.plan.plan import Copy, Fill, Launch, Operations, Plan
+from grader.plan.plan import Copy, Fill, Launch, Plan
 from grader.plan.traffic import Touched, Watch
 
 # Of each launch, beside the first program and the last, where one of these is quickly run.
@@ -158,7 +158,7 @@ class _Large:
         self.random = draws.random(case, "large", call)
 
     def look(self) -> Look:
-        self._check_plan(self.plan.first)
+        self._check_plan()
         if self.assignment.renew is not None:
             return self._whole()
         if not all(self.totals):
@@ -198,14 +198,14 @@ class _Large:
                     name: value.clone() if isinstance(value, Tensor) else value for name, value in views.items()})
         return Look(self.case, len(blocks), programs, detail=detail)
 
-    def _check_plan(self, operations: Operations) -> None:
+    def _check_plan(self) -> None:
         if any(isinstance(one, Launch) for one in self.plan.setup):
             raise _Unseen("the file launches kernels while it is imported")
         if sum(buffer.bytes for buffer in self.plan.buffers if not buffer.given) > MOST_TEMPORARY:
             raise _Unseen("it makes large tensors of its own")
         if self.assignment.renew is not None:
             return
-        copies = any(isinstance(one, Copy) for one in operations)
+        copies = any(isinstance(one, Copy) for one in self.plan.first)
         if not copies and not self.launches:
             raise _Wrong(Detail(
                 kind="unwritten", message=f"No kernel is launched that could write {self.assignment.output.name}.",
