@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,10 +31,17 @@ class AssemblerError(Exception):
     """ptxas gave up; the text is what it says."""
 
 
-def canonical(text: str, capability: int) -> str:
-    """A kernel's text as Triton prints it once it has parsed it, attributes each in its own place: what a reader of
-    text and a compiler read differently is gone. Raises Malformed for a text that Triton does not take."""
-    return str(_parsed(text, make_backend(GPUTarget("cuda", capability, 32))))
+def canonical(texts: Sequence[str], capability: int) -> list[str]:
+    """Kernels' texts as Triton prints what it has parsed, attributes each in its own place: what a reader of text and a
+    compiler read differently is gone. "" for a text that Triton does not take."""
+    context = _context(make_backend(GPUTarget("cuda", capability, 32)))
+    printed = []
+    for text in texts:
+        try:
+            printed.append(str(_parsed(text, context)))
+        except Malformed:
+            printed.append("")
+    return printed
 
 
 def without_checks(text: str) -> str:
@@ -55,7 +62,7 @@ class Stages:
         backend = make_backend(GPUTarget("cuda", capability, 32))
         self.options = backend.parse_options(kernel.options.model_dump())
         self._capability = capability
-        self._module = _parsed(kernel.ttir if kernel.options.debug else without_checks(kernel.ttir), backend)
+        self._module = _parsed(kernel.ttir if kernel.options.debug else without_checks(kernel.ttir), _context(backend))
         self._stages: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
         backend.add_stages(self._stages, self.options, Language.TRITON)
         self.metadata: dict[str, Any] = {"num_warps": self.options.num_warps}
@@ -94,10 +101,14 @@ def to_ptx(kernel: Kernel, capability: int) -> tuple[str, dict[str, Any]]:
                  "launch_pdl": options.launch_pdl}
 
 
-def _parsed(text: str, backend: Any) -> Any:
+def _context(backend: Any) -> Any:
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
+    return context
+
+
+def _parsed(text: str, context: Any) -> Any:
     with _file(text) as path:
         try:
             module = ir.parse_mlir_module(path, context)

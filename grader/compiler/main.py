@@ -33,7 +33,7 @@ _MOST_PRINTED = 8 << 20
 _MOST_MESSAGE = 4000
 MOST_AT_ONCE = 8
 # Elements of a tensor for each thread, from which on a kernel is compiled to see whether it can be.
-MOST_FOR_A_THREAD = 64
+MOST_FOR_A_THREAD = 128
 # Elements of a tensor of 64 bits, of which two lie in shared memory at a time where layouts are exchanged. Products
 # keep several stages there.
 FITS_ANYWHERE = 8192
@@ -85,18 +85,15 @@ def serve(channel: frames.Channel) -> None:
 def _answer(request: messages.Compile | messages.Canonicalise, contents: bytes) -> bytes:
     if isinstance(request, messages.Canonicalise):
         texts = messages.Texts.model_validate_json(contents).texts
-        return messages.Texts(texts=[_canonical(text, request.target) for text in texts]).model_dump_json().encode()
+        return messages.Texts(texts=canonical(texts, _capability(request.target))).model_dump_json().encode()
     wanted = messages.Kernels.model_validate_json(contents)
     return _joined(compile_kernels(
         wanted.kernels, request.target, request.seconds, _at_once(), in_all=request.in_all, text=request.ptx,
         fitting=wanted.fitting))
 
 
-def _canonical(text: str, target: str) -> str:
-    try:
-        return canonical(text, int(target.removeprefix("sm_")))
-    except Malformed:
-        return ""
+def _capability(target: str) -> int:
+    return int(target.removeprefix("sm_"))
 
 
 def _at_once() -> int:
@@ -107,7 +104,7 @@ def _at_once() -> int:
 def compile_kernel(kernel: Kernel, target: str, *, text: bool = False) -> Binary | Problem:
     """Machine code for a target such as `sm_90`, with its PTX if the `text` is wanted. What Triton's compiler has to
     say goes to stderr."""
-    capability = int(target.removeprefix("sm_"))
+    capability = _capability(target)
     try:
         read_kernel(kernel)
         ptx, metadata = to_ptx(kernel, capability)
@@ -133,7 +130,7 @@ def fit_kernel(kernel: Kernel, target: str) -> Fits | Problem:
         return made if isinstance(made, Problem) else Fits(shared=made.facts.shared)
     try:
         read_kernel(kernel)
-        stages = Stages(kernel, int(target.removeprefix("sm_")))
+        stages = Stages(kernel, _capability(target))
         stages.run("ttir", "ttgir")
         shared = stages.shared_memory()
         _check_shared(shared, target)

@@ -198,8 +198,18 @@ def place_for(device: Any, pinned: Any, like: torch.Tensor | None = None) -> Pla
 def _allocate(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], constant: Constant) -> Handle:
     like = next((a for a in args if isinstance(a, torch.Tensor)), None)
     place = place_for(kwargs.pop("device", None), kwargs.pop("pin_memory", False), like)
-    made = func(*tree_map(_plain, args), **kwargs, device=_META)
+    if like is not None and func._schema.name.endswith("_like"):
+        made = _like(like, kwargs.get("dtype"), kwargs.get("memory_format"))
+    else:
+        made = func(*tree_map(_plain, args), **kwargs, device=_META)
     return _new(made, place, constant)
+
+
+def _like(source: torch.Tensor, dtype: torch.dtype | None, memory_format: torch.memory_format | None) -> torch.Tensor:
+    """What `torch.empty_like` makes on the meta device. That is Python there, and its first call imports sympy: a third
+    of a second for each planner."""
+    dense = _plain(source).clone(memory_format=memory_format or torch.preserve_format)
+    return torch.empty_strided(dense.shape, dense.stride(), dtype=dtype or source.dtype, device=_META)
 
 
 def _new(made: torch.Tensor, place: Place, constant: Constant | None) -> Handle:
@@ -358,7 +368,7 @@ def _to_copy(source: torch.Tensor, *, dtype: Any = None, device: Any = None, mem
         return replica
     if place != was and not session().copies:
         session().refuse("copy", operators.readable(_outermost("_to_copy")))
-    made = torch.empty_like(_plain(source), dtype=dtype, memory_format=memory_format or torch.preserve_format)
+    made = _like(source, dtype, memory_format)
     _allow_copy(source, made, "_to_copy")
     return _copied(source, made, place)
 

@@ -112,18 +112,20 @@ class Meter:
         key = (access, machine.line(), source.name[:NAME])
         if self._watch.touched:
             for program in now.asked:
-                now.touched.setdefault((key, program), []).append(np.unique(index[owners == program + 1]) * size)
+                now.touched.setdefault((key, program), []).append(_distinct(index[owners == program + 1]) * size)
         if key not in now.sums:
             if len(now.sums) >= MOST_ACCESSES:
                 return
             now.sums[key] = _Sums(source.buffer.given, size)
+        if not self._watch.programs:
+            return
         sums = now.sums[key]
         lanes = (machine.count if active is None else int(active.sum())) * prod(shape)
         sums.lanes += lanes
         sums.masked += lanes - index.size
         owned = owners.astype(np.int64) << 38
-        sums.needed += _different(owned + index) * size
-        sums.moved += _different(owned + index * size // SECTOR) * SECTOR
+        sums.needed += _distinct(owned + index).size * size
+        sums.moved += _distinct(owned + index * size // SECTOR).size * SECTOR
 
     def _remember(self, machine: Machine, begin: Array, owners: Array) -> None:
         at: Array = np.searchsorted(self._stores, begin)
@@ -166,21 +168,18 @@ class Meter:
         told = []
         for number, one, (key, program) in found[:MOST_TOUCHED]:
             if key in one.sums:
-                runs = _runs(np.unique(np.concatenate(one.touched[key, program])), one.sums[key].size)
+                runs = _runs(_distinct(np.concatenate(one.touched[key, program])), one.sums[key].size)
                 told.append(Touched(
                     launch=number, program=program, access=key[0], tensor=key[2], given=one.sums[key].given[:NAME],
                     runs=runs[:MOST_RUNS], all=len(runs) <= MOST_RUNS))
         return told
 
 
-def _different(keys: Array) -> int:
-    """How many different keys there are; mostly they ascend."""
-    if not keys.size:
-        return 0
-    steps = np.diff(keys)
-    if (steps < 0).any():
-        steps = np.diff(np.sort(keys))
-    return 1 + int((steps != 0).sum())
+def _distinct(keys: Array) -> Array:
+    """The different keys, ascending. They mostly ascend already, which `np.unique` has no use for."""
+    if (keys[1:] < keys[:-1]).any():
+        keys = np.sort(keys)
+    return keys[np.append(True, keys[1:] != keys[:-1])] if keys.size else keys
 
 
 def _runs(begins: Array, size: int) -> list[tuple[int, int, int, int]]:

@@ -93,12 +93,10 @@ def test_a_canonical_text_shows_what_a_dictionary_of_attributes_hides() -> None:
     """MLIR lets the dictionary override what stands at an attribute's own place: a text was read as one program and
     compiled as another."""
     assert not read_text(HIDDEN).foreign
-    text = machine_code.canonical(HIDDEN, 90)
+    text, nothing = machine_code.canonical([HIDDEN, "none"], 90)
     assert "tt.get_program_id y" in text and "axis" not in text
     assert [one.text for one in read_text(text).foreign] == ["trap;"]
-    assert machine_code.canonical(text, 90) == text
-    with pytest.raises(Malformed):
-        machine_code.canonical("none", 90)
+    assert machine_code.canonical([text], 90) == [text] and not nothing
 
 
 def test_the_checks_of_a_text_leave_no_trace_in_its_machine_code() -> None:
