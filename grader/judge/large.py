@@ -102,18 +102,21 @@ def _all_of(
 ) -> Look:
     """Runs all of a case whose elements each take all of the input."""
     programs = sum(prod(one.grid) for one in plan.calls()[-1] if isinstance(one, Launch))
-    inputs = [draws.inputs(case, number) for number in range(len(plan.calls()))]
-    ran = simulation.run(assignment, case, plan, inputs)
-    if isinstance(ran, CannotSimulate):
-        return Look(case, detail=explain_stop(assignment, source, ran))
-    if not isinstance(ran, Ran):
-        return Look(case, unseen=SLOW)
-    found = compare(ran.output, *answer_and_tolerance(assignment, inputs[-1]), ran.unwritten)
-    detail = explain_findings(assignment, source, ran.findings)
-    if detail is None and not found.passed:
-        # What the values look like, small cases show sooner.
-        detail = _wrong(f"{found.count:,} of {found.total:,} elements are wrong", assignment, found, found.wrong)
-    return Look(case, programs, programs, detail=detail)
+    for call in range(len(plan.calls())):
+        inputs = [draws.inputs(case, number) for number in range(call + 1)]
+        ran = simulation.run(assignment, case, plan, inputs)
+        if isinstance(ran, CannotSimulate):
+            return Look(case, detail=explain_stop(assignment, source, ran))
+        if not isinstance(ran, Ran):
+            return Look(case, unseen=SLOW)
+        found = compare(ran.output, *answer_and_tolerance(assignment, inputs[-1]), ran.unwritten)
+        detail = explain_findings(assignment, source, ran.findings)
+        if detail is None and not found.passed:
+            # What the values look like, small cases show sooner.
+            detail = _wrong(f"{found.count:,} of {found.total:,} elements are wrong", assignment, found, found.wrong)
+        if detail is not None:
+            return Look(case, detail=detail)
+    return Look(case, programs, programs)
 
 
 def _wrong(
@@ -165,7 +168,8 @@ class _Large:
             raise _Unseen("it launches no program")
         # A program may have a large part of the work.
         chosen = [[self.random.randrange(total)] for total in self.totals]
-        seen = self._simulated(Watch(chosen=chosen, touched="output"), None)
+        # Products come on top where the answer is computed.
+        seen = self._simulated(Watch(chosen=chosen, touched="output"), None, OPERATIONS // 2)
         several = seen.operations <= QUICK
         if several:
             chosen = [sorted({*(self.random.randrange(total) for _ in range(SECRET)), 0, total - 1})
@@ -232,9 +236,11 @@ class _Large:
         return Look(self.case, programs, programs, detail=None if found.passed else self._wrong(
             found, found.wrong, every))
 
-    def _simulated(self, watch: Watch, memory: Mapping[str, HostTensor] | None) -> Simulated:
+    def _simulated(
+        self, watch: Watch, memory: Mapping[str, HostTensor] | None, operations: int = OPERATIONS
+    ) -> Simulated:
         """What a simulator sees of the programs that are chosen."""
-        seen = self.simulation.inspect(self.assignment, self.plan, watch, operations=OPERATIONS, memory=memory)
+        seen = self.simulation.inspect(self.assignment, self.plan, watch, operations=operations, memory=memory)
         if isinstance(seen, CannotSimulate):
             raise _Wrong(explain_stop(self.assignment, self.source, seen))
         if not isinstance(seen, Simulated):

@@ -23,7 +23,7 @@ from grader.simulator.launch import Failed, run_launch
 from grader.simulator.machine import AS_WRITTEN, Budget, Earlier, Limit, Mode
 from grader.simulator.meter import Meter
 from grader.simulator.pointers import Buffer
-from grader.simulator.types import Array, encode, rounding
+from grader.simulator.types import Array, encode, rounding, zeros
 
 MOST_BYTES = 2 << 30
 """Of all temporaries of a plan."""
@@ -83,7 +83,7 @@ def run(
                 meter.forget()
             for number, raw in zip(given, memories[max(0, position - 1)], strict=True):
                 name = plan.buffers[number].given
-                buffers[number] = Buffer(number, raw, np.zeros(raw.size, np.uint8) if name in outputs else None, name)
+                buffers[number] = Buffer(number, raw, zeros(raw.size, np.uint8) if name in outputs else None, name)
             earlier = Earlier()
             for operation in step:
                 budget.left -= 10_000
@@ -122,7 +122,7 @@ def _simulated(findings: Findings, budget: Budget, meter: Meter | None) -> Simul
 
 
 def _temporary(number: int, size: int, byte: int) -> Buffer:
-    return Buffer(number, np.full(size, byte, np.uint8), np.zeros(size, np.uint8))
+    return Buffer(number, np.full(size, byte, np.uint8), zeros(size, np.uint8))
 
 
 def _view(view: View, buffers: list[Buffer]) -> tuple[Array, Array | None]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.simulator.pointers import Source
 from grader.simulator.ramps import Lanes
-from grader.simulator.types import Array, bits
+from grader.simulator.types import Array, bits, zeros
 
 if TYPE_CHECKING:
     from grader.simulator.machine import Machine
@@ -22,7 +22,7 @@ class Shadow:
 
     def __init__(self, elements: int, size: int) -> None:
         self.size = size
-        self.writer = np.zeros(elements, np.int32)
+        self.writer = zeros(elements, np.int32)
         self.atomic: Array | None = None
         self.reader: Array | None = None
         self.another: Array | None = None
@@ -37,7 +37,7 @@ class Shadow:
     def stored_by(self, index: Lanes, numbers: Array, barrier: int) -> None:
         """Lanes of these numbers store at an index."""
         if self.lanes is None:
-            self.lanes, self.when = np.zeros_like(self.writer), np.zeros_like(self.writer)
+            self.lanes, self.when = (zeros(self.writer.size, np.int32) for _ in range(2))
         index.put(self.lanes, numbers)
         index.put(self.when, barrier)
 
@@ -85,7 +85,7 @@ class Shadow:
             if clash.any():
                 self._report(machine, source, index, before, owners, clash, certain=False)
         if self.reader is None or self.another is None:
-            self.reader, self.another = np.zeros_like(self.writer), np.zeros_like(self.writer)
+            self.reader, self.another = (zeros(self.writer.size, np.int32) for _ in range(2))
         before = index.take(self.reader)
         index.put(self.reader, owners)
         # Of lanes that read the same element one is the last.
@@ -97,7 +97,7 @@ class Shadow:
     def update(self, machine: Machine, source: Source, index: Lanes, owners: Array) -> None:
         """Atomics that have been made: ordered among each other, and not with what other programs load and store."""
         if self.atomic is None:
-            self.atomic = np.zeros(self.writer.size, bool)
+            self.atomic = zeros(self.writer.size, bool)
         before = index.take(self.writer)
         clash = (before != 0) & (before != owners) & ~index.take(self.atomic)
         if clash.any():

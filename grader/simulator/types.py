@@ -5,6 +5,7 @@ Elements that NumPy has no type for (bf16, fp8) are kept as float32 that is roun
 
 from __future__ import annotations
 
+import mmap
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +23,17 @@ MOST_ELEMENTS = 1 << 20
 """Elements of a tensor of a program: Triton's own limit, `TRITON_MAX_TENSOR_NUMEL`."""
 MOST_CHARACTERS = 400
 MOST_RANK = 32
+
+LARGE_BYTES = 16 << 20
+
+
+def zeros(elements: int, dtype: Any) -> Array:
+    """A vector of zeros that takes memory where it is touched. NumPy has large ones in pages of 2 MiB: of an output of
+    which some tiles are stored nearly all would be cleared."""
+    size = elements * np.dtype(dtype).itemsize
+    if size < LARGE_BYTES:
+        return np.zeros(elements, dtype)
+    return np.frombuffer(mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), dtype)
 
 
 class Unsupported(Exception):

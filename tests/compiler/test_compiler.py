@@ -15,7 +15,7 @@ from grader.forkserver.handle import Zygote
 from grader.judge.compilation import compile_kernels
 from grader.plan import wire
 from grader.plan.compiled import Binary, Fits, Problem
-from grader.plan.plan import Kernel, Malformed
+from grader.plan.plan import Kernel
 from grader.plan.ttir import read_text
 from tests.plan import kernels
 
