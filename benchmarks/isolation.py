@@ -19,9 +19,9 @@ from typing import TypeVar
 import torch
 
 from benchmarks.grading import processor
-from grader.forkserver import isolation
-from grader.forkserver.handle import Zygote
-from grader.forkserver.isolation import Isolation
+from grader.engine.forkserver import isolation
+from grader.engine.forkserver.handle import Zygote
+from grader.engine.forkserver.isolation import Isolation
 from grader.judge import lane
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import read_course
@@ -71,12 +71,12 @@ def _levels() -> list[Isolation]:
 
 def _workers(levels: list[Isolation], runs: int, *, bare: bool) -> list[tuple[float, float]]:
     """Medians in milliseconds of starting and of ending a worker, for each level."""
-    zygotes = [Zygote(() if bare else ("planner",), layers=level.layers) for level in levels]
+    zygotes = [Zygote(() if bare else ("triton/planner",), layers=level.layers) for level in levels]
     try:
         times: list[list[tuple[float, float]]] = [[] for _ in levels]
         for _ in range(runs + 1):
             for zygote, kept in zip(zygotes, times, strict=True):
-                worker, start = _timed(partial(zygote.spawn, LIMITS, "probe" if bare else "planner"))
+                worker, start = _timed(partial(zygote.spawn, LIMITS, "probe" if bare else "triton/planner"))
                 _, end = _timed(worker.kill)
                 kept.append((start, end))
     finally:

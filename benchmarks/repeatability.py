@@ -27,7 +27,7 @@ from contextlib import contextmanager
 import torch
 import triton
 
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.lane import close_lane, lane_isolation
 from grader.judge.timing.fitness import take, uuid_of
 from grader.model import catalogue

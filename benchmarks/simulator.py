@@ -23,13 +23,13 @@ import torch
 import triton
 from torch import Tensor
 
+from grader.frontends.triton.simulator import program
+from grader.frontends.triton.simulator.main import prepare, run
 from grader.model.assignment import Case
 from grader.plan.messages import Simulated
 from grader.plan.plan import Plan
-from grader.simulator import program
-from grader.simulator.main import prepare, run
-from tests.planner.harness import assignment_of, plan_file
-from tests.simulator.harness import memory, poison
+from tests.frontends.triton.planner.harness import assignment_of, plan_file
+from tests.frontends.triton.simulator.harness import memory, poison
 
 ROOT = Path(__file__).resolve().parent.parent
 EPS = 1e-5

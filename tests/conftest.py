@@ -13,7 +13,7 @@ from hypothesis import settings
 # Tests run side by side, one on each core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from grader.forkserver.handle import Zygote
+from grader.engine.forkserver.handle import Zygote
 from grader.judge.lane import close_lane, lane_zygote
 from tests import hostile_lane
 from tests.hostile_lane import TABLE, Lane

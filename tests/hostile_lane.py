@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from grader.confine import processes
-from grader.forkserver import isolation
-from grader.forkserver.handle import InfrastructureError
-from grader.forkserver.isolation import Isolation
+from grader.engine.confine import processes
+from grader.engine.forkserver import isolation
+from grader.engine.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.isolation import Isolation
 from grader.judge.lane import lane_isolation, lane_zygote, start_lane
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import Course, LimitsTable, read_course

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.confine import processes
+from grader.engine.confine import processes
 from grader.model.catalogue import ROOT
 from grader.model.result import Result
 from grader.records.store import Store
@@ -172,7 +172,7 @@ def _zygotes(root: int) -> list[int]:
     found = []
     for pid in processes.descendants(root):
         command = _command(pid)
-        if command.split("\0")[0].endswith("python") and "grader.forkserver.server" in command:
+        if command.split("\0")[0].endswith("python") and "grader.engine.forkserver.server" in command:
             # The workers are copies of it.
             found.append(pid)
     return [pid for pid in found if not any(pid in processes.descendants(other) for other in found)]

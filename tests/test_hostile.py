@@ -29,7 +29,7 @@ from typing import Any, get_args
 
 import pytest
 
-from grader.forkserver.isolation import SEALED
+from grader.engine.forkserver.isolation import SEALED
 from grader.model.catalogue import ROOT
 from grader.model.job import Graded, read_job
 from grader.model.result import Verdict

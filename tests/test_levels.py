@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.confine import bubblewrap
-from grader.forkserver import isolation
-from grader.forkserver.isolation import name_of
+from grader.engine.confine import bubblewrap
+from grader.engine.forkserver import isolation
+from grader.engine.forkserver.isolation import name_of
 from grader.model.catalogue import ROOT
 from grader.model.submission import Submission
 from tests import hostile_lane
@@ -27,7 +27,7 @@ Record = Callable[[str, object], None]
 CONFINED = "Landlock + seccomp"
 WEAKEST = "no layer"
 # With those two as many as there are: the name of each set of layers without a cgroup
-# (`grader.forkserver.isolation.name_of`).
+# (`grader.engine.forkserver.isolation.name_of`).
 OTHERS = (
     "namespaces + another user + Landlock + seccomp", "namespaces + Landlock + seccomp",
     "another user + Landlock + seccomp", "another user + seccomp", "seccomp", "another user",

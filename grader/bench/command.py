@@ -54,7 +54,7 @@ def bench(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         usage(f"--out {out}: {error.strerror}; a folder that can be written to expected")
-    from grader.forkserver.handle import InfrastructureError
+    from grader.engine.forkserver.handle import InfrastructureError
     from grader.judge.lane import close_lane, open_lane
     from grader.model.submission import read_source_file
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.buffers import NoRoomError
 from grader.judge.execution import Lost
 from grader.judge.lane import lane_baselines

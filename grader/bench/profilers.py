@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grader.bench.replay import Recorded
-from grader.executor.messages import Program
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.executor.messages import Program
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge import device
 from grader.judge.attempt import SPEED_SECONDS
 from grader.judge.buffers import NoRoomError

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import torch
 
-from grader.executor.messages import Program
-from grader.executor.programs import PlanProgram
+from grader.engine.executor.messages import Program
+from grader.engine.executor.programs import PlanProgram
 from grader.plan.messages import GivenTensor
 from grader.plan.plan import Shaped
 

@@ -25,9 +25,9 @@ from distributed.core import Status
 from grader.cluster.key import LOOPBACK, ClusterError, Endpoint, quiet
 from grader.cluster.own import own
 from grader.cluster.scheduler import ending
-from grader.forkserver import isolation
-from grader.forkserver.handle import InfrastructureError
-from grader.forkserver.isolation import Isolation
+from grader.engine.forkserver import isolation
+from grader.engine.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.isolation import Isolation
 from grader.model.job import Graded, Job
 from grader.run import doctor, gpus
 from grader.run.lanes import LocalLanes, Look

@@ -19,7 +19,7 @@ from distributed.scheduler import KilledWorker
 from grader.cluster import lane as far
 from grader.cluster.key import ClusterError, Endpoint, quiet
 from grader.cluster.own import unlike
-from grader.forkserver import isolation
+from grader.engine.forkserver import isolation
 from grader.model.job import Graded, Job
 from grader.model.result import Environment
 from grader.run.lanes import GLANCE_SECONDS, At, LanesLostError, Look

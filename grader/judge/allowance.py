@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from grader.forkserver.conversation import Lost
+from grader.engine.forkserver.conversation import Lost
 
 USED_UP = Lost("time_out", "the time of this attempt was used up: all its cases take too long together")
 

@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 import torch
 
-from grader.executor import guards
-from grader.executor.messages import DeviceBlock, HostBlock
+from grader.engine.executor import guards
+from grader.engine.executor.messages import DeviceBlock, HostBlock
 from grader.judge import buffers
 from grader.plan.messages import GivenTensor
 from grader.plan.plan import DType, Place

@@ -13,8 +13,8 @@ from math import inf
 
 import torch
 
-from grader.forkserver.conversation import Lost
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.conversation import Lost
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge import device as gpu
 from grader.judge import execution, large
 from grader.judge.allowance import Allowance

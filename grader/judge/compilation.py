@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from grader.forkserver.conversation import Conversation, Lost
+from grader.engine.forkserver.conversation import Conversation, Lost
 from grader.judge.buffers import memory_file
 from grader.plan import messages
 from grader.plan.compiled import RESULT_BYTES, Binaries, Binary, Fits, Problem

@@ -18,9 +18,9 @@ from typing import Literal, TypeVar
 
 import torch
 
-from grader.executor import messages
-from grader.forkserver import conversation
-from grader.forkserver.handle import InfrastructureError, Zygote
+from grader.engine.executor import messages
+from grader.engine.forkserver import conversation
+from grader.engine.forkserver.handle import InfrastructureError, Zygote
 from grader.judge.arena import Allocation, Arena, Piece
 from grader.judge.buffers import memory_file
 from grader.plan import frames, wire

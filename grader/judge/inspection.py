@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.planning import Unplanned
 from grader.judge.simulation import Simulation
 from grader.model.assignment import Assignment, Case

@@ -19,14 +19,14 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, get_args
 
-from grader.confine import processes
-from grader.confine.cgroup import create
-from grader.forkserver import isolation
-from grader.forkserver.conversation import Conversation
-from grader.forkserver.handle import OWN_MB, OWN_TASKS, Zygote
-from grader.forkserver.isolation import Isolation
+from grader.engine.confine import processes
+from grader.engine.confine.cgroup import create
+from grader.engine.forkserver import isolation
+from grader.engine.forkserver.conversation import Conversation
+from grader.engine.forkserver.handle import OWN_MB, OWN_TASKS, Zygote
+from grader.engine.forkserver.isolation import Isolation
 from grader.plan import wire
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def lane_zygote() -> Zygote:
             _prepare()
             measured = lane_isolation()
             _zygotes.append(Zygote(
-                ("planner", "simulator", "compiler"), layers=measured.layers,
+                [f"triton/{part}" for part in get_args(wire.Part)], layers=measured.layers,
                 cgroup=create(OWN_MB, OWN_TASKS) if measured.cgroup else None))
         return _zygotes[0]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from grader.forkserver.conversation import Conversation, Lost
+from grader.engine.forkserver.conversation import Conversation, Lost
 from grader.judge.buffers import memory_file
 from grader.model.assignment import Assignment, Case, Input, Output, Scalar, shape_of
 from grader.plan import messages

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
-from grader.forkserver.conversation import Conversation, Lost
+from grader.engine.forkserver.conversation import Conversation, Lost
 from grader.judge.allowance import USED_UP, Allowance
 from grader.judge.compilation import canonical_texts, compile_kernels
 from grader.judge.lane import TURN, converse
@@ -122,10 +122,10 @@ class Preparing:
         lost = self._compile(dict(zip(keys, kernels, strict=True)))
         return [self._compiled[key] for key in keys] if lost is None else lost
 
-    def start(self, role: wire.Role) -> Conversation:
-        """Forks a confined process with the course's limits. Raises InfrastructureError."""
+    def start(self, part: wire.Part) -> Conversation:
+        """Forks a confined process of the front end with the course's limits. Raises InfrastructureError."""
         limits = self._limits
-        return converse(role, wire.Limits(
+        return converse(f"triton/{part}", wire.Limits(
             memory_mb=limits.memory_mb, file_mb=limits.file_mb, processes=limits.processes,
             cpu_seconds=int(limits.assignment_seconds + COMPILE_SECONDS)))
 

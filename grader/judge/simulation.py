@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from grader.forkserver.conversation import Conversation, Lost
+from grader.engine.forkserver.conversation import Conversation, Lost
 from grader.judge.allowance import USED_UP, Allowance
 from grader.judge.buffers import HostTensor, memory_file
 from grader.judge.compare import poison_, poisoned, same_bits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.forkserver.conversation import Lost
+from grader.engine.forkserver.conversation import Lost
 from grader.judge.explain import explain_assembly
 from grader.judge.inputs import Draws
 from grader.judge.large import Look, look_at_large

@@ -79,7 +79,7 @@ class LimitsTable(_Table):
 
 
 class IsolationTable(_Table):
-    """`minimum` is a level of `grader.forkserver.isolation`: 0 none … 4 sealed."""
+    """`minimum` is a level of `grader.engine.forkserver.isolation`: 0 none … 4 sealed."""
 
     minimum: Annotated[int, Field(ge=0, le=4, strict=True)] = 2
 

@@ -78,7 +78,10 @@ class Layers(BaseModel):
     seccomp: bool = False
 
 
-Role = Literal["planner", "simulator", "compiler", "executor", "probe"]
+Part = Literal["planner", "simulator", "compiler"]
+"""What a front end runs in confined processes."""
+Role = Annotated[str, Field(pattern=r"^(?:probe|executor|[a-z_]{1,20}/(?:planner|simulator|compiler))$")]
+"""What a worker is: of a front end a part of it, as in `triton/planner`."""
 """What a forked process is for: `grader.<role>.main` serves, but for a probe, which is asked what it manages."""
 
 

@@ -16,7 +16,7 @@ from grader.model.course import Course
 from grader.model.result import UNJUDGED, Environment, Verdict
 from grader.model.submission import Source
 
-ROOMS = ("confine", "forkserver", "judge", "kit", "plan", "planner", "compiler", "simulator", "executor", "suite")
+ROOMS = ("engine", "frontends", "judge", "kit", "plan", "suite")
 """Those of `grader/` that decide what is right, and how fast it is."""
 POINTS = ("model/estimate.py", "model/scoring.py")
 """Files of `grader/` that turn checks and times into points, and into verdicts and intervals before."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.attempt import Attempt
 from grader.judge.lane import lane_zygote
 from grader.judge.timing.fitness import driver_version

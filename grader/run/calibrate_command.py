@@ -42,7 +42,7 @@ def calibrate(
 
     if trouble := no_gpu():
         usage(f"calibrate: {trouble}")
-    from grader.forkserver.handle import InfrastructureError
+    from grader.engine.forkserver.handle import InfrastructureError
     from grader.model import calibration
     from grader.model.result import REFERENCE
     from grader.run import calibrate as measuring

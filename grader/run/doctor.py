@@ -10,8 +10,8 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-from grader.forkserver import isolation
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.forkserver import isolation
+from grader.engine.forkserver.handle import InfrastructureError
 
 PACKAGES = (
     "torch", "triton", "numpy", "pytest", "pytest-timeout", "pydantic", "jinja2", "typer", "rich", "matplotlib",

@@ -15,7 +15,7 @@ from importlib import metadata
 import pytest
 import torch
 
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.attempt import SPEED_SECONDS, expected_checks, speed_check
 from grader.judge.explain import explain_assignment
 from grader.judge.lane import hang_up, lane_baselines, lane_executors, lane_isolation, lane_zygote

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, Self, TypeVar
 
-from grader.forkserver.isolation import Isolation
+from grader.engine.forkserver.isolation import Isolation
 from grader.judge.lane import END_SECONDS, at_work, start_lane
 from grader.model.job import Graded, Job
 from grader.model.result import Environment

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.attempt import Attempt
 from grader.judge.timing.pool import slot_bytes
 from grader.model.assignment import Assignment, TimedCase

@@ -14,9 +14,9 @@ from types import FrameType
 
 from rich.console import Console
 
-from grader.forkserver import isolation
-from grader.forkserver.handle import InfrastructureError
-from grader.forkserver.isolation import Isolation
+from grader.engine.forkserver import isolation
+from grader.engine.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.isolation import Isolation
 from grader.intake.manifest import ManifestError
 from grader.judge.lane import on_interruption
 from grader.model import calibration, catalogue

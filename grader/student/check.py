@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from grader.console import INFRASTRUCTURE_ERROR
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.lane import close_lane, lane_zygote, on_interruption, open_lane
 from grader.model import catalogue, desk
 from grader.model.course import Course

@@ -10,8 +10,8 @@ from pathlib import Path
 from rich.console import Console
 
 from grader.console import INFRASTRUCTURE_ERROR
-from grader.forkserver.conversation import Lost
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.conversation import Lost
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.buffers import DTYPES
 from grader.judge.compilation import compile_kernels
 from grader.judge.explain import explain_findings, explain_stop

@@ -13,16 +13,16 @@ import pytest
 import torch
 from torch import Tensor
 
+from grader.frontends.triton.simulator.machine import Mode
+from grader.frontends.triton.simulator.main import Result, run
 from grader.judge.compare import Comparison, compare
 from grader.judge.inputs import draw
 from grader.model.assignment import Assignment, Case, Input, Output, shape_of
 from grader.model.catalogue import ROOT, answer_and_tolerance, assignments, right_answer
 from grader.plan.messages import Simulated
 from grader.plan.plan import Plan
-from grader.simulator.machine import Mode
-from grader.simulator.main import Result, run
-from tests.planner.harness import plan_file
-from tests.simulator.harness import memory, poison
+from tests.frontends.triton.planner.harness import plan_file
+from tests.frontends.triton.simulator.harness import memory, poison
 
 SEED = 7
 EPS = 1e-5

@@ -20,9 +20,13 @@ from typing import Any
 
 import pytest
 
-from grader.compiler.facts import read_facts
-from grader.compiler.machine_code import without_lines
-from grader.compiler.main import explained
+from grader.frontends.triton.compiler.facts import read_facts
+from grader.frontends.triton.compiler.machine_code import without_lines
+from grader.frontends.triton.compiler.main import explained
+from grader.frontends.triton.simulator import program
+from grader.frontends.triton.simulator.main import run
+from grader.frontends.triton.simulator.text import read_module
+from grader.frontends.triton.simulator.types import Unsupported
 from grader.intake.archive import NAME_BYTES, BrokenArchive, unpack
 from grader.intake.people import names
 from grader.judge.explain import explain_failure
@@ -54,10 +58,6 @@ from grader.plan.plan import (
 from grader.plan.ttir import read_text
 from grader.report.ptx import instructions
 from grader.report.text import prose
-from grader.simulator import program
-from grader.simulator.main import run
-from grader.simulator.text import read_module
-from grader.simulator.types import Unsupported
 
 MOST = 2.5
 """Times as long for twice the input."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.forkserver.handle import Zygote
+from grader.engine.forkserver.handle import Zygote
 from grader.judge.execution import Executor, executor_zygote
 
 

@@ -12,8 +12,8 @@ from grader.judge.execution import Lost
 from grader.plan.compiled import Binary
 from grader.plan.messages import GivenTensor
 from grader.plan.plan import Buffer, Copy, Descriptor, Fill, Float, Kernel, Plan
-from tests.executor import kernels
-from tests.executor.kernels import buffer, built, given, i32, launch, plan_of, whole
+from tests.engine.executor import kernels
+from tests.engine.executor.kernels import buffer, built, given, i32, launch, plan_of, whole
 
 N = 1000
 BLOCK = 128

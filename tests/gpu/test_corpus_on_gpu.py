@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.confine import processes
+from grader.engine.confine import processes
 from grader.judge.lane import lane_executors, lane_zygote
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import LimitsTable

@@ -12,8 +12,8 @@ import torch
 from grader.judge.execution import Executor, Executors, Lost
 from grader.plan.compiled import Binary
 from grader.plan.plan import Buffer, Float, Integer, Launch, Plan, Pointer
-from tests.executor import kernels
-from tests.executor.kernels import buffer, built, given, launch, plan_of
+from tests.engine.executor import kernels
+from tests.engine.executor.kernels import buffer, built, given, launch, plan_of
 from tests.gpu.plans import N, done, kinds, scaled, slots_of
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(120)]

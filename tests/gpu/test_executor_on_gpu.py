@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 import torch
 
-from grader.executor import guards, messages
-from grader.executor.driver import checked
-from grader.executor.programs import PlanProgram
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.executor import guards, messages
+from grader.engine.executor.driver import checked
+from grader.engine.executor.programs import PlanProgram
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.arena import Arena
 from grader.judge.execution import Captured, Done, Executor, Look
 from grader.plan.messages import Given, GivenScalar, GivenTensor
 from grader.plan.plan import Buffer, Copy, Data, Fill, Float, View
-from tests.executor import kernels
-from tests.executor.kernels import buffer, built, given, i32, launch, plan_of, whole
+from tests.engine.executor import kernels
+from tests.engine.executor.kernels import buffer, built, given, i32, launch, plan_of, whole
 from tests.gpu.plans import BLOCK, SECONDS, N, done, kinds, scaled, slots_of
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(120)]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge import device
 from grader.judge.compare import poisoned
 from grader.judge.lane import close_lane

@@ -6,8 +6,8 @@ import mmap
 
 import torch
 
-from grader.executor import guards
-from grader.executor.messages import HostBlock
+from grader.engine.executor import guards
+from grader.engine.executor.messages import HostBlock
 from grader.judge.arena import Allocation, Arena
 from grader.plan.messages import GivenTensor
 

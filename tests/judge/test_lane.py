@@ -17,24 +17,24 @@ ENDS = 20
 
 
 def test_what_was_under_way_in_a_closed_lane_is_no_failure_of_the_next_grading() -> None:
-    before = converse("planner", LIMITS)
+    before = converse("triton/planner", LIMITS)
     assert not before.over
     close_lane()
     assert before.over
     try:
-        assert not converse("planner", LIMITS).over
+        assert not converse("triton/planner", LIMITS).over
     finally:
         close_lane()
 
 
 def test_what_was_under_way_in_a_lost_fork_server_is_no_failure_of_the_next_grading() -> None:
-    before = converse("planner", LIMITS)
+    before = converse("triton/planner", LIMITS)
     lost = lane_zygote()
     lost.close()
     try:
         # Whoever asks first, for whatever, has it replaced.
         assert lane_zygote() is not lost
-        assert not converse("planner", LIMITS).over and before.over
+        assert not converse("triton/planner", LIMITS).over and before.over
     finally:
         close_lane()
 
@@ -50,7 +50,7 @@ def test_an_attempt_that_ends_while_the_next_is_planned_disturbs_nobody() -> Non
         done = 0
         while not enough.is_set():
             with TURN:
-                converse("planner", LIMITS)
+                converse("triton/planner", LIMITS)
             done += 1
         return done
 

@@ -19,8 +19,8 @@ from grader.plan.check import BeyondBuffer, HostMemory, NothingToCopy, NotOnTarg
 from grader.plan.device import TARGETS
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import Malformed, Plan, read_plan
+from tests.frontends.triton.planner.harness import Planner
 from tests.plan.test_check import FORGED, MISTAKES
-from tests.planner.harness import Planner
 
 GIVEN: list[Given] = [
     GivenTensor(name="x", shape=[64, 64], dtype="float32"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.model import catalogue
 from grader.model.catalogue import ROOT
 from grader.model.course import read_course

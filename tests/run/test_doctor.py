@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from grader.cli import app
 from grader.console import console
-from grader.forkserver import isolation
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.forkserver import isolation
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.lane import close_lane
 from grader.model import catalogue
 from grader.run import doctor

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.attempt import Attempt
 from grader.model.assignment import Case
 from grader.model.catalogue import ROOT, assignments

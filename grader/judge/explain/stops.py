@@ -3,7 +3,7 @@ of one."""
 
 from __future__ import annotations
 
-from grader.forkserver.conversation import Lost
+from grader.engine.forkserver.conversation import Lost
 from grader.judge import execution
 from grader.judge.explain.failures import explain_failure
 from grader.judge.explain.lines import in_line, line_text, place, quoted

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.execution import Executor, Lost, executor_zygote
 from grader.judge.planning import Wanted, given_of
 from grader.judge.timing.fitness import Drift

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from grader.confine import processes
+from grader.engine.confine import processes
 
 REASONS: dict[int, str] = {
     0x001: "idle",

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from grader.forkserver.conversation import Lost
+from grader.engine.forkserver.conversation import Lost
 from grader.judge import execution
 from grader.judge.explain import explain_remarks, explain_stop
 from grader.judge.explain.stops import Stop

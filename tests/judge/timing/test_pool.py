@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.compare import poison_, poisoned
 from grader.judge.device import Memory
 from grader.judge.timing import measure

@@ -1,0 +1,280 @@
+"""Kernels as machine code: loaded, given their arguments, launched, by the CUDA driver alone.
+
+How arguments are laid out for a kernel that Triton compiled: triton/backends/nvidia/driver.py, `make_launcher`.
+"""
+
+from __future__ import annotations
+
+import base64
+import ctypes
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from pydantic import BaseModel, ConfigDict
+
+from grader.engine.executor.messages import FaultKind
+from grader.plan.compiled import Binary
+from grader.plan.plan import Argument, Descriptor, Float, Integer, Kernel, Launch, Pointer
+
+# Shared memory that a kernel has without asking.
+STATIC_SHARED = 48 << 10
+# An encoded tensor map; the driver wants its address aligned to its half at the least.
+MAP_BYTES = 128
+
+# By the driver's numbers, which the runtime shares: `CUresult` in cuda.h.
+_KINDS: dict[int, FaultKind] = {
+    2: "out_of_memory",
+    700: "illegal_address",
+    701: "out_of_resources",
+    716: "misaligned_address",
+    # A grid too large for a cooperative launch, a cluster that does not fit.
+    720: "out_of_resources", 912: "out_of_resources",
+    # A stack error, an illegal instruction, an access to the wrong space, a bad program counter, an assertion.
+    714: "launch_failure", 715: "launch_failure", 717: "launch_failure", 718: "launch_failure", 719: "launch_failure",
+    710: "launch_failure",
+}  # fmt: skip
+_INTEGERS = {
+    "i1": ctypes.c_int8, "u1": ctypes.c_uint8, "i8": ctypes.c_int8, "i16": ctypes.c_int16, "i32": ctypes.c_int32,
+    "i64": ctypes.c_int64, "u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32, "u64": ctypes.c_uint64,
+}  # fmt: skip
+_FLOATS = {"fp16": torch.float16, "fp32": torch.float32, "fp64": torch.float64}
+# Triton numbers the types of tensor maps as the device has them; the host's numbers differ in these.
+_HOST_MAP_TYPES = {8: 10, 9: 8, 10: 9}
+
+
+class DriverError(Exception):
+    """An error that the CUDA driver reported; `kernel` and `line` (of the launch) where it refused to launch one."""
+
+    def __init__(self, kind: FaultKind, message: str, kernel: str = "", line: int = 0) -> None:
+        super().__init__(message)
+        self.kind: FaultKind = kind
+        self.kernel = kernel
+        self.line = line
+
+
+def checked(answer: Sequence[Any]) -> Any:
+    """What a function of cuda-bindings returned. Raises DriverError."""
+    if code := int(answer[0]):
+        from cuda.bindings import driver
+
+        text = driver.cuGetErrorString(driver.CUresult(code))[1] if code in set(driver.CUresult) else None
+        raise DriverError(_KINDS.get(code, "other"), f"{(text or b'CUDA error').decode()} ({code})")
+    return answer[1] if len(answer) == 2 else answer[1:]
+
+
+class TensorMap(BaseModel):
+    """How Triton compiled a tensor descriptor."""
+
+    model_config = ConfigDict(extra="ignore")
+    swizzle: int
+    elem_size: int
+    elem_type: int
+    block_size: list[int]
+    fp4_padded: bool = False
+
+
+class Metadata(BaseModel):
+    """What Triton's compiler says of a kernel to its launcher. Sizes of scratch memory are for a program."""
+
+    model_config = ConfigDict(extra="ignore")
+    name: str
+    shared: int
+    num_warps: int
+    num_ctas: int = 1
+    global_scratch_size: int = 0
+    tensordesc_meta: list[TensorMap | None] | None = None
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Values of a launch in memory, as the driver takes them: `pointers` is an array of their addresses. `sizes` are
+    theirs in bytes."""
+
+    memory: ctypes.Array[ctypes.c_char]
+    pointers: ctypes.Array[ctypes.c_void_p]
+    sizes: list[int]
+
+
+def pack(values: Sequence[bytes]) -> Arguments:
+    """Each value at an address that suits a tensor map."""
+    places = [0]
+    for value in values:
+        places.append(places[-1] + -(-len(value) // MAP_BYTES) * MAP_BYTES)
+    memory = ctypes.create_string_buffer(places[-1] + MAP_BYTES)
+    start = -(-ctypes.addressof(memory) // MAP_BYTES) * MAP_BYTES
+    for place, value in zip(places, values, strict=False):
+        ctypes.memmove(start + place, value, len(value))
+    pointers = (ctypes.c_void_p * len(values))(*(start + place for place in places[:-1]))
+    return Arguments(memory, pointers, [len(value) for value in values])
+
+
+def values_of(
+    arguments: Sequence[Argument], maps: Sequence[TensorMap | None] | None, addresses: Sequence[int],
+    encode: Callable[[int, Descriptor, TensorMap], bytes],
+) -> list[bytes]:
+    """The arguments of a launch as a kernel of Triton's takes them, without its scratch memory.
+
+    `addresses` are those of the plan's buffers. A descriptor is a tensor map where the kernel was compiled for one, and
+    its parts where not; its shape and strides follow either way.
+    """
+    values: list[bytes] = []
+    left = list(maps or [])
+    for argument in arguments:
+        if isinstance(argument, Pointer):
+            values.append(_integer("u64", addresses[argument.buffer] + argument.offset))
+        elif isinstance(argument, Integer):
+            values.append(_integer(argument.type, argument.value))
+        elif isinstance(argument, Float):
+            values.append(_float(argument))
+        else:
+            view = argument.view
+            address = addresses[view.buffer] + view.offset
+            compiled = left.pop(0) if left else None
+            if compiled is not None:
+                values.append(encode(address, argument, compiled))
+            else:
+                values.append(_integer("u64", address))
+                values += [_integer("i64", size) for size in (*view.shape, *view.strides)]
+                values.append(_integer("i1", argument.padding == "nan"))
+            values += [_integer("i32", size) for size in view.shape]
+            values += [_integer("i64", stride) for stride in view.strides]
+    return values
+
+
+def encode(address: int, descriptor: Descriptor, compiled: TensorMap) -> bytes:
+    """A tensor map (TMA) for the whole of a descriptor's tensor. Raises DriverError.
+
+    By ctypes: cuda-bindings keeps a map at whatever address comes, and the driver refuses most of them.
+    """
+    from cuda.bindings import driver
+
+    view, rank = descriptor.view, len(compiled.block_size)
+    shape = list(view.shape)
+    if rank != len(shape) or rank > 5:
+        raise DriverError("other", f"a descriptor of {len(shape)} dimensions for a kernel that takes {rank}")
+    if compiled.fp4_padded:
+        shape[-1] *= 2
+    strides = [stride * compiled.elem_size for stride in view.strides]
+    memory = ctypes.create_string_buffer(2 * MAP_BYTES)
+    start = -(-ctypes.addressof(memory) // MAP_BYTES) * MAP_BYTES
+    kind = _HOST_MAP_TYPES.get(compiled.elem_type, compiled.elem_type)
+    padding = (
+        driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
+        if descriptor.padding == "nan" else driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
+    error = ctypes.CDLL("libcuda.so.1").cuTensorMapEncodeTiled(
+        ctypes.c_void_p(start), kind, ctypes.c_uint32(rank), ctypes.c_void_p(address),
+        (ctypes.c_uint64 * 5)(*reversed(shape)),
+        # Innermost first, and without the innermost.
+        (ctypes.c_uint64 * 5)(*reversed(strides[:-1])),
+        (ctypes.c_uint32 * 5)(*reversed(compiled.block_size)), (ctypes.c_uint32 * 5)(*[1] * 5),
+        int(driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE), compiled.swizzle,
+        int(driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_128B), int(padding))
+    checked([error])
+    return ctypes.string_at(start, MAP_BYTES)
+
+
+class Loaded:
+    """A kernel in the current context. Raises DriverError if the driver refuses it."""
+
+    def __init__(self, kernel: Kernel, binary: Binary) -> None:
+        from cuda.bindings import driver
+
+        self.kernel = kernel
+        self.metadata = Metadata.model_validate_json(binary.metadata)
+        self._driver: Any = driver
+        self._code = base64.b64decode(binary.cubin)
+        self._module = checked(driver.cuModuleLoadData(self._code))
+        self._function = checked(driver.cuModuleGetFunction(self._module, self.metadata.name.encode()))
+        attribute = driver.CUfunction_attribute
+        limit = checked(driver.cuDeviceGetAttribute(
+            driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+            checked(driver.cuCtxGetDevice())))
+        if self.metadata.shared > limit:
+            raise DriverError(
+                "out_of_resources", f"{self.metadata.shared:,} bytes of shared memory for a program; the device has "
+                f"{limit:,}", kernel.name)
+        if self.metadata.shared > STATIC_SHARED:
+            checked(driver.cuFuncSetCacheConfig(self._function, driver.CUfunc_cache.CU_FUNC_CACHE_PREFER_SHARED))
+            checked(driver.cuFuncSetAttribute(
+                self._function, attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, self.metadata.shared))
+        if self.metadata.num_ctas > 8:
+            checked(driver.cuFuncSetAttribute(
+                self._function, attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1))
+
+    def scratch(self, launch: Launch) -> int:
+        """Bytes of scratch memory that a launch needs."""
+        return self.metadata.global_scratch_size * self.metadata.num_ctas * math.prod(launch.grid)
+
+    def prepare(
+        self, launch: Launch, addresses: Sequence[int], scratch: int, stream: int, *, programmatic: bool
+    ) -> Callable[[], None]:
+        """What launches it. `programmatic`: it may begin before the kernel in front of it ends, if it asks for that.
+
+        Raises DriverError where the plan's arguments are not those that the machine code takes.
+        """
+        driver, options = self._driver, self.kernel.options
+        values = values_of(launch.arguments, self.metadata.tensordesc_meta, addresses, encode)
+        # The second is a profiler's.
+        arguments = pack([*values, _integer("u64", scratch), _integer("u64", 0)])
+        self._check(arguments, launch)
+        attributes = []
+
+        def ask(what: str, field: str, value: Any) -> None:
+            attribute = driver.CUlaunchAttribute()
+            attribute.id = getattr(driver.CUlaunchAttributeID, f"CU_LAUNCH_ATTRIBUTE_{what}")
+            setattr(attribute.value, field, value)
+            attributes.append(attribute)
+
+        if options.launch_pdl and programmatic:
+            ask("PROGRAMMATIC_STREAM_SERIALIZATION", "programmaticStreamSerializationAllowed", 1)
+        if options.launch_cooperative_grid:
+            ask("COOPERATIVE", "cooperative", 1)
+        if self.metadata.num_ctas > 1:
+            value = driver.CUlaunchAttributeValue()
+            value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = self.metadata.num_ctas, 1, 1
+            ask("CLUSTER_DIMENSION", "clusterDim", value.clusterDim)
+            ask("CLUSTER_SCHEDULING_POLICY_PREFERENCE", "clusterSchedulingPolicyPreference",
+                driver.CUclusterSchedulingPolicy.CU_CLUSTER_SCHEDULING_POLICY_SPREAD)
+        config = driver.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = (
+            launch.grid[0] * self.metadata.num_ctas, launch.grid[1], launch.grid[2])
+        config.blockDimX, config.blockDimY, config.blockDimZ = 32 * self.metadata.num_warps, 1, 1
+        config.sharedMemBytes = self.metadata.shared
+        config.hStream = driver.CUstream(stream)
+        config.attrs, config.numAttrs = attributes, len(attributes)
+        pointers = ctypes.addressof(arguments.pointers)
+
+        def go() -> None:
+            # `arguments` is named so that its memory lives as long as this.
+            assert arguments
+            try:
+                checked(driver.cuLaunchKernelEx(config, self._function, pointers, 0))
+            except DriverError as error:
+                raise DriverError(error.kind, str(error), self.kernel.name, launch.line) from None
+
+        return go
+
+    def _check(self, arguments: Arguments, launch: Launch) -> None:
+        """The driver reads as much memory as the machine code says, so that has to be as much as there is."""
+        driver = self._driver
+        for index, size in enumerate([*arguments.sizes, None]):
+            error, _, wanted = driver.cuFuncGetParamInfo(self._function, index)
+            if (int(error) != 0) != (size is None) or (size is not None and wanted != size):
+                told = "the machine code takes other arguments than the plan gives"
+                raise DriverError("other", told, self.kernel.name, launch.line)
+
+
+def _integer(kind: str, value: int) -> bytes:
+    return bytes(_INTEGERS[kind](value))
+
+
+def _float(argument: Float) -> bytes:
+    # Triton cuts bfloat16 off float32.
+    made = torch.tensor([argument.value], dtype=_FLOATS.get(argument.type, torch.float32))
+    text = bytes(made.view(torch.uint8).tolist())
+    return text[2:] if argument.type == "bf16" else text
+
+

@@ -1,0 +1,222 @@
+"""The process that runs kernels on a GPU: our own code, with a CUDA context of its own, since kernels can crash it.
+
+It never sees a submission's file, only plans and machine code. It ends after the first error that CUDA reports.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import traceback
+import warnings
+from dataclasses import dataclass
+from typing import TypeVar
+
+import torch
+
+from grader.engine.executor import messages
+from grader.engine.executor.driver import DriverError, checked
+from grader.engine.executor.memory import Blocks
+from grader.engine.executor.programs import BaselineProgram, PlanProgram, Prepared, Program, Slot, Step
+from grader.plan import frames
+from grader.plan.plan import Shaped
+
+S = TypeVar("S", bound=Shaped)
+PROFILED_CALLS = 5
+
+
+def prepare() -> None:
+    """Imports in the zygote what takes long; nothing here touches CUDA, whose context does not survive a fork."""
+    from cuda.bindings import driver, runtime
+
+    _ = driver, runtime
+
+
+def serve(channel: frames.Channel) -> None:
+    executor = _Executor()
+    reply = executor.open()
+    while True:
+        channel.send(reply)
+        if isinstance(reply, messages.Fault | messages.Broken):
+            return
+        try:
+            request, descriptors = channel.receive_with_descriptors(messages.EXECUTOR_REQUEST)
+        except frames.ChannelClosed:
+            return
+        try:
+            reply = executor.answer(request, descriptors)
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+
+@dataclass(frozen=True)
+class _Capture:
+    """`go` is what the clock is around, but for the wait for its end. A graph needs what `prepared` holds."""
+
+    prepared: Prepared
+    go: Step
+    graph: bool
+
+
+class _Executor:
+    def __init__(self) -> None:
+        self._programs: list[Program] = []
+        self._slots: list[Slot] = []
+        self._captures: list[_Capture] = []
+
+    def open(self) -> messages.ExecutorReply:
+        """Makes the CUDA context."""
+        try:
+            # One stream for all, and not the default one, which a graph cannot be captured from.
+            torch.cuda.set_stream(torch.cuda.Stream())  # type: ignore[no-untyped-call]
+            self._blocks = Blocks()
+            cache = torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size
+            self._swept = torch.zeros(2, max(1, cache), dtype=torch.uint8, device="cuda")
+            self._began = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+            self._ended = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+            self._wait()
+        except Exception as error:
+            return messages.Broken(seq=0, message=f"no CUDA context: {error}"[:2000])
+        return messages.Ready(seq=0)
+
+    def answer(self, request: messages.ExecutorRequest, descriptors: list[int]) -> messages.ExecutorReply:
+        """Does what is asked. Errors are answers too."""
+        name, line = "", 0
+        try:
+            if isinstance(request, messages.Run | messages.Capture):
+                name, line = self._programs[request.program].only_launch()
+            reply = self._answer(request, descriptors)
+            self._wait()
+            return reply
+        except torch.OutOfMemoryError as error:
+            return messages.Fault(seq=request.seq, kind="out_of_memory", message=str(error)[:2000])
+        except Exception as error:
+            fault = error
+            try:
+                # PyTorch tells of errors of kernels in words; the driver, asked again, by number.
+                self._wait()
+            except DriverError as told:
+                fault = told
+            # The judge's memory is the judge's, whatever is wrong with it.
+            if isinstance(fault, DriverError) and not isinstance(request, messages.Bind):
+                return messages.Fault(
+                    seq=request.seq, kind=fault.kind, message=str(fault), kernel=fault.kernel or name,
+                    line=fault.line or line)
+            traceback.print_exc()
+            return messages.Broken(seq=request.seq, message=f"{type(fault).__name__}: {fault}"[:2000])
+
+    def _answer(self, request: messages.ExecutorRequest, descriptors: list[int]) -> messages.ExecutorReply:
+        if isinstance(request, messages.Replay):
+            host, device = self._replay(self._captures[request.capture])
+            return messages.Replayed(seq=request.seq, host=host, device=device)
+        if isinstance(request, messages.Run):
+            first = self._slots[request.first] if request.call else None
+            touched = self._programs[request.program].run(self._slots[request.slot], first)
+            return messages.Ran(seq=request.seq, touched=touched[:64])
+        if isinstance(request, messages.Capture):
+            graph = self._capture(request)
+            return messages.Captured(seq=request.seq, number=len(self._captures) - 1, graph=graph)
+        if isinstance(request, messages.Profile):
+            return messages.Profiled(seq=request.seq, launched=self._profile(request)[:32])
+        if isinstance(request, messages.LoadPlan):
+            self._programs.append(PlanProgram(_read(messages.Program, descriptors[0], request.bytes)))
+        elif isinstance(request, messages.LoadBaseline):
+            source = os.pread(descriptors[0], os.fstat(descriptors[0]).st_size, 0)
+            os.environ |= {
+                "TORCHINDUCTOR_CACHE_DIR": request.cache, "TRITON_CACHE_DIR": f"{request.cache}/triton",
+                # In this process: helpers of its own would have to be ended.
+                "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+            self._programs.append(BaselineProgram(request.file, source, request.function, request.given))
+        else:
+            self._bind(_read(messages.Slots, descriptors[0], request.bytes), descriptors)
+        return messages.Ready(seq=request.seq, number=max(0, len(self._programs) - 1))
+
+    def _bind(self, slots: messages.Slots, descriptors: list[int]) -> None:
+        self._captures, self._slots = [], []
+        for program in self._programs:
+            program.unbind()
+        torch.cuda.empty_cache()
+        self._blocks.map(slots, descriptors)
+        self._slots = [
+            {name: self._blocks.tensor(placed) for name, placed in slot.items()} for slot in slots.slots]
+
+    def _capture(self, request: messages.Capture) -> bool:
+        prepared = self._programs[request.program].prepare([self._slots[number] for number in request.slots])
+        steps = [*prepared.calls, *self._look(request.look)]
+
+        def go() -> None:
+            for step in steps:
+                step()
+
+        prepared.restore()
+        go()
+        self._wait()
+        if not prepared.graphable:
+            self._captures.append(_Capture(prepared, go, graph=False))
+            return False
+        graph = torch.cuda.CUDAGraph()
+        try:
+            with warnings.catch_warnings():
+                # That it is empty.
+                warnings.simplefilter("ignore")
+                with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
+                    go()
+        except RuntimeError:
+            # Not everything that PyTorch does can be captured.
+            self._wait()
+            self._captures.append(_Capture(prepared, go, graph=False))
+            return False
+        self._captures.append(_Capture(prepared, graph.replay, graph=True))
+        return True
+
+    def _look(self, look: messages.Look | None) -> list[Step]:
+        if look is None:
+            return []
+        target, positions = self._blocks.tensor(look.target), self._blocks.tensor(look.positions)
+        source = self._blocks.memory[look.source].view(target.dtype)
+        return [lambda: torch.index_select(source, 0, positions, out=target)]
+
+    def _replay(self, capture: _Capture) -> tuple[float, float]:
+        """Seconds by the host's clock and by the device's: the host's hears of the end some 10 µs sooner or later,
+        whatever a replay's length."""
+        capture.prepared.restore()
+        # Before the clock starts the device turns from the judge's context to this one, which takes it a tenth of a
+        # millisecond, and its last cache is left as calls leave it: half read, half written. By a copy of our own:
+        # contents are there already, and a call that does not count could do the work of those that do.
+        self._swept[1].copy_(self._swept[0])
+        self._wait()
+        started = time.perf_counter_ns()
+        self._began.record()
+        capture.go()
+        self._ended.record()
+        self._wait()
+        host = (time.perf_counter_ns() - started) * 1e-9
+        return host, self._began.elapsed_time(self._ended) * 1e-3 if capture.graph else host
+
+    def _profile(self, request: messages.Profile) -> list[messages.Launched]:
+        from torch._C._autograd import DeviceType
+        from torch.profiler import ProfilerActivity, profile
+
+        (go,) = self._programs[request.program].prepare([self._slots[request.slot]]).calls
+        go()
+        self._wait()
+        with profile(activities=[ProfilerActivity.CUDA]) as found:
+            for _ in range(PROFILED_CALLS):
+                go()
+            self._wait()
+        launched = [
+            messages.Launched(
+                name=one.key[:500], seconds=one.self_device_time_total * 1e-6 / PROFILED_CALLS,
+                count=one.count / PROFILED_CALLS)
+            for one in found.key_averages() if one.device_type == DeviceType.CUDA]
+        return sorted(launched, key=lambda one: -one.seconds)
+
+    def _wait(self) -> None:
+        from cuda.bindings import driver
+
+        checked(driver.cuCtxSynchronize())
+
+
+def _read(shape: type[S], descriptor: int, size: int) -> S:
+    return shape.model_validate_json(os.pread(descriptor, size, 0))

@@ -1,0 +1,255 @@
+"""What an executor runs: plans, operation by operation, and baselines, which are PyTorch code of ours."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import numpy
+import torch
+
+from grader.engine.executor import guards, messages
+from grader.engine.executor.driver import Loaded
+from grader.engine.executor.memory import Temporaries
+from grader.plan.messages import Given, GivenTensor
+from grader.plan.plan import Copy, Data, Fill, Launch, Operations, View, named
+
+Slot = Mapping[str, torch.Tensor]
+Step = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Calls that only need to be made. `restore` puts what outlives a call into the state that they are to find.
+
+    `graphable` calls touch no host memory but by kernels.
+    """
+
+    calls: list[Step]
+    restore: Step
+    graphable: bool
+
+
+class Program(Protocol):
+    def run(self, slot: Slot, first: Slot | None) -> list[int]:
+        """The first call, or the steady one, after one on the slot `first`. Returns the temporaries around which
+        something was written."""
+
+    def prepare(self, slots: Sequence[Slot]) -> Prepared:
+        """A call on each slot."""
+
+    def unbind(self) -> None:
+        """Lets go of the memory that calls have needed."""
+
+    def only_launch(self) -> tuple[str, int]:
+        """Kernel and line of the launch, where there is one alone."""
+
+
+Busy = dict[int, torch.cuda.Event]
+"""By the address of host memory: when the device is done with it."""
+
+
+def steps(
+    operations: Operations, loaded: Sequence[Loaded], flat: Sequence[torch.Tensor], scratch: Scratch, stream: int,
+    busy: Busy,
+) -> list[Step]:
+    """What makes these operations on memory: `flat` is that of each buffer of the plan, as bytes.
+
+    Operations come one after another, whichever side makes them: the host waits for the device before it touches
+    memory that the device was given, by this call or one before, which have `busy` in common.
+    """
+    addresses = [memory.data_ptr() for memory in flat]
+    made: list[Step] = []
+    # A slot's first launch begins when all before it has ended.
+    programmatic = False
+    for operation in operations:
+        step: Step
+        if isinstance(operation, Launch):
+            # As Triton's launcher does, which leaves such a one out.
+            if not math.prod(operation.grid):
+                continue
+            kernel = loaded[operation.kernel]
+            step = kernel.prepare(
+                operation, addresses, scratch.address(operation, kernel), stream, programmatic=programmatic)
+            programmatic = True
+        else:
+            step = _memory_step(operation, flat)
+        buffers = named(operation)
+        host = [index for index in buffers if flat[index].device.type == "cpu"]
+        if host:
+            by_host = not isinstance(operation, Launch) and len(host) == len(buffers)
+            step = _in_turn(step, [addresses[index] for index in host], busy, by_host)
+        made.append(step)
+    return made
+
+
+def strided(view: View, flat: Sequence[torch.Tensor]) -> torch.Tensor:
+    """A view of a plan's buffer as a tensor."""
+    dtype = guards.torch_dtype(view.dtype)
+    memory = flat[view.buffer][view.offset :]
+    whole = memory[: len(memory) // dtype.itemsize * dtype.itemsize].view(dtype)
+    return torch.as_strided(whole, view.shape, view.strides)
+
+
+def _memory_step(operation: Fill | Data | Copy, flat: Sequence[torch.Tensor]) -> Step:
+    if isinstance(operation, Fill):
+        target, value = strided(operation.target, flat), operation.value
+        return lambda: target.fill_(value)
+    if isinstance(operation, Copy):
+        source, target = strided(operation.source, flat), strided(operation.target, flat)
+        return lambda: target.copy_(source, non_blocking=True)
+    buffer = flat[operation.buffer]
+    constant = numpy.frombuffer(base64.b64decode(operation.contents), dtype=numpy.uint8)
+    contents = torch.from_numpy(constant.copy()).to(buffer.device)
+    start = buffer[: len(contents)]
+    return lambda: start.copy_(contents)
+
+
+def _in_turn(step: Step, host: list[int], busy: Busy, by_host: bool) -> Step:
+    """A step that touches host memory at these addresses: the host's own waits for the device to be done with it."""
+
+    def go() -> None:
+        if by_host:
+            for address in host:
+                if address in busy:
+                    busy.pop(address).synchronize()
+        step()
+        if not by_host:
+            event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+            event.record()
+            busy.update(dict.fromkeys(host, event))
+
+    return go
+
+
+class Scratch:
+    """Scratch memory of a plan's launches: each has its own, since programmatic launches may overlap, and all slots
+    share it."""
+
+    def __init__(self) -> None:
+        self._memory: dict[int, torch.Tensor] = {}
+
+    def address(self, launch: Launch, kernel: Loaded) -> int:
+        size = kernel.scratch(launch)
+        if not size:
+            return 0
+        if id(launch) not in self._memory:
+            self._memory[id(launch)] = torch.empty(size, dtype=torch.uint8, device="cuda")
+        return self._memory[id(launch)].data_ptr()
+
+
+class PlanProgram:
+    """A plan whose kernels are loaded."""
+
+    def __init__(self, program: messages.Program) -> None:
+        self._plan = program.plan
+        self._loaded = [
+            Loaded(kernel, binary) for kernel, binary in zip(program.plan.kernels, program.binaries, strict=True)]
+        self._temporaries: Temporaries | None = None
+        self._scratch = Scratch()
+        # All slots share the temporaries.
+        self._busy: Busy = {}
+
+    def run(self, slot: Slot, first: Slot | None) -> list[int]:
+        temporaries, plan = self._own(), self._plan
+        temporaries.poison()
+        self._make(plan.setup, slot)
+        if first is None or plan.steady is None:
+            self._make(plan.first, slot)
+        else:
+            self._make(plan.first, first)
+            self._make(plan.steady, slot)
+        return temporaries.touched()
+
+    def prepare(self, slots: Sequence[Slot]) -> Prepared:
+        temporaries, plan = self._own(), self._plan
+        temporaries.poison()
+        body, restore = plan.first, temporaries.poison
+        if plan.steady is not None and slots:
+            body, restore = plan.steady, temporaries.restore
+            self._make(plan.setup, slots[0])
+            self._make(plan.first, slots[0])
+            temporaries.keep()
+        on_host = any(
+            plan.buffers[index].place != "device"
+            for operation in body if not isinstance(operation, Launch) for index in named(operation))
+        return Prepared([_together(self._steps(body, slot)) for slot in slots], restore, not on_host)
+
+    def unbind(self) -> None:
+        self._temporaries, self._scratch, self._busy = None, Scratch(), {}
+
+    def only_launch(self) -> tuple[str, int]:
+        launches = {
+            (self._plan.kernels[operation.kernel].name, operation.line)
+            for operations in (self._plan.setup, *self._plan.calls()) for operation in operations
+            if isinstance(operation, Launch)}
+        return launches.pop() if len(launches) == 1 else ("", 0)
+
+    def _own(self) -> Temporaries:
+        if self._temporaries is None:
+            self._temporaries = Temporaries(self._plan.buffers)
+        return self._temporaries
+
+    def _make(self, operations: Operations, slot: Slot) -> None:
+        for step in self._steps(operations, slot):
+            step()
+
+    def _steps(self, operations: Operations, slot: Slot) -> list[Step]:
+        own = self._own().flat
+        flat = [
+            slot[buffer.given].view(-1).view(torch.uint8) if buffer.given else own[index]
+            for index, buffer in enumerate(self._plan.buffers)]
+        stream = torch.cuda.current_stream().cuda_stream
+        return steps(operations, self._loaded, flat, self._scratch, stream, self._busy)
+
+
+class BaselineProgram:
+    """A function of a file of ours, called with `given`. It returns its result or writes it to the output."""
+
+    def __init__(self, file: str, source: bytes, function: str, given: Sequence[Given]) -> None:
+        path = Path(file)
+        path.write_bytes(source)
+        spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        self._function: Callable[..., object] = getattr(module, function)
+        self._given = given
+        self._graphable = all(each.place == "device" for each in given if isinstance(each, GivenTensor))
+
+    def run(self, slot: Slot, first: Slot | None) -> list[int]:
+        result = self._call(slot)
+        out = next(slot[each.name] for each in self._given if isinstance(each, GivenTensor) and each.output)
+        if isinstance(result, torch.Tensor) and result.data_ptr() != out.data_ptr():
+            out.copy_(result)
+        return []
+
+    def prepare(self, slots: Sequence[Slot]) -> Prepared:
+        # What compiles or tunes itself does so now.
+        for slot in list(slots[:1]) * 3:
+            self._call(slot)
+        return Prepared([partial(self._call, slot) for slot in slots], lambda: None, self._graphable)
+
+    def unbind(self) -> None:
+        pass
+
+    def only_launch(self) -> tuple[str, int]:
+        return "", 0
+
+    def _call(self, slot: Slot) -> object:
+        return self._function(
+            *(slot[each.name] if isinstance(each, GivenTensor) else each.value for each in self._given))
+
+
+def _together(made: Sequence[Step]) -> Step:
+    def go() -> None:
+        for step in made:
+            step()
+
+    return go

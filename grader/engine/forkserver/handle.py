@@ -1,0 +1,299 @@
+"""The judge's handle on its zygote: starts it, has it fork workers, and has whole process trees killed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from grader.engine.confine import bubblewrap, processes, surroundings
+from grader.engine.confine.cgroup import Cgroup
+from grader.plan import frames, wire
+
+START_SECONDS = 120.0
+REPLY_SECONDS = 15.0
+# What a cgroup holds beside a worker: bubblewrap and the zygote with torch in it (170 MiB are used).
+OWN_MB = 384
+OWN_TASKS = 64
+# Of a library's pool on the host, of the processes and threads that a worker may have.
+MOST_THREADS = 16
+
+# What a worker's programs may need to find libraries and a device; everything else of the environment stays outside.
+KEPT = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
+# Where programs are looked for. The judge's own path tells where the grader lies, and what else a TA has.
+PATH = "/usr/local/bin:/usr/bin:/bin"
+
+BOOT = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])["path"]
+from grader.plan import wire
+from grader.engine.forkserver.server import main
+main(wire.Settings.model_validate_json(sys.argv[1]))
+"""
+
+
+# The zygotes of this process: one for each kind of device. None is taken for an orphan while it is being started.
+_living: set[int] = set()
+_starting = threading.Lock()
+
+
+class InfrastructureError(Exception):
+    """A failure of ours: no worker could be had. It never costs a student points."""
+
+
+class Zygote:
+    """One process that forks workers, for one lane: at most one worker lives at a time.
+
+    `roles` are what its workers are for: with none it starts in a tenth of the time, and they can only be probes.
+    `layers` are those of the sandbox that they get. It runs inside `cgroup`, and closes that with itself.
+    """
+
+    def __init__(
+        self, roles: Sequence[wire.Role] = (), *, layers: wire.Layers, cgroup: Cgroup | None = None
+    ) -> None:
+        self._seq = 0
+        self._layers = layers
+        self._cgroup = cgroup
+        self._home = Path(tempfile.mkdtemp(prefix="kernelmark-"))
+        # Workers of another user pass through it to folders of their own.
+        self._home.chmod(0o711)
+        self.pid = 0
+        ours, theirs = frames.socket_pair()
+        environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+        # Existing threads do not survive a fork.
+        environment |= {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "HOME": str(self._home)}
+        if "executor" in roles:
+            # Threads that outnumber the cores left wait for each other, for milliseconds.
+            environment["PATH"] = os.environ.get("PATH", PATH)
+            environment["OMP_NUM_THREADS"] = str(min(MOST_THREADS, max(1, len(os.sched_getaffinity(0)) // 2)))
+        else:
+            # A lane is one core, and no code of a submission has a GPU in sight.
+            environment |= {"PATH": PATH, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+        readable = surroundings.readable()
+        settings = wire.Settings(
+            control=theirs.fileno(), roles=list(roles), home=str(self._home), path=surroundings.import_path(),
+            readable=list(readable), layers=layers)
+        around = bubblewrap.command((*readable, *surroundings.own_code())) if layers.namespaces else []
+        around = [*(cgroup.command() if cgroup else ()), *around]
+        try:
+            with _starting, theirs, (self._home / "zygote.log").open("wb") as log:
+                # A program given on the command line has no folder of its own on the path; -I would drop PYTHONPATH.
+                self._process = subprocess.Popen(
+                    [*around, sys.executable, "-I", "-B", "-c", BOOT, settings.model_dump_json()],
+                    env=environment, cwd=self._home, pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                    # A terminal's Ctrl-C is for the judge alone.
+                    process_group=0,
+                )
+                _living.add(self._process.pid)
+        except BaseException as error:
+            ours.close()
+            shutil.rmtree(self._home, ignore_errors=True)
+            if cgroup is not None:
+                cgroup.close()
+            if isinstance(error, OSError):
+                raise InfrastructureError(f"no zygote could be started: {error}") from None
+            raise
+        self._channel = frames.Channel(ours)
+
+    @cached_property
+    def versions(self) -> wire.Ready:
+        """What it has imported. The first look waits for it. Raises InfrastructureError if it did not start."""
+        came: list[int] = []
+        try:
+            ready = self._channel.receive(
+                wire.ZYGOTE_REPLY, seq=0, deadline=time.monotonic() + START_SECONDS, descriptors=came)
+        except frames.ChannelError as error:
+            raise self._lost("the zygote did not start", error) from None
+        assert isinstance(ready, wire.Ready)
+        self.pid = _pid_of(came.pop())
+        return ready
+
+    def spawn(self, limits: wire.Limits, role: wire.Role) -> Worker:
+        """Forks a worker in a new empty folder, and waits until it is inside its sandbox."""
+        _ = self.versions
+        if self._cgroup is not None:
+            self._cgroup.bound(OWN_MB + limits.memory_mb, OWN_TASKS + limits.processes)
+            self._oom_kills = self._cgroup.oom_kills()
+        ours, theirs = frames.socket_pair()
+        read, write = os.pipe2(os.O_CLOEXEC)
+        try:
+            came: list[int] = []
+            reply = self._ask(wire.Spawn(seq=self._next(), limits=limits, role=role), [theirs.fileno(), write], came)
+        except BaseException:
+            ours.close()
+            os.close(read)
+            raise
+        finally:
+            theirs.close()
+            os.close(write)
+        assert isinstance(reply, wire.Spawned)
+        worker = Worker(self, came.pop(), ours, read, None if self._layers.namespaces else self._home / str(reply.seq))
+        try:
+            worker.channel.receive(wire.ENTERED, seq=0, deadline=time.monotonic() + REPLY_SECONDS)
+        except frames.ChannelError as error:
+            worker.kill()
+            raise InfrastructureError(f"a worker did not get into its sandbox: {error}\n{worker.output}") from None
+        return worker
+
+    def reap(self) -> wire.Reaped:
+        """Kills the worker's whole tree, which of a closed zygote is dead. Raises InfrastructureError if some of it
+        cannot be killed."""
+        if self._channel.fileno() < 0:
+            return wire.Reaped(seq=0)
+        reply = self._ask(wire.Reap(seq=self._next()))
+        assert isinstance(reply, wire.Reaped)
+        if reply.survivors:
+            self.close()
+            raise InfrastructureError(f"{reply.survivors} processes of the submission could not be killed")
+        return reply
+
+    @property
+    def out_of_memory(self) -> bool:
+        """Whether the kernel has killed something since the last `spawn` because the lane's memory was used up."""
+        return self._cgroup is not None and self._cgroup.oom_kills() > self._oom_kills
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """Ends the zygote, and with it every worker: on end of file it kills what is below it and exits."""
+        self._channel.close() if hasattr(self, "_channel") else None
+        try:
+            self._process.wait(REPLY_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait()
+        with _starting:
+            self._kill_orphans()
+        if self._cgroup is not None:
+            self._cgroup.close()
+        _living.discard(self._process.pid)
+        shutil.rmtree(self._home, ignore_errors=True)
+
+    def _kill_orphans(self) -> None:
+        """Kills what a lost zygote has left behind: a lane adopts orphans, so it is below this process now."""
+        if not processes.adopts_orphans():
+            return
+        deadline = time.monotonic() + REPLY_SECONDS
+        while time.monotonic() < deadline:
+            others = {pid for pid in _living if pid != self._process.pid}
+            orphans = processes.descendants() - others.union(*map(processes.descendants, others))
+            if not orphans:
+                return
+            for pid in orphans:
+                with contextlib.suppress(ProcessLookupError, ChildProcessError):
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, os.WNOHANG)
+            time.sleep(0.001)
+
+    def _next(self) -> int:
+        self._seq += 1
+        return self._seq
+
+    def _ask(
+        self, request: wire.Spawn | wire.Reap, descriptors: list[int] | None = None, came: list[int] | None = None
+    ) -> wire.Message:
+        try:
+            self._channel.send(request, descriptors)
+            return self._channel.receive(
+                wire.ZYGOTE_REPLY, seq=request.seq, deadline=time.monotonic() + REPLY_SECONDS, descriptors=came)
+        except frames.ChannelError as error:
+            raise self._lost("the zygote was lost", error) from None
+
+    def _lost(self, what: str, error: Exception) -> InfrastructureError:
+        """What to raise for a zygote that is not to be used any more, with the end of what it has said."""
+        said = ""
+        with contextlib.suppress(OSError):
+            said = (self._home / "zygote.log").read_text(errors="replace")[-2000:].strip()
+        self.close()
+        return InfrastructureError(f"{what}: {error}\n{said}".strip())
+
+
+class Worker:
+    """A forked worker: its control channel, its output, and its end."""
+
+    # Enough for an honest assignment's replies; a worker that says more is flooding.
+    REPLY_BYTES = frames.TOTAL_BYTES
+    KEEP_OUTPUT = 20_000
+
+    def __init__(
+        self, zygote: Zygote, pidfd: int, control: socket.socket, output: int, folder: Path | None
+    ) -> None:
+        # Where it can be looked into from here: a file system of its own bounds itself.
+        self.folder = folder
+        self.channel = frames.Channel(control, limit=self.REPLY_BYTES)
+        self.written = 0
+        self._zygote = zygote
+        self._output = output
+        self._tail = b""
+        self._pidfd = pidfd
+        self._ended: wire.Reaped | None = None
+        os.set_blocking(output, False)
+
+    @property
+    def pid(self) -> int:
+        """The worker's process, as this process sees it; 0 once it is dead."""
+        return _pid_of(self._pidfd, keep=True)
+
+    def descriptors(self) -> tuple[int, int, int]:
+        """Control socket, output pipe, pidfd (readable once the worker is dead)."""
+        return self.channel.fileno(), self._output, self._pidfd
+
+    def drain(self) -> bool:
+        """Reads what the worker has printed, keeps the end of it. False once every writer has gone."""
+        while True:
+            try:
+                chunk = os.read(self._output, 1 << 16)
+            except BlockingIOError:
+                return True
+            if not chunk:
+                return False
+            self.written += len(chunk)
+            self._tail = (self._tail + chunk)[-self.KEEP_OUTPUT :]
+
+    @property
+    def output(self) -> str:
+        """The end of what the worker printed."""
+        text = self._tail.decode("utf-8", "replace")
+        left_out = self.written - len(self._tail)
+        return f"… {left_out} bytes left out\n{text}" if left_out else text
+
+    @property
+    def ended(self) -> bool:
+        return self._ended is not None
+
+    def kill(self) -> wire.Reaped:
+        """Kills the worker and all it started; idempotent. Afterwards no process writes to its buffers."""
+        if self._ended is None:
+            # Also when the zygote is lost: it cannot be asked a second time.
+            self._ended = wire.Reaped(seq=0)
+            try:
+                self._ended = self._zygote.reap()
+            finally:
+                self.drain()
+                self.channel.close()
+                os.close(self._output)
+                os.close(self._pidfd)
+        return self._ended
+
+
+def _pid_of(pidfd: int, *, keep: bool = False) -> int:
+    """The number that this process knows a process by; 0 if it is dead. See pidfd_open(2), "fdinfo"."""
+    try:
+        fields = dict(line.split(":", 1) for line in Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines())
+    finally:
+        if not keep:
+            os.close(pidfd)
+    return max(0, int(fields["Pid"]))

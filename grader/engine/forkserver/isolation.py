@@ -1,0 +1,209 @@
+"""How strongly workers are kept apart from the grader: measured inside the very sandbox, said in every result.
+
+A level is given only if each of its layers is in force and a probe, a worker without a submission, managed nothing
+that the level claims to refuse (`grader.engine.confine.probe`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import secrets
+import socket
+import tempfile
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from grader.engine.confine import bubblewrap, cgroup, landlock, seccomp, surroundings
+from grader.engine.forkserver.handle import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
+from grader.plan import frames, wire
+
+NAMES = ("none", "limited", "confined", "namespaced", "sealed")
+SEALED = 4
+# Below it a submission can read the course's files.
+ADVISED = 2
+PROBE_SECONDS = 20.0
+NOBODY = 65534
+
+# What a worker must not manage for the level to be given, beside what the levels below refuse.
+REFUSED: dict[int, tuple[str, ...]] = {
+    1: ("read a file of the grader's", "write a file outside", "signal a process outside", "trace a process outside",
+        "read a process outside", "open a network socket", "connect to a port", "connect to a local socket",
+        "make memory that outlives it", "make a namespace", "act as root"),
+    2: ("read the course's files",),
+    3: ("see the grader's folders", "see processes outside"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """`reasons` tell what is in force; `missing` what is not, why, and what would add it."""
+
+    level: int
+    layers: wire.Layers
+    cgroup: bool
+    reasons: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.level} {NAMES[self.level]}"
+
+    @property
+    def summary(self) -> str:
+        """What is in force, in a few words."""
+        return name_of(self.layers) + (" + cgroup" if self.cgroup else "")
+
+
+@cache
+def measure() -> Isolation:
+    """The strongest isolation that workers get on this machine: sets of layers are tried out, the strongest first.
+
+    Raises InfrastructureError if no worker can be had at all.
+    """
+    every, missing = offered()
+    for layers in weaker(every):
+        try:
+            managed, trouble = probe(layers)
+        except InfrastructureError as error:
+            managed, trouble = frozenset(), str(error)
+        if trouble:
+            missing.append(f"{name_of(layers)}: {trouble}")
+            continue
+        if managed:
+            missing.append(f"a worker can still {', '.join(sorted(managed))}")
+        bounded = _cgroup(missing)
+        reached = level(layers, managed)
+        return Isolation(
+            SEALED if bounded and reached == SEALED - 1 else reached, layers, bounded, _reasons(layers, bounded),
+            tuple(missing))
+    raise InfrastructureError(f"no worker could be had: {missing[-1]}")
+
+
+def _cgroup(missing: list[str]) -> bool:
+    """Whether a lane can have a cgroup; if not, `missing` tells why."""
+    try:
+        cgroup.create(OWN_MB, OWN_TASKS).close()
+    except cgroup.NoCgroup as error:
+        missing.append(f"no cgroup: {error.reason}{f' ({error.remedy})' if error.remedy else ''}")
+        return False
+    return True
+
+
+def level(layers: wire.Layers, managed: frozenset[str]) -> int:
+    """The level of `layers` in force, without a cgroup, when a probe has `managed` these of its attempts."""
+    reached = 0
+    for number, in_force in (
+        (1, layers.seccomp),
+        (2, layers.seccomp and (layers.landlock or layers.namespaces)),
+        (3, layers.seccomp and layers.namespaces),
+    ):
+        if not in_force or managed.intersection(REFUSED[number]):
+            break
+        reached = number
+    return reached
+
+
+def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
+    """What a probe manages inside `layers` that it must not, and what fails that it needs ("" if nothing does)."""
+    with (
+        tempfile.TemporaryDirectory(prefix="kernelmark-probe-") as folder,
+        socket.create_server(("127.0.0.1", 0)) as listener, socket.socket(socket.AF_UNIX) as local,
+    ):
+        secret, target = Path(folder) / "secret", Path(folder) / "target"
+        secret.write_text(secrets.token_hex())
+        secret.chmod(0o600)
+        name = f"kernelmark-{secrets.token_hex(8)}"
+        local.bind(f"\0{name}")
+        local.listen()
+        zygote = Zygote(layers=layers)
+        try:
+            worker = zygote.spawn(wire.Limits(memory_mb=1024, file_mb=1, processes=16, cpu_seconds=10), "probe")
+            try:
+                worker.channel.send(wire.Probe(
+                    seq=1, secret=str(secret), target=str(target), course=surroundings.course_file(),
+                    port=listener.getsockname()[1], socket=name, needed=surroundings.needed()))
+                answer = worker.channel.receive(wire.PROBED, seq=1, deadline=time.monotonic() + PROBE_SECONDS)
+            except frames.ChannelError as error:
+                worker.kill()
+                raise InfrastructureError(f"the probe was lost: {error} {worker.output}".strip()) from None
+            worker.kill()
+        finally:
+            zygote.close()
+        managed = frozenset(answer.managed) | ({"write a file outside"} if target.exists() else frozenset())
+        return managed, answer.trouble
+
+
+def offered() -> tuple[wire.Layers, list[str]]:
+    """Every layer that this machine seems to have, and what it seems not to have."""
+    missing = []
+    readable = surroundings.readable()
+    trouble = bubblewrap.trouble((*readable, *surroundings.own_code()))
+    if trouble:
+        missing.append(f"no namespaces: {trouble}")
+    version = landlock.abi()
+    if version < landlock.LEAST_ABI:
+        missing.append("no Landlock: a kernel of 5.19 or newer with landlock among its security modules has it"
+                       if version == 0 else f"no Landlock: ABI {version} is too old")
+    if not seccomp.available():
+        missing.append("no seccomp: this kernel or container does not offer it")
+    uid = None
+    if os.geteuid() == 0:
+        closed = surroundings.open_to_others(readable)
+        if closed and trouble:
+            missing.append(f"no other user for workers: {closed} is closed to others (grade as a user without "
+                           "privileges, or install Python and the checkout where all may read)")
+        else:
+            uid = spare_uid()
+    return wire.Layers(
+        namespaces=not trouble, uid=uid, landlock=version >= landlock.LEAST_ABI, seccomp=seccomp.available()), missing
+
+
+def weaker(layers: wire.Layers) -> list[wire.Layers]:
+    """`layers`, then with ever more of them left out; each set once."""
+    outside = {} if not surroundings.open_to_others(surroundings.readable()) else {"uid": None}
+    sets = [layers, layers.model_copy(update={"uid": None})]
+    for change in ({"namespaces": False}, {"landlock": False}, {"seccomp": False}):
+        strongest = sets[-2].model_copy(update={**change, **outside})
+        sets += [strongest, strongest.model_copy(update={"uid": None})]
+    return list(dict.fromkeys(sets))
+
+
+_lanes = itertools.count()
+
+
+def spare_uid() -> int | None:
+    """An unused user, another one for each zygote of each process; `nobody` where few users are mapped, None where
+    there is no other."""
+    mapped = sum(int(line.split()[2]) for line in Path("/proc/self/uid_map").read_text().splitlines())
+    number = 1_500_000_000 + os.getpid() * 64 + next(_lanes) % 64
+    if number < mapped:
+        return number
+    return NOBODY if mapped > NOBODY else None
+
+
+def name_of(layers: wire.Layers) -> str:
+    """The layers in a few words."""
+    parts = [name for name, there in (
+        ("namespaces", layers.namespaces), ("another user", layers.uid is not None), ("Landlock", layers.landlock),
+        ("seccomp", layers.seccomp)) if there]
+    return " + ".join(parts) or "no layer"
+
+
+def _reasons(layers: wire.Layers, bounded: bool) -> tuple[str, ...]:
+    told = (
+        (layers.namespaces,
+         "namespaces of its own (bubblewrap, then one more set for each worker): it sees no process, no network and no "
+         "file of this machine but the libraries it needs; what it leaves is gone with it"),
+        (layers.uid is not None, "a user of its own, without privileges"),
+        (layers.landlock, "Landlock: it writes nowhere but in its own folder, and reads nothing of the course"),
+        (layers.seccomp,
+         "seccomp: no signals to others, no tracing, no connections, no memory that outlives it, and but "
+         "for the compiler no other programs"),
+        (bounded, "a cgroup: memory and processes of all its workers are bounded by the kernel"),
+        (True,
+         "a process of its own, forked before any student code was read, with an empty folder, a bare environment, no "
+         "descriptor but its own, and limits; its whole process tree is killed at the end"),
+    )
+    return tuple(text for there, text in told if there)

@@ -1,0 +1,244 @@
+"""The process that imports torch and triton once, then forks a worker for each assignment of each submission.
+
+It is ours and runs no student code; it never touches a GPU, since a CUDA context does not survive a fork.
+It serves one judge over one channel, one worker at a time, and ends when the judge goes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import os
+import platform
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from grader.engine.confine import namespaces, probe, processes, sandbox
+from grader.plan import frames, wire
+
+REAP_SECONDS = 5.0
+# Objects that are made before Python looks for garbage: with its own 700, looking took a fifth of planning.
+MOST_UNCOLLECTED = 50_000
+# madvise(2).
+MADV_COLLAPSE, LARGE_PAGE = 25, 2 << 20
+
+
+@dataclass(frozen=True)
+class _Forked:
+    """A child of the zygote, and the pipe in which it tells how the worker ended, if it is not the worker itself."""
+
+    pid: int
+    ended: int
+
+    def status(self, own: int) -> int:
+        """How the worker ended, as waitpid(2) has it; `own` is how the child did."""
+        try:
+            return int(os.read(self.ended, 16) or own)
+        except BlockingIOError:
+            return own
+        finally:
+            os.close(self.ended)
+
+
+def main(settings: wire.Settings) -> None:
+    """Serves the judge on the socket that `settings` name."""
+    # A lane holds some back from itself, and a submission is to find all as usual.
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    processes.die_with_parent()
+    processes.adopt_orphans()
+    processes.hide()
+    # bubblewrap tells where it was started.
+    os.environ.pop("PWD", None)
+    channel = frames.Channel(socket.socket(fileno=settings.control))
+    gc.disable()
+    torch, triton, numpy = _import(settings) if settings.roles else ("", "", "")
+    gc.enable()
+    gc.collect()
+    # Collections in a worker then leave the imported modules' pages shared, and are rare: none lives long.
+    gc.freeze()
+    gc.set_threshold(MOST_UNCOLLECTED)
+    ready = wire.Ready(seq=0, python=platform.python_version(), torch=torch, triton=triton, numpy=numpy)
+    _send_with_pidfd(channel, ready, os.getpid())
+    if settings.roles:
+        _use_large_pages()
+    worker: _Forked | None = None
+    folder: Path | None = None
+    while True:
+        try:
+            request, descriptors = channel.receive_with_descriptors(wire.ZYGOTE_REQUEST)
+        except frames.ChannelClosed:
+            break
+        if isinstance(request, wire.Spawn):
+            folder = _folder(settings, request.seq)
+            worker = _fork(settings, request, folder, *descriptors)
+            for descriptor in descriptors:
+                os.close(descriptor)
+            _send_with_pidfd(channel, wire.Spawned(seq=request.seq), worker.pid)
+        else:
+            reaped = _reap(request.seq, worker)
+            if folder is not None and not settings.layers.namespaces:
+                _remove(folder)
+            channel.send(reaped)
+            worker = None
+    _reap(0, worker)
+    os._exit(0)
+
+
+def _import(settings: wire.Settings) -> tuple[str, str, str]:
+    """Imports what its children need. Returns the versions of torch, triton and numpy."""
+    import numpy
+    import torch
+    import triton
+
+    if "executor" not in settings.roles:
+        # A lane is one core.
+        torch.set_num_threads(1)
+    # Imported and warmed up here, so that no child pays for it.
+    for role in settings.roles:
+        prepare = getattr(_module(role), "prepare", None)
+        if prepare is not None:
+            prepare()
+    # Student code must not import the course's own modules, the oracles among them.
+    packages = {str(Path(module.__file__ or "").resolve().parent.parent) for module in (torch, triton, numpy)}
+    standard = (sys.base_prefix, sys.prefix)
+    sys.path[:] = [entry for entry in sys.path if entry in packages or entry.startswith(standard)]
+    return torch.__version__, triton.__version__, numpy.__version__
+
+
+def _use_large_pages() -> None:
+    """Has what is imported lie in pages of 2 MiB, where the kernel (6.1 and later) has MADV_COLLAPSE: a fork copies an
+    entry for each page, and the end of a process takes it away again."""
+    madvise = ctypes.CDLL(None).madvise
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        span, rights, *_, inode = line.split()[:5]
+        first, end = (int(address, 16) for address in span.split("-"))
+        first, end = -(-first // LARGE_PAGE) * LARGE_PAGE, end // LARGE_PAGE * LARGE_PAGE
+        if rights == "rw-p" and inode == "0" and first < end:
+            madvise(ctypes.c_void_p(first), ctypes.c_size_t(end - first), MADV_COLLAPSE)
+
+
+def _module(role: wire.Role) -> ModuleType:
+    language, _, name = role.rpartition("/")
+    room = f"frontends.{language}" if language else "engine"
+    return importlib.import_module(f"grader.{room}.{name}.main")
+
+
+def _send_with_pidfd(channel: frames.Channel, message: wire.Message, pid: int) -> None:
+    descriptor = os.pidfd_open(pid)
+    try:
+        channel.send(message, [descriptor])
+    finally:
+        os.close(descriptor)
+
+
+def _folder(settings: wire.Settings, number: int) -> Path:
+    """Where the next worker works: with namespaces each mounts its own at the same place."""
+    if settings.layers.namespaces:
+        return Path(sandbox.PRIVATE_FOLDER)
+    folder = Path(settings.home) / str(number)
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def _fork(settings: wire.Settings, request: wire.Spawn, folder: Path, control: int, output: int) -> _Forked:
+    ended, ending = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    with namespaces.new_pid_namespace() if settings.layers.namespaces else contextlib.nullcontext():
+        pid = os.fork()
+    if pid:
+        os.close(ending)
+        return _Forked(pid, ended)
+    code = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if settings.layers.namespaces:
+            _stay_as_init(ending)
+        try:
+            sandbox.enter(settings, request.limits, folder, control, output, request.role)
+        except Exception:
+            # To the worker's output, which the judge quotes when it is not told "entered".
+            traceback.print_exc()
+            sys.stderr.flush()
+            raise
+        channel = frames.Channel(socket.socket(fileno=3))
+        channel.send(wire.Entered(seq=0))
+        if request.role == "probe":
+            attempts, _ = channel.receive_with_descriptors(wire.PROBE)
+            channel.send(probe.answer(attempts))
+        else:
+            _module(request.role).serve(channel)
+        code = 0
+    finally:
+        # Never back into the zygote's loop, and no interpreter exit: that alone takes half a second with torch.
+        os._exit(code)
+
+
+def _stay_as_init(ending: int) -> None:
+    """Returns in a child. The first process of a pid namespace stays behind, since the kernel keeps from it most of the
+    signals that end another process; it ends with the child, and all others of the namespace with it."""
+    processes.die_with_parent()
+    worker = os.fork()
+    if not worker:
+        return
+    os.closerange(0, ending)
+    os.closerange(ending + 1, os.sysconf("SC_OPEN_MAX"))
+    while True:
+        pid, status = os.waitpid(-1, 0)
+        if pid == worker:
+            os.write(ending, str(status).encode())
+            os._exit(0)
+
+
+def _reap(seq: int, worker: _Forked | None) -> wire.Reaped:
+    """Kills every process below this one, until none is left."""
+    deadline = time.monotonic() + REAP_SECONDS
+    status: int | None = None
+    killed = 0
+    while True:
+        left = processes.descendants()
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        while True:
+            try:
+                pid, code = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                left = set()
+                break
+            if pid == 0:
+                break
+            if worker is not None and pid == worker.pid:
+                status = worker.status(code)
+            else:
+                killed += 1
+        if not left and not processes.descendants():
+            break
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.001)
+    return wire.Reaped(
+        seq=seq,
+        exit_code=os.WEXITSTATUS(status) if status is not None and os.WIFEXITED(status) else None,
+        signal=os.WTERMSIG(status) if status is not None and os.WIFSIGNALED(status) else None,
+        killed=killed,
+        survivors=len(processes.descendants()),
+    )
+
+
+def _remove(folder: Path) -> None:
+    """Removes the folder of a dead worker, whatever the worker made of it."""
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        # Folders without rights, or nested by the thousand. Neither command follows a symbolic link.
+        subprocess.run(["chmod", "-R", "u+rwX", str(folder)], stderr=subprocess.DEVNULL, check=False)
+        subprocess.run(["rm", "-rf", str(folder)], stderr=subprocess.DEVNULL, check=False)

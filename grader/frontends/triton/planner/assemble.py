@@ -1,0 +1,148 @@
+"""A plan from what two calls have recorded: buffers are numbered anew, and what no operation needs is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+from grader.frontends.triton.planner.launches import Compiled
+from grader.frontends.triton.planner.record import Memory, Session, TooLargeError
+from grader.plan.plan import MOST_BUFFERS, MOST_KERNELS, Argument, Buffer, Operation, Plan, Tuner, View, named
+
+
+def is_earlier(session: Session, calls: Iterable[list[Operation]]) -> bool:
+    """Whether operations of the two last calls name memory that earlier cases have made or written, in a way that
+    cannot be made up for by filling it once more."""
+    now = {session.call - 1, session.call} | session.repeatable
+    return any(
+        (session.named[number].given and session.named[number].born < session.call - 1)
+        or not {session.named[number].born, *session.named[number].calls} <= now
+        for operations in calls for operation in operations for number in named(operation))
+
+
+class Assembly:
+    """One case's plan in the making. `given` is the memory of the parameters in each of the two calls."""
+
+    def __init__(self, session: Session, kernels: list[Compiled], given: tuple[list[Memory], list[Memory]]) -> None:
+        self._session = session
+        self._compiled = kernels
+        self._numbers: dict[int, int] = {}
+        self._buffers: list[Buffer] = []
+        self._kernels: dict[int, int] = {}
+        first, second = given
+        for one, other in zip(first, second, strict=True):
+            index = len(self._buffers)
+            self._buffers.append(Buffer(bytes=one.bytes, place=one.place, given=one.given))
+            self._numbers[session.number(one)] = index
+            self._numbers[session.number(other)] = index
+        self._stale = {session.number(one) for one in first}
+
+    def plan(
+        self, setup: list[Operation], first: list[Operation], second: list[Operation], tuners: list[Tuner],
+        returned: Literal["nothing", "out", "tensor", "other"],
+    ) -> Plan:
+        survivors = any(
+            self._session.named[number].born != self._session.call for operation in second
+            for number in named(operation) if number not in self._stale and not self._is_given(number))
+        stale = any(number in self._stale for operation in second for number in named(operation))
+        if not stale and self._shape(_without_initial(self._session, first)) == self._shape(second):
+            self._session.repeatable |= {self._session.call - 1, self._session.call}
+        used = {n for operation in (*first, *second) for n in named(operation)}
+        needed = _needed(setup, used) + self._refilled(used)
+        made_setup = [self._renumbered(operation) for operation in needed]
+        made_first = [self._renumbered(operation) for operation in first]
+        same = not survivors and not stale and self._shape(first) == self._shape(second)
+        made_second = None
+        if not same:
+            for number in self._stale:
+                # The tensors of the first call are gone: nothing has written the memory in their place.
+                del self._numbers[number]
+            made_second = [self._renumbered(operation) for operation in second]
+        now = {self._session.call - 1, self._session.call}
+        if len(self._buffers) > MOST_BUFFERS:
+            raise TooLargeError(f"{len(self._buffers):,} tensors in one call")
+        if len(self._kernels) > MOST_KERNELS:
+            raise TooLargeError(f"{len(self._kernels)} kernels in one call")
+        asked = [
+            self._kernel(index) for index, one in enumerate(self._compiled)
+            if one.guessed & now or (one.guessed and index in self._kernels)]
+        return Plan(
+            buffers=self._buffers, kernels=[self._compiled[index].plan for index in self._kernels], setup=made_setup,
+            first=made_first, steady=made_second, tuners=tuners, asked=asked, returned=returned)
+
+    def _refilled(self, used: set[int]) -> list[Operation]:
+        """What calls of earlier cases have filled memory with that this one uses."""
+        now = {0, self._session.call - 1, self._session.call}
+        return [
+            operation for number in sorted(used) if not self._is_given(number)
+            for call, operation in self._session.named[number].initial if call not in now]
+
+    def _is_given(self, number: int) -> bool:
+        return bool(self._session.named[number].given)
+
+    def _buffer(self, number: int) -> int:
+        if number not in self._numbers:
+            memory = self._session.named[number]
+            self._numbers[number] = len(self._buffers)
+            self._buffers.append(Buffer(bytes=memory.bytes, place=memory.place, line=memory.line))
+        return self._numbers[number]
+
+    def _renumbered(self, operation: Operation) -> Operation:
+        return _with_buffers(operation, self._buffer, self._kernel)
+
+    def _kernel(self, index: int) -> int:
+        return self._kernels.setdefault(index, len(self._kernels))
+
+    def _shape(self, operations: list[Operation]) -> tuple[list[Operation], list[tuple[int, str, str]]]:
+        """Operations with buffers counted as they come, and what each is: equal for calls that do the same."""
+        seen: dict[int, int] = {}
+        counted = [
+            _with_buffers(operation, lambda number: seen.setdefault(number, len(seen)), lambda kernel: kernel)
+            for operation in operations]
+        named = self._session.named
+        return counted, [(named[n].bytes, named[n].place, named[n].given) for n in seen]
+
+
+def _without_initial(session: Session, operations: list[Operation]) -> list[Operation]:
+    """Those of the first call that the second need not repeat where memory is kept."""
+    kept = {
+        id(operation) for memory in session.named if session.call in memory.calls and memory.born != session.call
+        for _, operation in memory.initial}
+    return [operation for operation in operations if id(operation) not in kept]
+
+
+def _needed(setup: list[Operation], wanted: set[int]) -> list[Operation]:
+    """The operations of the import that the calls' buffers come from, whatever they do in between."""
+    kept = []
+    for operation in reversed(setup):
+        names = named(operation)
+        written = {operation.target.buffer} if operation.op == "copy" else names
+        if wanted & written:
+            wanted |= names
+            kept.append(operation)
+    return kept[::-1]
+
+
+def _with_buffers(
+    operation: Operation, buffer: Callable[[int], int], kernel: Callable[[int], int]
+) -> Operation:
+    """The operation with its memories and its kernel numbered otherwise."""
+
+    def view(view: View) -> View:
+        return view.model_copy(update={"buffer": buffer(view.buffer)})
+
+    def argument(argument: Argument) -> Argument:
+        if argument.kind == "pointer":
+            return argument.model_copy(update={"buffer": buffer(argument.buffer)})
+        if argument.kind == "descriptor":
+            return argument.model_copy(update={"view": view(argument.view)})
+        return argument
+
+    if operation.op == "fill":
+        return operation.model_copy(update={"target": view(operation.target)})
+    if operation.op == "data":
+        return operation.model_copy(update={"buffer": buffer(operation.buffer)})
+    if operation.op == "copy":
+        return operation.model_copy(update={"source": view(operation.source), "target": view(operation.target)})
+    return operation.model_copy(update={
+        "kernel": kernel(operation.kernel), "arguments": [argument(one) for one in operation.arguments]})

@@ -1,0 +1,330 @@
+"""The device that a submission sees: stand-ins for Triton's driver and for torch.cuda, where there is no driver.
+
+Streams and events keep the order in which the host asked, a CUDA graph is replayed as its operations: what would
+overlap on a GPU follows one another in a plan.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pdb
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.backends.driver import DriverBase
+
+from grader.frontends.triton.planner import tuning
+from grader.frontends.triton.planner.handles import GPU
+from grader.frontends.triton.planner.launches import Lowering
+from grader.frontends.triton.planner.record import Session
+from grader.plan.plan import Operation
+
+# What PyTorch calls CUDA streams by; 0 is the default one.
+_FIRST_STREAM = 0x5000_0000
+_MILLISECONDS = 1.0
+
+
+class Driver(DriverBase):  # type: ignore[misc]
+    """Triton's view of the device. `utils` answers what its launch path asks."""
+
+    def __init__(self, session: Session, target: GPUTarget) -> None:
+        self._target = target
+        device = session.device
+        self.utils = types.SimpleNamespace(
+            get_device_properties=lambda _: {
+                "max_shared_mem": device.shared_memory_per_block_optin,
+                "max_num_regs": device.regs_per_multiprocessor,
+                "multiprocessor_count": device.multi_processor_count, "warpSize": device.warp_size,
+                "sm_clock_rate": device.clock_rate_khz, "mem_clock_rate": device.memory_clock_rate_khz,
+                "mem_bus_width": device.memory_bus_width,
+            },
+            set_printf_fifo_size=lambda _: None,
+            cuOccupancyMaxActiveClusters=lambda *_: device.multi_processor_count,
+        )
+        self.launcher_cls = None
+
+    @classmethod
+    def is_active(cls) -> bool:
+        return True
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def set_current_device(self, device: int) -> None:
+        _index(device)
+
+    def get_current_stream(self, device: int | None = None) -> int:
+        return int(torch.cuda.current_stream().cuda_stream)
+
+    def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
+        major, minor = divmod(self._target.arch, 10)
+        return major, minor
+
+    def get_current_target(self) -> GPUTarget:
+        return self._target
+
+    def get_active_torch_device(self) -> torch.device:
+        return GPU
+
+    def get_device_interface(self) -> Any:
+        return torch.cuda
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        from triton.backends.nvidia.driver import ty_to_cpp
+
+        return str(ty_to_cpp(ty))
+
+    def get_benchmarker(self) -> Callable[..., Any]:
+        return triton.testing.do_bench  # type: ignore[no-any-return]
+
+    def get_empty_cache_for_benchmark(self) -> Any:
+        return torch.empty(256 << 18, dtype=torch.int, device="cuda")
+
+    def clear_cache(self, cache: Any) -> None:
+        """There is none."""
+
+    def assemble_tensormap_to_arg(self, tensormaps_info: Any, args: Any) -> Any:
+        return args
+
+
+class Stream:
+    """A stream: work on it follows what was asked before, wherever that is."""
+
+    _made = 0
+
+    def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
+        Stream._made += 1
+        self.device, self.device_index, self.priority = GPU, 0, priority
+        self.cuda_stream = _FIRST_STREAM + Stream._made
+
+    def wait_event(self, event: Any) -> None: ...
+
+    def wait_stream(self, stream: Any) -> None: ...
+
+    def synchronize(self) -> None: ...
+
+    def query(self) -> bool:
+        return True
+
+    def record_event(self, event: Any = None) -> Any:
+        return event or Event()
+
+    def __enter__(self) -> Stream:
+        self._before = _State.stream
+        _State.stream = self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _State.stream = self._before
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream) and self.cuda_stream == other.cuda_stream
+
+    def __hash__(self) -> int:
+        return hash(self.cuda_stream)
+
+
+class Event:
+    """An event that has always just happened."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        self.device, self.cuda_event = GPU, 1
+
+    def record(self, stream: Any = None) -> None: ...
+
+    def wait(self, stream: Any = None) -> None: ...
+
+    def synchronize(self) -> None: ...
+
+    def query(self) -> bool:
+        return True
+
+    def elapsed_time(self, end: Any) -> float:
+        return _MILLISECONDS
+
+
+class _State:
+    """What torch.cuda keeps for the process."""
+
+    default = Stream()
+    stream = default
+
+
+_State.default.cuda_stream = 0
+
+
+class _Graphs:
+    """CUDA graphs of a session: while one is captured, operations go to it; replaying does them."""
+
+    def __init__(self, session: Session) -> None:
+        outer = self
+        self.session = session
+        self.kept: list[list[Operation]] = []
+
+        class CUDAGraph:
+            def __init__(self, *_: Any, **__: Any) -> None:
+                self.operations: list[Operation] = []
+
+            def capture_begin(self, *_: Any, **__: Any) -> None:
+                outer.kept.append(outer.session.operations)
+                outer.session.operations = self.operations = []
+                outer.session.capturing += 1
+
+            def capture_end(self) -> None:
+                outer.session.operations = outer.kept.pop()
+                outer.session.capturing -= 1
+
+            def replay(self) -> None:
+                for operation in self.operations:
+                    outer.session.use(operation)
+                    outer.session.record(operation)
+
+            def instantiate(self) -> None: ...
+
+            def reset(self) -> None:
+                self.operations = []
+
+            def pool(self) -> tuple[int, int]:
+                return 0, 1
+
+        class Capture:
+            """torch.cuda.graph."""
+
+            def __init__(self, cuda_graph: Any, pool: Any = None, stream: Any = None, **_: Any) -> None:
+                self.graph, self.stream = cuda_graph, stream or Stream()
+
+            def __enter__(self) -> None:
+                self.stream.__enter__()
+                self.graph.capture_begin()
+
+            def __exit__(self, *_: object) -> None:
+                self.graph.capture_end()
+                self.stream.__exit__()
+
+        self.CUDAGraph, self.Capture = CUDAGraph, Capture
+
+
+class _Runtime:
+    """torch.cuda.cudart(): what starts a profiler may be called, what would take memory may not."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_, **__: 0 if name.startswith("cudaProfiler") else _no_driver(name)
+
+
+def _no_driver(name: str) -> Any:
+    raise RuntimeError(f"{name} is not there for host code: allocate with torch.empty")
+
+
+def _index(device: Any) -> int:
+    index = torch.device("cuda", device).index if isinstance(device, int) else torch.device(device or "cuda").index
+    if index not in (None, 0):
+        raise RuntimeError("CUDA error: invalid device ordinal")
+    return 0
+
+
+def _properties(session: Session) -> Any:
+    device = session.device
+    return types.SimpleNamespace(
+        **{name: getattr(device, name) for name in type(device).model_fields if not name.endswith("_khz")},
+        L2_cache_size=device.l2_cache_size, clock_rate=device.clock_rate_khz,
+        memory_clock_rate=device.memory_clock_rate_khz, gcnArchName="", is_integrated=0, is_multi_gpu_board=0,
+        max_threads_per_block=1024)
+
+
+@contextlib.contextmanager
+def _range(*_: Any, **__: Any) -> Iterator[None]:
+    yield
+
+
+def install(session: Session) -> tuple[Lowering, tuning.Tuning]:
+    """Puts the stand-ins in the place of torch.cuda's and Triton's functions. A planner's process is the submission's
+    alone, so nothing is put back."""
+    lowering = Lowering(session)
+    triton.runtime.driver.set_active(Driver(session, lowering.target))
+    triton.compile = triton.compiler.compile = triton.compiler.compiler.compile = lowering.compile
+    triton.knobs.runtime.interpret = False
+    properties, graphs = _properties(session), _Graphs(session)
+    capability = (session.device.major, session.device.minor)
+    cuda: Any = torch.cuda
+    constant: dict[str, Any] = {
+        "is_available": True, "is_initialized": True, "device_count": 1, "current_device": 0,
+        "get_device_name": session.device.name, "get_device_capability": capability,
+        "get_device_properties": properties, "is_bf16_supported": True, "default_stream": _State.default,
+        "memory_allocated": 0, "max_memory_allocated": 0, "memory_reserved": 0, "max_memory_reserved": 0,
+        "memory_stats": {}, "memory_summary": "", "memory_usage": 0, "utilization": 0, "graph_pool_handle": (0, 1),
+        "mem_get_info": (session.device.total_memory, session.device.total_memory),
+        "get_arch_list": [session.device.target], "can_device_access_peer": False, "get_rng_state": None,
+    }
+    for name, value in constant.items():
+        setattr(cuda, name, lambda *_, _value=value, **__: _value)
+    for name in (
+        "_lazy_init", "init", "synchronize", "empty_cache", "ipc_collect", "reset_peak_memory_stats",
+        "reset_max_memory_allocated", "reset_max_memory_cached", "reset_accumulated_memory_stats", "manual_seed",
+        "manual_seed_all", "seed", "seed_all", "set_per_process_memory_fraction", "_sleep", "set_sync_debug_mode",
+    ):
+        # One function each, since PyTorch's compiler knows functions by identity when it is imported.
+        setattr(cuda, name, lambda *_, **__: None)
+    cuda.set_device = _index
+    cuda._exchange_device, cuda._maybe_exchange_device = (lambda device: 0), (lambda device: 0)
+    cuda.Stream, cuda.ExternalStream, cuda.Event = Stream, Stream, Event
+    cuda.current_stream = lambda *_, **__: _State.stream
+    cuda.set_stream = lambda stream: setattr(_State, "stream", stream)
+    cuda.stream = lambda stream: stream or contextlib.nullcontext()
+    cuda.cudart = _Runtime
+    for name in ("caching_allocator_alloc", "caching_allocator_delete"):
+        setattr(cuda, name, lambda *_, _name=name, **__: _no_driver(_name))
+    cuda.CUDAGraph, cuda.graph = graphs.CUDAGraph, graphs.Capture
+    cuda.is_current_stream_capturing = lambda: bool(session.capturing)
+    for module in (cuda.streams, cuda.graphs, cuda.memory, cuda.random):
+        for name in vars(module).keys() & vars(cuda).keys():
+            if name in constant or name in ("Stream", "Event", "ExternalStream", "CUDAGraph", "graph", "synchronize"):
+                setattr(module, name, getattr(cuda, name))
+    for name in ("range_push", "range_pop", "range_start", "range_end", "mark"):
+        setattr(cuda.nvtx, name, lambda *_, **__: None)
+    cuda.nvtx.range = _range
+    accelerator: Any = torch.accelerator
+    for name in ("synchronize", "current_stream", "set_stream", "device_count", "is_available"):
+        setattr(accelerator, name, getattr(cuda, name))
+    accelerator.current_accelerator = lambda *_, **__: torch.device("cuda")
+    accelerator.current_device_index = cuda.current_device
+    torch.version.cuda = torch.version.cuda or "12.8"
+    for module in (torch, torch.utils.dlpack):
+        setattr(module, "to_dlpack", lambda _: session.refuse("dlpack", "to_dlpack"))  # noqa: B010
+    _wrappers()
+    return lowering, tuning.install(session)
+
+
+def _wrappers() -> None:
+    """What may stand around a function that launches kernels is the function itself, and does not stop to debug."""
+
+    class Op:
+        """What torch.library's decorators make: beside the function, rules that only PyTorch's other layers read."""
+
+        def __init__(self, name: str, fn: Callable[..., Any]) -> None:
+            space, _, short = name.partition("::")
+            self.call = fn
+            setattr(getattr(torch.ops, space), short, self)
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            return self.call(*args, **kwargs)
+
+        def __getattr__(self, name: str) -> Any:
+            if not name.startswith(("register_", "default")):
+                raise AttributeError(name)
+            return self if name == "default" else lambda fn=None, /, *_, **__: fn or (lambda fn: fn)
+
+    def itself(model: Any = None, /, **_: Any) -> Any:
+        return model if model is not None else lambda model: model
+
+    def op(name: str, fn: Any = None, /, **_: Any) -> Any:
+        return Op(name, fn) if fn is not None else lambda fn: Op(name, fn)
+
+    library: Any = torch.library
+    library.custom_op = library.triton_op = op
+    torch.compile = library.wrap_triton = itself
+    sys.breakpointhook = pdb.set_trace = lambda *_, **__: None

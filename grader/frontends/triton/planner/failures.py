@@ -1,0 +1,159 @@
+"""Exceptions of a submission as messages to the judge: short, with the line in the student's file."""
+
+from __future__ import annotations
+
+import dis
+import linecache
+import re
+import textwrap
+import traceback
+from types import TracebackType
+from typing import Any
+
+import torch
+from triton.compiler.errors import CompilationError
+
+from grader.frontends.triton.planner.record import Session, TooLargeError, UnsupportedError
+from grader.plan.messages import Failed
+
+MESSAGE, TRACEBACK = 2000, 6000
+_RAISE = dis.opmap["RAISE_VARARGS"]
+_UNDEFINED = re.compile(r"(?:.*NameError\(\W*)?(\w+) is not defined")
+_PATH = re.compile(r" \(/[^()]*\)$")
+# Exceptions may be chained without end.
+_MOST_CAUSES = 50
+
+
+def text(value: str, most: int) -> str:
+    """A student's text, cut to `most` characters; what is not valid text is replaced."""
+    value = value if len(value) <= most else f"{value[:most - 1]}…"
+    return value.encode(errors="replace").decode()
+
+
+def message(error: BaseException) -> str:
+    """`ValueError: …`, whatever the exception does when it is asked."""
+    try:
+        said = str(error)
+    except BaseException:
+        said = ""
+    if isinstance(error, ImportError):
+        # Where this machine keeps the module is nothing to a student.
+        said = _PATH.sub("", said)
+    name = type.__getattribute__(type(error), "__name__")
+    return text(f"{name}: {said}" if said else str(name), MESSAGE)
+
+
+def lines_of(error: SyntaxError | BaseException) -> str:
+    return "".join(traceback.format_exception_only(error)) if isinstance(error, SyntaxError) else ""
+
+
+def line(session: Session, error: BaseException) -> int:
+    """The line of the innermost frame in the student's file that the exception passed; 0 for none."""
+    found = 0
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == session.file:
+            found = trace.tb_lineno or found
+        trace = trace.tb_next
+    return found
+
+
+def traceback_of(session: Session, error: BaseException) -> str:
+    """The frames from the student's file on, and the exception."""
+    frames = []
+    trace: TracebackType | None = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == session.file:
+            code = trace.tb_frame.f_code
+            frames.append(traceback.FrameSummary(session.file, trace.tb_lineno or 0, code.co_name, lookup_line=True))
+        trace = trace.tb_next
+    return text("".join(traceback.format_list(frames[-12:])) + message(error), TRACEBACK)
+
+
+def origin(session: Session, error: BaseException) -> TracebackType | None:
+    """Where an exception began, if that is in the student's file itself."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace if trace is not None and trace.tb_frame.f_code.co_filename == session.file else None
+
+
+def raised(session: Session, error: BaseException) -> bool:
+    """Whether a `raise` of the student's file began it, rather than something that the file calls."""
+    trace = origin(session, error)
+    return trace is not None and trace.tb_frame.f_code.co_code[trace.tb_lasti] == _RAISE
+
+
+def failed(session: Session, error: BaseException, lowering_failure: BaseException | None, seq: int) -> Failed:
+    """The message to the judge for an exception of the graded function."""
+    kind: Any = "exception"
+    where, said = line(session, error), message(error)
+    if isinstance(error, NotImplementedError) and raised(session, error):
+        kind = "not_attempted"
+    elif isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        kind = "out_of_memory"
+    elif isinstance(error, (UnsupportedError, TooLargeError)):
+        kind = "unsupported" if isinstance(error, UnsupportedError) else "too_large"
+        said = text(str(error), MESSAGE)
+    compiling = isinstance(error, CompilationError) or _among_causes(error, lowering_failure)
+    if compiling and kind == "exception":
+        kind = "compile_error"
+        inner, found = _innermost(session, error)
+        where = found or where
+        # Without the excerpt of the source that Triton puts before it, which is in the traceback.
+        said = text(inner.error_message or said, MESSAGE) if isinstance(inner, CompilationError) else message(inner)
+    return Failed(seq=seq, failure=kind, message=said, line=where, traceback=traceback_of(session, error))
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    found = [error]
+    while len(found) < _MOST_CAUSES:
+        cause = found[-1].__cause__ or found[-1].__context__
+        if cause is None:
+            break
+        found.append(cause)
+    return found
+
+
+def _among_causes(error: BaseException, wanted: BaseException | None) -> bool:
+    return wanted is not None and any(one is wanted for one in _causes(error))
+
+
+def _innermost(session: Session, error: BaseException) -> tuple[BaseException, int]:
+    """The error that Triton raised first, and its line in the student's file: Triton wraps an error once for each
+    function of a kernel."""
+    said, found = error, 0
+    for one in _causes(error):
+        if isinstance(one, CompilationError):
+            found = _line_of_node(session, one) or found
+            if one.error_message:
+                said = one
+    return said, found
+
+
+def _line_of_node(session: Session, error: CompilationError) -> int:
+    """Triton counts lines from a kernel's `def`, in its source without indentation."""
+    first, *_ = (error.src or "").split("\n")
+    at = getattr(error.node, "lineno", 0)
+    if not first or not at:
+        return 0
+    lines = linecache.getlines(session.file)
+    wanted = (error.src or "").rstrip().split("\n")
+    for index, _ in enumerate(lines):
+        if lines[index].strip() == first.strip():
+            there = textwrap.dedent("".join(lines[index:index + len(wanted)])).rstrip().split("\n")
+            if [one.strip() for one in there] == [one.strip() for one in wanted]:
+                return index + at
+    return 0
+
+
+def undefined(error: BaseException) -> list[str]:
+    """Names that the exception says are not defined: Python's own, or a kernel's."""
+    found = []
+    for one in _causes(error):
+        if isinstance(one, NameError):
+            said = getattr(one, "name", None) or _UNDEFINED.match(message(one).removeprefix("NameError: "))
+            found.append(said if isinstance(said, str) else said.group(1) if said else "")
+        elif isinstance(one, CompilationError):
+            found += _UNDEFINED.findall(one.error_message or "")
+    return [name for name in found if name]

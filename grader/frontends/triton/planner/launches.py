@@ -1,0 +1,359 @@
+"""Triton with its last stages cut off: a driver that has no GPU, a compiler that ends after the front end, and a
+launcher that writes down what it is asked to start.
+
+All above stays Triton's own: specialisation, heuristics, hooks, descriptors. See triton/runtime/jit.py, and
+triton/backends/nvidia/driver.py for what the launcher does with a signature.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import operator
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any, cast
+
+import torch
+from pydantic import ValidationError
+from triton._C.libtriton import ir
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource, make_backend
+from triton.compiler.compiler import CompiledKernel, filter_traceback
+from triton.language.core import constexpr
+from triton.runtime import _allocation
+from triton.runtime.errors import OutOfResources
+from triton.runtime.jit import JITCallable
+
+from grader.frontends.triton.planner.handles import dtype_name
+from grader.frontends.triton.planner.record import Memory, Session, TooLargeError, UnsupportedError
+from grader.plan.messages import Resources, kernel_key
+from grader.plan.plan import (
+    ITEM_BYTES,
+    MOST_KERNELS,
+    TTIR_CHARACTERS,
+    Argument,
+    Descriptor,
+    Float,
+    Integer,
+    Kernel,
+    Launch,
+    Options,
+    Pointer,
+    View,
+)
+
+# Resources that host code is told until the judge has compiled the kernel: it may divide by what an occupancy needs.
+GUESS = Resources(registers=32, spills=0, shared=1024)
+# Of a program, of 32 threads each.
+MOST_WARPS = 32
+# Global memory that a descriptor made on the device takes for each program.
+DESCRIPTOR_BYTES = 128
+_CLOSED = frozenset(Options.model_fields) - {"allow_fp8e4nv"}
+# Options that may differ from Triton's defaults and are not in a plan: which checks the front end writes, and where
+# Triton's own libdevice lies, since no other library is linked.
+_OPEN = frozenset({"instrumentation_mode", "sanitize_overflow", "extern_libs"})
+_FILE_OF_LOCATION = re.compile(r'loc\("([^"\n]*)":\d+:\d+\)')
+# Functions of Triton's language that a kernel may call.
+_LANGUAGE = re.compile(r"/triton/language/[\w/]+\.py$")
+
+
+class Lowering:
+    """Kernels of a session as the front end makes them, each specialisation once."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.kernels: list[Compiled] = []
+        self.failure: BaseException | None = None
+        self.target = GPUTarget("cuda", session.device.major * 10 + session.device.minor, 32)
+        self.defaults = vars(make_backend(self.target).parse_options({}))
+
+    def compile(self, src: Any, target: Any = None, options: Any = None, _env_vars: Any = None) -> Compiled:
+        """In place of triton.compile."""
+        if not isinstance(src, ASTSource):
+            self.session.refuse("other", "triton.compile")
+        if src.fn.is_gluon():
+            raise TypeError("this kernel is written in Gluon; triton.language expected")
+        self._check_origin(src.fn)
+        backend = make_backend(self.target)
+        parsed = backend.parse_options(options or {})
+        self._check_options(vars(parsed))
+        if len(self.kernels) >= 4 * MOST_KERNELS:
+            raise TooLargeError(f"more than {4 * MOST_KERNELS} specialisations of kernels")
+        self.session.lowering = True
+        try:
+            # With Triton's checks whoever will run it: host code is shown no sign of who that is.
+            module = lower(src, backend.parse_options({**(options or {}), "debug": True}), self.target)
+            text = str(module)
+            # Looks at what the kernel names outside of itself, and refuses what may change unseen.
+            src.fn.cache_key  # noqa: B018
+        except Exception as error:
+            self.failure = error
+            filter_traceback(error)
+            raise
+        finally:
+            self.session.lowering = False
+        if len(text) > TTIR_CHARACTERS:
+            raise TooLargeError(f"a kernel of {len(text):,} characters in Triton's representation")
+        self._check_helpers(text)
+        kernel = Kernel(
+            name=src.fn.__name__[:200], symbol=module.get_entry_func_name(), line=definition(src.fn), ttir=text,
+            signature=[kind for _, kind in _leaves(list(src.signature.values()), list(src.signature.values()))],
+            options=self._plans(vars(parsed)))
+        made = Compiled(self, src, parsed, kernel)
+        self.kernels.append(made)
+        return made
+
+    def _check_origin(self, fn: Any) -> None:
+        if fn.fn.__code__.co_filename != self.session.file:
+            self.session.refuse("library", fn.__name__)
+
+    def _check_helpers(self, text: str) -> None:
+        for file in set(_FILE_OF_LOCATION.findall(text)):
+            if file != self.session.file and not _LANGUAGE.search(file):
+                self.session.refuse("library", file.rsplit("/", 1)[-1])
+
+    def _plans(self, options: dict[str, Any]) -> Options:
+        """The options as a plan has them. Raises ValueError for a number that no launch takes."""
+        if options["num_warps"] > MOST_WARPS:
+            raise OutOfResources(32 * options["num_warps"], 32 * MOST_WARPS, "threads")
+        try:
+            return Options(**{name: options[name] for name in _CLOSED})
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = first["loc"][0]
+            expected = first["msg"].removeprefix("Input should be ")
+            raise ValueError(f"{name}={options[str(name)]!r}, {expected} expected"[:200]) from None
+
+    def _check_options(self, options: dict[str, Any]) -> None:
+        for name, value in options.items():
+            if name not in _CLOSED and name not in _OPEN and value != self.defaults[name]:
+                self.session.refuse("option", name)
+
+
+def lower(src: ASTSource, options: Any, target: GPUTarget) -> Any:
+    """The module of Triton's front end, before any pass."""
+    backend = make_backend(target)
+    return src.make_ir(
+        target, options, backend.get_codegen_implementation(options), backend.get_module_map(), _context(target))
+
+
+@functools.cache
+def _context(target: GPUTarget) -> Any:
+    """MLIR's context with Triton's dialects, which takes as long to make as a small kernel takes to lower."""
+    context = ir.context()
+    ir.load_dialects(context)
+    make_backend(target).load_dialects(context)
+    return context
+
+
+def parse_once() -> None:
+    """Has Triton parse each source once, instead of at every call of a helper in a kernel."""
+    parse = JITCallable.parse
+    trees: dict[str, ast.Module] = {}
+
+    def parsed(self: Any) -> ast.Module:
+        if self._src not in trees:
+            trees[self._src] = parse(self)
+        return trees[self._src]
+
+    JITCallable.parse = parsed
+
+
+def definition(fn: Any) -> int:
+    """The line of a kernel's `def`."""
+    return int(fn.starting_line_number) + next(
+        (index for index, line in enumerate(fn.raw_src) if line.lstrip().startswith("def ")), 0)
+
+
+class Compiled(CompiledKernel):  # type: ignore[misc]
+    """What Triton's launch path and host code find where a compiled kernel would be."""
+
+    def __init__(self, lowering: Lowering, src: Any, options: Any, kernel: Kernel) -> None:
+        self.src = src
+        self.plan = kernel
+        # Calls in which host code asked for resources that are not known yet.
+        self.guessed: set[int] = set()
+        self.name = kernel.symbol
+        self.hash = ""
+        self.module = self
+        self.function = 1
+        self.n_max_threads = 1024
+        self.metadata_group: dict[str, str] = {}
+        self.packed_metadata = (options.num_warps, options.num_ctas, 0)
+        self.metadata = Metadata(self, options, lowering.target)
+        self.asm = Texts(self, options, lowering.target)
+        self.kernel = b""
+        self._lowering = lowering
+        self._options = options
+
+    def _init_handles(self) -> None:
+        """Raises what Triton raises where a kernel is loaded that does not fit, once that is known."""
+        session = self._lowering.session
+        # Called by the student's own line it is a question.
+        known = self.resources if sys._getframe(1).f_code.co_filename == session.file else self._known()
+        most = session.device.shared_memory_per_block_optin
+        if known is not None and known.shared > most:
+            raise OutOfResources(known.shared, most, "shared memory")
+
+    @property
+    def run(self) -> Any:
+        self._init_handles()
+        return self._launch
+
+    @property
+    def resources(self) -> Resources:
+        known = self._known()
+        if known is None:
+            self.guessed.add(self._lowering.session.call)
+        return known or GUESS
+
+    def _known(self) -> Resources | None:
+        answers = self._lowering.session.answers.resources
+        return answers.get(kernel_key(self.plan)) if answers else None
+
+    @property
+    def n_regs(self) -> int:
+        return self.resources.registers
+
+    @property
+    def n_spills(self) -> int:
+        return self.resources.spills
+
+    def _launch(
+        self, x: Any, y: Any, z: Any, stream: Any, function: Any, packed: Any, metadata: Any, enter: Any, leave: Any,
+        *args: Any,
+    ) -> None:
+        if enter is not None:
+            enter(metadata)
+        session = self._lowering.session
+        grid = tuple(max(0, _as_int(size)) for size in (x, y, z))
+        with torch._C.DisableTorchFunction():
+            arguments = [
+                _argument(session, index, kind, value)
+                for index, (value, kind) in enumerate(_leaves(list(args), list(self.src.signature.values())))]
+        if "tt.make_tensor_descriptor" in self.plan.ttir and session.device.major >= 9 and all(grid):
+            # A kernel that makes descriptors needs room for them, which the student's allocator has to give.
+            _allocation._allocator.get()(
+                grid[0] * grid[1] * grid[2] * self.plan.options.num_ctas * DESCRIPTOR_BYTES, DESCRIPTOR_BYTES, stream)
+        session.record(Launch(
+            kernel=self._lowering.kernels.index(self), grid=cast(tuple[int, int, int], grid), arguments=arguments,
+            line=session.line()))
+        if leave is not None:
+            leave(metadata)
+
+
+class Metadata:
+    """A compiled kernel's metadata, under Triton's names."""
+
+    def __init__(self, compiled: Compiled, options: Any, target: GPUTarget) -> None:
+        self.__dict__.update(vars(options))
+        self.target = target
+        self.name = compiled.name
+        self.hash = ""
+        self.tmem_size = 0
+        self.global_scratch_size, self.global_scratch_align = 0, 1
+        self.profile_scratch_size, self.profile_scratch_align = 0, 1
+        self._compiled = compiled
+
+    @property
+    def shared(self) -> int:
+        return self._compiled.resources.shared
+
+    def _asdict(self) -> dict[str, Any]:
+        return {**{name: value for name, value in vars(self).items() if name[0] != "_"}, "shared": self.shared}
+
+
+class Texts(dict[str, Any]):
+    """A kernel's text at each stage, made on demand. No assembler is available."""
+
+    def __init__(self, compiled: Compiled, options: Any, target: GPUTarget) -> None:
+        self._compiled = compiled
+        self._options = options
+        self._target = target
+        super().__init__()
+
+    def __missing__(self, stage: str) -> Any:
+        if stage in ("cubin", "sass"):
+            raise UnsupportedError(f"the kernel's {stage}")
+        if stage not in ("source", "ttir", "ttgir", "llir", "ptx"):
+            raise KeyError(f"Unknown key: '{stage}'")
+        if stage == "source":
+            return self.setdefault(stage, self._compiled.plan.ttir)
+        # Given, so that Triton does not ask its assembler; the last that its LLVM knows.
+        object.__setattr__(self._options, "ptx_version", 86)
+        backend = make_backend(self._target)
+        stages: dict[str, Any] = {}
+        backend.add_stages(stages, self._options, self._compiled.src.language)
+        module = lower(self._compiled.src, self._options, self._target)
+        metadata: dict[str, Any] = {}
+        for name, make in stages.items():
+            module = make(module, metadata)
+            self[name] = str(module)
+            if name == stage:
+                break
+        return self[stage]
+
+
+def _leaves(values: Any, kinds: Any) -> Iterator[tuple[Any, str]]:
+    """Arguments of a launch with their types, without those that are compiled in; tuples taken apart."""
+    for value, kind in zip(values, kinds, strict=False):
+        if isinstance(kind, (tuple, list)):
+            yield from _leaves(value, kind)
+        elif kind != "constexpr":
+            yield value, kind
+
+
+def _as_int(value: Any) -> int:
+    number = operator.index(value.value if isinstance(value, constexpr) else value)
+    if not -(2**31) <= number < 2**31:
+        raise OverflowError(f"signed integer is {'greater' if number > 0 else 'less'} than "
+                            f"{'maximum' if number > 0 else 'minimum'}")
+    return number
+
+
+def _argument(session: Session, index: int, kind: str, value: Any) -> Argument:
+    if kind.startswith("*"):
+        memory, offset = _pointed(session, index, value)
+        return Pointer(buffer=session.number(memory), offset=offset)
+    if kind.startswith("tensordesc"):
+        memory, offset = _pointed(session, index, value.base)
+        dtype = dtype_name(value.base.dtype)
+        view = View(
+            buffer=session.number(memory), offset=offset, shape=[int(n) for n in value.shape],
+            strides=[int(n) for n in value.strides], dtype=dtype)
+        _check_extent(view, memory)
+        return Descriptor(view=view, block=[int(n) for n in value.block_shape], padding=value.padding)
+    if kind in ("fp16", "bf16", "fp32", "fp64"):
+        return Float(type=cast(Any, kind), value=float(value))
+    if kind in ("nvTmaDesc",):
+        raise UnsupportedError("a descriptor made by the driver")
+    number = int(value)
+    if session.at(number) is not None:
+        session.refuse("address", "data_ptr")
+    return Integer(type=cast(Any, kind), value=number)
+
+
+def _pointed(session: Session, index: int, value: Any) -> tuple[Memory, int]:
+    """The memory behind a pointer argument. Raises what Triton's launcher raises where a GPU could not reach it."""
+    address = value.data_ptr() if hasattr(value, "data_ptr") else value
+    found = session.at(address) if isinstance(address, int) else None
+    if found is None:
+        raise ValueError(f"Pointer argument (at {index}) is no memory of PyTorch's: allocate with torch.empty")
+    if found[0].place == "host":
+        raise ValueError(f"Pointer argument (at {index}) cannot be accessed from Triton (cpu tensor?)")
+    memory, offset = found
+    memory.calls.add(session.call)
+    # Whatever the kernel does with it.
+    memory.constant = None
+    return memory, offset
+
+
+def _check_extent(view: View, memory: Memory) -> None:
+    size = ITEM_BYTES[view.dtype]
+    last = sum((n - 1) * s for n, s in zip(view.shape, view.strides, strict=True))
+    if view.offset + (last + 1) * size > memory.bytes:
+        raise ValueError(
+            f"a descriptor of shape {view.shape} and strides {view.strides} reaches past its tensor of "
+            f"{memory.bytes} bytes")

@@ -1,0 +1,231 @@
+"""The planner: runs a submission's file and calls its function on tensors without numbers, to see what it launches.
+
+It shares its process with the student's code, so nothing it says is believed: a plan is data that the judge checks.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, Literal
+
+import torch
+import triton
+import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource, make_backend
+
+from grader.frontends.triton.planner import assemble, audit, driver, failures, handles, record, source
+from grader.frontends.triton.planner.functions import FunctionMode
+from grader.frontends.triton.planner.launches import Lowering, lower, parse_once
+from grader.plan.frames import Channel, ChannelClosed
+from grader.plan.messages import (
+    PLANNER_REQUEST,
+    Absent,
+    Failed,
+    Given,
+    GivenScalar,
+    Kernels,
+    Load,
+    Loaded,
+    PlanCall,
+    Planned,
+    Refused,
+)
+from grader.plan.plan import MOST_KERNELS, PLAN_BYTES, Operation, write_plan
+
+_Reply = Loaded | Planned | Refused | Absent | Failed
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _trivial(x_ptr, out_ptr, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(out_ptr + offsets, x + tl.sigmoid(x), mask=offsets < n)
+
+
+def prepare() -> None:
+    """Does once, in the process that planners are forked from, what the first lowering of a process costs."""
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    target = GPUTarget("cuda", 90, 32)
+    signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}
+    parse_once()
+    str(lower(ASTSource(_trivial, signature, {(3,): 64}), make_backend(target).parse_options({}), target))
+
+
+def serve(channel: Channel) -> None:
+    """Answers the judge until it hangs up."""
+    planner: _Planner | None = None
+    while True:
+        try:
+            request, descriptors = channel.receive_with_descriptors(PLANNER_REQUEST)
+        except ChannelClosed:
+            return
+        file = descriptors[0]
+        if isinstance(request, Load):
+            planner = _Planner(request)
+            reply: _Reply = planner.load(request, _read(file))
+        else:
+            assert planner is not None
+            reply = planner.plan(request, file)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        _flush()
+        channel.send(reply)
+
+
+def _read(file: int) -> bytes:
+    return os.pread(file, os.fstat(file).st_size, 0)
+
+
+def _flush() -> None:
+    """Writes out what the student's code has printed, before the judge looks."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:
+            continue
+
+
+class _Planner:
+    """One submission, from its import to the plans of its calls."""
+
+    def __init__(self, request: Load) -> None:
+        self.session = record.begin(request.file, request.device)
+        self.lowering: Lowering
+        self.lowering, self.tuning = driver.install(self.session)
+        audit.install(self.session)
+        sys.argv = [request.file]
+        handles.DispatchMode().__enter__()  # type: ignore[no-untyped-call]
+        FunctionMode().__enter__()  # type: ignore[no-untyped-call]
+
+    def load(self, request: Load, text: bytes) -> Loaded | Absent | Failed:
+        loaded = source.run(self.session, text, request.function, request.seq)
+        if isinstance(loaded, Failed):
+            return loaded
+        self.loaded = loaded
+        self.setup = self.session.operations
+        function = vars(loaded.module).get(request.function)
+        if function is None:
+            if request.function in loaded.missing.names:
+                absent = loaded.missing.absent(request.seq, request.function, 0)
+                assert absent is not None
+                return absent
+            return Failed(seq=request.seq, failure="missing_function", message=f"no function {request.function}")
+        self.function: Callable[..., Any] = function
+        return self._wrong_signature(request) or Loaded(seq=request.seq, skipped=loaded.skipped)
+
+    def _wrong_signature(self, request: Load) -> Failed | None:
+        if not callable(self.function):
+            return Failed(
+                seq=request.seq, failure="missing_function", message=f"{request.function} is not a function")
+        try:
+            signature = inspect.signature(self.function)
+        except BaseException:
+            return None
+        try:
+            signature.bind(*(None for _ in request.given))
+        except TypeError:
+            code = getattr(self.function, "__code__", None)
+            return Failed(
+                seq=request.seq, failure="wrong_signature", line=getattr(code, "co_firstlineno", 0),
+                message=failures.text(f"{request.function}{signature}", failures.MESSAGE))
+        return None
+
+    def plan(self, request: PlanCall, file: int) -> Planned | Refused | Absent | Failed:
+        session = self.session
+        session.copies, session.answers = request.copies, request.answers
+        self.tuning.forget()
+        first = self._call(request)
+        if not isinstance(first, _Called):
+            return self._asking(first, file)
+        second = self._call(request)
+        if not isinstance(second, _Called):
+            return self._asking(second, file)
+        if assemble.is_earlier(session, (first.operations, second.operations)):
+            return Planned(seq=request.seq, bytes=0, earlier=True)
+        try:
+            written = write_plan(
+                assemble.Assembly(session, self.lowering.kernels, (first.given, second.given)).plan(
+                    self.setup, first.operations, second.operations, self.tuning.met, first.returned))
+            if len(written) > PLAN_BYTES:
+                raise record.TooLargeError(f"a plan of {len(written):,} bytes")
+        except record.TooLargeError as error:
+            return failures.failed(session, error, None, request.seq)
+        os.pwrite(file, written, 0)
+        return Planned(seq=request.seq, bytes=len(written), skipped=list(session.left_out.values()))
+
+    def _asking(self, stopped: Refused | Absent | Failed, file: int) -> Refused | Absent | Failed:
+        """Why a call stopped; in the file are the kernels of which it was told a guess before."""
+        now = {self.session.call - 1, self.session.call}
+        asked = [one.plan for one in self.lowering.kernels if one.guessed & now][:MOST_KERNELS]
+        written = Kernels(kernels=asked).model_dump_json().encode()
+        if not asked or isinstance(stopped, Absent) or len(written) > PLAN_BYTES:
+            return stopped
+        os.pwrite(file, written, 0)
+        return stopped.model_copy(update={"asked": len(written)})
+
+    def _call(self, request: PlanCall) -> _Called | Refused | Absent | Failed:
+        """One call of the function on fresh tensors."""
+        session = self.session
+        session.call += 1
+        session.operations, session.stopped, session.over = [], None, False
+        arguments = [_parameter(one) for one in request.given]
+        memories = [handles.memory_of(one) for one in arguments if isinstance(one, handles.Handle)]
+        failed: Failed | Absent | None = None
+        returned: Literal["nothing", "out", "tensor", "other"] = "nothing"
+        try:
+            returned = _kind(self.function(*arguments))
+        except BaseException as error:
+            session.over = True
+            failed = self._failed(request.seq, error)
+        operations = session.operations
+        # What a finalizer of the student's does comes after the call, and is refused all the same.
+        session.operations = []
+        session.over = False
+        del arguments
+        session.over = True
+        stopped = session.stopped
+        if stopped is not None:
+            return Refused(
+                seq=request.seq, why=stopped.why, operator=stopped.operator, line=stopped.line,
+                traceback=stopped.traceback)
+        return failed or _Called(operations, memories, returned)
+
+    def _failed(self, seq: int, error: BaseException) -> Failed | Absent:
+        """Why the call failed: what was left out of the import, if that is why a name is not there."""
+        failed = failures.failed(self.session, error, self.lowering.failure, seq)
+        for name in failures.undefined(error):
+            absent = self.loaded.missing.absent(seq, name, failed.line)
+            if absent is not None:
+                return absent
+        return failed
+
+
+class _Called:
+    """The operations that a call has recorded, and the memory that they use."""
+
+    def __init__(
+        self, operations: list[Operation], given: list[record.Memory],
+        returned: Literal["nothing", "out", "tensor", "other"],
+    ) -> None:
+        self.operations, self.given, self.returned = operations, given, returned
+
+
+def _parameter(given: Given) -> Any:
+    if isinstance(given, GivenScalar):
+        return given.value
+    return handles.given(given.shape, given.dtype, given.place, name=given.name, output=given.output)
+
+
+def _kind(value: Any) -> Literal["nothing", "out", "tensor", "other"]:
+    """What a call gave back."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, torch.Tensor):
+        return "out" if handles.memory_of(value).output else "tensor"
+    return "other"
+
+

@@ -1,0 +1,245 @@
+"""A submission's file, run statement by statement. A statement at the top level that needs numbers is left out, and
+reported; so is a line that prints or checks them, in a function too."""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import importlib.util
+import io
+import linecache
+import re
+import sys
+import types
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.frontends.triton.planner import failures
+from grader.frontends.triton.planner.record import MOST_SKIPPED, RefusedError, Session, SkippedError, Stopped
+from grader.plan.messages import Absent, Failed, Skipped
+
+# What a file calls to show something: nothing that it launches depends on it.
+_SHOWING = frozenset({"print", "pprint", "debug", "info", "warning", "error"})
+_SPARED = "__spared__"
+_QUOTED = re.compile(r"'(\w+)'")
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A statement that was left out, and the traceback of what ended it."""
+
+    skipped: Skipped
+    traceback: str
+
+
+@dataclass
+class Missing:
+    """Names that statements left out would have bound. `anything` is the one that may have bound any name: an import of
+    everything from a module, or code run from a text."""
+
+    names: dict[str, LeftOut] = field(default_factory=dict)
+    anything: LeftOut | None = None
+
+    def why(self, name: str) -> LeftOut | None:
+        return self.names.get(name, self.anything)
+
+    def absent(self, seq: int, name: str, line: int) -> Absent | None:
+        """That a name is not there since a statement was left out, if that is so."""
+        left = self.why(name)
+        if left is None:
+            return None
+        return Absent(seq=seq, name=name[:200], line=line, skipped=left.skipped, traceback=left.traceback)
+
+
+@dataclass
+class Loaded:
+    """The file as it was run."""
+
+    module: types.ModuleType
+    skipped: list[Skipped]
+    missing: Missing
+
+
+def run(session: Session, source: bytes, function: str, seq: int) -> Loaded | Failed:
+    """Runs the file's statements, those that fail left out. `function` is what the file is graded for."""
+    try:
+        text = importlib.util.decode_source(source)
+    except (SyntaxError, UnicodeDecodeError):
+        return Failed(seq=seq, failure="unreadable_source", message="The file is not text in UTF-8.")
+    try:
+        tree = ast.parse(text, session.file)
+        compile(tree, session.file, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = error.lineno or 0 if isinstance(error, SyntaxError) else 0
+        return Failed(seq=seq, failure="syntax_error", message=failures.message(error), line=max(0, line),
+                      traceback=failures.text(failures.lines_of(error), failures.TRACEBACK))
+    # Lines end where Python's own do, so that numbers agree with its.
+    linecache.cache[session.file] = (len(text), None, io.StringIO(text).readlines(), session.file)
+    module = types.ModuleType(session.file.removesuffix(".py"), ast.get_docstring(tree))
+    module.__file__ = session.file
+    sys.modules[module.__name__] = module
+    sparing = _Sparing()
+    sparing.visit(tree)
+    module.__dict__[_SPARED] = Spared(session, sparing.names)
+    loaded = Loaded(module, [], Missing())
+    flags = 0
+    for statement in tree.body:
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            flags |= sum(getattr(__future__, alias.name).compiler_flag for alias in statement.names)
+        with warnings.catch_warnings():
+            # Told when the whole was compiled.
+            warnings.simplefilter("ignore")
+            code = compile(ast.Module([statement], []), session.file, "exec", flags=flags, dont_inherit=True)
+        session.stopped = None
+        try:
+            exec(code, module.__dict__)
+        except BaseException as error:
+            given_up = _leave_out(session, loaded, statement, error, function, seq)
+            if isinstance(given_up, Failed):
+                return given_up
+            if given_up:
+                break
+    session.stopped = None
+    return loaded
+
+
+class Spared:
+    """While open, a refusal costs nothing: the statement shows numbers or checks them, and is left out. `names` are
+    those that only such statements use, which may not be there for that."""
+
+    def __init__(self, session: Session, names: set[str]) -> None:
+        self._session = session
+        self._names = names
+        self._before: list[Stopped | None] = []
+
+    def __enter__(self) -> None:
+        self._before.append(self._session.stopped)
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        before, stopped = self._before.pop(), self._session.stopped
+        # Of a local variable the exception has no name but in its text.
+        if isinstance(error, NameError) and (named := _QUOTED.search(str(error))) and named[1] in self._names:
+            return True
+        if not isinstance(error, RefusedError) or stopped is None:
+            return False
+        self._session.leave_out("print", stopped.line, stopped.operator)
+        self._session.stopped = before
+        return True
+
+
+class _Sparing(ast.NodeTransformer):
+    """Puts what shows or checks something in a function under `Spared`, and what makes a name for that alone, such as
+    an answer of PyTorch's to compare with. Lines stay as they are."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self._spared: set[int] = set()
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        uses: dict[str, list[ast.stmt]] = {}
+        made: dict[str, list[ast.stmt]] = {}
+        _look(node, node, uses, made)
+        self._spared |= {id(one) for one in ast.walk(node) if isinstance(one, ast.stmt) and _shows(one)}
+        names: set[str] = set()
+        while found := [name for name, statements in made.items() if name not in names and name in uses
+                        and all(_makes(one) for one in statements)
+                        and all(id(one) in self._spared for one in uses[name])]:
+            names.update(found)
+            self._spared |= {id(one) for name in found for one in made[name]}
+        self.names |= names
+        return self.generic_visit(node)
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if id(node) not in self._spared or not isinstance(node, ast.stmt):
+            found: ast.AST = super().visit(node)
+            return found
+        made = ast.With([ast.withitem(ast.Name(_SPARED, ast.Load()))], [node])
+        return ast.fix_missing_locations(ast.copy_location(made, node))
+
+
+def _look(
+    node: ast.AST, statement: ast.stmt, uses: dict[str, list[ast.stmt]], made: dict[str, list[ast.stmt]]
+) -> None:
+    """Which statements use a name, and which make it or give it to others."""
+    for child in ast.iter_child_nodes(node):
+        within = child if isinstance(child, ast.stmt) else statement
+        if isinstance(child, ast.Name):
+            (uses if isinstance(child.ctx, ast.Load) else made).setdefault(child.id, []).append(within)
+        elif isinstance(child, (ast.Global, ast.Nonlocal)):
+            for name in child.names:
+                made.setdefault(name, []).append(child)
+        _look(child, within, uses, made)
+
+
+def _makes(statement: ast.stmt) -> bool:
+    """Whether it gives something one name and does nothing else."""
+    return isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(
+        statement.targets[0], ast.Name)
+
+
+def _shows(statement: ast.stmt) -> bool:
+    """Whether it shows or checks something and does nothing else."""
+    if isinstance(statement, ast.If):
+        return all(_shows(one) for one in (*statement.body, *statement.orelse))
+    called = statement.value.func if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
+    name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
+    return isinstance(statement, ast.Assert) or name in _SHOWING
+
+
+def _leave_out(
+    session: Session, loaded: Loaded, statement: ast.stmt, error: BaseException, function: str, seq: int
+) -> Failed | bool:
+    """Tells of a statement that failed; whether the file ends here, or why it is not usable at all."""
+    trace, line = failures.traceback_of(session, error), failures.line(session, error) or statement.lineno
+    cascade = loaded.missing.why(getattr(error, "name", None) or "") if isinstance(error, NameError) else None
+    why: Any = "exception"
+    said = failures.message(error)
+    if (stopped := session.stopped) is not None:
+        why = stopped.why if stopped.why in ("process", "network") else "numbers"
+        said, line, trace = stopped.operator.removeprefix("aten::"), stopped.line, stopped.traceback
+    elif isinstance(error, SkippedError):
+        why, said = "benchmark", ""
+    elif cascade is not None:
+        why, said = cascade.skipped.why, cascade.skipped.text
+    elif _on_purpose(session, error) and function not in vars(loaded.module):
+        return Failed(seq=seq, failure="import_error", message=said, line=line, traceback=trace)
+    elif isinstance(error, ModuleNotFoundError):
+        why, said = "module", str(error.name)
+    left = LeftOut(Skipped(line=statement.lineno, why=why, text=failures.text(said, 200)), trace)
+    loaded.skipped.append(left.skipped)
+    del loaded.skipped[MOST_SKIPPED:]
+    for name in _bound(statement):
+        if name == "*":
+            loaded.missing.anything = left
+        elif name not in vars(loaded.module):
+            loaded.missing.names[name] = left
+    return isinstance(error, SystemExit) and _on_purpose(session, error)
+
+
+def _on_purpose(session: Session, error: BaseException) -> bool:
+    """Whether the file itself ends here: by `raise`, or by an exit. An assertion is a test."""
+    if isinstance(error, AssertionError):
+        return False
+    return failures.raised(session, error) or (
+        isinstance(error, SystemExit) and failures.origin(session, error) is not None)
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    """Names that a statement binds at the file's top level."""
+    found: set[str] = set()
+    todo: list[ast.AST] = [statement]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+            continue
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            found |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Name) and node.id == "exec":
+            found.add("*")
+        if not isinstance(node, ast.Lambda):
+            todo.extend(ast.iter_child_nodes(node))
+    return found

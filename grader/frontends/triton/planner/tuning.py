@@ -1,0 +1,122 @@
+"""Stand-ins for what times kernels: the judge names an autotuner's winner, and the planner runs nothing to find it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import triton
+from triton.compiler.errors import CompileTimeAssertionFailure
+from triton.runtime.autotuner import Autotuner
+from triton.runtime.errors import OutOfResources
+
+from grader.frontends.triton.planner.launches import definition
+from grader.frontends.triton.planner.record import Session, SkippedError
+from grader.plan.plan import Tuner
+
+# Milliseconds that a benchmark in the graded function is told.
+MILLISECONDS = 1.0
+
+
+class Tuning:
+    """Which configuration each autotuner takes in a case: by the judge's answers, in the order they are met."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.met: list[Tuner] = []
+        self._tuners: list[Any] = []
+        self._failed: dict[int, set[Any]] = {}
+
+    def forget(self) -> None:
+        """Before a case: every autotuner tunes anew."""
+        self.met = []
+        for tuner in self._tuners:
+            tuner.cache.clear()
+        self._tuners = []
+        self._failed = {}
+
+    def choose(self, tuner: Any, configs: list[Any]) -> dict[Any, float]:
+        """A time for each configuration: the judge's choice is the fastest, and what did not compile the slowest."""
+        answers = self.session.answers
+        at = next((index for index, one in enumerate(self._tuners) if one is tuner), None)
+        if at is None:
+            at = len(self._tuners)
+            self._tuners.append(tuner)
+        failed = self._failed.setdefault(id(tuner), set())
+        winner = answers.winners[at] if at < len(answers.winners) else -1
+        chosen = winner if 0 <= winner < len(configs) else answers.candidate % len(configs)
+        while configs[chosen] in failed and len(failed) < len(set(configs)):
+            chosen = (chosen + 1) % len(configs)
+        met = Tuner(
+            kernel=tuner.base_fn.__name__[:200], line=definition(_innermost(tuner)), candidates=len(configs),
+            chosen=chosen, configuration=str(configs[chosen])[:500], resets=_resets(tuner, configs))
+        self.met[at:at + 1] = [met]
+        return {config: float((index - chosen) % len(configs)) for index, config in enumerate(configs)}
+
+    def exclude(self, tuner: Any) -> bool:
+        """Whether another configuration is left after the one that was just tried."""
+        config = getattr(tuner, "best_config", None)
+        failed = self._failed.setdefault(id(tuner), set())
+        if len(tuner.configs) < 2 or config is None or config in failed:
+            return False
+        failed.add(config)
+        tuner.cache.clear()
+        return True
+
+
+def _resets(tuner: Any, configs: list[Any]) -> bool:
+    return bool(tuner.reset_to_zero or tuner.restore_value or tuner.user_defined_pre_hook
+                or tuner.user_defined_post_hook or any(config.pre_hook is not None for config in configs))
+
+
+def _innermost(tuner: Any) -> Any:
+    fn = tuner.fn
+    while not hasattr(fn, "raw_src"):
+        fn = fn.fn
+    return fn
+
+
+def install(session: Session) -> Tuning:
+    """Puts the stand-ins in Triton's place."""
+    tuning = Tuning(session)
+    prune, run = Autotuner.prune_configs, Autotuner.run
+    times: dict[int, dict[Any, float]] = {}
+
+    def prune_configs(self: Any, kwargs: Any) -> Any:
+        configs = list(prune(self, kwargs))
+        if len(self.configs) > 1:
+            times[id(self)] = tuning.choose(self, configs)
+        return configs
+
+    def bench(self: Any, *args: Any, config: Any, **meta: Any) -> list[float]:
+        conflicts = meta.keys() & config.kwargs.keys()
+        if conflicts:
+            raise ValueError(f"Conflicting meta-parameters: {', '.join(conflicts)}."
+                             " Make sure that you don't re-define auto-tuned symbols.")
+        return [times[id(self)].get(config, float("inf"))] * 3
+
+    def run_one(self: Any, *args: Any, **kwargs: Any) -> Any:
+        # Timings kept on disk are of another machine.
+        self.cache_results = False
+        while True:
+            try:
+                return run(self, *args, **kwargs)
+            except (CompileTimeAssertionFailure, OutOfResources):
+                # On a GPU such a configuration loses against all others.
+                if not tuning.exclude(self):
+                    raise
+
+    def do_bench(fn: Any, warmup: Any = 25, rep: Any = 100, grad_to_none: Any = None, quantiles: Any = None,
+                 return_mode: Any = "mean", **_: Any) -> Any:
+        if not session.call:
+            raise SkippedError("a benchmark")
+        if quantiles is not None:
+            return [MILLISECONDS] * len(quantiles) if len(quantiles) > 1 else MILLISECONDS
+        return [MILLISECONDS] if return_mode == "all" else MILLISECONDS
+
+    def report(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise SkippedError("a benchmark")
+
+    Autotuner.prune_configs, Autotuner._bench, Autotuner.run = prune_configs, bench, run_one
+    triton.testing.do_bench = triton.testing.do_bench_cudagraph = do_bench
+    triton.testing.Mark.run = report
+    return tuning

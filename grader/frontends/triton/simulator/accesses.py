@@ -1,0 +1,77 @@
+"""Where each load and store lies: what the first programs of a launch show of strides, steps and masks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.frontends.triton.simulator.pointers import Source
+from grader.frontends.triton.simulator.ramps import Ramp
+from grader.frontends.triton.simulator.types import Array
+from grader.plan.findings import Access
+
+if TYPE_CHECKING:
+    from grader.frontends.triton.simulator.machine import Machine
+
+MOST = 24
+
+
+class Accesses:
+    """Those of one launch, by their operation and the buffer that they go to."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[int, int], dict[str, Any]] = {}
+
+    def list(self) -> list[Access]:
+        return [Access(**each) for each in self._seen.values()]
+
+    def saw(self, machine: Machine, access: str, source: Source, offsets: Array | Ramp, live: Array | None) -> None:
+        """An access by all programs of a chunk; `live` are the lanes that take part, None where all do."""
+        if machine.numbers[0] != machine.first:
+            return
+        base = offsets.base if isinstance(offsets, Ramp) else offsets
+        first = int(base.flat[0])
+        tile = np.broadcast_shapes(offsets.shape[1:], () if live is None else live.shape[1:])
+        on = list(tile) if live is None else _extents(live[:1], tile)
+        key = id(machine.op), source.buffer.index
+        known = self._seen.get(key)
+        if known is not None:
+            if known["times"] == 1:
+                known["step"] = first - known["first"]
+            known["times"] += 1
+            known["last"] = on
+        elif len(self._seen) < MOST:
+            x, y, z = machine.grid
+            starts = np.broadcast_to(base.reshape(len(base), -1)[:, 0], machine.count)
+            apart = [np.diff(starts[: number * size : number]) for number, size in ((1, x), (x, y), (x * y, z))]
+            self._seen[key] = {
+                "access": access, "kernel": machine.kernel[:200], "line": machine.line(), "tensor": source.name[:200],
+                "buffer": source.buffer.index, "grid": machine.grid, "tile": list(tile), "first": first,
+                "lanes": _apart(offsets, len(tile)),
+                "programs": tuple(int(line[0]) if line.size else None for line in apart),
+                "even": all((line == line[:1]).all() and (line.size or size == 1)
+                            for line, size in zip(apart, machine.grid, strict=True)),
+                "step": None, "times": 1, "live": on, "last": on}
+
+
+def _extents(live: Array, tile: tuple[int, ...]) -> list[int]:
+    on = np.broadcast_to(live, (1, *tile))
+    extents = []
+    for axis, size in enumerate(tile, 1):
+        along: Array = np.moveaxis(on, axis, 0).reshape(size, -1).any(axis=1)
+        extents.append(int(along.nonzero()[0].max(initial=-1)) + 1)
+    return extents
+
+
+def _apart(offsets: Array | Ramp, rank: int) -> list[int | None]:
+    """How far the lanes of program 0 lie apart along each dimension."""
+    base = offsets.base if isinstance(offsets, Ramp) else offsets
+    found: list[int | None] = []
+    for axis in range(rank):
+        apart = np.diff(base[0], axis=axis).reshape(-1) if base.ndim == rank + 1 else np.zeros(0, np.int64)
+        if isinstance(offsets, Ramp) and axis == rank - 1:
+            found.append(1)
+        else:
+            found.append(0 if not apart.size else int(apart[0]) if (apart == apart[0]).all() else None)
+    return found

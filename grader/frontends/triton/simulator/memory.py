@@ -1,0 +1,402 @@
+"""Loads, stores and atomics. Each is checked against its buffer; what lies outside is recorded and masked off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.frontends.triton.simulator.pointers import BlockPointer, Pointer, Source, Value
+from grader.frontends.triton.simulator.races import Shadow
+from grader.frontends.triton.simulator.ramps import Lanes, Ramp, Runs, gather, plain
+from grader.frontends.triton.simulator.text import Op
+from grader.frontends.triton.simulator.types import (
+    KEPT,
+    STORED,
+    UNSIGNED,
+    Array,
+    Unsupported,
+    bits,
+    decode,
+    encode,
+    rounding,
+)
+from grader.frontends.triton.simulator.undefined import again, found, ordered, taken, waited
+
+if TYPE_CHECKING:
+    from grader.frontends.triton.simulator.machine import Machine
+
+_PADDING = {"0": "none", "1": "zero", "2": "nan"}
+
+
+def _both(left: Array | None, right: Array | None) -> Array | None:
+    if left is None or right is None:
+        return left if right is None else right
+    return left & right
+
+
+def _live(mask: Array | None, active: Array | None, rank: int) -> Array | None:
+    """Lanes that take part: those of active programs that the mask leaves. None where all do."""
+    if mask is not None and mask.ndim <= rank:
+        mask = mask.reshape(mask.shape[:1] + (1,) * rank)
+    live = _both(mask, None if active is None else active.reshape((-1,) + (1,) * rank))
+    return None if live is None or live.all() else live
+
+
+def _lanes(op: Op, value: Value) -> tuple[Pointer, Array | None]:
+    if isinstance(value, BlockPointer):
+        return value.lanes(op.numbers("boundaryCheck"))
+    if not isinstance(value, Pointer):
+        raise Unsupported(f"{op.name} of no pointer")
+    return value, None
+
+
+def _parts(pointer: Pointer, live: Array | None) -> list[tuple[Source, Array | None]]:
+    """Each source that pointers go into, with the lanes that do."""
+    if pointer.which is None:
+        return [(pointer.sources[0], live)]
+    return [(source, _both(pointer.which == number, live)) for number, source in enumerate(pointer.sources)]
+
+
+def _inside(
+    machine: Machine, access: str, source: Source, elements: int, offsets: Array | Ramp, live: Array | None,
+    masked: bool,
+) -> Array | None:
+    """Lanes that take part and lie inside of the buffer; records those that do not."""
+    if access != "granule":
+        machine.accesses.saw(machine, access, source, offsets, live)
+    last = offsets.last() if isinstance(offsets, Ramp) else offsets
+    first = offsets.base if isinstance(offsets, Ramp) else offsets
+    if int(first.min()) >= 0 and int(last.max()) < elements:
+        return live
+    if isinstance(offsets, Ramp) and live is not None:
+        # A mask mostly leaves out what the runs at the end reach beyond.
+        shape = np.broadcast_shapes(offsets.shape, live.shape)
+        outside = np.broadcast_to((first < 0) | (last >= elements), (*shape[:-1], 1))[..., 0]
+        some = np.broadcast_to(first, (*shape[:-1], 1))[outside] + np.arange(offsets.length)
+        if not (((some < 0) | (some >= elements)) & np.broadcast_to(live, shape)[outside]).any():
+            return live
+    offsets = plain(offsets)
+    bad = (offsets < 0) | (offsets >= elements)
+    if live is not None:
+        bad = bad & live
+    if not bad.any():
+        return live
+    shape = (machine.count, *np.broadcast_shapes(bad.shape, offsets.shape)[1:])
+    machine.findings.out_of_bounds(
+        machine.place(), access, source, elements, np.broadcast_to(offsets, shape), np.broadcast_to(bad, shape),
+        np.broadcast_to(live, shape) if live is not None else (np.ones(shape, bool) if masked else None))
+    return ~bad if live is None else live & ~bad
+
+
+def _unwritten(machine: Machine, source: Source, offsets: Array | Ramp, live: Array | None, size: int) -> None:
+    if source.buffer.written is None or not source.buffer.raw.size:
+        return
+    marks = source.buffer.marks(size)
+    bad = gather(marks, offsets) != np.iinfo(marks.dtype).max
+    if live is not None:
+        bad = bad & live
+    if bad.any():
+        machine.findings.unwritten(
+            machine.place(), source, np.broadcast_to(bad, (machine.count, *bad.shape[1:])))
+
+
+def flat(machine: Machine, live: Array | None, shape: tuple[int, ...], *values: Array) -> list[Array]:
+    """The lanes that take part, of all programs, one after another: the values', and which program's each is."""
+    shape = (machine.count, *shape)
+    owners = machine.owners.reshape((-1,) + (1,) * (len(shape) - 1))
+    wide = [np.broadcast_to(each, shape) for each in (*values, owners)]
+    return [each.reshape(-1) if live is None else each[np.broadcast_to(live, shape)] for each in wide]
+
+
+def _gathered(
+    machine: Machine, live: Array | None, shape: tuple[int, ...], offsets: Array | Ramp, values: Array | None = None
+) -> tuple[Lanes, Array, Array]:
+    """The same as an index, in runs where lanes are on and off by runs. Owners have the index's shape, or broadcast."""
+    if isinstance(offsets, Ramp) and (live is None or live.shape[-1] == 1):
+        base, owners = flat(machine, live, (*shape[:-1], 1), offsets.base)
+        runs: Array = np.zeros(0)
+        if values is not None:
+            rows = np.broadcast_to(values, (machine.count, *shape))
+            on = slice(None) if live is None else np.broadcast_to(live[..., 0], rows.shape[:-1])
+            runs = rows[on].reshape(-1, offsets.length)
+        return Runs(base, offsets.length), runs, owners[:, None]
+    index, *rest, owners = flat(machine, live, shape, plain(offsets), *([] if values is None else [values]))
+    return Lanes(index), rest[0] if rest else np.zeros(0), owners
+
+
+def _split(live: Array | None, shape: tuple[int, ...]) -> list[Array | None]:
+    """The runs that are on as a whole, and the lanes of the others."""
+    if live is None or live.shape[-1] == 1 != shape[-1]:
+        return [live]
+    whole = live.all(-1, keepdims=True)
+    return [whole, live & ~whole] if whole.any() else [live]
+
+
+def _shadow(machine: Machine, source: Source, size: int) -> Shadow | None:
+    """The accesses to a buffer in this launch; None where nothing stores to it, or elements change their size."""
+    if source.buffer.index not in machine.stored:
+        return None
+    shadow = machine.shadows.get(source.buffer.index)
+    if shadow is None:
+        shadow = machine.shadows[source.buffer.index] = Shadow(source.buffer.raw.size // size, size)
+    return shadow if shadow.size == size else None
+
+
+def _numbers(machine: Machine, live: Array | None, shape: tuple[int, ...], offsets: Array | Ramp) -> Array:
+    """The numbers of the lanes that take part, in a program's own count, as `_gathered` has them."""
+    return _gathered(machine, live, shape, offsets, np.arange(prod(shape), dtype=np.int32).reshape(shape))[1]
+
+
+def _filler(machine: Machine, element: str) -> Any:
+    """What lanes hold that a mask without `other` switched off."""
+    kind = KEPT[element]
+    if not machine.masked_is_nan or kind.kind == "b":
+        return kind.type(0)
+    return kind.type(np.nan) if kind.kind == "f" else kind.type(np.iinfo(kind).min // 3)
+
+
+def _read(
+    machine: Machine, pointer: Pointer, mask: Array | None, other: Any, active: Array | None, masked: bool
+) -> Array:
+    """What the lanes of a pointer hold; `other` where they take no part, or what `_filler` says if it is None."""
+    element, offsets = pointer.element, pointer.offsets
+    size = STORED[element].itemsize
+    live = _live(mask, active, offsets.ndim - 1)
+    result: Array | None = None
+    for source, lanes in _parts(pointer, live):
+        data = found(machine, source).data(element)
+        reading = _inside(machine, "load", source, data.size, offsets, lanes, masked)
+        _unwritten(machine, source, offsets, reading, size)
+        if machine.earlier is not None:
+            waited(machine, machine.earlier, source, offsets, reading, size)
+        if machine.meter is not None:
+            machine.meter.access(machine, "load", source, size, offsets, reading, active)
+        shadow = _shadow(machine, source, size)
+        if shadow is not None and data.size:
+            shape = np.broadcast_shapes(offsets.shape, (1,) if reading is None else reading.shape)[1:]
+            index, _, owners = _gathered(machine, reading, shape, offsets)
+            if index.index.size:
+                shadow.load(machine, source, index, owners)
+                if source.buffer.index in machine.shared:
+                    again(machine, shadow, source, index, owners, _numbers(machine, reading, shape, offsets))
+        values = decode(gather(data, offsets), element)
+        if reading is not None:
+            fill = _filler(machine, element) if other is None else other
+            values = np.where(reading, values, fill)
+            off = None if mask is None or other is not None else ~mask
+            if off is not None and machine.masked_is_nan and off.any():
+                machine.findings.masked(machine.place(), source)
+        # Where no lane is left out of one source, there is no other.
+        result = values if result is None or lanes is None else np.where(lanes, values, result)
+    return result
+
+
+def load(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> Array:
+    pointer, inside = _lanes(op, values[0])
+    mask = values[1] if len(values) > 1 else None
+    other = values[2] if len(values) > 2 else None
+    if inside is not None:
+        mask, padding = inside, _PADDING[op.attribute("padding", "0")]
+        other = None if padding == "none" else KEPT[pointer.element].type(np.nan if padding == "nan" else 0)
+    return _read(machine, pointer, mask, other, active, mask is not None)
+
+
+def load_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> Array:
+    """`tt.descriptor_load`: what lies beyond the tensor is padding."""
+    descriptor = values[0].at(values[1:])
+    taken(machine, descriptor, active)
+    pointer, inside = descriptor.lanes(list(range(len(descriptor.block.shape))))
+    other = KEPT[pointer.element].type(np.nan if descriptor.padding == "nan" else 0)
+    shape = op.types[0].shape
+    loaded = _read(machine, pointer, inside, other, active, False)
+    if shape != descriptor.block.shape:
+        loaded = np.broadcast_to(loaded, (len(loaded), *descriptor.block.shape)).reshape(len(loaded), *shape)
+    return loaded
+
+
+def _write(
+    machine: Machine, pointer: Pointer, given: Array, mask: Array | None, active: Array | None, shape: tuple[int, ...],
+    masked: bool, access: str = "store",
+) -> None:
+    element = pointer.element
+    live = _live(mask, active, len(shape))
+    stored = encode(given, element)
+    size = stored.dtype.itemsize
+    for source, lanes in _parts(pointer, live):
+        data = source.buffer.data(element)
+        lanes = _inside(machine, access, source, data.size, pointer.offsets, lanes, masked)
+        if machine.meter is not None and access == "store":
+            machine.meter.access(machine, "store", source, size, pointer.offsets, lanes, active)
+        shadow = _shadow(machine, source, size)
+        for loop in machine.loops:
+            loop.keep(source.buffer, machine.mode.order is not None)
+        for part in _split(lanes, shape) if isinstance(pointer.offsets, Ramp) else [lanes]:
+            index, values, owners = _gathered(machine, part, shape, pointer.offsets, stored)
+            if not index.index.size:
+                continue
+            if shadow is not None and source.buffer.index in machine.shared:
+                shadow.stored_by(index, _numbers(machine, part, shape, pointer.offsets), machine.barriers)
+            if machine.turned:
+                # Of lanes with one element another one is the last.
+                owners = np.broadcast_to(owners, values.shape).reshape(-1)[::-1]
+                index, values = Lanes(index.array().reshape(-1)[::-1]), values.reshape(-1)[::-1]
+            if shadow is None:
+                index.put(data, values)
+            else:
+                shadow.store(machine, source, data, index, values, owners)
+            source.buffer.wrote(index, size)
+            machine.version += 1
+
+
+def store(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> None:
+    pointer, inside = _lanes(op, values[0])
+    mask = values[2] if len(values) > 2 else inside
+    _write(machine, pointer, values[1], mask, active, op.inputs[1].shape, mask is not None)
+
+
+def store_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> None:
+    """`tt.descriptor_store`: what lies beyond the tensor is left alone, but for the rest of a granule."""
+    descriptor = values[0].at(values[1:-1])
+    taken(machine, descriptor, active)
+    shape = descriptor.block.shape
+    every = list(range(len(shape)))
+    pointer, inside = descriptor.lanes(every)
+    given = values[-1]
+    if op.inputs[-1].shape != shape:
+        given = np.broadcast_to(given, (len(given), *op.inputs[-1].shape)).reshape(len(given), *shape)
+    _write(machine, pointer, given, inside, active, shape, False)
+    elements = machine.granule // STORED[pointer.element].itemsize
+    if inside is not None and elements > 1:
+        end = -(-descriptor.shape[-1] // elements) * elements
+        pointer, within = replace(descriptor, shape=(*descriptor.shape[:-1], end)).lanes(every)
+        beyond = ~inside if within is None else within & ~inside
+        if beyond.any():
+            _write(machine, pointer, given, beyond, active, shape, False, "granule")
+
+
+_ATOMIC: dict[str, Any] = {
+    "add": np.add, "fadd": np.add, "max": np.maximum, "min": np.minimum, "umax": np.maximum, "umin": np.minimum,
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "exch": lambda old, new: new,
+}  # fmt: skip
+
+
+def _atomics(
+    machine: Machine, op: Op, pointer: Pointer, mask: Array | None, active: Array | None, given: list[Array],
+    kind: str,
+) -> Array:
+    """Read-modify-write by one program after another, in their order. Returns what there was before."""
+    shape, element = op.types[0].shape, pointer.element
+    live = _live(mask, active, len(shape))
+    result = np.zeros((machine.count, *shape), KEPT[element])
+    offsets = plain(pointer.offsets)
+    machine.step += 1
+    machine.barriers += 1
+    if prod(machine.grid) > 1 and (kind == "exch" or op.results[0] not in op.dead):
+        machine.findings.undefined(machine.place(), "ticket", pointer.sources[0], certain=False)
+    for source, lanes in _parts(pointer, live):
+        data = source.buffer.data(element)
+        size = data.dtype.itemsize
+        if kind.startswith("u"):
+            data = data.view(UNSIGNED[data.dtype])
+        lanes = _inside(machine, "atomic", source, data.size, offsets, lanes, mask is not None)
+        _unwritten(machine, source, offsets, lanes, size)
+        if machine.meter is not None:
+            machine.meter.access(machine, "atomic", source, size, offsets, lanes, active)
+        numbers = np.arange(result.size).reshape(result.shape)
+        index, slots, *operands, owners = flat(machine, lanes, shape, offsets, numbers, *given)
+        if not index.size:
+            continue
+        old = _apply(machine, op, data, index, operands, kind, element)
+        if old is not None:
+            result.reshape(-1)[slots] = old.view(KEPT[element]) if old.dtype.itemsize == result.itemsize else old
+        if machine.synced is not None:
+            machine.synced[owners - 1] = machine.step
+        ordered(machine, op, owners)
+        shadow = _shadow(machine, source, size)
+        if shadow is not None:
+            shadow.update(machine, source, Lanes(index), owners)
+        source.buffer.wrote(Lanes(index), size)
+    return result
+
+
+def _apply(
+    machine: Machine, op: Op, data: Array, index: Array, operands: list[Array], kind: str, element: str
+) -> Array | None:
+    """Changes data, lane by lane; what there was, unless nothing uses it."""
+    plain = STORED[element] == KEPT[element]
+    rounded = rounding(element) or (lambda values: values)
+    if kind.startswith("u"):
+        operands = [each.view(UNSIGNED[each.dtype]) for each in operands]
+    function = _ATOMIC.get(kind)
+    if function is None and kind != "cas":
+        raise Unsupported(f"{op.name} {kind}"[:100])
+
+    def change(old: Array, values: list[Array]) -> Array:
+        if function is None:
+            return np.where(bits(old) == bits(values[0]), values[1], old)
+        return np.asarray(rounded(function(old, values[0])))
+
+    if op.results[0] in op.dead and plain and isinstance(function, np.ufunc):
+        before = data.take(index)
+        function.at(data, index, operands[0])
+        machine.version += bool((before != data.take(index)).any())
+        return None
+    if np.unique(index).size == index.size:
+        stored = data.take(index)
+        old = decode(stored, element)
+        new = encode(change(old, operands), element)
+        data[index] = new
+        machine.version += bool((bits(stored) != bits(new)).any())
+        return old
+    machine.charge(200 * index.size)
+    old = np.zeros(index.size, KEPT[element] if not kind.startswith("u") else data.dtype)
+    for lane, target in enumerate(index.tolist()):
+        one = data[target : target + 1]
+        before = decode(one.copy(), element)
+        new = encode(change(before, [each[lane : lane + 1] for each in operands]), element)
+        old[lane] = before[0]
+        if bits(one) != bits(new):
+            machine.version += 1
+            one[:] = new
+    return old
+
+
+def atomic(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> Array:
+    kind = op.body.split(",")[0].strip()
+    mask = values[2] if len(values) > 2 else None
+    return _atomics(machine, op, values[0], mask, active, [values[1]], kind)
+
+
+def compare_and_swap(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> Array:
+    return _atomics(machine, op, values[0], None, active, values[1:3], "cas")
+
+
+def reduce_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> None:
+    """`tt.descriptor_reduce`: atomics on what lies inside of the tensor."""
+    descriptor = values[0].at(values[1:-1])
+    taken(machine, descriptor, active)
+    pointer, inside = descriptor.lanes(list(range(len(descriptor.block.shape))))
+    kind = op.body.split(",")[0].strip()
+    kind = "fadd" if kind == "add" and KEPT[pointer.element].kind == "f" else kind
+    kind = f"u{kind}" if kind in ("min", "max") and descriptor.block.unsigned else kind
+    changed = Op(op.name, op.place, ["%unused"], types=[descriptor.block], dead=["%unused"])
+    _atomics(machine, changed, pointer, inside, active, [values[-1]], kind)
+
+
+def make_block(_: Machine, op: Op, values: list[Any], __: dict[str, Value], ___: Array | None) -> BlockPointer:
+    """`tt.make_tensor_ptr` and `tt.make_tensor_descriptor`: base, shape, strides, and offsets of the former."""
+    block = op.types[0].pointee
+    rank = len(block.shape)
+    numbers = [each.astype(np.int64) for each in values[1:]]
+    offsets = numbers[2 * rank :] or [np.zeros(1, np.int64)] * rank
+    padding = "nan" if "padding = 2" in op.body or "PAD_NAN" in op.body else "zero"
+    return BlockPointer(
+        values[0], tuple(numbers[:rank]), tuple(numbers[rank : 2 * rank]), tuple(offsets), block, padding)
+
+
+def advance(_: Machine, __: Op, values: list[Any], ___: dict[str, Value], ____: Array | None) -> Value:
+    moved: BlockPointer = values[0].advance(values[1:])
+    return moved

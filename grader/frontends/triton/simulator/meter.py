@@ -1,0 +1,196 @@
+"""Counts what programs load and store, and remembers who stored last: only in a run that is asked for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.frontends.triton.simulator.findings import Place
+from grader.frontends.triton.simulator.memory import flat
+from grader.frontends.triton.simulator.pointers import Source
+from grader.frontends.triton.simulator.ramps import Ramp, plain
+from grader.frontends.triton.simulator.types import Array
+from grader.plan.plan import Kernel, Launch
+from grader.plan.traffic import SECTOR, Access, Kind, Launched, Stored, Touched, Watch
+
+if TYPE_CHECKING:
+    from grader.frontends.triton.simulator.machine import Machine
+    from grader.frontends.triton.simulator.program import Program
+
+# Of the programs that are counted: more lanes tell nothing new, and take long to sort.
+LANES = 1 << 15
+MOST_LAUNCHES, MOST_ACCESSES, MOST_TOUCHED, MOST_RUNS, MOST_LINES = 8, 32, 32, 256, 16
+NAME = 80
+_GOLDEN = 0.6180339887498949
+
+Key = tuple[Kind, int, str]
+
+
+@dataclass
+class _Sums:
+    given: str
+    size: int
+    lanes: int = 0
+    masked: int = 0
+    needed: int = 0
+    moved: int = 0
+
+
+@dataclass
+class _Launch:
+    launch: Launch
+    programs: int
+    asked: list[int]
+    cut: bool = False
+    sums: dict[Key, _Sums] = field(default_factory=dict)
+    touched: dict[tuple[Key, int], list[Array]] = field(default_factory=dict)
+
+
+class Meter:
+    """What a `Watch` asks for, of the output under this name."""
+
+    def __init__(self, watch: Watch, output: str) -> None:
+        self._watch, self._output = watch, output
+        self._stores = np.array(watch.stores, np.int64)
+        self._lines = np.zeros(self._stores.size, np.int64)
+        self._owners = np.full(self._stores.size, -1)
+        self._places: dict[int, Place] = {}
+        self._launches: list[_Launch] = []
+
+    @property
+    def counts(self) -> bool:
+        """Whether what is moved matters, and not what it is."""
+        return self._watch.programs > 0 or bool(self._watch.touched)
+
+    def counts_alone(self, kernel: Kernel) -> bool:
+        """Whether a kernel is to be run without what only its answer needs: where another run of it follows that is
+        for products alone, which take most of its time."""
+        return self.counts and (self._watch.touched != "output" or "tt.dot" in kernel.ttir)
+
+    def forget(self) -> None:
+        """Begins anew: what came before was another call, with other memory."""
+        self.__init__(self._watch, self._output)  # type: ignore[misc]
+
+    def begin(self, launch: Launch, total: int, program: Program) -> Array | None:
+        """The programs of a launch that are to be run, ascending; None for all, as where they may wait for each other.
+        A launch begun twice counts once."""
+        if self._launches and self._launches[-1].launch is launch:
+            self._launches.pop()
+        chosen: Array | None = None
+        here = len(self._launches)
+        asked = self._watch.chosen[here] if here < len(self._watch.chosen) else []
+        if program.spins:
+            pass
+        elif self._watch.chosen:
+            chosen = np.array([number for number in asked if number < total], np.int32)
+        elif 0 < self._watch.programs < total:
+            wanted = min(self._watch.programs, max(1, LANES // program.largest))
+            # Steps of the golden ratio: in a grid of two dimensions even ones would all fall into one column.
+            chosen = np.unique(((np.arange(wanted) + 0.5) * _GOLDEN % 1 * total).astype(np.int32))
+        self._launches.append(_Launch(launch, total if chosen is None else chosen.size, asked))
+        return chosen
+
+    def access(
+        self, machine: Machine, access: Kind, source: Source, size: int, offsets: Array | Ramp, live: Array | None,
+        active: Array | None,
+    ) -> None:
+        """Takes note of an access to elements of `size` bytes: `live` lanes lie inside, of those of `active` programs
+        that no mask switched off."""
+        to_output = access != "load" and source.buffer.given == self._output
+        if self._watch.touched == "output" and not to_output:
+            return
+        shape = np.broadcast_shapes(offsets.shape, (1,) if live is None else live.shape)[1:]
+        index, owners = flat(machine, live, shape, plain(offsets))
+        if to_output and self._stores.size:
+            self._remember(machine, index * size, owners)
+        if not self.counts:
+            return
+        now = self._launches[-1]
+        key = (access, machine.line(), source.name[:NAME])
+        if self._watch.touched:
+            for program in now.asked:
+                now.touched.setdefault((key, program), []).append(_distinct(index[owners == program + 1]) * size)
+        if key not in now.sums:
+            if len(now.sums) >= MOST_ACCESSES:
+                return
+            now.sums[key] = _Sums(source.buffer.given, size)
+        if not self._watch.programs:
+            return
+        sums = now.sums[key]
+        lanes = (machine.count if active is None else int(active.sum())) * prod(shape)
+        sums.lanes += lanes
+        sums.masked += lanes - index.size
+        owned = owners.astype(np.int64) << 38
+        sums.needed += _distinct(owned + index).size * size
+        sums.moved += _distinct(owned + index * size // SECTOR).size * SECTOR
+
+    def _remember(self, machine: Machine, begin: Array, owners: Array) -> None:
+        at: Array = np.searchsorted(self._stores, begin)
+        at[at == self._stores.size] = 0
+        hit = self._stores[at] == begin
+        if not hit.any():
+            return
+        place = machine.place()
+        self._lines[at[hit]], self._owners[at[hit]] = place.line, owners[hit] - 1
+        self._places[place.line] = place
+
+    def stored(self) -> list[Stored]:
+        found = []
+        for line, place in self._places.items():
+            own = np.flatnonzero((self._lines == line) & (self._owners >= 0))
+            if own.size:
+                found.append(Stored(
+                    line=line, elements=own.size, byte=int(self._stores[own[0]]),
+                    program=place.program(int(self._owners[own[0]])), last=place.program(int(self._owners[own[-1]]))))
+        return found[:MOST_LINES]
+
+    def cut(self) -> bool:
+        """Ends the count in the middle of a launch; False where there is nothing to be counted."""
+        if self._watch.programs and self._launches:
+            self._launches[-1].cut = True
+            return True
+        return False
+
+    def launched(self) -> list[Launched]:
+        return [Launched(
+            kernel=one.launch.kernel, line=one.launch.line, grid=one.launch.grid, programs=one.programs,
+            cut=one.cut,
+            accesses=[Access(access=access, line=line, tensor=tensor, given=sums.given[:NAME], lanes=sums.lanes,
+                             masked=sums.masked, needed=sums.needed, moved=sums.moved)
+                      for (access, line, tensor), sums in one.sums.items()])
+                for one in (self._launches[:MOST_LAUNCHES] if self._watch.programs else ())]
+
+    def touched(self) -> list[Touched]:
+        found = [(number, one, key) for number, one in enumerate(self._launches) for key in one.touched]
+        told = []
+        for number, one, (key, program) in found[:MOST_TOUCHED]:
+            if key in one.sums:
+                runs = _runs(_distinct(np.concatenate(one.touched[key, program])), one.sums[key].size)
+                told.append(Touched(
+                    launch=number, program=program, access=key[0], tensor=key[2], given=one.sums[key].given[:NAME],
+                    runs=runs[:MOST_RUNS], all=len(runs) <= MOST_RUNS))
+        return told
+
+
+def _distinct(keys: Array) -> Array:
+    """The different keys, ascending. They mostly ascend already, which `np.unique` has no use for."""
+    if (keys[1:] < keys[:-1]).any():
+        keys = np.sort(keys)
+    return keys[np.append(True, keys[1:] != keys[:-1])] if keys.size else keys
+
+
+def _runs(begins: Array, size: int) -> list[tuple[int, int, int, int]]:
+    """Ascending bytes where elements of a size begin, as series of runs."""
+    first = np.flatnonzero(np.diff(begins, prepend=-2 * size) != size)
+    lengths = (np.append(first[1:], begins.size) - first) * size
+    found: list[tuple[int, int, int, int]] = []
+    for begin, length in zip(begins[first].tolist(), lengths.tolist(), strict=True):
+        start, before, step, count = found[-1] if found else (0, 0, 0, 0)
+        if length == before and (count == 1 or begin == start + count * step):
+            found[-1] = (start, length, begin - start if count == 1 else step, count + 1)
+        else:
+            found.append((begin, length, 0, 1))
+    return found

@@ -1,0 +1,267 @@
+"""What Triton and GPUs leave open, as kernels are written, and come out otherwise where a run asks for another order.
+
+Each is seen cheaply in every run; whether an answer rests on it shows in a second one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.frontends.triton.simulator.pointers import Buffer, Pointer
+from grader.frontends.triton.simulator.ramps import Ramp, plain
+from grader.frontends.triton.simulator.tensors import full, tensorwise
+from grader.frontends.triton.simulator.text import Function, Op, callee, walk
+from grader.frontends.triton.simulator.types import STORED, Array
+
+if TYPE_CHECKING:
+    from grader.frontends.triton.simulator.machine import Machine
+
+LIBRARY = "triton.language.standard."
+"""Functions of Triton's own, which may be given their elements in any order."""
+MOST_HINT = 1 << 40
+_HINT = re.compile(r"tt\.(divisibility|contiguity|constancy) = dense<\[?(\d{1,18}(?:, \d{1,18})*)\]?>")
+
+Run = Callable[..., Any]
+
+
+def hints_of(op: Op) -> dict[str, list[int]]:
+    """What the kernel promises of a result, along each dimension: `{"divisibility": [16]}`."""
+    if "{" not in op.body:
+        return {}
+    return {name: [min(int(each), MOST_HINT) for each in numbers.split(",")]
+            for name, numbers in _HINT.findall(op.body)}
+
+
+def hinted(op: Op, hints: dict[str, list[int]]) -> Run:
+    """Runs an operation and looks at what is promised of its result: in another order it is as promised."""
+    pure, run, shape = op.pure, op.run, op.types[0].shape
+    item = STORED[op.types[0].pointee.element].itemsize if op.types[0].element == "ptr" else 1
+
+    def check(machine: Machine, op: Op, values: list[Any], env: Any, active: Array | None) -> Any:
+        result = pure(*values) if pure is not None else run(machine, op, values, env, active)  # type: ignore[misc]
+        numbers = result.offsets if isinstance(result, Pointer) else result
+        if not isinstance(numbers, Ramp) and numbers.dtype.kind != "i":
+            return result
+        told = full(plain(numbers), shape)
+        promised = told
+        for name, sizes in hints.items():
+            for axis, size in enumerate(sizes[: max(1, len(shape))], 1):
+                if size > 1:
+                    each = size // item if name == "divisibility" and item > 1 else size
+                    promised = _promised(promised, name, axis, max(1, each))
+        wrong = promised != told
+        if active is not None:
+            wrong = wrong & active.reshape((-1,) + (1,) * len(shape))
+        if not wrong.any():
+            return result
+        machine.findings.undefined(machine.place(), "hint", certain=False)
+        if not machine.turned:
+            return result
+        return Pointer(result.sources, result.which, promised, result.element) if isinstance(
+            result, Pointer) else promised
+
+    return check
+
+
+def _promised(values: Array, name: str, axis: int, size: int) -> Array:
+    """Integers as a promise has them: moved to a multiple by their first lane, or following the first of each group."""
+    if name == "divisibility":
+        first = values if values.ndim == 1 else values.take([0], axis)
+        return values - (first.astype(np.int64) % size).astype(values.dtype)
+    if values.ndim == 1:
+        return values
+    lane = np.arange(values.shape[axis])
+    group = values.take(lane - lane % size, axis)
+    if name == "constancy":
+        return group
+    along = [1] * values.ndim
+    along[axis] = lane.size
+    return group + (lane % size).astype(values.dtype).reshape(along)
+
+
+def _trusted(functions: dict[str, Function]) -> set[Op]:
+    """Operations with a hint that an access relies on: one that leads to a mask, or to pointers whose mask does not
+    keep lanes apart. A mask does so unless all its bounds are known to be multiples of 16, whatever pointers promise.
+    """
+    hints = [(name, op) for name, function in functions.items() for op in walk(function.blocks)
+             if op.results and hints_of(op)]
+    if not hints:
+        return set()
+    made_of: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    waiting: list[tuple[str, str]] = []
+    for name, function in functions.items():
+        apart = {each for each in function.blocks[0].arguments if each not in function.multiples}
+        apart.update(each for block in function.blocks[1:] for each in block.arguments)
+        for op in walk(function.blocks):
+            inner = [each for region in op.regions for block in region for each in block.arguments]
+            operands = [(name, each) for each in op.operands]
+            # All that an operation makes leads through one place: of many results and operands no pair is looked at.
+            made_of[name, f"#{id(op)}"] = operands
+            made_of.update(((name, value), [(name, f"#{id(op)}")]) for value in (*op.results, *inner))
+            if op.regions or op.name in ("tt.load", "tt.call") or not apart.isdisjoint(op.operands):
+                apart.update(op.results, inner)
+            called = functions.get(callee(op)) if op.name == "tt.call" else None
+            for value, operand in zip(called.blocks[0].arguments, operands, strict=False) if called is not None else ():
+                made_of.setdefault((called.name if called else "", value), []).append(operand)
+            if op.name in ("tt.load", "tt.store"):
+                mask = op.operands[(1 if op.name == "tt.load" else 2) :][:1]
+                waiting += [(name, each) for each in mask]
+                if apart.isdisjoint(mask):
+                    waiting += operands[:1]
+    relied = set(waiting)
+    while waiting:
+        new = {each for each in made_of.get(waiting.pop(), ()) if each not in relied}
+        relied |= new
+        waiting += new
+    return {op for name, op in hints if (name, op.results[0]) in relied}
+
+
+def reordered(op: Op) -> Run | None:
+    """A reshape or concatenation that may put its elements in any order: as they lie, or the other way round."""
+    if op.name != "tt.cat" and "allow_reorder" not in op.body:
+        return None
+    pure, shape = tensorwise(op), op.types[0].shape
+
+    def run(machine: Machine, op: Op, values: list[Any], _: Any, __: Array | None) -> Any:
+        assert pure is not None
+        result = pure(*values)
+        if isinstance(result, Pointer) or result.size == result.shape[0]:
+            return result
+        machine.findings.undefined(machine.place(), "reorder", certain=False)
+        if not machine.turned:
+            return result
+        return full(result, shape).reshape(len(result), -1)[:, ::-1].reshape(len(result), *shape)
+
+    return run
+
+
+def gather(op: Op) -> Run:
+    """`tt.gather`: an index outside takes the nearest element, or in another order the one at the other end."""
+    pure, axis, source, shape = tensorwise(op), int(op.attribute("axis")), op.inputs[0].shape, op.types[0].shape
+
+    def run(machine: Machine, op: Op, values: list[Any], _: Any, active: Array | None) -> Any:
+        assert pure is not None
+        tensor, index = values
+        outside = (index < 0) | (index >= source[axis])
+        if active is not None:
+            outside = outside & active.reshape((-1,) + (1,) * len(shape))
+        if outside.any():
+            machine.findings.undefined(machine.place(), "index", certain=False)
+            if machine.turned:
+                index = np.where(outside, np.where(index < 0, source[axis] - 1, 0).astype(index.dtype), index)
+        return pure(tensor, index)
+
+    return run
+
+
+def _vanishes(loop: Op) -> bool:
+    """Whether a loop does nothing but look at one place by a plain load until it holds something else: a compiler may
+    take such a loop to end, and then nothing of it is left ("Forward progress" in the LLVM Language Reference)."""
+    inner = [op for region in loop.regions for op in walk(region)]
+    loads = [op for op in inner if op.name == "tt.load"]
+    made = {value for op in inner for value in op.results} | {
+        value for region in loop.regions for block in region for value in block.arguments}
+    plain = all("isVolatile = true" not in op.body and made.isdisjoint(op.operands[:1]) for op in loads)
+    idle = all(op.name == "tt.load" or op.pure is not None or op.name in ("scf.condition", "scf.yield") for op in inner)
+    return bool(loads) and plain and idle and not loop.results
+
+
+_OPEN: dict[str, Callable[[Op], Run | None]] = {
+    "tt.gather": gather, "tt.cat": reordered, "tt.reshape": reordered}
+
+
+def settle(functions: dict[str, Function]) -> None:
+    """Has operations that leave something open run by what sees it."""
+    relied = _trusted(functions)
+    for function in functions.values():
+        ops = list(walk(function.blocks))
+        reduced = {name for op in ops if op.name == "tt.reduce" and any_order(op, functions) for name in op.operands}
+        others = {name for op in ops if op.name != "tt.reduce" for name in op.operands}
+        for op in ops:
+            if op.name == "scf.for":
+                op.early = _early(op)
+            op.vanishes = op.name == "scf.while" and _vanishes(op)
+            made = _OPEN.get(op.name)
+            run = None if made is None else made(op)
+            if run is not None and not set(op.results) <= reduced - others:
+                op.pure, op.run = None, run
+            if op in relied:
+                op.run, op.pure = hinted(op, hints_of(op)), None
+
+
+_ALIKE = {"arith.addi", "arith.addf", "arith.muli", "arith.mulf", "arith.andi", "arith.ori", "arith.xori"}
+_DEPTH = 4
+
+
+def any_order(op: Op, functions: dict[str, Function]) -> bool:
+    """Whether a reduction is known to give the same, but for rounding, in any order."""
+    block = op.regions[0][0]
+    for _ in range(_DEPTH):
+        if len(block.ops) != 2:
+            return False
+        first, end = block.ops
+        if first.operands != block.arguments or end.operands != first.results:
+            return False
+        if first.name != "tt.call":
+            return first.name in _ALIKE or first.name.startswith(("arith.max", "arith.min"))
+        name = callee(first)
+        if name.startswith(LIBRARY):
+            return True
+        called = functions.get(name)
+        if called is None:
+            return False
+        block = called.blocks[0]
+    return False
+
+
+class Pipeline:
+    """A loop whose loads may be made rounds ahead, before the stores of the rounds between.
+
+    `loads` are those that a GPU's compiler makes early: all of blocks where the loop says how many stages it has, else
+    those that end in a product.
+    """
+
+    def __init__(self, op: Op, stages: int) -> None:
+        explicit = int(op.attribute("tt.num_stages")) if "tt.num_stages" in op.body else 0
+        stages = explicit or stages
+        self.loads: set[Op] = op.early if stages > 1 else set()
+        self.stored: set[int] = set()
+        self._before: deque[dict[int, Array]] = deque(maxlen=max(1, stages))
+
+    def begin(self) -> None:
+        """Another round begins."""
+        self._before.append({})
+
+    def keep(self, buffer: Buffer, copied: bool) -> None:
+        """Before a store: takes note of it and, where that is asked for, of what the buffer holds."""
+        self.stored.add(buffer.index)
+        if copied and self._before and buffer.index not in self._before[-1]:
+            self._before[-1][buffer.index] = buffer.raw.copy()
+
+    def early(self, buffer: Buffer) -> Buffer:
+        """The buffer as the load of this round finds it that is made as early as can be."""
+        old = next((each[buffer.index] for each in self._before if buffer.index in each), None)
+        return buffer if old is None else Buffer(buffer.index, old, None, buffer.given)
+
+
+def _early(op: Op) -> set[Op]:
+    """The loads of a loop that a GPU's compiler may make rounds ahead."""
+    body = op.regions[0][0].ops
+    if any(each.name in ("scf.for", "scf.while") for each in body):
+        return set()
+    found: set[Op] = set()
+    multiplied: set[str] = set()
+    for each in reversed(body):
+        if each.name == "tt.dot":
+            multiplied.update(each.operands[:2])
+        elif each.name in ("tt.load", "tt.descriptor_load"):
+            if each.types[0].shape and ("tt.num_stages" in op.body or not multiplied.isdisjoint(each.results)):
+                found.add(each)
+        elif not multiplied.isdisjoint(each.results):
+            multiplied.update(each.operands)
+    return found

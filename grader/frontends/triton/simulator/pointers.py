@@ -1,0 +1,201 @@
+"""Memory, and the values of a kernel that point into it: pointers, pointers to blocks, descriptors.
+
+Each pointer knows the buffers that it came from, so that an access is judged against its own tensor wherever it lands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from grader.frontends.triton.simulator.ramps import Lanes, Ramp, added, plain
+from grader.frontends.triton.simulator.types import STORED, Array, Type, Unsupported
+
+ADDRESSES = 44
+"""Buffers begin this many bits apart, in the addresses that a kernel sees."""
+
+
+@dataclass(eq=False, slots=True)
+class Buffer:
+    """One allocation. `written` marks each byte that was written with ones; None where every byte was."""
+
+    index: int
+    raw: Array
+    written: Array | None
+    given: str = ""
+    unwritten: int = 0
+    """Where `settle` met a byte last that nobody had written."""
+
+    def data(self, element: str) -> Array:
+        """All whole elements of it, as memory holds them."""
+        kept = STORED[element]
+        return self.raw[: self.raw.size // kept.itemsize * kept.itemsize].view(kept)
+
+    def marks(self, size: int) -> Array:
+        """`written` by elements of `size` bytes: all ones where all of an element is written."""
+        assert self.written is not None
+        return self.written[: self.written.size // size * size].view(f"u{size}")
+
+    def wrote(self, index: Lanes, size: int) -> None:
+        if self.written is not None:
+            index.put(self.marks(size), np.iinfo(f"u{size}").max)
+
+    def settle(self) -> int:
+        """Stops watching for unwritten elements once there are none. Returns how many bytes it looked at: few, as long
+        as the one that it met last is still unwritten."""
+        marks, begin = self.written, self.unwritten
+        if marks is None or (begin < marks.size and not marks[begin]):
+            return 1
+        for part, start in ((marks[begin:], begin), (marks[:begin], 0)):
+            if part.size and not part.all():
+                self.unwritten = start + int(np.argmin(part != 0))
+                return int(marks.size)
+        self.written = None
+        return int(marks.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A buffer under the name that a kernel has for it."""
+
+    buffer: Buffer
+    name: str
+
+
+class Pointer:
+    """Elements of type `element`, `offsets` elements from the start of a buffer.
+
+    `which` says for each lane which of several sources it points into; None where there is one.
+    """
+
+    __slots__ = ("element", "offsets", "sources", "which")
+
+    def __init__(self, sources: tuple[Source, ...], which: Array | None, offsets: Array | Ramp, element: str) -> None:
+        self.sources, self.which, self.offsets, self.element = sources, which, offsets, element
+
+    def map(self, function: Callable[[Any], Any]) -> Pointer:
+        """The same pointers, in another shape."""
+        which = None if self.which is None else function(self.which)
+        return Pointer(self.sources, which, function(self.offsets), self.element)
+
+    @property
+    def size(self) -> int:
+        return self.offsets.size
+
+    def add(self, offsets: Array | Ramp) -> Pointer:
+        """These pointers moved by as many elements; runs stay runs."""
+        mine = self.offsets
+        if isinstance(offsets, Ramp) and offsets.base.dtype != np.int64:
+            offsets = plain(offsets) if offsets.wraps() else Ramp(offsets.base.astype(np.int64), offsets.length)
+        if not isinstance(offsets, Ramp):
+            offsets = offsets.astype(np.int64, copy=False)
+        return Pointer(self.sources, self.which, added(np.add)(mine, offsets), self.element)
+
+    def cast(self, before: str, after: str) -> Pointer:
+        old, new = STORED[before].itemsize, STORED[after].itemsize
+        if old == new:
+            return Pointer(self.sources, self.which, self.offsets, after)
+        offsets = plain(self.offsets) * old
+        if (offsets % new).any():
+            raise Unsupported("a pointer that is not aligned to its elements")
+        return Pointer(self.sources, self.which, offsets // new, after)
+
+    def merge(self, condition: Array, other: Pointer) -> Pointer:
+        """These pointers where the condition holds, the other ones elsewhere."""
+        if condition.ndim < self.offsets.ndim:
+            condition = condition.reshape(condition.shape[:1] + (1,) * (self.offsets.ndim - 1))
+        offsets = np.where(condition, plain(self.offsets), plain(other.offsets))
+        if self.sources == other.sources and self.which is other.which is None:
+            return Pointer(self.sources, None, offsets, self.element)
+        sources = self.sources + tuple(each for each in other.sources if each not in self.sources)
+        if len(sources) > 64:
+            raise Unsupported("a pointer into more than 64 tensors")
+        moved = np.array([sources.index(each) for each in other.sources], np.int8)
+        mine = np.zeros(1, np.int8) if self.which is None else self.which
+        return Pointer(sources, np.where(condition, mine, moved[0 if other.which is None else other.which]), offsets,
+                       self.element)
+
+    def address(self) -> Array:
+        bases = np.array([each.buffer.index + 1 for each in self.sources], np.int64) << ADDRESSES
+        return bases[0 if self.which is None else self.which] + plain(self.offsets) * STORED[self.element].itemsize
+
+
+@dataclass(frozen=True)
+class BlockPointer:
+    """A block of a tensor: what `tl.make_block_ptr` and descriptors have in common. All numbers are int64 and a
+    program's; `padding` is what lanes beyond the tensor hold."""
+
+    base: Pointer
+    shape: tuple[Array, ...]
+    strides: tuple[Array, ...]
+    offsets: tuple[Array, ...]
+    block: Type
+    padding: str = "zero"
+
+    @property
+    def size(self) -> int:
+        return 1
+
+    def advance(self, steps: list[Array]) -> BlockPointer:
+        moved = tuple(old + step.astype(np.int64) for old, step in zip(self.offsets, steps, strict=True))
+        return BlockPointer(self.base, self.shape, self.strides, moved, self.block, self.padding)
+
+    def at(self, offsets: list[Array]) -> BlockPointer:
+        moved = tuple(each.astype(np.int64) for each in offsets)
+        return BlockPointer(self.base, self.shape, self.strides, moved, self.block, self.padding)
+
+    def lanes(self, checked: list[int]) -> tuple[Pointer, Array | None]:
+        """A pointer for each lane, and which of them lie inside along the dimensions that are checked."""
+        rank = len(self.block.shape)
+        offsets: Array | Ramp = plain(self.base.offsets).reshape((-1,) + (1,) * rank)
+        inside: Array | None = None
+        for axis, size in enumerate(self.block.shape):
+            start, end, stride = (_column(each[axis], rank) for each in (self.offsets, self.shape, self.strides))
+            within = bool(((start >= 0) & (start + (size - 1) < end)).all())
+            if axis == rank - 1 and (within or axis not in checked) and (stride == 1).all():
+                offsets = Ramp(plain(offsets) + start, size)
+                continue
+            ones = [1] * (rank + 1)
+            ones[axis + 1] = size
+            index = start + np.arange(size, dtype=np.int64).reshape(ones)
+            offsets = plain(offsets) + index * stride
+            if axis in checked and not within:
+                valid = (index >= 0) & (index < end)
+                inside = valid if inside is None else inside & valid
+        which = self.base.which
+        which = None if which is None else _column(which, rank)
+        return Pointer(self.base.sources, which, offsets, self.base.element), inside
+
+    def merge(self, condition: Array, other: BlockPointer) -> BlockPointer:
+        if (self.block, self.padding) != (other.block, other.padding):
+            raise Unsupported("pointers to different blocks in one variable")
+        shape, strides, offsets = (
+            tuple(np.where(condition, mine, theirs) for mine, theirs in zip(ours, others, strict=True))
+            for ours, others in (
+                (self.shape, other.shape), (self.strides, other.strides), (self.offsets, other.offsets)))
+        base = self.base.merge(condition, other.base)
+        return BlockPointer(base, shape, strides, offsets, self.block, self.padding)
+
+
+def _column(values: Array, rank: int) -> Array:
+    return values.reshape((-1,) + (1,) * rank)
+
+
+Value = Array | Ramp | Pointer | BlockPointer
+
+
+def merge(active: Array | None, new: Value, old: Value) -> Value:
+    """What a variable holds after only the active programs have set it anew."""
+    if active is None or new is old:
+        return new
+    new, old = plain(new), plain(old)
+    if isinstance(new, np.ndarray) and isinstance(old, np.ndarray):
+        return np.where(active.reshape((-1,) + (1,) * (new.ndim - 1)), new, old)
+    if isinstance(new, Pointer) and isinstance(old, Pointer):
+        return new.merge(active, old)
+    if isinstance(new, BlockPointer) and isinstance(old, BlockPointer):
+        return new.merge(active, old)
+    raise Unsupported("values of different kinds in one variable")

@@ -1,0 +1,283 @@
+"""A kernel's text made ready to run: each operation with what does it, and what is known before any launch."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from grader.frontends.triton.simulator.arithmetic import constant, elementwise
+from grader.frontends.triton.simulator.control import ENDS, MADE, RUNS
+from grader.frontends.triton.simulator.orders import settle
+from grader.frontends.triton.simulator.tensors import tensorwise
+from grader.frontends.triton.simulator.text import Block, Function, Op, callee, read_module, walk
+from grader.frontends.triton.simulator.types import Array, Unsupported
+from grader.plan.plan import Kernel
+
+STORES = {"tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_store", "tt.descriptor_reduce"}
+READS = {"tt.load", "tt.descriptor_load", "tt.atomic_rmw", "tt.atomic_cas"}
+MOST_KEPT = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """`largest` is the size of the largest tensor, `alive` the most elements that are alive at a time, of one program.
+
+    `stores` and `loads` tell for each argument whether the kernel may store and load through it. `spins`: a loop looks
+    at memory, so that it may be one that waits for another program. `relaxed`: it has atomics that do not order what
+    others store.
+    """
+
+    functions: dict[str, Function]
+    entry: str
+    file: str
+    largest: int
+    alive: int
+    stores: list[bool]
+    loads: list[bool]
+    atomics: bool
+    relaxed: bool
+    spins: bool
+
+
+class Located(Exception):
+    """An operation that the simulator does not know, with its line."""
+
+    def __init__(self, operation: str, line: int) -> None:
+        super().__init__(operation)
+        self.operation, self.line = operation, line
+
+
+_known: dict[str, Program | Located] = {}
+
+
+def prepare_program(kernel: Kernel, *, counting: bool = False) -> Program:
+    """A kernel's program, from the text or from memory. `counting` is for a run of which nothing is asked but which
+    memory it touches: without Triton's checks, and with products of matrices that add nothing to their sums, which take
+    most of the time.
+
+    Raises Located for what the simulator does not know.
+    """
+    key = hashlib.sha256(f"{kernel.symbol}\n{counting}\n{kernel.ttir}".encode()).hexdigest()
+    if key not in _known:
+        if len(_known) >= MOST_KEPT:
+            _known.clear()
+        try:
+            _known[key] = _prepare(kernel.ttir, kernel.symbol, counting)
+        except Located as error:
+            _known[key] = error
+        except Unsupported as error:
+            _known[key] = Located(str(error), 0)
+        except (LookupError, RecursionError, ValueError) as error:
+            _known[key] = Located(f"text that is no kernel ({type(error).__name__})", 0)
+    known = _known[key]
+    if isinstance(known, Located):
+        raise known
+    return known
+
+
+def _prepare(text: str, symbol: str, counting: bool) -> Program:
+    functions = read_module(text)
+    entry = functions.get(symbol)
+    if entry is None:
+        raise Unsupported(f"a module without {symbol[:100]}")
+    file = entry.place.frames[0][0] if entry.place.frames else ""
+    for function in functions.values():
+        for op in walk(function.blocks):
+            _ready(op, file)
+            if op.name == "tt.dot" and counting:
+                op.pure, op.weight = _sum_alone, 1
+        if counting:
+            _prune(function.blocks, Counter(name for op in walk(function.blocks) for name in _uses(op)))
+        used = {name for op in walk(function.blocks) for name in _uses(op)}
+        for block in function.blocks:
+            _settle(block, used, len(function.blocks) > 1)
+    if not counting:
+        settle(functions)
+    ops = [op for function in functions.values() for op in walk(function.blocks)]
+    sizes = [kind.size for op in ops if op.name != "arith.constant" for kind in op.types]
+    names = {op.name for op in ops}
+    alive, reads = _Alive(functions), _reading(functions)
+    return Program(
+        functions, symbol, file, max([1, *sizes]), alive.function(symbol), *_stores_and_loads(functions, entry),
+        bool(names & {"tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_reduce"}), any(map(is_relaxed, ops)),
+        any(_reads(region, reads) for op in ops if op.name == "scf.while" for region in op.regions))
+
+
+def _prune(blocks: list[Block], uses: Counter[str]) -> None:
+    """Takes out assertions, and what nothing needs then; `uses` counts how often each value is used."""
+    for block in reversed(blocks):
+        kept = []
+        for op in reversed(block.ops):
+            if op.name == "tt.assert" or (op.pure is not None and not any(uses[name] for name in op.results)):
+                uses.subtract(_uses(op))
+            else:
+                _prune([inner for region in op.regions for inner in region], uses)
+                kept.append(op)
+        block.ops[:] = reversed(kept)
+
+
+def is_relaxed(op: Op) -> bool:
+    """Whether an atomic does not order, for all programs, what came before and comes after it."""
+    if op.name not in ("tt.atomic_rmw", "tt.atomic_cas"):
+        return False
+    *_, order, scope = [""] + [each.strip() for each in op.body.split("%")[0].split(",") if each.strip()]
+    return order != "acq_rel" or scope == "cta"
+
+
+def _sum_alone(_: Array, __: Array, total: Array) -> Array:
+    return total
+
+
+def _ready(op: Op, file: str) -> None:
+    try:
+        if op.name == "arith.constant":
+            value = constant(op)
+            op.pure = lambda: value
+        else:
+            op.pure = elementwise(op)
+            if op.pure is None:
+                op.pure = tensorwise(op)
+            elif any(kind.shape not in ((), op.types[0].shape) for kind in op.inputs):
+                raise Unsupported(f"{op.name} of different shapes")
+        if op.pure is None:
+            op.run = MADE[op.name](op) if op.name in MADE else RUNS.get(op.name)
+    except Unsupported as error:
+        raise Located(str(error)[:200], _line(op, file)) from None
+    except (KeyError, ValueError, IndexError, OverflowError):
+        raise Located(f"{op.name} of another form"[:200], _line(op, file)) from None
+    if op.name in READS | STORES:
+        op.weight = 8
+    op.ramps |= op.name in ENDS or op.name in ("scf.for", "scf.while", "tt.call")
+    if op.pure is None and op.run is None and op.name not in ENDS:
+        raise Located(op.name[:200], _line(op, file))
+
+
+def _line(op: Op, file: str) -> int:
+    own = (line for name, line in op.place.frames if name == file)
+    return next(own, op.place.frames[0][1] if op.place.frames else 0)
+
+
+def _uses(op: Op) -> Iterator[str]:
+    yield from op.operands
+    for _, names in op.targets:
+        yield from names
+
+
+def _settle(block: Block, used: set[str], several: bool) -> None:
+    """Finds where each value of a block is used last. In a function of several blocks others may use it: kept."""
+    last: dict[str, int] = {}
+    mine = {name for op in block.ops for name in op.results}
+    for number, op in enumerate(block.ops):
+        last.update(dict.fromkeys(op.results, number))
+        inner = (name for region in op.regions for each in walk(region) for name in _uses(each))
+        last.update({name: number for name in (*_uses(op), *inner) if name in mine})
+        for region in op.regions:
+            for each in region:
+                _settle(each, used, False)
+    for name, number in last.items():
+        if block.ops[number].name not in ENDS and (not several or name not in used):
+            block.ops[number].dead.append(name)
+
+
+class _Alive:
+    """The most elements that are alive at a time, in a program."""
+
+    def __init__(self, functions: dict[str, Function]) -> None:
+        self.functions = functions
+        self.known: dict[str, int] = {}
+
+    def function(self, name: str) -> int:
+        if name not in self.known and name in self.functions:
+            # A function that calls itself is refused when it is run.
+            self.known[name] = 0
+            blocks = self.functions[name].blocks
+            each = [self.block(block) for block in blocks]
+            self.known[name] = max(each) if len(blocks) == 1 else sum(each)
+        return self.known.get(name, 0)
+
+    def block(self, block: Block) -> int:
+        alive = most = sum(kind.size for kind in block.types)
+        sizes: dict[str, int] = {}
+        for op in block.ops:
+            inner = max([self.block(each) for region in op.regions for each in region], default=0)
+            if op.name == "tt.call":
+                inner = self.function(callee(op))
+            sizes.update((name, kind.size) for name, kind in zip(op.results, op.types, strict=False))
+            alive += sum(sizes[name] for name in op.results)
+            most = max(most, alive + inner)
+            alive -= sum(sizes.pop(name, 0) for name in op.dead)
+        return most
+
+
+def _reads(blocks: list[Block], functions: set[str]) -> bool:
+    """Whether blocks read memory, themselves or by calling one of these functions."""
+    return any(op.name in READS or (op.name == "tt.call" and callee(op) in functions) for op in walk(blocks))
+
+
+def _reading(functions: dict[str, Function]) -> set[str]:
+    """The functions that read memory, themselves or in what they call."""
+    callers: dict[str, list[str]] = {}
+    for name, each in functions.items():
+        for op in walk(each.blocks):
+            if op.name == "tt.call":
+                callers.setdefault(callee(op), []).append(name)
+    waiting = [name for name, each in functions.items() if _reads(each.blocks, set())]
+    found = set(waiting)
+    while waiting:
+        more = set(callers.get(waiting.pop(), ())) - found
+        found |= more
+        waiting += more
+    return found
+
+
+_POINTS = {"ptr", "block", "descriptor"}
+
+
+def _stores_and_loads(functions: dict[str, Function], entry: Function) -> tuple[list[bool], list[bool]]:
+    """Which arguments of the entry a store and a load may go through: pointers that meet in an operation are taken for
+    one."""
+    parents: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def find(key: tuple[str, str]) -> tuple[str, str]:
+        while (parent := parents.get(key, key)) != key:
+            parents[key] = key = parents.get(parent, parent)
+        return key
+
+    def meet(name: str, op: Op, others: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Joins the pointers of an operation and its blocks with others; a branch's with all that come to a block."""
+        values = [(value, kind) for value, kind in zip(op.operands, op.inputs, strict=False)]
+        values += zip(op.results, op.types, strict=False)
+        for block in (block for region in op.regions for block in region):
+            values += zip(block.arguments, block.types, strict=True)
+        keys = [(name, value) for value, kind in values if kind.element in _POINTS]
+        for key in (*keys, *others):
+            parents[find(key)] = find((keys or others)[0])
+        return keys
+
+    def visit(name: str, blocks: list[Block], around: list[tuple[str, str]]) -> None:
+        for op in (op for block in blocks for op in block.ops):
+            others = list(around) if op.name in ENDS else []
+            others += [(name, value) for _, values in op.targets for value in values]
+            if op.name == "tt.call" and (called := functions.get(callee(op))):
+                first = called.blocks[0]
+                others += [(called.name, value) for value, kind in zip(first.arguments, first.types, strict=True)
+                           if kind.element in _POINTS]  # fmt: skip
+                others.append((called.name, ""))
+            keys = meet(name, op, others)
+            for region in op.regions:
+                visit(name, region, keys)
+
+    for function in functions.values():
+        # What a function of several blocks returns or passes between them meets under no name.
+        visit(function.name, function.blocks, [(function.name, "")])
+        for block in function.blocks[1:]:
+            for value, kind in zip(block.arguments, block.types, strict=True):
+                if kind.element in _POINTS:
+                    parents[find((function.name, value))] = find((function.name, ""))
+    stored, loaded = ({find((function.name, op.operands[0])) for function in functions.values()
+                       for op in walk(function.blocks) if op.name in names}
+                      for names in (STORES, {"tt.load", "tt.descriptor_load"}))
+    arguments = [find((entry.name, argument)) for argument in entry.blocks[0].arguments]
+    return [each in stored for each in arguments], [each in loaded for each in arguments]

@@ -1,0 +1,373 @@
+"""A module of Triton's IR, read from its text line by line: functions, blocks, operations, and where each came from.
+
+The text is what Triton's front end prints, before any pass. It is hostile: what does not look like that is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.frontends.triton.simulator.types import Type, Unsupported, read_descriptor, read_type
+
+MOST_DEPTH = 24
+MOST_LINES = 20_000
+
+
+@dataclass(frozen=True)
+class Place:
+    """Frames that a location names, innermost first, as (file, line); `name` is the variable's, if there is one."""
+
+    name: str = ""
+    frames: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(eq=False, slots=True)
+class Op:
+    """`body` is the text between name and types, without its strings, which are in `strings`. `inputs` are the types of
+    the operands. `dead` are values that nothing uses after this operation."""
+
+    name: str
+    place: Place = Place()
+    results: list[str] = field(default_factory=list)
+    operands: list[str] = field(default_factory=list)
+    types: list[Type] = field(default_factory=list)
+    inputs: list[Type] = field(default_factory=list)
+    body: str = ""
+    strings: list[str] = field(default_factory=list)
+    regions: list[list[Block]] = field(default_factory=list)
+    targets: list[tuple[str, list[str]]] = field(default_factory=list)
+    dead: list[str] = field(default_factory=list)
+    pure: Callable[..., Any] | None = None
+    # Whether it takes ramps as they are, and what an element of its result costs.
+    ramps: bool = False
+    weight: int = 1
+    run: Callable[..., Any] | None = None
+    # Of a loop: its loads that may be made rounds ahead.
+    early: set[Op] = field(default_factory=set)
+    # Of a loop: whether a compiler takes it out.
+    vanishes: bool = False
+
+    def attribute(self, name: str, default: str | None = None) -> str:
+        """An attribute's text: `axis = 1 : i32` gives `1`."""
+        found = re.search(rf"\b{name} = (-?[\w.]+)", self.body)
+        if found is None and default is None:
+            raise Unsupported(f"{self.name} without {name}")
+        return found[1] if found else str(default)
+
+    def numbers(self, name: str) -> list[int]:
+        """An attribute that is an array: `order = array<i32: 1, 0>`."""
+        found = re.search(rf"\b{name} = array<i32(?:: ([-\d, ]*))?>", self.body)
+        return [int(each) for each in found[1].split(",")] if found and found[1] else []
+
+
+@dataclass(eq=False, slots=True)
+class Block:
+    label: str
+    arguments: list[str] = field(default_factory=list)
+    types: list[Type] = field(default_factory=list)
+    ops: list[Op] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Function:
+    name: str
+    blocks: list[Block]
+    place: Place
+    names: list[str]
+    """Of its arguments, in the source."""
+    multiples: frozenset[str] = frozenset()
+    """The arguments that are known to be multiples of 16: a kernel is compiled for that anew."""
+
+
+def walk(blocks: list[Block]) -> Iterator[Op]:
+    for block in blocks:
+        for op in block.ops:
+            yield op
+            for region in op.regions:
+                yield from walk(region)
+
+
+_CALLEE = re.compile(r"^ @([\w$.]+)")
+
+
+def callee(op: Op) -> str:
+    """The name of the function that a `tt.call` calls."""
+    if found := _CALLEE.match(op.body):
+        return found[1]
+    return op.strings[0] if op.strings else ""
+
+
+_NAME = re.compile(r"%[\w$.\-]+(?:#\d+)?")
+# What is matched is not given back (`++`, `*+`): there is one way to read a line, and none is tried twice.
+_RESULTS = re.compile(r"^%[\w$.\-]++(?::\d++)?(?:, %[\w$.\-]++(?::\d++)?)*+ = ")
+_OPERATION = re.compile(r'^"?([a-z_]\w*+(?:\.\w++)++)"?')
+_PLACE = re.compile(r" ?loc\((#loc\d*|unknown|\"[^\"]*\"(?:\(#loc\d*\))?)\)")
+_STRING = re.compile(r'"([^"]*)"')
+_TARGET = re.compile(r"\^(\w+)(?:\(([^:)^]*) : [^)^]*\))?")
+_FOR = re.compile(r"^ (?:unsigned )?(%\S+) = (%\S+) to (%\S+) step (%\S+)")
+_COUNTER = re.compile(r" : (i\d+) \{$")
+_FUNCTION = re.compile(r'^tt\.func (?:public |private )?@(?:([\w$.]+)|"([^"]+)")\(')
+
+
+def split(text: str) -> list[str]:
+    """Parts between commas that are in no bracket."""
+    parts, depth, start = [], 0, 0
+    for index, character in enumerate(text):
+        if character in "<([":
+            depth += 1
+        elif character in ">)]" and text[index - 1] != "-":
+            depth -= 1
+        elif character == "," and depth == 0:
+            parts.append(text[start:index].strip())
+            start = index + 1
+    return [part for part in (*parts, text[start:].strip()) if part]
+
+
+def _types_start(text: str) -> int:
+    """Where the types begin: after the last ` : ` outside of brackets; the text's length if there are none."""
+    depth = 0
+    for index in range(len(text) - 1, 0, -1):
+        character = text[index]
+        if character in ">)}]" and not (character == ">" and text[index - 1] == "-"):
+            depth += 1
+        elif character in "<({[":
+            depth -= 1
+        elif character == ":" and depth == 0 and text[index - 1] == " ":
+            return index
+    return len(text)
+
+
+class _Places:
+    """The table of locations at the ends of the text."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.texts = dict(line.split(" = ", 1) for line in lines if line.startswith("#loc") and " = " in line)
+        self.known: dict[str, Place] = {}
+
+    def find(self, text: str, depth: int = 0) -> Place:
+        if text not in self.known:
+            self.known[text] = self._read(text, depth) if depth < MOST_DEPTH else Place()
+        return self.known[text]
+
+    def _read(self, text: str, depth: int) -> Place:
+        if text.startswith("#loc"):
+            return self.find(self.texts.get(text, "loc(unknown)").strip()[4:-1], depth + 1)
+        if found := re.match(r'^"([^"]*)":(\d{1,7}):\d+$', text):
+            return Place("", ((found[1], int(found[2])),))
+        if found := re.match(r'^"([^"]*)"\((.*)\)$', text):
+            return Place(found[1], self.find(found[2], depth + 1).frames)
+        if found := re.match(r"^callsite\((#loc\d*) at (#loc\d*)\)$", text):
+            inner, outer = (self.find(found[part], depth + 1) for part in (1, 2))
+            return Place(inner.name, (inner.frames + outer.frames)[:MOST_DEPTH])
+        return Place()
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        lines = text.split("\n")
+        if len(lines) > MOST_LINES:
+            raise Unsupported(f"a module of {len(lines):,} lines")
+        self.places = _Places(lines)
+        self.functions: dict[str, Function] = {}
+        self.open: list[tuple[Op, list[Block]]] = []
+        self.blocks: list[Block] | None = None
+        self.types: dict[str, Type] = {}
+        for line in lines:
+            if line and not line.startswith("#") and (stripped := line.strip()) and stripped[:2] != "//":
+                self._line(stripped)
+        if self.open or not self.functions:
+            raise Unsupported("text that is no module")
+
+    def _line(self, line: str) -> None:
+        places = _PLACE.findall(line)
+        ended = line.endswith(")") and places and not places[-1].startswith('"')
+        place = self.places.find(places[-1]) if ended else Place()
+        if line.startswith("tt.func"):
+            self._function(line)
+            return
+        line = _PLACE.sub("", line)
+        if line.startswith("module"):
+            return
+        if line.startswith("}"):
+            self._close(line, place)
+        elif self.blocks is None:
+            raise Unsupported(f"text outside of a function: {line[:80]}")
+        elif line.startswith("^"):
+            label, _, rest = line[1:].partition("(")
+            label = label.split(":")[0]
+            block = self._block(label, split(rest.split("):")[0]) if rest and "):" in rest else [])
+            if len(self.blocks) == 1 and not self.blocks[0].ops and not self.blocks[0].arguments:
+                self.blocks[0] = block
+            else:
+                self.blocks.append(block)
+        else:
+            self._operation(line, place)
+
+    def _function(self, line: str) -> None:
+        found = _FUNCTION.match(line)
+        if found is None or self.open or not line.rstrip().endswith("{"):
+            raise Unsupported(f"a function of another form: {line[:80]}")
+        depth, end = 1, found.end()
+        quoted = False
+        while depth:
+            character = line[end]
+            quoted ^= character == '"'
+            depth += 0 if quoted else (character == "(") - (character == ")")
+            end += 1
+        arguments = split(line[found.end() : end - 1])
+        named = [_PLACE.findall(each) for each in arguments]
+        self.types = {}
+        entry = self._block("entry", [_PLACE.sub("", each).split(" {")[0] for each in arguments])
+        self.blocks = [entry]
+        names = [each[-1].split('"')[1] if each and each[-1].startswith('"') else argument.split(":")[0].lstrip("%")
+                 for each, argument in zip(named, arguments, strict=True)]
+        name = found[1] or found[2]
+        if name in self.functions:
+            raise Unsupported(f"two functions named {name[:80]}")
+        multiples = frozenset(argument for argument, each in zip(entry.arguments, arguments, strict=True)
+                              if "tt.divisibility = 16" in each)
+        self.functions[name] = Function(name, self.blocks, Place(), names, multiples)
+
+    def _block(self, label: str, arguments: list[str]) -> Block:
+        block = Block(label)
+        for argument in arguments:
+            name, _, kind = argument.partition(" loc(")[0].partition(": ")
+            block.arguments.append(name.strip())
+            block.types.append(read_type(kind))
+            self.types[block.arguments[-1]] = block.types[-1]
+        return block
+
+    def _close(self, line: str, place: Place) -> None:
+        if not self.open:
+            # The end of a function, which has its location, or of the module.
+            if self.blocks is not None:
+                self.functions[next(reversed(self.functions))].place = place
+            self.blocks = None
+            return
+        op, outer = self.open[-1]
+        if line in ("} else {", "} do {"):
+            self.blocks = [Block("region")]
+            op.regions.append(self.blocks)
+            return
+        self.open.pop()
+        self.blocks = outer
+        if line.startswith("}) :"):
+            self._typed(op, line[4:])
+        elif line.startswith("} {"):
+            op.body += line[2:]
+        if len(op.types) != len(op.results):
+            raise Unsupported(f"{op.name} of another form")
+        op.place = place
+
+    def _operation(self, line: str, place: Place) -> None:
+        op = Op("", place)
+        if found := _RESULTS.match(line):
+            for part in found[0][:-3].split(", "):
+                name, _, count = part.partition(":")
+                op.results += [f"{name}#{index}" for index in range(min(int(count), 256))] if count else [name]
+            line = line[found.end() :]
+        named = _OPERATION.match(line)
+        if named is None:
+            raise Unsupported(f"text that is no operation: {line[:80]}")
+        op.name, rest = named[1], line[named.end() :]
+        op.strings = _STRING.findall(rest)
+        rest = _STRING.sub('""', rest)
+        opens, first = rest.endswith("{"), Block("region")
+        if op.name == "scf.for" and (found := _FOR.match(rest)):
+            # … iter_args(%a = %b) -> (T) : i32 {
+            _, _, carried = rest.partition(" iter_args(")
+            given, _, types = carried.partition(") -> (")
+            pairs = [pair.split(" = ") for pair in split(given)]
+            op.operands = [found[2], found[3], found[4], *(pair[1] for pair in pairs)]
+            op.types = [read_type(each) for each in split(types.rpartition(")")[0])]
+            counter = _COUNTER.search(rest)
+            first = self._arguments([found[1], *(pair[0] for pair in pairs)],
+                                    [read_type(counter[1] if counter else "index"), *op.types])
+        elif op.name == "scf.while" and opens:
+            # (%a = %b) : (T) -> (T) {
+            given, _, types = rest[2:].partition(") : (") if rest.startswith(" (") else ("", "", rest[4:])
+            before, _, after = types[:-1].partition(") -> ")
+            pairs = [pair.split(" = ") for pair in split(given)]
+            op.operands = [pair[1] for pair in pairs]
+            op.types = [read_type(each) for each in split(_bare(after.strip()))]
+            first = self._arguments([pair[0] for pair in pairs], [read_type(each) for each in split(before)])
+        elif op.name == "scf.if" and opens:
+            condition, _, types = rest[:-1].partition("->")
+            op.operands = _NAME.findall(condition)
+            op.types = [read_type(each) for each in split(_bare(types.strip()))]
+        elif op.name in ("cf.br", "cf.cond_br"):
+            op.operands = _NAME.findall(rest.split("^")[0])
+            op.targets = [(label, _NAME.findall(values)) for label, values in _TARGET.findall(rest)]
+        elif opens:
+            op.body, op.operands = rest, _NAME.findall(rest)
+        else:
+            start = _types_start(rest)
+            if start == len(rest) and " -> " in rest:
+                # Inline assembly without operands has a result's type alone.
+                start = rest.rindex(" -> ") - 1
+            op.body = rest[:start]
+            op.operands = _NAME.findall(op.body)
+            self._typed(op, rest[start + 1 :])
+        op.inputs = [self.types[name] for name in op.operands]
+        self.types.update(zip(op.results, op.types, strict=False))
+        blocks = self.blocks
+        if blocks is None:
+            raise Unsupported("text that is no module")
+        blocks[-1].ops.append(op)
+        if opens:
+            if len(self.open) >= MOST_DEPTH:
+                raise Unsupported("regions too deep")
+            self.open.append((op, blocks))
+            self.blocks = [first]
+            op.regions.append(self.blocks)
+
+    def _arguments(self, names: list[str], types: list[Type]) -> Block:
+        self.types.update(zip(names, types, strict=True))
+        return Block("region", names, types)
+
+    def _typed(self, op: Op, text: str) -> None:
+        """Sets the types of an operation's results, from the text after its last colon."""
+        text = text.strip()
+        if op.results:
+            op.types = _results(op, text)
+            if len(op.types) == 1:
+                op.types *= len(op.results)
+            if len(op.types) != len(op.results):
+                raise Unsupported(f"{op.name} of another form")
+            self.types.update(zip(op.results, op.types, strict=True))
+
+
+def _bare(text: str) -> str:
+    return text[1:-1] if text.startswith("(") and text.endswith(")") else text
+
+
+def _results(op: Op, text: str) -> list[Type]:
+    if op.name == "tt.make_tensor_ptr" or op.name == "tt.advance":
+        return [Type((), "block", read_type(text.removeprefix("!tt.ptr")[1:-1]))]
+    if op.name == "tt.make_tensor_descriptor":
+        return [read_descriptor(split(text)[-1].removeprefix("!tt.tensordesc")[1:-1])]
+    for arrow in (" -> ", " to "):
+        if arrow in text:
+            return [read_type(each) for each in split(_bare(text.rsplit(arrow, 1)[1].strip()))]
+    if text.startswith("-> "):
+        return [read_type(each) for each in split(_bare(text[3:].strip()))]
+    if op.name == "arith.constant" and not text:
+        return [read_type("i1")]
+    types = [read_type(each) for each in split(text)]
+    if op.name in ("arith.cmpi", "arith.cmpf"):
+        return [Type(types[0].shape, "i1")]
+    if op.name == "tt.load":
+        inner = types[0].pointee
+        return [inner if types[0].element == "block" else Type(types[0].shape, inner.element, inner.to)]
+    return [types[0] if op.name == "tt.addptr" else types[-1]]
+
+
+def read_module(text: str) -> dict[str, Function]:
+    """The functions of a module. Raises Unsupported for text that is none."""
+    try:
+        return _Reader(text).functions
+    except (KeyError, ValueError, IndexError, RecursionError) as error:
+        raise Unsupported(f"text that is no module ({type(error).__name__})") from None

@@ -1,0 +1,90 @@
+"""What accesses to memory leave to chance: seen as they are made, beside what they do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.frontends.triton.simulator.pointers import BlockPointer, Buffer, Source
+from grader.frontends.triton.simulator.races import Shadow
+from grader.frontends.triton.simulator.ramps import Lanes, Ramp, gather, plain
+from grader.frontends.triton.simulator.text import Op
+from grader.frontends.triton.simulator.types import STORED, Array
+
+if TYPE_CHECKING:
+    from grader.frontends.triton.simulator.machine import Earlier, Machine
+
+DESCRIPTOR_ALIGNMENT = 16
+"""Bytes. Source: cuTensorMapEncodeTiled in the CUDA Driver API."""
+
+
+def again(machine: Machine, shadow: Shadow, source: Source, index: Lanes, owners: Array, numbers: Array) -> None:
+    """Notes a load of what the same program has stored: by another lane, or before in a loop that is pipelined."""
+    own = index.take(shadow.writer) == owners
+    if not own.any():
+        return
+    programs, elements = (np.broadcast_to(each, own.shape) for each in (owners - 1, index.array()))
+    if any(machine.op in loop.loads and source.buffer.index in loop.stored for loop in machine.loops):
+        machine.findings.undefined(
+            machine.place(), "pipeline", source, element=int(elements[own][0]), programs=[int(programs[own][0])],
+            certain=False)
+    if shadow.lanes is not None:
+        last, when = index.take(shadow.lanes), index.take(shadow.when)
+        own &= (when == machine.barriers) & (last != numbers)
+        if own.any():
+            machine.findings.undefined(
+                machine.place(), "barrier" if machine.warps > 1 else "warp", source, element=int(elements[own][0]),
+                programs=[int(programs[own][0])])
+
+
+def waited(
+    machine: Machine, earlier: Earlier, source: Source, offsets: Array | Ramp, live: Array | None, size: int
+) -> None:
+    """Notes a load of what a launch has stored that this one has not waited for."""
+    written = earlier.writers.get(source.buffer.index)
+    if written is None or written.size != size:
+        return
+    hit = gather(written.writer, offsets) != 0
+    hit = hit if live is None else hit & live
+    if hit.any():
+        machine.findings.undefined(machine.place(), "unwaited" if earlier.ahead else "visible", source)
+
+
+def found(machine: Machine, source: Source) -> Buffer:
+    """The buffer that a load reads: in another order, of a loop that is pipelined, as it was some rounds before."""
+    if machine.mode.order is None or not machine.turned:
+        return source.buffer
+    loop = next((loop for loop in machine.loops if machine.op in loop.loads), None)
+    return source.buffer if loop is None else loop.early(source.buffer)
+
+
+def ordered(machine: Machine, op: Op, owners: Array) -> None:
+    """Notes, where a kernel has atomics that do not, that this one orders what programs store and load."""
+    if machine.released is None or machine.acquired is None:
+        return
+    before = op.body.split("%")[0]
+    alone = "cta" in before or "relaxed" in before
+    if alone or "acq_rel" not in before:
+        machine.relaxed = machine.relaxed or machine.line()
+    if alone:
+        return
+    if "acquire" not in before:
+        machine.released[owners - 1] = machine.step
+    if "release" not in before:
+        machine.acquired[owners - 1] = machine.step
+
+
+def taken(machine: Machine, descriptor: BlockPointer, active: Array | None) -> None:
+    """Notes a descriptor that a device which has them does not take: memory begins at multiples of 16 bytes, and so do
+    rows."""
+    if not machine.granule:
+        return
+    size = STORED[descriptor.base.element].itemsize
+    starts = [plain(descriptor.base.offsets), *descriptor.strides[:-1]]
+    bad = np.zeros(1, bool)
+    for each in starts:
+        bad = bad | (each * size % DESCRIPTOR_ALIGNMENT != 0).reshape(-1)
+    bad = bad if active is None else bad & active
+    if bad.any():
+        machine.findings.undefined(machine.place(), "descriptor", descriptor.base.sources[0])

@@ -1,0 +1,77 @@
+"""What a kernel takes as compiled, and what a launch gives it: sizes, without a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import struct
+
+import pytest
+
+from grader.engine.executor import driver
+from grader.plan.plan import Argument, Descriptor, Float, Integer, Pointer
+from tests.engine.executor import kernels
+
+TENSOR_MAP = b"m" * driver.MAP_BYTES
+
+
+def encode(address: int, descriptor: Descriptor, compiled: driver.TensorMap) -> bytes:
+    return TENSOR_MAP
+
+
+def sizes_in(ptx: str) -> list[int]:
+    """Bytes of the parameters of a kernel's entry."""
+    entry = ptx[ptx.index(".entry") :]
+    entry = entry[: entry.index("{\n") if "{\n" in entry else None]
+    found = re.findall(r"\.param (?:\.align \d+ )?\.(\w)(\d+) (?:\.ptr [^_]*?)?\w+(?:\[(\d+)\])?", entry)
+    return [int(length) if length else int(bits) // 8 for _, bits, length in found]
+
+
+@pytest.mark.parametrize(("kernel", "signature", "constants", "arguments"), [
+    (kernels.scale, {"x": "*fp32", "out": "*fp32", "n": "i32", "factor": "fp32"}, {"BLOCK": 64},
+     [Pointer(buffer=0), Pointer(buffer=1), kernels.i32(5), Float(value=2.0)]),
+    (kernels.host_descriptor, {"x": "tensordesc<fp16[64, 64]>", "out": "tensordesc<fp16[64, 64]>"}, {"BLOCK": 64},
+     [Descriptor(view=kernels.whole(i, 128, 64, dtype="float16"), block=[64, 64]) for i in range(2)]),
+    (kernels.every_type,
+     {"a": "fp32", "b": "fp16", "c": "bf16", "d": "fp64", "e": "i64", "f": "i8", "g": "u1", "out": "*fp32"}, {},
+     [Float(value=1.0), Float(type="fp16", value=1.0), Float(type="bf16", value=1.0), Float(type="fp64", value=1.0),
+      Integer(type="i64", value=1), Integer(type="i8", value=-1), Integer(type="u1", value=1), Pointer(buffer=0)]),
+], ids=["plain", "descriptors", "types"])  # fmt: skip
+def test_a_launch_gives_what_the_machine_code_takes(
+    kernel: object, signature: dict[str, str], constants: dict[str, int], arguments: list[Argument]
+) -> None:
+    _, binary = kernels.built(kernel, signature, constants)
+    metadata = driver.Metadata.model_validate_json(binary.metadata)
+    values = driver.values_of(arguments, metadata.tensordesc_meta, [1 << 20, 1 << 21], encode)
+    taken = sizes_in(kernels.parameters_of(kernel, signature, constants))
+    # Two more: scratch memory, and a profiler's.
+    assert [len(value) for value in values] + [8, 8] == taken
+
+
+def test_a_descriptor_that_was_compiled_to_pointers_is_given_in_parts() -> None:
+    descriptor = Descriptor(view=kernels.whole(0, 3, 16), block=[1, 16], padding="nan")
+    values = driver.values_of([descriptor], None, [4096], encode)
+    assert values == [
+        struct.pack("<Q", 4096), *(struct.pack("<q", number) for number in (3, 16, 16, 1)), b"\1",
+        *(struct.pack("<i", number) for number in (3, 16)), *(struct.pack("<q", number) for number in (16, 1))]
+
+
+@pytest.mark.parametrize(("argument", "value"), [
+    (Float(type="fp32", value=1e39), struct.pack("<f", float("inf"))),
+    (Float(type="fp16", value=1.5), struct.pack("<e", 1.5)),
+    (Float(type="bf16", value=1.5), struct.pack("<f", 1.5)[2:]),
+    (Float(type="fp64", value=1e39), struct.pack("<d", 1e39)),
+    (Integer(type="i32", value=-2), struct.pack("<i", -2)),
+    (Integer(type="u64", value=2**64 - 1), b"\xff" * 8),
+    (Pointer(buffer=1, offset=12), struct.pack("<Q", 8192 + 12)),
+], ids=str)  # fmt: skip
+def test_a_number_is_laid_out_as_its_type(argument: Argument, value: bytes) -> None:
+    assert driver.values_of([argument], None, [0, 8192], encode) == [value]
+
+
+def test_packed_values_stand_where_their_pointers_point() -> None:
+    values = [b"\1", b"\2" * 8, TENSOR_MAP, b"\3" * 4]
+    packed = driver.pack(values)
+    assert packed.sizes == [1, 8, driver.MAP_BYTES, 4]
+    assert [ctypes.string_at(at, size) for at, size in zip(packed.pointers, packed.sizes, strict=True)] == values
+    assert (packed.pointers[2] or 1) % driver.MAP_BYTES == 0

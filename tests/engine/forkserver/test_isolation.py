@@ -1,0 +1,143 @@
+"""Each layer refuses what it is there for, alone, and a worker without it manages just that."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from grader.engine.confine import bubblewrap, landlock, seccomp, surroundings
+from grader.engine.confine.probe import ATTEMPTS
+from grader.engine.forkserver import isolation
+from grader.engine.forkserver.handle import InfrastructureError, Zygote
+from grader.engine.forkserver.isolation import REFUSED, SEALED, Isolation, level, measure, probe
+from grader.plan import wire
+
+ROOT = os.geteuid() == 0
+NONE = wire.Layers()
+LIMITS = wire.Limits(memory_mb=1024, file_mb=1, processes=16, cpu_seconds=10)
+
+FILES = {"read a file of the grader's", "write a file outside", "read the course's files"}
+SOCKETS = {"connect to a port", "connect to a local socket", "open a network socket"}
+
+# What each layer refuses by itself, where a worker without layers is sure to manage it. Tracing and reading processes
+# takes one that is neither hidden nor privileged: test_landlock_processes.py and test_seccomp_refusals.py have one.
+ALONE: dict[str, tuple[wire.Layers, set[str]]] = {
+    "seccomp": (wire.Layers(seccomp=True), {
+        *SOCKETS, "signal a process outside", "make memory that outlives it", "make a namespace", "act as root"}),
+    "Landlock": (wire.Layers(landlock=True), FILES),
+    "namespaces": (wire.Layers(namespaces=True), {
+        *FILES, "signal a process outside", "connect to a port", "connect to a local socket",
+        "see the grader's folders", "see processes outside"}),
+    "another user": (wire.Layers(namespaces=True, uid=1_600_000_000), {"act as root"}),
+}
+
+
+def _skip_without(layers: wire.Layers) -> None:
+    there, missing = isolation.offered()
+    for name in ("namespaces", "landlock", "seccomp"):
+        if getattr(layers, name) and not getattr(there, name):
+            pytest.skip("; ".join(missing))
+    if layers.uid is not None and not ROOT:
+        pytest.skip("only root may choose another user")
+
+
+@pytest.fixture(scope="module")
+def bare() -> frozenset[str]:
+    """What a worker manages that is only a process of its own."""
+    managed, trouble = probe(NONE)
+    assert not trouble
+    return managed
+
+
+@pytest.mark.parametrize(("layers", "refused"), ALONE.values(), ids=ALONE)
+def test_a_layer_alone_refuses_what_a_worker_without_it_manages(
+    bare: frozenset[str], layers: wire.Layers, refused: set[str]
+) -> None:
+    _skip_without(layers)
+    if not ROOT:
+        # As it is without privileges.
+        refused = refused - {"act as root"}
+    assert refused <= bare, refused - bare
+    managed, trouble = probe(layers)
+    assert not trouble
+    assert not managed & refused
+
+
+def test_every_attempt_is_claimed_by_a_level_and_the_other_way_round() -> None:
+    claimed = [name for names in REFUSED.values() for name in names]
+    assert sorted(claimed) == sorted(ATTEMPTS)
+
+
+def test_a_level_takes_its_layers_and_a_probe_that_managed_nothing() -> None:
+    full = wire.Layers(namespaces=True, uid=1, landlock=True, seccomp=True)
+    nothing = frozenset[str]()
+    assert level(full, nothing) == 3
+    assert level(full.model_copy(update={"namespaces": False}), nothing) == 2
+    assert level(full.model_copy(update={"namespaces": False, "landlock": False}), nothing) == 1
+    assert level(full.model_copy(update={"seccomp": False}), nothing) == 0
+    for number, names in REFUSED.items():
+        for name in names:
+            assert level(full, frozenset({name})) == number - 1, name
+
+
+def test_this_machine_gets_the_strongest_it_offers() -> None:
+    measured = measure()
+    offered = measured.layers
+    assert offered.landlock == (landlock.abi() >= landlock.LEAST_ABI)
+    assert offered.seccomp == seccomp.available()
+    if offered.seccomp and offered.landlock:
+        assert measured.level >= 2, measured
+    if offered.namespaces:
+        assert measured.level >= 3, measured
+    assert measured.level < SEALED or measured.cgroup
+    assert measured.reasons
+
+
+def test_without_bubblewrap_it_says_so_and_what_adds_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("sh", "python3"):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    monkeypatch.setenv("PATH", str(tools))
+    bubblewrap.trouble.cache_clear()
+    try:
+        measured = measure.__wrapped__()
+    finally:
+        bubblewrap.trouble.cache_clear()
+    assert measured.level <= 2
+    assert any("apt install bubblewrap" in text for text in measured.missing)
+
+
+def test_a_layer_that_cannot_be_had_is_a_failure_of_ours_with_its_reason() -> None:
+    zygote = Zygote(layers=NONE)
+    try:
+        # No limit can be so high.
+        with pytest.raises(InfrastructureError, match=r"(?s)did not get into its sandbox.*OverflowError"):
+            zygote.spawn(LIMITS.model_copy(update={"file_mb": 2**62}), "probe")
+    finally:
+        zygote.close()
+
+
+def test_nothing_of_the_course_is_among_what_a_worker_reads() -> None:
+    course = Path(surroundings.course_file()).parent
+    for path in map(Path, surroundings.readable()):
+        assert not course.is_relative_to(path), path
+        assert not any(path.is_relative_to(course / name) for name in ("assignments", "reference", "examples", "tests"))
+
+
+def test_a_path_that_another_user_cannot_reach_is_named() -> None:
+    # Above pytest's own folders stands one that is closed.
+    with tempfile.TemporaryDirectory() as name:
+        inner = Path(name) / "inner"
+        inner.mkdir(mode=0o755)
+        assert surroundings.open_to_others((str(inner),)) == name
+        Path(name).chmod(0o711)
+        assert surroundings.open_to_others((str(inner),)) == ""
+
+
+def test_an_isolation_reads_as_number_and_name() -> None:
+    assert str(Isolation(3, NONE, False, ())) == "3 namespaced"
