@@ -1,0 +1,62 @@
+"""Front ends: what plans, simulates and compiles kernels of one language. A folder here is one, and no list names it.
+
+A folder has `planner/`, `simulator/` and `compiler/`, whose `main.py` each serve the judge in a confined process (see
+`grader.plan.messages` for what they are asked), and a `FRONT_END` in its `__init__.py`: what the judge itself has to
+know of the language. Importing the folder imports neither compiler nor PyTorch.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Literal
+
+from grader.plan.plan import Kernel, Launch, Malformed
+
+Trait = Literal["product", "transposition"]
+"""What a kernel has that a hint or a fact rests on: a product of matrices, a tile that is transposed."""
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """Inline assembly, or a function that neither the language nor its library has: `text` is what stands in the
+    kernel."""
+
+    kind: Literal["assembly", "function"]
+    text: str
+
+
+@dataclass(frozen=True)
+class FrontEnd:
+    """A language, as the judge sees it. Every function may be given hostile text.
+
+    `name` is the folder's. `read_kernel` tells what is foreign in a kernel, each once; `check_launch` whether a launch
+    fits its kernel: its options, and its arguments, which are as many as the signature has. Both raise Malformed for
+    what no planner of ours writes. `argument_names` are those of the entry, one for each argument of a launch.
+    `launch_options` are the language's words for fields of a `Launch`.
+    """
+
+    name: str
+    read_kernel: Callable[[Kernel], tuple[Foreign, ...]]
+    check_launch: Callable[[Launch, Kernel], None]
+    argument_names: Callable[[Kernel], list[str]]
+    launch_options: Mapping[Literal["cluster", "cooperative", "programmatic"], str]
+    traits: Callable[[Kernel], frozenset[Trait]]
+
+
+@cache
+def front_ends() -> dict[str, FrontEnd]:
+    """Every front end, by its name."""
+    return {module.name: import_module(f"{__name__}.{module.name}").FRONT_END
+            for module in pkgutil.iter_modules(__path__) if module.ispkg}
+
+
+def of(kernel: Kernel) -> FrontEnd:
+    """The front end of a kernel. Raises Malformed for a language that there is not."""
+    found = front_ends().get(kernel.language)
+    if found is None:
+        raise Malformed(f"a kernel in {kernel.language[:20]!a}, which no front end reads")
+    return found

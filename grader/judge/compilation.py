@@ -13,7 +13,7 @@ from grader.engine.forkserver.conversation import Conversation, Lost
 from grader.judge.buffers import memory_file
 from grader.plan import messages
 from grader.plan.compiled import RESULT_BYTES, Binaries, Binary, Fits, Problem
-from grader.plan.plan import TTIR_CHARACTERS, Kernel
+from grader.plan.plan import TEXT_CHARACTERS, Kernel
 
 # Of a request's time, what is left for its answer.
 ANSWER_SECONDS = 10.0
@@ -31,7 +31,7 @@ def canonical_texts(start: Start, texts: Sequence[str], target: str, *, seconds:
         return found
     if len(found.texts) != len(texts):
         return Lost("protocol", f"{len(found.texts)} answers for {len(texts)} texts")
-    return [text if len(text) <= TTIR_CHARACTERS else "" for text in found.texts]
+    return [text if len(text) <= TEXT_CHARACTERS else "" for text in found.texts]
 
 
 def compile_kernels(

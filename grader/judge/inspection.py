@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from grader import frontends
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.planning import Unplanned
 from grader.judge.simulation import Simulation
@@ -28,7 +29,6 @@ PROGRAMS = 64
 OPERATIONS = 60_000_000
 # Bytes of what the submission makes beside its arguments, which take memory and time.
 MOST_TEMPORARY = 256 << 20
-WARP = 32
 FACTS = "good.json"
 
 
@@ -80,7 +80,7 @@ def inspection_of(assignment: Assignment, seen: Seen, code: Mapping[str, Binary]
 
 def _launch(one: Launched, kernel: Kernel, binary: Binary, target: str) -> LaunchFacts:
     facts = binary.facts
-    threads = WARP * kernel.options.num_warps
+    threads = one.threads
     holds, bound = (0, "")
     share = 0.0
     if target in TARGETS:
@@ -92,7 +92,8 @@ def _launch(one: Launched, kernel: Kernel, binary: Binary, target: str) -> Launc
     return LaunchFacts(
         kernel=kernel.name, line=one.line, grid=list(one.grid), counted=one.programs, cut=one.cut, threads=threads,
         registers=facts.registers, spills=facts.spills, shared=facts.shared, tensor_cores=facts.tensor_cores,
-        copies=facts.copies, products="tt.dot" in kernel.ttir, resident=holds, bound=bound, occupancy=round(share, 4),
+        copies=facts.copies, products="product" in frontends.of(kernel).traits(kernel), resident=holds, bound=bound,
+        occupancy=round(share, 4),
         accesses=[AccessFacts(
             access=each.access, line=each.line, tensor=each.given or each.tensor, lanes=each.lanes, masked=each.masked,
             needed=each.needed, moved=each.moved, widths=dict(widths.get((each.access, each.line), {})))

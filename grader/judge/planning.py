@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from grader.engine.forkserver.conversation import Conversation, Lost
 from grader.judge.buffers import memory_file
+from grader.judge.rules import Problem, check, check_kernels
 from grader.model.assignment import Assignment, Case, Input, Output, Scalar, shape_of
 from grader.plan import messages
-from grader.plan.check import Problem, check, check_kernels
 from grader.plan.device import Device
 from grader.plan.messages import (
     Absent,
@@ -107,7 +107,7 @@ def plan_calls(
         raw = [_read(file, reply) if isinstance(reply, messages.Planned) else reply
                for file, reply in zip(files, replies, strict=True)]
         asked = [_asked(outcome, file) for outcome, file in zip(raw, files, strict=True)]
-    texts = list(dict.fromkeys(kernel.ttir for outcome, kernels in zip(raw, asked, strict=True)
+    texts = list(dict.fromkeys(kernel.text for outcome, kernels in zip(raw, asked, strict=True)
                                for kernel in (*kernels, *(outcome.kernels if isinstance(outcome, Plan) else ()))))
     canonical = printed(texts) if texts else []
     if isinstance(canonical, Lost):
@@ -194,7 +194,7 @@ class _Planner:
 
 
 def _read(file: int, reply: messages.Planned) -> Plan | Lost:
-    """The plan, of which shapes of fields are looked at, and whether Triton may see its kernels."""
+    """The plan, of which shapes of fields are looked at, and whether a compiler may see its kernels."""
     if reply.bytes > PLAN_BYTES:
         return Lost("protocol", f"a plan of {reply.bytes:,} bytes")
     try:
@@ -209,11 +209,11 @@ def _checked(
     assignment: Assignment, wanted: Wanted, plan: Plan, canonical: Mapping[str, str], device: Device
 ) -> Plan | Problem | Lost:
     """The plan with its kernels' texts in canonical form, if it holds."""
-    kernels = [kernel.model_copy(update={"ttir": canonical[kernel.ttir]}) for kernel in plan.kernels]
+    kernels = [kernel.model_copy(update={"text": canonical[kernel.text]}) for kernel in plan.kernels]
     plan = plan.model_copy(update={"kernels": kernels})
     try:
-        if not all(kernel.ttir for kernel in kernels):
-            raise Malformed("a kernel whose text Triton does not take")
+        if not all(kernel.text for kernel in kernels):
+            raise Malformed("a kernel whose text its compiler does not take")
         problems = check(plan, given_of(assignment, wanted), device=device, copies=bool(assignment.operators))
     except Malformed as malformed:
         return _malformed(malformed)
@@ -240,7 +240,7 @@ def _asked(outcome: Plan | Unplanned, file: int) -> list[Kernel]:
 
 def _canonical(kernels: Sequence[Kernel], texts: Mapping[str, str]) -> list[Kernel]:
     """The kernels with canonical texts; none where one of them does not hold."""
-    found = [kernel.model_copy(update={"ttir": texts[kernel.ttir]}) for kernel in kernels]
+    found = [kernel.model_copy(update={"text": texts[kernel.text]}) for kernel in kernels]
     try:
         check_kernels(found)
     except Malformed:

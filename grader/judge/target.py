@@ -11,10 +11,10 @@ from grader.judge.inputs import Draws
 from grader.judge.large import Look, look_at_large
 from grader.judge.planning import Unplanned
 from grader.judge.preparing import Preparing, kernels_of
+from grader.judge.rules import foreign
 from grader.judge.simulation import Simulation
 from grader.model.assignment import Assignment, Case
 from grader.model.result import Detail
-from grader.plan.check import foreign
 from grader.plan.compiled import Binary, Problem
 from grader.plan.messages import kernel_key
 from grader.plan.plan import Plan

@@ -147,8 +147,8 @@ class Absent(Message):
 class Failed(Message):
     """The submission failed by its own account, with its place in the student's file.
 
-    `compile_error` is Triton's front end, which is the judge of what compiles; `unsupported` is ours to mend: something
-    that a GPU would run and the planner cannot plan; `too_large` is a plan beyond its caps. `asked` as in `Refused`.
+    `compile_error` is what the language's own compiler refuses; `unsupported` is ours to mend: something that a GPU
+    would run and the planner cannot plan; `too_large` is a plan beyond its caps. `asked` as in `Refused`.
     """
 
     op: Literal["failed"] = "failed"
@@ -190,7 +190,7 @@ class Simulate(Message):
 
 class Simulated(Message):
     """`findings`: each place once, the first that was seen; `accesses` the loads and stores, in the order they are made
-    in. `printed` is what `tl.device_print` wrote. The rest is what a `Watch` asks for."""
+    in. `printed` is what kernels printed. The rest is what a `Watch` asks for."""
 
     op: Literal["simulated"] = "simulated"
     findings: Annotated[list[Finding], Field(max_length=16)]
@@ -253,8 +253,8 @@ class Kernels(Shaped):
 
 
 class Canonicalise(Message):
-    """Print texts as Triton prints what it has parsed: descriptor 0 holds `Texts`, `bytes` long, descriptor 1 takes as
-    many, "" for one that Triton does not take."""
+    """Print texts as the language's compiler prints what it has parsed: descriptor 0 holds `Texts`, `bytes` long,
+    descriptor 1 takes as many, "" for one that the compiler does not take."""
 
     op: Literal["canonicalise"] = "canonicalise"
     bytes: Size
@@ -283,5 +283,5 @@ COMPILER_REPLY: TypeAdapter[Compiled] = TypeAdapter(Compiled)
 
 def kernel_key(kernel: Kernel) -> str:
     """A name for a kernel as compiled: the same text, signature and options have the same."""
-    text = kernel.model_dump_json(include={"ttir", "symbol", "signature", "options"})
+    text = kernel.model_dump_json(include={"language", "text", "symbol", "signature", "options"})
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,14 +1,15 @@
 """The plan: what a submission's host code asks to be run, as data of fixed shape.
 
 A plan is the only thing that leaves a planner, which may be hostile: each field is capped here, and what a field means
-(extents, grids, memory) is checked by `grader.plan.check` before anything is run. Nothing in it assumes Triton but
-`Kernel.ttir`.
+(extents, grids, memory) is checked by `grader.judge.rules` before anything is run. It knows no language: a kernel is a
+text that its front end reads.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+from math import prod
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -18,7 +19,7 @@ MOST_OPERATIONS = 1 << 14
 MOST_KERNELS = 64
 MOST_ARGUMENTS = 64
 MOST_DIMENSIONS = 8
-TTIR_CHARACTERS = 1 << 20
+TEXT_CHARACTERS = 1 << 20
 PLAN_BYTES = 8 << 20
 DATA_BYTES = 64 << 10
 MOST_ERRORS = 1_000
@@ -118,7 +119,7 @@ class Pointer(Shaped):
 
 
 class Integer(Shaped):
-    """`type` is Triton's: `i32`, `u64`, `i1` for a bool."""
+    """`type` is the number's on the device: `i32`, `u64`, `i1` for a bool."""
 
     kind: Literal["integer"] = "integer"
     type: Literal["i1", "u1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
@@ -143,50 +144,45 @@ class Descriptor(Shaped):
 Argument = Annotated[Pointer | Integer | Float | Descriptor, Field(discriminator="kind")]
 
 
-class Options(Shaped):
-    """How a kernel is compiled and launched: a closed set, since others of Triton's open files or reach the assembler.
-
-    Defaults are Triton's. See triton/backends/nvidia/compiler.py, `CUDAOptions`. Without `debug` a GPU runs the kernel
-    without the checks that are in its text.
-    """
-
-    num_warps: Literal[1, 2, 4, 8, 16, 32] = 4
-    num_stages: Annotated[int, Field(ge=0, le=64)] = 3
-    num_ctas: Annotated[int, Field(ge=1, le=16)] = 1
-    maxnreg: Annotated[int, Field(ge=1, le=255)] | None = None
-    enable_fp_fusion: bool = True
-    launch_cooperative_grid: bool = False
-    launch_pdl: bool = False
-    default_dot_input_precision: Literal["tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"] = "tf32"
-    allow_fp8e4nv: Literal[True] = True
-    debug: bool = False
-
-
 class Kernel(Shaped):
-    """One specialisation of a kernel. `ttir` is the module as Triton's front end made it, with its locations and its
-    checks of assertions and overflow.
+    """A kernel as the front end of its `language` made it. That front end alone reads its `text`, the types of its
+    arguments in `signature` (one for each argument of a launch) and the `options` with which it is compiled.
 
-    `name` is the function's in the student's file, `symbol` that of the module's entry. `signature` holds the types of
-    the entry's arguments as Triton writes them (`*fp32`, `i32`, `tensordesc<fp16[128, 64]>`): one for each argument of
-    a launch.
+    `name` is the function's in the student's file, `symbol` that of the text's entry.
     """
 
+    language: Name
     name: Name
     symbol: Name
     line: Line = 0
-    ttir: Annotated[str, Field(max_length=TTIR_CHARACTERS)]
+    text: Annotated[str, Field(max_length=TEXT_CHARACTERS)]
     signature: Annotated[list[Name], Field(max_length=MOST_ARGUMENTS)]
-    options: Options = Options()
+    options: Annotated[dict[Name, bool | Size | Name | None], Field(max_length=16)] = {}
 
 
 class Launch(Shaped):
-    """Starts a kernel. `line` is that of the launch in the host code."""
+    """Starts a kernel: `grid` programs of `block` threads, with `shared` bytes of shared memory beside those that the
+    kernel itself takes. A program is one thread block, or a cluster of so many.
+
+    `cooperative`: all programs run at a time. `programmatic`: it may begin before the launch in front of it ends.
+    `line` is that of the launch in the host code.
+    """
 
     op: Literal["launch"] = "launch"
     kernel: Index
     grid: tuple[Size, Size, Size]
+    block: tuple[Size, Size, Size]
+    shared: Size = 0
+    cluster: Annotated[int, Field(ge=1, le=16)] = 1
+    cooperative: bool = False
+    programmatic: bool = False
     arguments: Annotated[list[Argument], Field(max_length=MOST_ARGUMENTS)]
     line: Line = 0
+
+    @property
+    def threads(self) -> int:
+        """Of a thread block."""
+        return prod(self.block)
 
 
 Operation = Annotated[Fill | Data | Copy | Launch, Field(discriminator="op")]

@@ -60,12 +60,13 @@ class Access(Shaped):
 
 
 class Launched(Shaped):
-    """A launch of a kernel of the plan, `programs` of which were run, from a line of the host's code; `cut` where they
-    used up their operations before their ends."""
+    """A launch of a kernel of the plan, in blocks of `threads`, from a line of the host's code. `programs` of it were
+    run; `cut` where they used up their operations before their ends."""
 
     kernel: Index
     line: Line
     grid: tuple[Count, Count, Count]
+    threads: Count
     programs: Count
     cut: bool = False
     accesses: Annotated[list[Access], Field(max_length=32)]

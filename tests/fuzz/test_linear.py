@@ -14,7 +14,7 @@ import tarfile
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,21 +27,23 @@ from grader.frontends.triton.simulator import program
 from grader.frontends.triton.simulator.main import run
 from grader.frontends.triton.simulator.text import read_module
 from grader.frontends.triton.simulator.types import Unsupported
+from grader.frontends.triton.text import read_text
 from grader.intake.archive import NAME_BYTES, BrokenArchive, unpack
 from grader.intake.people import names
 from grader.judge.explain import explain_failure
 from grader.judge.explain.lines import line_text
+from grader.judge.rules import check
 from grader.model.catalogue import assignments, files
 from grader.model.desk import SOURCE_BYTES, meant, strays
 from grader.model.submission import printable
 from grader.model.text import FIELD_BYTES, clean
-from grader.plan.check import check
 from grader.plan.compiled import PTX_CHARACTERS, Problem
 from grader.plan.device import TARGETS
 from grader.plan.plan import (
     MOST_OPERATIONS,
     PLAN_BYTES,
-    TTIR_CHARACTERS,
+    TEXT_CHARACTERS,
+    Argument,
     Buffer,
     Copy,
     Fill,
@@ -55,7 +57,6 @@ from grader.plan.plan import (
     read_plan,
     write_plan,
 )
-from grader.plan.ttir import read_text
 from grader.report.ptx import instructions
 from grader.report.text import prose
 
@@ -198,6 +199,14 @@ def _long_name(size: int) -> bytes:
     return packed.getvalue()
 
 
+def _entry(*, text: str, signature: Sequence[str], symbol: str = "k") -> Kernel:
+    return Kernel(language="triton", name="k", symbol=symbol, text=text, signature=list(signature))
+
+
+def _launch(*, grid: tuple[int, int, int], arguments: Sequence[Argument], line: int = 0) -> Launch:
+    return Launch(kernel=0, grid=grid, block=(128, 1, 1), arguments=list(arguments), line=line)
+
+
 PACKED: dict[str, Text] = {"entries of a tar": _tar, "entries of a zip": _zip, "a name": _long_name}
 OWN = [Buffer(bytes=64)] * 1_000
 VIEW = View(buffer=2, shape=[1], strides=[1], dtype="float32")
@@ -205,8 +214,8 @@ IDLE = "module {\n  tt.func public @k(%x: !tt.ptr<f32>) {\n    tt.return\n  }\n}
 OPERATIONS: dict[str, Text] = {
     "fills": lambda size: Plan(buffers=OWN, kernels=[], first=[Fill(target=VIEW, value=0)] * size),
     "launches": lambda size: Plan(
-        buffers=OWN, kernels=[Kernel(name="k", symbol="k", ttir=IDLE, signature=["*fp32"])], first=[
-            Launch(kernel=0, grid=(1 << 40, 1, 1), arguments=[Pointer(buffer=2)], line=line) for line in range(size)]),
+        buffers=OWN, kernels=[_entry(text=IDLE, signature=["*fp32"])], first=[
+            _launch(grid=(1 << 40, 1, 1), arguments=[Pointer(buffer=2)], line=line) for line in range(size)]),
 }
 STORES = """module {
   tt.func public @k(%x: !tt.ptr<f32>) {
@@ -232,7 +241,7 @@ PRINTS = """module {
 def _on_a_large_tensor(operation: Fill | Copy | Launch) -> Text:
     """As many times the operation on one element as there are pages in its tensor."""
     return lambda size: Plan(
-        buffers=[Buffer(bytes=size << 12)], kernels=[Kernel(name="k", symbol="k", ttir=STORES, signature=["*fp32"])],
+        buffers=[Buffer(bytes=size << 12)], kernels=[_entry(text=STORES, signature=["*fp32"])],
         first=[operation] * size)
 
 
@@ -240,10 +249,10 @@ FIRST = View(buffer=0, shape=[1], strides=[1], dtype="float32")
 STEPS: dict[str, Text] = {
     "fills of one element": _on_a_large_tensor(Fill(target=FIRST, value=0)),
     "copies of one element": _on_a_large_tensor(Copy(source=FIRST, target=FIRST.model_copy(update={"offset": 4}))),
-    "stores of one element": _on_a_large_tensor(Launch(kernel=0, grid=(1, 1, 1), arguments=[Pointer(buffer=0)])),
+    "stores of one element": _on_a_large_tensor(_launch(grid=(1, 1, 1), arguments=[Pointer(buffer=0)])),
     "prints of each program": lambda size: Plan(
-        buffers=[], kernels=[Kernel(name="k", symbol="k", ttir=PRINTS, signature=["i32"])], first=[
-            Launch(kernel=0, grid=(size, 1, 1), arguments=[Integer(type="i32", value=size)])]),
+        buffers=[], kernels=[_entry(text=PRINTS, signature=["i32"])], first=[
+            _launch(grid=(size, 1, 1), arguments=[Integer(type="i32", value=size)])]),
 }
 SILU = assignments()["silu"]
 LOST = Problem(why="compiler", message="")
@@ -257,7 +266,8 @@ def _read_text(text: str) -> None:
 def _prepare(text: str) -> None:
     # Never the same text twice, since programs are remembered.
     text += f"// {time.monotonic_ns()}\n"
-    program.prepare_program(Kernel(name="k", symbol="f0" if "@f0(" in text else "k", ttir=text, signature=[]))
+    program.prepare_program(
+        _entry(symbol="f0" if "@f0(" in text else "k", text=text, signature=[]))
 
 
 def _stray(text: str) -> None:
@@ -278,12 +288,12 @@ def _explain(text: str) -> None:
 
 # A reader, the most that it is given, and texts for it.
 READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
-    "plan.ttir": (_read_text, TTIR_CHARACTERS, TTIR),
-    "simulator.text": (read_module, TTIR_CHARACTERS, {**TTIR, **MODULES}),
-    "simulator.program": (_prepare, TTIR_CHARACTERS // 2, MODULES),
+    "frontends.triton.text": (_read_text, TEXT_CHARACTERS, TTIR),
+    "simulator.text": (read_module, TEXT_CHARACTERS, {**TTIR, **MODULES}),
+    "simulator.program": (_prepare, TEXT_CHARACTERS // 2, MODULES),
     "plan.plan": (lambda text: read_plan(text.encode()), PLAN_BYTES, PLANS),
     "plan.plan, and back": (lambda plan: read_plan(write_plan(plan)), MOST_OPERATIONS, OPERATIONS),
-    "plan.check": (lambda plan: check(plan, [], device=TARGETS["sm_90"], copies=True), MOST_OPERATIONS, OPERATIONS),
+    "judge.rules": (lambda plan: check(plan, [], device=TARGETS["sm_90"], copies=True), MOST_OPERATIONS, OPERATIONS),
     "simulator.main": (lambda plan: run(plan, []), MOST_OPERATIONS, STEPS),
     "compiler.facts, of code": (lambda text: read_facts(text, "", 0), LONG, PTX),
     "compiler.facts, of words": (lambda text: read_facts("", text, 0), LONG, SAID),

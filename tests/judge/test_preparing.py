@@ -18,7 +18,7 @@ from grader.model.course import LimitsTable
 from grader.plan.compiled import Problem
 from grader.plan.device import TARGETS
 from grader.plan.plan import MOST_KERNELS, Plan
-from tests.plan import kernels
+from tests.frontends.triton import kernels
 
 SILU = assignments()["silu"]
 LIMITS = LimitsTable(call_seconds=10, assignment_seconds=30)
@@ -45,7 +45,7 @@ def test_what_lies_between_two_plannings_takes_nothing_of_their_time(
 def test_more_kernels_than_a_plan_may_have_are_compiled(preparing: Preparing) -> None:
     kernel = kernels.copy()
     # A text that is none: compiling takes no time.
-    many = [kernel.model_copy(update={"ttir": f"none {number}"}) for number in range(MOST_KERNELS + 6)]
+    many = [kernel.model_copy(update={"text": f"none {number}"}) for number in range(MOST_KERNELS + 6)]
     found = preparing.binaries(many)
     assert isinstance(found, list) and len(found) == len(many)
     assert all(isinstance(one, Problem) and one.why == "malformed" for one in found)

@@ -82,7 +82,6 @@ class Metadata(BaseModel):
     model_config = ConfigDict(extra="ignore")
     name: str
     shared: int
-    num_warps: int
     num_ctas: int = 1
     global_scratch_size: int = 0
     tensordesc_meta: list[TensorMap | None] | None = None
@@ -206,7 +205,7 @@ class Loaded:
 
     def scratch(self, launch: Launch) -> int:
         """Bytes of scratch memory that a launch needs."""
-        return self.metadata.global_scratch_size * self.metadata.num_ctas * math.prod(launch.grid)
+        return self.metadata.global_scratch_size * launch.cluster * math.prod(launch.grid)
 
     def prepare(
         self, launch: Launch, addresses: Sequence[int], scratch: int, stream: int, *, programmatic: bool
@@ -215,7 +214,7 @@ class Loaded:
 
         Raises DriverError where the plan's arguments are not those that the machine code takes.
         """
-        driver, options = self._driver, self.kernel.options
+        driver = self._driver
         values = values_of(launch.arguments, self.metadata.tensordesc_meta, addresses, encode)
         # The second is a profiler's.
         arguments = pack([*values, _integer("u64", scratch), _integer("u64", 0)])
@@ -228,21 +227,21 @@ class Loaded:
             setattr(attribute.value, field, value)
             attributes.append(attribute)
 
-        if options.launch_pdl and programmatic:
+        if launch.programmatic and programmatic:
             ask("PROGRAMMATIC_STREAM_SERIALIZATION", "programmaticStreamSerializationAllowed", 1)
-        if options.launch_cooperative_grid:
+        if launch.cooperative:
             ask("COOPERATIVE", "cooperative", 1)
-        if self.metadata.num_ctas > 1:
+        if launch.cluster > 1:
             value = driver.CUlaunchAttributeValue()
-            value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = self.metadata.num_ctas, 1, 1
+            value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = launch.cluster, 1, 1
             ask("CLUSTER_DIMENSION", "clusterDim", value.clusterDim)
             ask("CLUSTER_SCHEDULING_POLICY_PREFERENCE", "clusterSchedulingPolicyPreference",
                 driver.CUclusterSchedulingPolicy.CU_CLUSTER_SCHEDULING_POLICY_SPREAD)
         config = driver.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = (
-            launch.grid[0] * self.metadata.num_ctas, launch.grid[1], launch.grid[2])
-        config.blockDimX, config.blockDimY, config.blockDimZ = 32 * self.metadata.num_warps, 1, 1
-        config.sharedMemBytes = self.metadata.shared
+            launch.grid[0] * launch.cluster, launch.grid[1], launch.grid[2])
+        config.blockDimX, config.blockDimY, config.blockDimZ = launch.block
+        config.sharedMemBytes = self.metadata.shared + launch.shared
         config.hStream = driver.CUstream(stream)
         config.attrs, config.numAttrs = attributes, len(attributes)
         pointers = ctypes.addressof(arguments.pointers)

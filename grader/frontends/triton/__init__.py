@@ -1,0 +1,18 @@
+"""Triton: kernels in Python, which Triton's front end lowers to text of its own dialect of MLIR."""
+
+from __future__ import annotations
+
+from grader.frontends import FrontEnd, Trait
+from grader.frontends.triton.text import argument_names, check_launch, read_kernel
+from grader.plan.plan import Kernel
+
+
+def _traits(kernel: Kernel) -> frozenset[Trait]:
+    found: dict[str, Trait] = {"tt.dot": "product", "tt.trans": "transposition"}
+    return frozenset(trait for operation, trait in found.items() if operation in kernel.text)
+
+
+FRONT_END = FrontEnd(
+    name="triton", read_kernel=read_kernel, check_launch=check_launch, argument_names=argument_names, traits=_traits,
+    launch_options={
+        "cluster": "num_ctas", "cooperative": "launch_cooperative_grid=True", "programmatic": "launch_pdl"})

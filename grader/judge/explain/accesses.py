@@ -12,6 +12,7 @@ from itertools import combinations_with_replacement
 
 from torch import Tensor
 
+from grader import frontends
 from grader.judge.explain.evidence import Finding, plural
 from grader.judge.explain.layout import Layout, layouts
 from grader.model.assignment import Assignment, Input
@@ -101,7 +102,7 @@ def seen_of(
     known = layouts(assignment, sizes, plan, call)
     launches = {(plan.kernels[one.kernel].name, one.grid): one for operations in plan.calls() for one in operations
                 if isinstance(one, Launch)}
-    turning = {kernel.name for kernel in plan.kernels if "tt.trans" in kernel.ttir}
+    turning = {kernel.name for kernel in plan.kernels if "transposition" in frontends.of(kernel).traits(kernel)}
     inputs = {name for p in assignment.parameters if isinstance(p, Input) for name in p.size_names}
     summed = frozenset(inputs - set(assignment.output.shape))
     return [Seen(one, known[one.buffer], sizes, launches[one.kernel, one.grid].line, one.kernel in turning, summed)

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
+from grader import frontends
 from grader.judge.explain.accesses import Seen
 from grader.judge.explain.evidence import Finding
 from grader.judge.explain.lines import quoted
 from grader.model.assignment import Assignment, Scalar
 from grader.plan.plan import Descriptor, Integer, Launch, Plan, Pointer
-from grader.plan.ttir import argument_names
 
 PATTERN = "tensors exchanged"
 LOOK = ("Compare one by one: the arguments of the launch with the parameters of the kernel, and the parameters of the "
@@ -33,7 +33,8 @@ def exchanged(assignment: Assignment, source: str, plan: Plan, call: int, sizes:
     for launch in calls[min(call, len(calls) - 1)]:
         if not isinstance(launch, Launch):
             continue
-        names = argument_names(plan.kernels[launch.kernel])
+        kernel = plan.kernels[launch.kernel]
+        names = frontends.of(kernel).argument_names(kernel)
         found = _tensors(plan, launch, names, tensors) or _sizes(source, launch, names, sizes)
         if found is not None:
             first, given, second, other = found

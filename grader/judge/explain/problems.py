@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from grader.judge.explain.lines import in_line, place, quoted
-from grader.model.assignment import Assignment
-from grader.model.result import Detail
-from grader.plan.check import (
+from grader.judge.rules import (
     BeyondBuffer,
     GridTooLarge,
     HostMemory,
@@ -15,6 +13,8 @@ from grader.plan.check import (
     TooManyTogether,
     TooMuchMemory,
 )
+from grader.model.assignment import Assignment
+from grader.model.result import Detail
 
 OWN = "a tensor of the submission's own"
 FIT = "Do the shape and strides of as_strided, or of a tensor descriptor, fit the tensor?"
@@ -37,10 +37,10 @@ def _told(problem: Problem) -> tuple[str, str]:
                 f"The launch of {quoted(kernel)}{line} asks for {programs:,} programs along {axis}, where a GPU takes "
                 f"{most:,} at most.",
                 f"Let each program work on a larger block{swap}.")
-        case TooManyTogether(kernel=kernel, programs=programs, most=most):
+        case TooManyTogether(kernel=kernel, option=option, programs=programs, most=most):
             return (
                 f"The launch of {quoted(kernel)}{line} asks for {programs:,} programs at a time "
-                f"(launch_cooperative_grid=True), where the GPU holds {most:,} at most.",
+                f"({option}), where the GPU holds {most:,} at most.",
                 "Launch as many programs as it holds, and let each go on to further blocks in a loop.")
         case TooMuchMemory(bytes=size, most=most, on=on):
             has = f"the GPU has {_size(most)}" if on == "device" else f"it may take {_size(most)} of the host's memory"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from grader import frontends
 from grader.judge.explain.evidence import Finding, plural
 from grader.judge.explain.lines import in_line, place, quoted
 from grader.judge.explain.runs import empty_grid
@@ -13,7 +14,6 @@ from grader.model.assignment import Assignment
 from grader.model.result import Detail
 from grader.plan.findings import Access, Unwritten
 from grader.plan.plan import Copy, Launch, Plan, Pointer, named
-from grader.plan.ttir import argument_names
 
 
 def explain_unwritten(assignment: Assignment, source: str, plan: Plan, call: int = 0) -> Detail | None:
@@ -73,7 +73,8 @@ def read_too_early(found: Unwritten, accesses: Sequence[Access], plan: Plan, cal
         kernel = plan.kernels[launch.kernel]
         if kernel.name != found.kernel:
             continue
-        read = {argument.buffer for name, argument in zip(argument_names(kernel), launch.arguments, strict=True)
+        names = frontends.of(kernel).argument_names(kernel)
+        read = {argument.buffer for name, argument in zip(names, launch.arguments, strict=True)
                 if name == found.tensor and isinstance(argument, Pointer)}
         storing = [at for at, one in enumerate(launches)
                    if not {(plan.kernels[one.kernel].name, buffer) for buffer in named(one) & read}.isdisjoint(stores)]

@@ -4,17 +4,17 @@ of one."""
 from __future__ import annotations
 
 from grader.engine.forkserver.conversation import Lost
-from grader.judge import execution
+from grader.judge import execution, rules
 from grader.judge.explain.failures import explain_failure
 from grader.judge.explain.lines import in_line, line_text, place, quoted
 from grader.judge.explain.problems import explain_problem
 from grader.judge.explain.refusals import explain_absent, explain_refusal
 from grader.model.assignment import Assignment
 from grader.model.result import Detail, FailureKind
-from grader.plan import check, compiled
+from grader.plan import compiled
 from grader.plan.messages import INLINE_ASSEMBLY, Absent, CannotSimulate, Exhausted, Failed, Refused
 
-Stop = Refused | Absent | Failed | CannotSimulate | Exhausted | Lost | check.Problem | compiled.Problem | execution.Lost
+Stop = Refused | Absent | Failed | CannotSimulate | Exhausted | Lost | rules.Problem | compiled.Problem | execution.Lost
 
 FAULTS: dict[str, FailureKind] = {
     "illegal_address": "out_of_bounds", "misaligned_address": "exception", "launch_failure": "exception",

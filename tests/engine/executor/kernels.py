@@ -17,9 +17,10 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.language.extra.cuda import gdc_launch_dependents, gdc_wait
 
+from grader.frontends.triton.options import Options
 from grader.plan.compiled import Binary, Facts
 from grader.plan.messages import GivenTensor
-from grader.plan.plan import Buffer, DType, Integer, Kernel, Launch, Operation, Options, Plan, Pointer, View
+from grader.plan.plan import Buffer, DType, Integer, Kernel, Launch, Operation, Plan, Pointer, View
 
 
 @triton.jit
@@ -145,8 +146,8 @@ def built(
     compiled = _compiled(kernel, tuple(signature.items()), tuple(constants.items()), made, debug)
     facts = Facts(registers=0, spills=0, shared=compiled.metadata.shared)
     plain = Kernel(
-        name=kernel.__name__, symbol=compiled.metadata.name, ttir=str(compiled.asm["ttir"]),
-        signature=list(signature.values()), options=made)
+        language="triton", name=kernel.__name__, symbol=compiled.metadata.name, text=str(compiled.asm["ttir"]),
+        signature=list(signature.values()), options=made.for_plan())
     metadata = json.dumps(compiled.metadata._asdict(), default=vars)
     return plain, Binary(cubin=base64.b64encode(compiled.asm["cubin"]).decode(), facts=facts, metadata=metadata)
 
@@ -174,11 +175,13 @@ def whole(index: int, *shape: int, dtype: DType = "float32") -> View:
     return View(buffer=index, shape=list(shape), strides=strides, dtype=dtype)
 
 
-def launch(kernel: int, grid: tuple[int, ...], *arguments: Any, line: int = 7) -> Launch:
+def launch(
+    kernel: int, grid: tuple[int, ...], *arguments: Any, line: int = 7, options: Options | None = None
+) -> Launch:
     """A launch; plain integers are buffers by their index, where another number is meant it is given as an argument."""
     x, y, z = (*grid, 1, 1)[:3]
     return Launch(
-        kernel=kernel, grid=(x, y, z), line=line,
+        kernel=kernel, grid=(x, y, z), line=line, **(options or Options()).for_launch(),
         arguments=[Pointer(buffer=each) if isinstance(each, int) else each for each in arguments])
 
 

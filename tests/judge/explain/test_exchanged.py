@@ -15,10 +15,10 @@ SIZES = {"M": 5, "N": 9}
 def plan(names: tuple[str, ...], signature: list[str], types: list[str], *arguments: Argument) -> Plan:
     """One launch in line 20 of a kernel whose entry has these names and types."""
     entry = ", ".join(f"%{name}: {kind}" for name, kind in zip(names, types, strict=True))
-    kernel = Kernel(name="k", symbol="k", ttir=f"module {{ tt.func public @k({entry}) {{ tt.return }} }}",
-                    signature=signature)
+    kernel = Kernel(language="triton", name="k", symbol="k", signature=signature,
+                    text=f"module {{ tt.func public @k({entry}) {{ tt.return }} }}")
     return Plan(buffers=[Buffer(bytes=180, given="x"), Buffer(bytes=180, given="out")], kernels=[kernel],
-                first=[Launch(kernel=0, grid=(1, 1, 1), arguments=list(arguments), line=20)])
+                first=[Launch(kernel=0, grid=(1, 1, 1), block=(128, 1, 1), arguments=list(arguments), line=20)])
 
 
 def of_two(first: str, second: str, *buffers: int) -> Plan:

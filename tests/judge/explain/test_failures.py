@@ -10,9 +10,9 @@ import pytest
 from grader.judge.explain import explain_failure, explain_unreadable
 from grader.model.result import FailureKind
 from grader.model.submission import Cause, Unreadable
+from tests.frontends.triton.kernels import lower
 from tests.judge.explain import wrong_kernels
 from tests.judge.toys import SILU
-from tests.plan.kernels import lower
 
 TEXTS = {"indexed_by_a_block": "tl.store(x, x[tl.arange(0, BLOCK)])"}
 

@@ -15,7 +15,7 @@ SOURCE = "\n" * 19 + "    kernel[(n // 64,)](x, out, n)\n"
 X, OUT, OWN = 0, 1, 2
 BUFFERS = [Buffer(bytes=180, given="x"), Buffer(bytes=180, given="out"), Buffer(bytes=180, line=18)]
 TTIR = "module { tt.func public @k(%source: !tt.ptr<f32>, %target: !tt.ptr<f32>) { tt.return } }"
-KERNEL = Kernel(name="k", symbol="k", ttir=TTIR, signature=["*fp32", "*fp32"])
+KERNEL = Kernel(language="triton", name="k", symbol="k", text=TTIR, signature=["*fp32", "*fp32"])
 
 
 def view(buffer: int) -> View:
@@ -24,7 +24,7 @@ def view(buffer: int) -> View:
 
 def launch(*arguments: int | Argument, grid: tuple[int, int, int] = (1, 1, 1), line: int = 20) -> Launch:
     made = [Pointer(buffer=one) if isinstance(one, int) else one for one in arguments]
-    return Launch(kernel=0, grid=grid, arguments=made, line=line)
+    return Launch(kernel=0, grid=grid, block=(128, 1, 1), arguments=made, line=line)
 
 
 def plan(*first: Operation, **more: Any) -> Plan:

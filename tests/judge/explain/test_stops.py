@@ -10,9 +10,7 @@ from grader.engine.forkserver.conversation import Lost
 from grader.judge import execution
 from grader.judge.explain import explain_remarks, explain_stop
 from grader.judge.explain.stops import Stop
-from grader.model.result import FailureKind
-from grader.plan import compiled
-from grader.plan.check import (
+from grader.judge.rules import (
     BeyondBuffer,
     GridTooLarge,
     HostMemory,
@@ -21,6 +19,8 @@ from grader.plan.check import (
     TooManyTogether,
     TooMuchMemory,
 )
+from grader.model.result import FailureKind
+from grader.plan import compiled
 from grader.plan.findings import EmptyGrid, MaskedUsed
 from grader.plan.messages import Absent, CannotSimulate, Exhausted, Failed, Skipped
 from tests.judge.toys import SILU
@@ -69,7 +69,8 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
      "tensor descriptor"),
     (HostMemory("k", 10, "matrix"), "exception", "takes matrix, which lies in host memory", '.to("cuda")'),
     (HostMemory("k", 10, ""), "exception", "takes a tensor of the submission's own", 'device="cuda"'),
-    (TooManyTogether("k", 10, 13_173, 2112), "exception", "13,173 programs at a time", "further blocks in a loop"),
+    (TooManyTogether("k", 10, "launch_cooperative_grid=True", 13_173, 2112), "exception",
+     "13,173 programs at a time (launch_cooperative_grid=True)", "further blocks in a loop"),
     (NotOnTarget("k", 10, "launch_pdl", "sm_80"), "exception", "sets launch_pdl, which sm_80 does not have",
      "Leave launch_pdl out"),
     (compiled.Problem(message="PassManager::run failed", line=10), "compile_error", "PassManager", "smaller blocks"),

@@ -16,6 +16,7 @@ from triton.backends.compiler import GPUTarget, Language
 from triton.backends.nvidia.compiler import get_ptx_version_from_options, get_ptxas, sm_arch_from_capability
 from triton.compiler.compiler import make_backend
 
+from grader.frontends.triton.options import options_of
 from grader.plan import children
 from grader.plan.plan import Kernel, Malformed
 
@@ -60,9 +61,10 @@ class Stages:
 
     def __init__(self, kernel: Kernel, capability: int) -> None:
         backend = make_backend(GPUTarget("cuda", capability, 32))
-        self.options = backend.parse_options(kernel.options.model_dump())
+        asked = options_of(kernel)
+        self.options = backend.parse_options(asked.model_dump())
         self._capability = capability
-        self._module = _parsed(kernel.ttir if kernel.options.debug else without_checks(kernel.ttir), _context(backend))
+        self._module = _parsed(kernel.text if asked.debug else without_checks(kernel.text), _context(backend))
         self._stages: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
         backend.add_stages(self._stages, self.options, Language.TRITON)
         self.metadata: dict[str, Any] = {"num_warps": self.options.num_warps}

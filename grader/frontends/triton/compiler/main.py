@@ -29,11 +29,12 @@ from grader.frontends.triton.compiler.machine_code import (
     to_ptx,
     without_lines,
 )
+from grader.frontends.triton.options import options_of
+from grader.frontends.triton.text import read_kernel
 from grader.plan import frames, messages
 from grader.plan.compiled import PTX_CHARACTERS, RESULT_BYTES, Binary, Fits, Problem
 from grader.plan.device import TARGETS
 from grader.plan.plan import Kernel, Malformed
-from grader.plan.ttir import read_kernel
 
 _FAILED = "Failures have been detected while processing an MLIR pass pipeline"
 _MOST_PRINTED = 8 << 20
@@ -71,7 +72,8 @@ class _TooMuchShared(Exception):
 
 def prepare() -> None:
     """Compiles a small kernel up to the assembler, whose version Triton asks for once."""
-    to_ptx(Kernel(name="warm_up", symbol="warm_up", ttir=_WARM_UP, signature=["*fp32"]), 90)
+    to_ptx(Kernel(
+        language="triton", name="warm_up", symbol="warm_up", text=_WARM_UP, signature=["*fp32"]), 90)
 
 
 def serve(channel: frames.Channel) -> None:
@@ -117,7 +119,7 @@ def compile_kernel(kernel: Kernel, target: str, *, text: bool = False) -> Binary
         ptx, metadata = to_ptx(kernel, capability)
         _check_shared(metadata["shared"], target)
         plain = without_lines(ptx)
-        cubin, said = assemble(plain, capability, fusion=kernel.options.enable_fp_fusion)
+        cubin, said = assemble(plain, capability, fusion=options_of(kernel).enable_fp_fusion)
     except Exception as error:
         return _problem(error)
     facts = read_facts(ptx, said, metadata["shared"])
@@ -129,10 +131,10 @@ def compile_kernel(kernel: Kernel, target: str, *, text: bool = False) -> Binary
 def fit_kernel(kernel: Kernel, target: str) -> Fits | Problem:
     """Whether the target can start a kernel. Machine code is made only where there is so much for each thread that the
     compiler may give up on it, and nothing where there is too little to fill any target's shared memory."""
-    largest = max((prod(map(int, sizes.split("x"))) for sizes in set(_TENSOR.findall(kernel.ttir))), default=1)
-    if largest <= FITS_ANYWHERE and not _PRODUCT.search(kernel.ttir):
+    largest = max((prod(map(int, sizes.split("x"))) for sizes in set(_TENSOR.findall(kernel.text))), default=1)
+    if largest <= FITS_ANYWHERE and not _PRODUCT.search(kernel.text):
         return Fits(shared=0)
-    if largest > MOST_FOR_A_THREAD * 32 * kernel.options.num_warps:
+    if largest > MOST_FOR_A_THREAD * 32 * options_of(kernel).num_warps:
         made = compile_kernel(kernel, target)
         return made if isinstance(made, Problem) else Fits(shared=made.facts.shared)
     try:
@@ -250,7 +252,7 @@ def explained(problem: Problem, printed: str) -> Problem:
     """A problem with the errors that Triton's compiler printed, and the line of the first that has one."""
     lines, said = [], dict[str, None]()
     for text in printed.split("\n"):
-        # `/path/to/silu.py:12:8: error: …`, `loc("kernel.ttir":1:85): error: …`, `<unknown>:0: error: …`
+        # `/path/to/silu.py:12:8: error: …`, `loc("kernel.text":1:85): error: …`, `<unknown>:0: error: …`
         place, found, error = text.partition(": error: ")
         file, *numbers = place.removesuffix(")").rsplit(":", 2)
         of_a_text = len(numbers) == 2 or file == "<unknown>"

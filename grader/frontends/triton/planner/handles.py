@@ -328,7 +328,7 @@ def _copy_(target: Handle, source: torch.Tensor, non_blocking: bool = False) -> 
 def _allow_copy(source: torch.Tensor, target: torch.Tensor, name: str, *, whole: bool = True) -> None:
     memory, same = memory_of(source), source.stride() == target.stride() and source.is_contiguous()
     # What a kernel has left in a tensor of its own may be put where it belongs, rounded, in one piece: many pieces may
-    # be put into another order. See its twin in `grader.plan.check`.
+    # be put into another order. See its twin in `grader.judge.rules`.
     own = same and whole and memory.settled and not memory.given
     if source.dtype != target.dtype:
         if not own or not {dtype_name(source.dtype), dtype_name(target.dtype)} <= CAST:

@@ -26,20 +26,20 @@ from triton.runtime import _allocation
 from triton.runtime.errors import OutOfResources
 from triton.runtime.jit import JITCallable
 
+from grader.frontends.triton.options import Options
 from grader.frontends.triton.planner.handles import dtype_name
 from grader.frontends.triton.planner.record import Memory, Session, TooLargeError, UnsupportedError
 from grader.plan.messages import Resources, kernel_key
 from grader.plan.plan import (
     ITEM_BYTES,
     MOST_KERNELS,
-    TTIR_CHARACTERS,
+    TEXT_CHARACTERS,
     Argument,
     Descriptor,
     Float,
     Integer,
     Kernel,
     Launch,
-    Options,
     Pointer,
     View,
 )
@@ -94,14 +94,16 @@ class Lowering:
             raise
         finally:
             self.session.lowering = False
-        if len(text) > TTIR_CHARACTERS:
+        if len(text) > TEXT_CHARACTERS:
             raise TooLargeError(f"a kernel of {len(text):,} characters in Triton's representation")
         self._check_helpers(text)
+        planned = self._plans(vars(parsed))
         kernel = Kernel(
-            name=src.fn.__name__[:200], symbol=module.get_entry_func_name(), line=definition(src.fn), ttir=text,
+            language="triton", name=src.fn.__name__[:200], symbol=module.get_entry_func_name(),
+            line=definition(src.fn), text=text,
             signature=[kind for _, kind in _leaves(list(src.signature.values()), list(src.signature.values()))],
-            options=self._plans(vars(parsed)))
-        made = Compiled(self, src, parsed, kernel)
+            options=planned.for_plan())
+        made = Compiled(self, src, parsed, kernel, planned)
         self.kernels.append(made)
         return made
 
@@ -170,9 +172,10 @@ def definition(fn: Any) -> int:
 class Compiled(CompiledKernel):  # type: ignore[misc]
     """What Triton's launch path and host code find where a compiled kernel would be."""
 
-    def __init__(self, lowering: Lowering, src: Any, options: Any, kernel: Kernel) -> None:
+    def __init__(self, lowering: Lowering, src: Any, options: Any, kernel: Kernel, planned: Options) -> None:
         self.src = src
         self.plan = kernel
+        self.planned = planned
         # Calls in which host code asked for resources that are not known yet.
         self.guessed: set[int] = set()
         self.name = kernel.symbol
@@ -233,13 +236,13 @@ class Compiled(CompiledKernel):  # type: ignore[misc]
             arguments = [
                 _argument(session, index, kind, value)
                 for index, (value, kind) in enumerate(_leaves(list(args), list(self.src.signature.values())))]
-        if "tt.make_tensor_descriptor" in self.plan.ttir and session.device.major >= 9 and all(grid):
+        if "tt.make_tensor_descriptor" in self.plan.text and session.device.major >= 9 and all(grid):
             # A kernel that makes descriptors needs room for them, which the student's allocator has to give.
             _allocation._allocator.get()(
-                grid[0] * grid[1] * grid[2] * self.plan.options.num_ctas * DESCRIPTOR_BYTES, DESCRIPTOR_BYTES, stream)
+                grid[0] * grid[1] * grid[2] * self.planned.num_ctas * DESCRIPTOR_BYTES, DESCRIPTOR_BYTES, stream)
         session.record(Launch(
             kernel=self._lowering.kernels.index(self), grid=cast(tuple[int, int, int], grid), arguments=arguments,
-            line=session.line()))
+            line=session.line(), **self.planned.for_launch()))
         if leave is not None:
             leave(metadata)
 
@@ -280,7 +283,7 @@ class Texts(dict[str, Any]):
         if stage not in ("source", "ttir", "ttgir", "llir", "ptx"):
             raise KeyError(f"Unknown key: '{stage}'")
         if stage == "source":
-            return self.setdefault(stage, self._compiled.plan.ttir)
+            return self.setdefault(stage, self._compiled.plan.text)
         # Given, so that Triton does not ask its assembler; the last that its LLVM knows.
         object.__setattr__(self._options, "ptx_version", 86)
         backend = make_backend(self._target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from grader.frontends.triton.options import options_of
 from grader.frontends.triton.simulator import pointers
 from grader.frontends.triton.simulator.findings import Findings
 from grader.frontends.triton.simulator.machine import Budget, Earlier, Limit, Machine, Mode
@@ -47,6 +48,7 @@ def run_launch(
         findings.empty(EmptyGrid(kernel=kernel.name, line=launch.line, grid=launch.grid))
         return
     try:
+        options = options_of(kernel)
         program = prepare_program(kernel, counting=meter is not None and meter.counts_alone(kernel))
     except Located as error:
         raise Failed(kernel.name, error.line, error) from None
@@ -63,7 +65,7 @@ def run_launch(
         turned = mode.programs_turned and (program.atomics or bool(stored & loaded))
         if turned:
             chunk = min(chunk, -(-total // PIECES))
-        most = _resident(kernel, mode)
+        most = _resident(launch, mode)
         if program.spins and total * program.largest <= WAITING_LANES:
             chunk = min(total, most)
         chunk = min(chunk, ALIVE // max(1, program.alive))
@@ -76,10 +78,10 @@ def run_launch(
             budget.left -= raw.size
             before[index] = raw.copy(), None if written is None else written.copy()
         for size in (chunk, 1):
-            waits = earlier if kernel.options.launch_pdl and mode.granule else None
+            waits = earlier if launch.programmatic and mode.granule else None
             machine = Machine(program, kernel.name, launch.grid, stored, budget, mode, meter, waits)
             machine.shared = stored & loaded
-            machine.warps, machine.stages = kernel.options.num_warps, kernel.options.num_stages
+            machine.warps, machine.stages = options.num_warps, options.num_stages
             chosen = None if meter is None else meter.begin(launch, total, program)
             count = total if chosen is None else chosen.size
             try:
@@ -111,12 +113,12 @@ def run_launch(
         budget.left -= buffers[index].settle()
 
 
-def _resident(kernel: Kernel, mode: Mode) -> int:
+def _resident(launch: Launch, mode: Mode) -> int:
     """How many programs of a launch the device holds at a time at most, whatever registers and memory they take."""
     if mode.device is None:
         return MOST_PROGRAMS
-    each, _ = resident(mode.device, mode.device.warp_size * kernel.options.num_warps, 1, 0)
-    return max(1, each * mode.device.multi_processor_count // kernel.options.num_ctas)
+    each, _ = resident(mode.device, launch.threads, 1, launch.shared)
+    return max(1, each * mode.device.multi_processor_count // launch.cluster)
 
 
 def _arguments(

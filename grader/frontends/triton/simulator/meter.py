@@ -68,7 +68,7 @@ class Meter:
     def counts_alone(self, kernel: Kernel) -> bool:
         """Whether a kernel is to be run without what only its answer needs: where another run of it follows that is
         for products alone, which take most of its time."""
-        return self.counts and (self._watch.touched != "output" or "tt.dot" in kernel.ttir)
+        return self.counts and (self._watch.touched != "output" or "tt.dot" in kernel.text)
 
     def forget(self) -> None:
         """Begins anew: what came before was another call, with other memory."""
@@ -156,7 +156,8 @@ class Meter:
 
     def launched(self) -> list[Launched]:
         return [Launched(
-            kernel=one.launch.kernel, line=one.launch.line, grid=one.launch.grid, programs=one.programs,
+            kernel=one.launch.kernel, line=one.launch.line, grid=one.launch.grid, threads=one.launch.threads,
+            programs=one.programs,
             cut=one.cut,
             accesses=[Access(access=access, line=line, tensor=tensor, given=sums.given[:NAME], lanes=sums.lanes,
                              masked=sums.masked, needed=sums.needed, moved=sums.moved)

@@ -59,12 +59,12 @@ def prepare_program(kernel: Kernel, *, counting: bool = False) -> Program:
 
     Raises Located for what the simulator does not know.
     """
-    key = hashlib.sha256(f"{kernel.symbol}\n{counting}\n{kernel.ttir}".encode()).hexdigest()
+    key = hashlib.sha256(f"{kernel.symbol}\n{counting}\n{kernel.text}".encode()).hexdigest()
     if key not in _known:
         if len(_known) >= MOST_KEPT:
             _known.clear()
         try:
-            _known[key] = _prepare(kernel.ttir, kernel.symbol, counting)
+            _known[key] = _prepare(kernel.text, kernel.symbol, counting)
         except Located as error:
             _known[key] = error
         except Unsupported as error:

@@ -12,12 +12,12 @@ from grader.engine.forkserver import isolation
 from grader.engine.forkserver.conversation import Conversation
 from grader.engine.forkserver.handle import Zygote
 from grader.frontends.triton.compiler import machine_code, main
+from grader.frontends.triton.text import read_text
 from grader.judge.compilation import compile_kernels
 from grader.plan import wire
 from grader.plan.compiled import Binary, Fits, Problem
 from grader.plan.plan import Kernel
-from grader.plan.ttir import read_text
-from tests.plan import kernels
+from tests.frontends.triton import kernels
 
 LIMITS = wire.Limits(memory_mb=4096, file_mb=64, processes=64, cpu_seconds=120)
 COPY = kernels.copy()
@@ -25,8 +25,8 @@ OUTCOME: TypeAdapter[Binary | Fits | Problem] = TypeAdapter(Binary | Fits | Prob
 
 
 def changed(old: str, new: str, kernel: Kernel = COPY) -> Kernel:
-    assert old in kernel.ttir
-    return kernel.model_copy(update={"ttir": kernel.ttir.replace(old, new)})
+    assert old in kernel.text
+    return kernel.model_copy(update={"text": kernel.text.replace(old, new)})
 
 
 # An assertion of LLVM's ends the process.
@@ -65,7 +65,7 @@ def test_kernels_that_take_too_long_are_too_slow_in_all(at_once: int) -> None:
 
 def test_whether_a_kernel_fits_is_known_without_its_machine_code() -> None:
     product = kernels.product()
-    wide = product.model_copy(update={"options": product.options.model_copy(update={"num_stages": 64})})
+    wide = product.model_copy(update={"options": {**product.options, "num_stages": 64}})
     binary, fits, slow = (OUTCOME.validate_json(one) for one in main.compile_kernels(
         [product], "sm_90", 3, in_all=60, fitting=[product, ENDLESS]))
     assert isinstance(binary, Binary) and fits == Fits(shared=binary.facts.shared) and binary.facts.shared
@@ -101,10 +101,10 @@ def test_a_canonical_text_shows_what_a_dictionary_of_attributes_hides() -> None:
 
 def test_the_checks_of_a_text_leave_no_trace_in_its_machine_code() -> None:
     checked, plain = kernels.norm(block=1024, debug=True), kernels.norm(block=1024)
-    assert "tt.assert" in checked.ttir and "tt.assert" not in plain.ttir
+    assert "tt.assert" in checked.text and "tt.assert" not in plain.text
     ours, its = outcomes([checked, plain])
     assert isinstance(ours, Binary) and isinstance(its, Binary) and ours.cubin == its.cubin
-    options = checked.options.model_copy(update={"debug": True})
+    options = {**checked.options, "debug": True}
     (kept,) = outcomes([checked.model_copy(update={"options": options})])
     assert isinstance(kept, Binary) and kept.cubin != its.cubin
 

@@ -14,8 +14,8 @@ from grader.frontends.triton.compiler.machine_code import to_ptx
 from grader.frontends.triton.compiler.main import compile_kernel
 from grader.plan.compiled import Binary, Facts, Problem
 from grader.plan.plan import Kernel
-from tests.plan import kernels
-from tests.plan.kernels import TARGET, lower, source_of
+from tests.frontends.triton import kernels
+from tests.frontends.triton.kernels import TARGET, lower, source_of
 
 SIZES = {"M": "i32", "N": "i32", "K": "i32"}
 PRODUCT = {"a_ptr": "*fp16", "b_ptr": "*fp16", "out_ptr": "*fp16", **SIZES}
@@ -108,7 +108,7 @@ def test_a_launcher_is_told_of_descriptors_and_shared_memory() -> None:
         (kernels.product(tile=256, step=128, num_stages=4, num_warps=8), "shared_memory", "232,448"),
         (kernels.product(tile=128, maxnreg=64), "assembler", "Insufficient registers"),
         (kernels.copy().model_copy(update={"symbol": "other"}), "malformed", "copy_kernel"),
-        (kernels.copy().model_copy(update={"ttir": kernels.copy().ttir.replace("end = 1024", "end = 1000")}),
+        (kernels.copy().model_copy(update={"text": kernels.copy().text.replace("end = 1024", "end = 1000")}),
          "malformed", "does not take"),
     ],
     ids=["shared memory", "registers", "another symbol", "a text that does not verify"],

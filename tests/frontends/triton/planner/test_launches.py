@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from grader.frontends.triton.options import options_of
 from grader.plan.messages import Answers, Failed, Refused, Resources, kernel_key
 from grader.plan.plan import Descriptor, Float, Integer, Launch, Plan, Pointer
 from tests.frontends.triton.planner.harness import assignment_of, plan_file
@@ -42,15 +43,15 @@ def silu(x, out):
     kernel = plan.kernels[launch.kernel]
     assert kernel.signature == ["*fp32", "*fp32", "i32", "i64", "fp32", "u1", "*fp32", "*fp32"]
     assert (kernel.name, kernel.symbol, kernel.line) == ("mixed", "mixed", 17)
-    assert 'loc("silu.py":18' in kernel.ttir
+    assert 'loc("silu.py":18' in kernel.text
     assert [(buffer.given, buffer.bytes) for buffer in plan.buffers] == [("x", 180), ("out", 180)]
 
 
 def test_addresses_and_sizes_are_specialised_as_triton_does() -> None:
-    texts = [planned("def silu(x, out): launch(x, out)", case).kernels[0].ttir for case in (EVEN, CASE)]
+    texts = [planned("def silu(x, out): launch(x, out)", case).kernels[0].text for case in (EVEN, CASE)]
     assert [text.count("tt.divisibility = 16") for text in texts] == [3, 2]
     plan = planned("def silu(x, out): launch(x.view(-1)[1:], out.view(-1)[4:])")
-    assert plan.kernels[0].ttir.count("tt.divisibility = 16") == 1
+    assert plan.kernels[0].text.count("tt.divisibility = 16") == 1
 
 
 def test_what_must_not_be_specialised_is_not() -> None:
@@ -79,16 +80,16 @@ def silu(x, out):
     assert not (triton.knobs.runtime.debug or kernel.metadata.debug or "tt.assert" in kernel.asm["ttir"])
 """
     kernel = planned(rest).kernels[0]
-    assert "n is small" in kernel.ttir and "overflow" in kernel.ttir
-    assert not kernel.options.debug
+    assert "n is small" in kernel.text and "overflow" in kernel.text
+    assert not kernel.options["debug"]
     asked = rest.replace("triton.jit", "triton.jit(debug=True)").replace("assert not", "_ =")
-    assert planned(asked).kernels[0].options.debug
+    assert planned(asked).kernels[0].options["debug"]
 
 
 def test_options_of_a_launch_are_kept() -> None:
     plan = planned("def silu(x, out): kernel[(1,)](x, out, 4, BLOCK=64, num_warps=8, num_stages=2, maxnreg=64, "
                    "enable_fp_fusion=False, launch_cooperative_grid=True, launch_pdl=True)")
-    options = plan.kernels[0].options
+    options = options_of(plan.kernels[0])
     assert (options.num_warps, options.num_stages, options.maxnreg) == (8, 2, 64)
     assert (options.enable_fp_fusion, options.launch_cooperative_grid, options.launch_pdl) == (False, True, True)
 
@@ -125,7 +126,7 @@ def test_a_tuner_takes_the_configuration_that_the_judge_names(answers: Answers, 
     assert (tuner.kernel, tuner.candidates, tuner.chosen, tuner.line) == ("tuned", 3, chosen, 20)
     assert f"BLOCK: {(32, 64, 128)[chosen]}" in tuner.configuration
     (launch,) = launches(plan)
-    assert plan.kernels[launch.kernel].options.num_warps == (1, 2, 4)[chosen]
+    assert launch.threads == 32 * (1, 2, 4)[chosen]
     assert launch.grid[0] == -(-45 // (32, 64, 128)[chosen])
     assert plan.steady is None
 
@@ -146,7 +147,7 @@ def test_a_configuration_that_cannot_start_gives_way_to_the_next(was: str, made:
     assert picky != TUNED
     plan = planned(picky, answers=Answers(candidate=1))
     assert plan.tuners[0].chosen == 2
-    assert plan.kernels[launches(plan)[0].kernel].options.num_warps == 4
+    assert launches(plan)[0].threads == 128
 
 
 def test_a_tuner_that_sets_to_zero_does_so_in_the_first_call_alone() -> None:

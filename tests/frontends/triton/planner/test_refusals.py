@@ -76,7 +76,7 @@ REFUSED = {
     "__import__('subprocess').run(['true'])": ("process", "subprocess.Popen"),
     "__import__('socket').socket().connect(('127.0.0.1', 1))": ("network", "socket.connect"),
     "torch.tensor([0.0] * 20_000)": ("other", "aten::tensor"),
-    "triton.compile('kernel.ttir')": ("other", "triton.compile"),
+    "triton.compile('kernel.text')": ("other", "triton.compile"),
 }  # fmt: skip
 
 

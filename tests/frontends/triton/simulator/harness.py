@@ -12,6 +12,7 @@ from triton.compiler import ASTSource
 from triton.compiler.compiler import make_backend
 from triton.runtime.jit import JITFunction
 
+from grader.frontends.triton.options import Options
 from grader.frontends.triton.simulator.machine import Mode
 from grader.frontends.triton.simulator.main import Result, run
 from grader.judge.compare import POISON, poison_, poisoned
@@ -27,7 +28,6 @@ from grader.plan.plan import (
     Integer,
     Kernel,
     Launch,
-    Options,
     Plan,
     Pointer,
     View,
@@ -96,12 +96,13 @@ def planned(
             tensors.append(value if isinstance(value, Tensor) else value.tensor)
     given = [name for name, value in zip(names, values, strict=True) if isinstance(value, Tensor | Described)]
     kernel = Kernel(
-        name=function.__name__, symbol=function.__name__, ttir=lower(function, signature, constants, debug=debug),
+        language="triton", name=function.__name__, symbol=function.__name__,
+        text=lower(function, signature, constants, debug=debug),
         signature=list(signature.values()))
     x, y, z = (*grid, 1, 1)[:3]
     plan = Plan(
         buffers=[Buffer(bytes=tensor.nbytes, given=name) for tensor, name in zip(tensors, given, strict=True)],
-        kernels=[kernel], first=[Launch(kernel=0, grid=(x, y, z), arguments=arguments, line=1)])
+        kernels=[kernel], first=[Launch(kernel=0, grid=(x, y, z), block=(128, 1, 1), arguments=arguments, line=1)])
     return plan, [memory(tensor) for tensor in tensors]
 
 
@@ -117,11 +118,18 @@ def simulate(
 ) -> Result:
     """Runs a kernel on tensors, in place. Numbers and tensors in the order of its parameters, constants by name."""
     plan, memories = planned(function, grid, *values, debug=debug, **constants)
-    plan = plan.model_copy(update={"kernels": [one.model_copy(update={"options": Options(**(options or {}))})
-                                               for one in plan.kernels]})
+    plan = with_options(plan, **(options or {}))
     empty = [buffer.given for buffer, raw in zip(plan.buffers, memories, strict=True) if _poisoned(raw)]
     return run(
         plan, memories, outputs=empty, operations=operations, mode=Mode(masked=masked, order=order, device=device))
+
+
+def with_options(plan: Plan, **options: Any) -> Plan:
+    """The plan with other options for all of its kernels."""
+    made = Options(**options)
+    return plan.model_copy(update={
+        "kernels": [one.model_copy(update={"options": made.for_plan()}) for one in plan.kernels],
+        "first": [one.model_copy(update=made.for_launch()) for one in plan.first]})
 
 
 def _poisoned(raw: Any) -> bool:

@@ -136,9 +136,10 @@ def test_what_a_kernel_wrote_is_written_whatever_its_bits() -> None:
 def test_a_temporary_is_unwritten_until_it_is_filled() -> None:
     text = lower(copy_kernel, {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32"}, {"BLOCK": 16, "MASKED": False},
                  debug=True)
-    kernel = Kernel(name="copy_kernel", symbol="copy_kernel", ttir=text, signature=["*fp32", "*fp32", "i32"])
+    kernel = Kernel(language="triton", name="copy_kernel", symbol="copy_kernel", text=text,
+                    signature=["*fp32", "*fp32", "i32"])
     view = View(buffer=1, shape=[8], strides=[2], dtype="float32")
-    launch = Launch(kernel=0, grid=(1, 1, 1),
+    launch = Launch(kernel=0, grid=(1, 1, 1), block=(128, 1, 1),
                     arguments=[Pointer(buffer=1), Pointer(buffer=0), Integer(type="i32", value=16)])
     out = poison(16)
     plan = Plan(buffers=[Buffer(bytes=64, given="out"), Buffer(bytes=64)], kernels=[kernel],

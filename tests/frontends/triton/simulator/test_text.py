@@ -43,7 +43,7 @@ def own() -> tuple[Plan, list[Any]]:
 def changed(text: str | None = None, **kernel: str) -> Result:
     """What comes of a kernel whose text has been replaced."""
     plan, memories = own()
-    made = plan.kernels[0].model_copy(update={**kernel, **({} if text is None else {"ttir": text})})
+    made = plan.kernels[0].model_copy(update={**kernel, **({} if text is None else {"text": text})})
     started = time.process_time()
     result = run(plan.model_copy(update={"kernels": [made]}), memories, operations=1_000_000_000)
     assert time.process_time() - started < SECONDS
@@ -144,7 +144,7 @@ def test_lines_that_patterns_could_stumble_over() -> None:
 
 
 def test_a_module_with_lines_missing_or_doubled_ends_well() -> None:
-    text = honest().ttir
+    text = honest().text
     lines = text.split("\n")
     draw = random.Random(5)
     for _ in range(60):
@@ -165,7 +165,7 @@ def test_a_module_with_lines_missing_or_doubled_ends_well() -> None:
 
 
 def test_names_come_from_the_table_of_locations() -> None:
-    functions = read_module(honest().ttir)
+    functions = read_module(honest().text)
     assert functions["loop_kernel"].names == ["x_ptr", "out_ptr", "n"]
     file, line = functions["loop_kernel"].place.frames[0]
     assert (file, line) == (__file__, loop_kernel.starting_line_number + 1)

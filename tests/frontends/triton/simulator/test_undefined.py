@@ -234,14 +234,12 @@ def test_a_launch_ahead_of_the_one_before_has_to_wait(
     x, out = torch.zeros(N), poison(N)
     one, memories = planned(dependent_kernel, (1,), x, out, WAITS=False, AHEAD=ahead, N=N)
     other, _ = planned(dependent_kernel, (1,), x, out, WAITS=waits, AHEAD=False, N=N)
-    options = one.kernels[0].options.model_copy(update={"launch_pdl": programmatic})
-    second = other.kernels[0].model_copy(update={"options": options})
     launch: Any = one.first[0]
     x_ptr, out_ptr = launch.arguments
     between = out_ptr.model_copy(update={"buffer": 2})
-    plan = Plan(buffers=[*one.buffers, Buffer(bytes=4 * N)], kernels=[*one.kernels, second], first=[
+    plan = Plan(buffers=[*one.buffers, Buffer(bytes=4 * N)], kernels=[*one.kernels, *other.kernels], first=[
         launch.model_copy(update={"arguments": [x_ptr, between]}),
-        Launch(kernel=1, grid=(1, 1, 1), arguments=[between, out_ptr])])
+        Launch(kernel=1, grid=(1, 1, 1), block=launch.block, programmatic=programmatic, arguments=[between, out_ptr])])
     seen = run(plan, memories, outputs=["out_ptr"], mode=Mode(device=HOPPER))
     assert [each.what for each in found(seen)] == what
     assert (out == 2).all() and memories[1] is not memory(x)

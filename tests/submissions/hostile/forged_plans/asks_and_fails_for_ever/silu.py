@@ -45,7 +45,7 @@ def serve(judge):
     while True:
         question, given = asked(judge)
         text = TEXT + f"// {question['seq']} {os.getpid()} {os.urandom(8).hex()}\n"
-        kernel = {"name": "silu_kernel", "symbol": "silu_kernel", "ttir": text, "signature": ["*fp32"]}
+        kernel = {"name": "silu_kernel", "symbol": "silu_kernel", "text": text, "signature": ["*fp32"]}
         kernels = json.dumps({"kernels": [kernel] * 64 if question["seq"] % 3 else [{**kernel, "symbol": "other"}]}).encode()
         os.pwrite(given[0], kernels, 0)
         size = len(kernels) if question["seq"] % 2 else 1 << 40

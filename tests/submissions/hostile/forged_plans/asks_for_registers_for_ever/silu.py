@@ -56,7 +56,7 @@ def serve(judge):
     while True:
         question, given = asked(judge)
         text = TEXT + f"// {question['seq']} {os.getpid()} {os.urandom(8).hex()}\n"
-        kernel = {"name": "silu_kernel", "symbol": "silu_kernel", "ttir": text, "signature": ["*fp32"]}
+        kernel = {"name": "silu_kernel", "symbol": "silu_kernel", "text": text, "signature": ["*fp32"]}
         launch = {"op": "launch", "kernel": 0, "grid": [1, 1, 1], "arguments": [{"kind": "pointer", "buffer": 0}]}
         plan = json.dumps({"buffers": buffers(question), "kernels": [kernel], "first": [launch], "asked": [0]}).encode()
         os.pwrite(given[0], plan, 0)

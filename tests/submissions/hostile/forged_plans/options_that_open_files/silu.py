@@ -1,7 +1,7 @@
 # Options that Triton has and plans do not: libraries to link, text to put in place of its own.
 # verdict: runtime_error
 # expect: its plan does not hold
-# expect: Extra inputs are not permitted
+# expect: kernels.0.options.extern_libs
 import json
 
 import triton

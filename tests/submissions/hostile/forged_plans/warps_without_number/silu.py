@@ -1,7 +1,7 @@
 # Three warps, minus one stage, 2^40 registers.
 # verdict: runtime_error
 # expect: its plan does not hold
-# expect: Input should be 1, 2, 4, 8, 16 or 32
+# expect: kernels.0.options
 import json
 
 import triton

@@ -20,7 +20,7 @@ def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 def forge(plan):
     for kernel in plan["kernels"]:
-        kernel["ttir"] = kernel["ttir"].replace("{constraints =", '{asm_string = "trap; // $0", constraints =')
+        kernel["text"] = kernel["text"].replace("{constraints =", '{asm_string = "trap; // $0", constraints =')
 
 
 told = BaseModel.model_dump_json

@@ -16,7 +16,7 @@ def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 def forge(plan):
     for kernel in plan["kernels"]:
-        kernel["ttir"] = kernel["ttir"].replace("tt.get_program_id x :", "tt.get_program_id x {axis = 1 : i32} :")
+        kernel["text"] = kernel["text"].replace("tt.get_program_id x :", "tt.get_program_id x {axis = 1 : i32} :")
 
 
 told = BaseModel.model_dump_json

@@ -23,7 +23,7 @@ TEXT += "scf.if %c {\n" * 5000 + "}\n" * 5000 + "    tt.return\n  }\n}\n"
 
 def forge(plan):
     for kernel in plan["kernels"]:
-        kernel["ttir"] = TEXT
+        kernel["text"] = TEXT
         kernel["symbol"] = "silu_kernel"
         kernel["signature"] = ["*fp32", "*fp32", "i32"]
 

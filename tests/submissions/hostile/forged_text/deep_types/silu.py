@@ -22,7 +22,7 @@ TEXT += ", %out: !tt.ptr<f32>, %n: i32) {\n    tt.return\n  }\n}\n"
 
 def forge(plan):
     for kernel in plan["kernels"]:
-        kernel["ttir"] = TEXT
+        kernel["text"] = TEXT
         kernel["symbol"] = "silu_kernel"
         kernel["signature"] = ["*fp32", "*fp32", "i32"]
 

@@ -18,7 +18,7 @@ def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 def forge(plan):
     for kernel in plan["kernels"]:
-        kernel["ttir"] = ""
+        kernel["text"] = ""
 
 
 told = BaseModel.model_dump_json

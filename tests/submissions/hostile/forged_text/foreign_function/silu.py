@@ -24,7 +24,7 @@ TEXT += " : (f32) -> f32\n    tt.store %out, %w : !tt.ptr<f32>\n    tt.return\n 
 
 def forge(plan):
     for kernel in plan["kernels"]:
-        kernel["ttir"] = TEXT
+        kernel["text"] = TEXT
         kernel["symbol"] = "silu_kernel"
         kernel["signature"] = ["*fp32", "*fp32", "i32"]
 

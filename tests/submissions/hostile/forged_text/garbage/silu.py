@@ -18,7 +18,7 @@ def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 def forge(plan):
     for kernel in plan["kernels"]:
-        kernel["ttir"] = "\x00\xff}}}}{{{{ module @ %0 = tt.func \u202e" * 1000
+        kernel["text"] = "\x00\xff}}}}{{{{ module @ %0 = tt.func \u202e" * 1000
 
 
 told = BaseModel.model_dump_json

@@ -17,7 +17,7 @@ def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 def forge(plan):
     for kernel in plan["kernels"]:
-        kernel["ttir"] = kernel["ttir"][: len(kernel["ttir"]) // 2]
+        kernel["text"] = kernel["text"][: len(kernel["text"]) // 2]
 
 
 told = BaseModel.model_dump_json

@@ -21,7 +21,7 @@ TEXT += "    %w = arith.addf %v, %v : tensor<1099511627776xf32>\n    tt.return\n
 
 def forge(plan):
     for kernel in plan["kernels"]:
-        kernel["ttir"] = TEXT
+        kernel["text"] = TEXT
         kernel["symbol"] = "silu_kernel"
         kernel["signature"] = ["*fp32", "*fp32", "i32"]
 

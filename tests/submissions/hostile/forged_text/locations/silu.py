@@ -26,11 +26,11 @@ def launches(plan):
 
 def forge(plan):
     for kernel in plan["kernels"]:
-        lines = kernel["ttir"].splitlines()
+        lines = kernel["text"].splitlines()
         for number, line in enumerate(lines):
             if line.startswith("#loc"):
                 lines[number] = line.split("=")[0] + '= loc("<script>alert(1)</script>\\1B[2J":4294967295:1)'
-        kernel["ttir"] = "\n".join(lines) + "\n"
+        kernel["text"] = "\n".join(lines) + "\n"
     for launch in launches(plan):
         launch["grid"][0] += 1
         for argument in launch["arguments"]:

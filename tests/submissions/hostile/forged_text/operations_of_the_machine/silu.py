@@ -22,7 +22,7 @@ TEXT = ENTRY + '    llvm.inline_asm has_side_effects "trap;", "" : () -> ()\n   
 
 def forge(plan):
     for kernel in plan["kernels"]:
-        kernel["ttir"] = TEXT
+        kernel["text"] = TEXT
         kernel["symbol"] = "silu_kernel"
         kernel["signature"] = ["*fp32", "*fp32", "i32"]
 

@@ -22,7 +22,7 @@ TEXT += "  tt.func public @two(%x: !tt.ptr<f32>, %out: !tt.ptr<f32>, %n: i32) {\
 
 def forge(plan):
     for kernel in plan["kernels"]:
-        kernel["ttir"] = TEXT
+        kernel["text"] = TEXT
         kernel["symbol"] = "silu_kernel"
         kernel["signature"] = ["*fp32", "*fp32", "i32"]
 

@@ -23,7 +23,7 @@ TEXT += '{-#\n  dialect_resources: { builtin: { blob: "0x04000000' + "00" * 100_
 
 def forge(plan):
     for kernel in plan["kernels"]:
-        kernel["ttir"] = TEXT
+        kernel["text"] = TEXT
         kernel["symbol"] = "silu_kernel"
         kernel["signature"] = ["*fp32", "*fp32", "i32"]
 

@@ -20,7 +20,7 @@ TEXT = f"module {{\n  tt.func public @silu_kernel(%x: {TYPE}, %out: !tt.ptr<f32>
 
 def forge(plan):
     for kernel in plan["kernels"]:
-        kernel["ttir"] = TEXT
+        kernel["text"] = TEXT
         kernel["symbol"] = "silu_kernel"
         kernel["signature"] = ["*fp32", "*fp32", "i32"]
 

@@ -20,7 +20,7 @@ TEXT = ENTRY + "    %a = arith.addf %b, %never : f32\n    %b = arith.addf %a, %x
 
 def forge(plan):
     for kernel in plan["kernels"]:
-        kernel["ttir"] = TEXT
+        kernel["text"] = TEXT
         kernel["symbol"] = "silu_kernel"
         kernel["signature"] = ["*fp32", "*fp32", "i32"]
 

@@ -21,7 +21,7 @@ TEXT += "    %w = arith.shli %v, %v : i16777215\n    tt.return\n  }\n}\n"
 
 def forge(plan):
     for kernel in plan["kernels"]:
-        kernel["ttir"] = TEXT
+        kernel["text"] = TEXT
         kernel["symbol"] = "silu_kernel"
         kernel["signature"] = ["*fp32", "*fp32", "i32"]
 

@@ -21,7 +21,7 @@ TEXT += "    %p = tt.int_to_ptr %a : i64 -> !tt.ptr<f32>\n    tt.store %p, %v : 
 
 def forge(plan):
     for kernel in plan["kernels"]:
-        kernel["ttir"] = TEXT
+        kernel["text"] = TEXT
         kernel["symbol"] = "silu_kernel"
         kernel["signature"] = ["*fp32", "*fp32", "i32"]
 

@@ -12,7 +12,8 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from grader.plan.check import (
+from grader.frontends import Foreign
+from grader.judge.rules import (
     HOST_BYTES,
     BeyondBuffer,
     GridTooLarge,
@@ -28,8 +29,7 @@ from grader.plan.check import (
 from grader.plan.device import TARGETS
 from grader.plan.messages import Given, GivenScalar, GivenTensor
 from grader.plan.plan import Malformed, Plan, read_plan
-from grader.plan.ttir import Foreign
-from tests.plan import kernels
+from tests.frontends.triton import kernels
 
 ELEMENTS = 4096
 MEMORY = 1 << 20
@@ -53,9 +53,9 @@ VALID: dict[str, Any] = json.loads(json.dumps({
     "first": [
         {"op": "fill", "target": VIEW, "value": 0.0, "line": 5},
         {"op": "copy", "source": {**VIEW, "buffer": 0}, "target": VIEW, "line": 6},
-        {"op": "launch", "kernel": 0, "grid": [4, 1, 1], "line": 7,
+        {"op": "launch", "kernel": 0, "grid": [4, 1, 1], "block": [128, 1, 1], "line": 7,
          "arguments": [POINTER, POINTER, {"kind": "integer", "type": "i32", "value": ELEMENTS}]},
-        {"op": "launch", "kernel": 1, "grid": [1, 1, 1], "line": 8, "arguments": [
+        {"op": "launch", "kernel": 1, "grid": [1, 1, 1], "block": [128, 1, 1], "line": 8, "arguments": [
             {"kind": "descriptor", "view": {**VIEW, "buffer": 0}, "block": [64, 64]},
             {"kind": "descriptor", "view": VIEW, "block": [64, 64]}]},
     ],
@@ -151,7 +151,7 @@ FORGED: dict[str, dict[str, Any]] = {
     "a configuration with a line break": changed("tuners", 0, "configuration", to="a\nb"),
     "another signature": changed("kernels", 0, "signature", to=["*fp32", "*fp32", "i64"]),
     "assembly in a kernel's text": changed(
-        "kernels", 0, "ttir", to=VALID["kernels"][0]["ttir"].replace("tt.return", 'llvm.inline_asm "exit;"')),
+        "kernels", 0, "text", to=VALID["kernels"][0]["text"].replace("tt.return", 'llvm.inline_asm "exit;"')),
 }  # fmt: skip
 
 MISTAKES: dict[str, tuple[dict[str, Any], Problem]] = {
@@ -162,7 +162,8 @@ MISTAKES: dict[str, tuple[dict[str, Any], Problem]] = {
     "a grid too deep": (
         changed(*LAUNCH, "grid", to=[0, 1, 2**62]), GridTooLarge("copy_kernel", 7, "z", 2**62, 65_535)),
     "clusters in a grid too wide": (
-        changed("kernels", 0, "options", "num_ctas", to=2, plan=changed(*LAUNCH, "grid", to=[2**30, 1, 1])),
+        changed("kernels", 0, "options", "num_ctas", to=2, plan=changed(
+            *LAUNCH, "grid", to=[2**30, 1, 1], plan=changed(*LAUNCH, "cluster", to=2))),
         GridTooLarge("copy_kernel", 7, "x", 2**30, 2**30 - 1)),
     "temporaries too large": (changed("buffers", 2, "bytes", to=2**62), TooMuchMemory(2**62 + 64, MEMORY, 3)),
     "a view past its storage": (changed(*TARGET, "strides", to=[64, 2]), BeyondBuffer("out", 5, 126)),
@@ -207,16 +208,17 @@ def test_a_copy_is_forged_where_none_is_allowed() -> None:
     assert problems(changed(*SOURCE, "buffer", to=2), copies=False) == [NothingToCopy(6)]
 
 
-@pytest.mark.parametrize(("option", "value"), [("num_ctas", 2), ("launch_pdl", True)])
-def test_an_option_of_later_gpus_is_a_mistake_on_an_earlier_one(option: Any, value: object) -> None:
-    plan = changed("kernels", 0, "options", option, to=value)
+@pytest.mark.parametrize(
+    ("option", "field", "value"), [("num_ctas", "cluster", 2), ("launch_pdl", "programmatic", True)])
+def test_an_option_of_later_gpus_is_a_mistake_on_an_earlier_one(option: str, field: str, value: object) -> None:
+    plan = changed("kernels", 0, "options", option, to=value, plan=changed(*LAUNCH, field, to=value))
     assert problems(plan) == []
     assert problems(plan, target="sm_80") == [NotOnTarget("copy_kernel", 7, option, "sm_80")]
 
 
 def test_a_cooperative_launch_has_as_many_programs_as_the_device_holds() -> None:
     together = changed("kernels", 0, "options", "launch_cooperative_grid", to=True)
-    launch = together["first"][2]
+    launch = {**together["first"][2], "cooperative": True}
     most = 132 * 2048 // 128
     assert problems({**together, "first": [{**launch, "grid": [most, 1, 1]}]}) == []
     assert [type(one) for one in problems({**together, "first": [{**launch, "grid": [most, 2, 1]}]})] == [

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from math import isfinite, prod
 from typing import Literal
 
+from grader import frontends
+from grader.frontends import Foreign
 from grader.plan.device import MOST_GRID, Device, resident
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import (
@@ -24,8 +26,6 @@ from grader.plan.plan import (
     Descriptor,
     DType,
     Fill,
-    Float,
-    Integer,
     Kernel,
     Launch,
     Line,
@@ -36,13 +36,7 @@ from grader.plan.plan import (
     View,
     named,
 )  # fmt: skip
-from grader.plan.ttir import ITEM_BYTES as POINTEE_BYTES
-from grader.plan.ttir import Foreign, descriptor, pointee, read_kernel
 
-# What cuTensorMapEncodeTiled takes (CUDA Driver API, "Tensor Map Object Management").
-DESCRIPTOR_ALIGNMENT = 16
-MOST_DESCRIPTOR_SIZE = 2**32
-MOST_DESCRIPTOR_STRIDE = 2**40
 # The GPU generation that brought clusters and programmatic launches: compute capability 9.0.
 HOPPER = 9
 MOST_PROBLEMS = 16
@@ -53,13 +47,6 @@ LARGEST: dict[DType, float] = {
 }  # fmt: skip
 # What a plan's own buffers may take of the host's memory, which no cgroup bounds for an executor.
 HOST_BYTES = 8 << 30
-
-# A type of Triton's for each dtype of a tensor.
-_TRITON: dict[DType, str] = {
-    "float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float8_e4m3fn": "fp8e4nv",
-    "float8_e5m2": "fp8e5", "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "uint64": "u64",
-    "uint32": "u32", "uint16": "u16", "uint8": "u8", "bool": "u1",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -109,11 +96,11 @@ class HostMemory:
 
 @dataclass(frozen=True)
 class NotOnTarget:
-    """An option of a launch that this generation of GPUs has not."""
+    """An option of a launch, in its language's words, that this generation of GPUs has not."""
 
     kernel: str
     line: Line
-    option: Literal["num_ctas", "launch_pdl"]
+    option: str
     target: str
     failure: Literal["runtime_error"] = "runtime_error"
 
@@ -132,6 +119,7 @@ class TooManyTogether:
 
     kernel: str
     line: Line
+    option: str
     programs: int
     most: int
     failure: Literal["runtime_error"] = "runtime_error"
@@ -154,15 +142,15 @@ def check(
 
 
 def foreign(plan: Plan) -> list[tuple[Kernel, Foreign]]:
-    """Inline assembly and foreign functions in a plan's kernels, those that Triton brings left out."""
-    return [(kernel, one) for kernel in plan.kernels for one in read_kernel(kernel)]
+    """Inline assembly and foreign functions in a plan's kernels, those that their language brings left out."""
+    return [(kernel, one) for kernel in plan.kernels for one in frontends.of(kernel).read_kernel(kernel)]
 
 
 def check_kernels(kernels: Sequence[Kernel]) -> None:
     """Raises Malformed for kernels of which no planner of ours writes one."""
     for kernel in kernels:
         _printable(kernel.name)
-        read_kernel(kernel)
+        frontends.of(kernel).read_kernel(kernel)
 
 
 class _Check:
@@ -264,48 +252,39 @@ class _Check:
         if launch.kernel >= len(self.plan.kernels):
             raise Malformed("a kernel that is not there")
         kernel = self.plan.kernels[launch.kernel]
-        options = kernel.options
+        words = frontends.of(kernel).launch_options
         axes: tuple[Literal["x", "y", "z"], ...] = ("x", "y", "z")
         for axis, programs, most in zip(axes, launch.grid, MOST_GRID, strict=True):
             # Clusters lie along x, and the GPU counts their members.
-            most //= options.num_ctas if axis == "x" else 1
+            most //= launch.cluster if axis == "x" else 1
             if programs > most:
                 self._note(GridTooLarge(kernel.name, launch.line, axis, programs, most))
-        if options.launch_cooperative_grid:
-            each, _ = resident(self.device, self.device.warp_size * options.num_warps, 1, 0)
+        if not all(launch.block):
+            raise Malformed("a launch of blocks without a thread")
+        if launch.cooperative:
+            each, _ = resident(self.device, launch.threads, 1, launch.shared)
             most = each * self.device.multi_processor_count
-            if prod(launch.grid) * options.num_ctas > most:
-                self._note(TooManyTogether(kernel.name, launch.line, prod(launch.grid), most // options.num_ctas))
-        if self.device.major < HOPPER and options.num_ctas > 1:
-            self._note(NotOnTarget(kernel.name, launch.line, "num_ctas", self.device.target))
-        if self.device.major < HOPPER and options.launch_pdl:
-            self._note(NotOnTarget(kernel.name, launch.line, "launch_pdl", self.device.target))
+            if prod(launch.grid) * launch.cluster > most:
+                self._note(TooManyTogether(
+                    kernel.name, launch.line, words["cooperative"], prod(launch.grid), most // launch.cluster))
+        if self.device.major < HOPPER and launch.cluster > 1:
+            self._note(NotOnTarget(kernel.name, launch.line, words["cluster"], self.device.target))
+        if self.device.major < HOPPER and launch.programmatic:
+            self._note(NotOnTarget(kernel.name, launch.line, words["programmatic"], self.device.target))
         if len(launch.arguments) != len(kernel.signature):
             raise Malformed("a launch with another number of arguments than its kernel takes")
-        for argument, entry in zip(launch.arguments, kernel.signature, strict=True):
-            self._argument(argument, entry, kernel.name, launch.line)
+        frontends.of(kernel).check_launch(launch, kernel)
+        for argument in launch.arguments:
+            self._argument(argument, kernel.name, launch.line)
 
-    def _argument(self, argument: Argument, entry: str, kernel: str, line: Line) -> None:
-        """An argument of a launch against its entry in the kernel's signature, which `read_kernel` has checked."""
+    def _argument(self, argument: Argument, kernel: str, line: Line) -> None:
+        """What an argument points to."""
         match argument:
             case Pointer(buffer=number, offset=offset):
-                pointed = pointee(entry)
-                if pointed is None or offset % POINTEE_BYTES[pointed]:
-                    raise Malformed("a pointer that does not fit its kernel's signature")
                 beyond = offset - self.plan.buffers[number].bytes
             case Descriptor(view=view):
-                _check_descriptor(argument, entry)
                 number, beyond = view.buffer, self._beyond(view)
-            case Integer(type=kind, value=value):
-                bits = int(kind[1:])
-                signed = kind[0] == "i" and bits > 1
-                low, high = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
-                if (entry if entry != "i1" else "u1") != (kind if kind != "i1" else "u1") or not low <= value < high:
-                    raise Malformed("an integer that does not fit its kernel's signature")
-                return
-            case Float(type=kind):
-                if entry != kind:
-                    raise Malformed("a float that does not fit its kernel's signature")
+            case _:
                 return
         buffer = self.plan.buffers[number]
         if beyond > 0:
@@ -342,25 +321,6 @@ class _Check:
 
     def _note(self, problem: Problem) -> None:
         self.found[problem] = None
-
-
-def _check_descriptor(argument: Descriptor, entry: str) -> None:
-    """The rules of Triton's TensorDescriptor, which the planner's own copy of it has kept."""
-    view, item = argument.view, ITEM_BYTES[argument.view.dtype]
-    described = descriptor(entry)
-    if described is None or described != (_TRITON[view.dtype], argument.block):
-        raise Malformed("a descriptor that does not fit its kernel's signature")
-    rank = len(argument.block)
-    if not len(view.shape) == len(view.strides) == rank or view.strides[-1] != 1:
-        raise Malformed("a descriptor whose last dimension is not contiguous, or of another rank than its block")
-    if view.offset % DESCRIPTOR_ALIGNMENT or any(stride * item % DESCRIPTOR_ALIGNMENT for stride in view.strides[:-1]):
-        raise Malformed("a descriptor that is not aligned")
-    if not all(0 < size < MOST_DESCRIPTOR_SIZE for size in view.shape):
-        raise Malformed("a descriptor of a size that no GPU takes")
-    if any(stride * item >= MOST_DESCRIPTOR_STRIDE for stride in view.strides):
-        raise Malformed("a descriptor of a stride that no GPU takes")
-    if argument.padding == "nan" and "float" not in view.dtype:
-        raise Malformed("a descriptor that fills integers with NaN")
 
 
 def _in_order(view: View) -> bool:

@@ -14,7 +14,8 @@ from triton.compiler import ASTSource
 from triton.compiler.compiler import make_backend
 from triton.language.extra import libdevice
 
-from grader.plan.plan import Kernel, Options
+from grader.frontends.triton.options import Options
+from grader.plan.plan import Kernel
 
 TARGET = GPUTarget("cuda", 90, 32)
 ALIGNED = [["tt.divisibility", 16]]
@@ -99,7 +100,8 @@ def lower(
     code, modules = backend.get_codegen_implementation(chosen), backend.get_module_map()
     module = source_of(function, signature, constants, aligned).make_ir(TARGET, chosen, code, modules, context)
     name = function.__name__
-    return Kernel(name=name, symbol=name, ttir=str(module), signature=[*signature.values()], options=Options(**options))
+    return Kernel(language="triton", name=name, symbol=name, text=str(module), signature=[*signature.values()],
+                  options=Options(**options).for_plan())
 
 
 def copy(*, block: int = 1024, aligned: tuple[str, ...] = ("x_ptr", "out_ptr", "n"), **options: Any) -> Kernel:

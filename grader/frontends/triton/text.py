@@ -10,9 +10,23 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import Literal
 
-from grader.plan.plan import MOST_KERNELS, Kernel, Malformed, Name
+from grader.frontends import Foreign
+from grader.frontends.triton.options import options_of
+from grader.plan.plan import (
+    ITEM_BYTES,
+    MOST_KERNELS,
+    Argument,
+    Descriptor,
+    DType,
+    Float,
+    Integer,
+    Kernel,
+    Launch,
+    Malformed,
+    Name,
+    Pointer,
+)
 
 DIALECTS = frozenset({"tt", "arith", "math", "scf", "cf", "ub"})
 # What Triton's front end makes of other dialects: tl.debug_barrier and tl.assume.
@@ -47,14 +61,6 @@ _OWN = frozenset({
 
 
 @dataclass(frozen=True)
-class Foreign:
-    """Inline assembly, or a function that neither Triton nor libdevice has: `text` is what stands in the kernel."""
-
-    kind: Literal["assembly", "function"]
-    text: str
-
-
-@dataclass(frozen=True)
 class Reading:
     """`parameters` are the types of the entry's arguments as MLIR writes them, `names` what the kernel calls them."""
 
@@ -67,7 +73,8 @@ class Reading:
 def read_kernel(kernel: Kernel) -> tuple[Foreign, ...]:
     """What is foreign in a kernel, each once. Raises Malformed for a text that Triton's front end does not write, or
     whose entry is not what `symbol` and `signature` say."""
-    reading = read_text(kernel.ttir)
+    options_of(kernel)
+    reading = read_text(kernel.text)
     if reading.symbol != kernel.symbol:
         raise Malformed(f"the kernel's entry is {reading.symbol[:100]}, not {kernel.symbol[:100]}")
     expected = [word for entry in kernel.signature for word in _parameters(entry)]
@@ -78,7 +85,7 @@ def read_kernel(kernel: Kernel) -> tuple[Foreign, ...]:
 
 def argument_names(kernel: Kernel) -> list[str]:
     """What the kernel calls each argument of a launch. Raises Malformed as `read_kernel` does."""
-    names = read_text(kernel.ttir).names
+    names = read_text(kernel.text).names
     # What a descriptor brings with it follows it.
     starts = accumulate((len(_parameters(entry)) for entry in kernel.signature[:-1]), initial=0)
     return [names[start] for start in starts] if kernel.signature else []
@@ -203,7 +210,7 @@ _SCALARS = {
     "fp8e4nv": "f8E4M3FN", "fp8e5": "f8E5M2",
 }  # fmt: skip
 _DESCRIPTOR = re.compile(r"tensordesc<(\w+)\[([0-9]{1,7}(?:, ?[0-9]{1,7}){0,4})\]>", re.ASCII)
-ITEM_BYTES: dict[str, int] = {
+POINTEE_BYTES: dict[str, int] = {
     name: 1 if name in ("i1", "u1", "fp8e4nv", "fp8e5") else int(re.sub(r"\D", "", name)) // 8 for name in _SCALARS}
 
 
@@ -249,3 +256,62 @@ def _unquoted(token: str) -> str:
         return {"n": "\n", "t": "\t"}.get(match[2], match[2])
 
     return _ESCAPE.sub(byte, token[1:-1])
+
+
+# What cuTensorMapEncodeTiled takes (CUDA Driver API, "Tensor Map Object Management").
+DESCRIPTOR_ALIGNMENT = 16
+MOST_DESCRIPTOR_SIZE = 2**32
+MOST_DESCRIPTOR_STRIDE = 2**40
+# A type of Triton's for each dtype of a tensor.
+_TRITON: dict[DType, str] = {
+    "float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float8_e4m3fn": "fp8e4nv",
+    "float8_e5m2": "fp8e5", "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "uint64": "u64",
+    "uint32": "u32", "uint16": "u16", "uint8": "u8", "bool": "u1",
+}  # fmt: skip
+
+
+def check_launch(launch: Launch, kernel: Kernel) -> None:
+    """Whether a launch fits its kernel, which `read_kernel` has checked. Raises Malformed."""
+    expected = options_of(kernel).for_launch()
+    if launch.shared or any(getattr(launch, name) != value for name, value in expected.items()):
+        raise Malformed("a launch that does not fit its kernel's options")
+    for argument, entry in zip(launch.arguments, kernel.signature, strict=True):
+        _check_argument(argument, entry)
+
+
+def _check_argument(argument: Argument, entry: str) -> None:
+    match argument:
+        case Pointer(offset=offset):
+            pointed = pointee(entry)
+            if pointed is None or offset % POINTEE_BYTES[pointed]:
+                raise Malformed("a pointer that does not fit its kernel's signature")
+        case Descriptor():
+            _check_descriptor(argument, entry)
+        case Integer(type=kind, value=value):
+            bits = int(kind[1:])
+            signed = kind[0] == "i" and bits > 1
+            low, high = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
+            if (entry if entry != "i1" else "u1") != (kind if kind != "i1" else "u1") or not low <= value < high:
+                raise Malformed("an integer that does not fit its kernel's signature")
+        case Float(type=kind):
+            if entry != kind:
+                raise Malformed("a float that does not fit its kernel's signature")
+
+
+def _check_descriptor(argument: Descriptor, entry: str) -> None:
+    """The rules of Triton's TensorDescriptor, which the planner's own copy of it has kept."""
+    view, item = argument.view, ITEM_BYTES[argument.view.dtype]
+    described = descriptor(entry)
+    if described is None or described != (_TRITON[view.dtype], argument.block):
+        raise Malformed("a descriptor that does not fit its kernel's signature")
+    rank = len(argument.block)
+    if not len(view.shape) == len(view.strides) == rank or view.strides[-1] != 1:
+        raise Malformed("a descriptor whose last dimension is not contiguous, or of another rank than its block")
+    if view.offset % DESCRIPTOR_ALIGNMENT or any(stride * item % DESCRIPTOR_ALIGNMENT for stride in view.strides[:-1]):
+        raise Malformed("a descriptor that is not aligned")
+    if not all(0 < size < MOST_DESCRIPTOR_SIZE for size in view.shape):
+        raise Malformed("a descriptor of a size that no GPU takes")
+    if any(stride * item >= MOST_DESCRIPTOR_STRIDE for stride in view.strides):
+        raise Malformed("a descriptor of a stride that no GPU takes")
+    if argument.padding == "nan" and "float" not in view.dtype:
+        raise Malformed("a descriptor that fills integers with NaN")

@@ -1,6 +1,6 @@
 """Rules that the planner keeps, broken in a plan that a planner has written: the check on our side finds each.
 
-The table in docs/security.md names these rows, and those of tests/plan/test_check.py, by their rules.
+The table in docs/security.md names these rows, and those of tests/judge/test_rules.py, by their rules.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
+from grader.judge.rules import BeyondBuffer, HostMemory, NothingToCopy, NotOnTarget, Problem, check
 from grader.model.catalogue import ROOT
-from grader.plan.check import BeyondBuffer, HostMemory, NothingToCopy, NotOnTarget, Problem, check
 from grader.plan.device import TARGETS
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import Malformed, Plan, read_plan
 from tests.frontends.triton.planner.harness import Planner
-from tests.plan.test_check import FORGED, MISTAKES
+from tests.judge.test_rules import FORGED, MISTAKES
 
 GIVEN: list[Given] = [
     GivenTensor(name="x", shape=[64, 64], dtype="float32"),
@@ -168,6 +168,12 @@ RULES: dict[str, tuple[Callable[[dict[str, Any]], None], str | type[Problem]]] =
     "an option that opens files": (_options(extern_libs={"a": "b"}), "options"),
     "warps that are no power of two": (_options(num_warps=3), "num_warps"),
     "8-bit floats switched off": (_options(allow_fp8e4nv=False), "allow_fp8e4nv"),
+    "a launch of other blocks than its kernel has": (_with(MOVE, block=[256, 1, 1]), "its kernel's options"),
+    "a cluster that its kernel has not": (_with(MOVE, cluster=2), "its kernel's options"),
+    "a cooperative launch of another kernel": (_with(MOVE, cooperative=True), "its kernel's options"),
+    "shared memory that its kernel does not ask for": (_with(MOVE, shared=1024), "its kernel's options"),
+    "a language that there is not": (
+        lambda plan: plan["kernels"][0].update(language="../triton"), "which no front end reads"),
     "a negative grid": (_with(MOVE, grid=[1, -1, 1]), "grid"),
     "an integer of another type": (_argument(MOVE, 3, type="i64"), "an integer that does not fit"),
     "an address for a pointer": (
@@ -180,7 +186,7 @@ RULES: dict[str, tuple[Callable[[dict[str, Any]], None], str | type[Problem]]] =
     "a larger output": (_buffer(OUT, bytes=2 * WHOLE), "not those of the parameters"),
     "a kernel with assembly by another name": (
         lambda plan: plan["kernels"][0].update(
-            ttir=plan["kernels"][0]["ttir"].replace("tt.return", 'llvm.inline_asm "exit;"')), "none of Triton's"),
+            text=plan["kernels"][0]["text"].replace("tt.return", 'llvm.inline_asm "exit;"')), "none of Triton's"),
 }  # fmt: skip
 
 
@@ -216,7 +222,8 @@ def test_where_copies_are_allowed_conversions_are_as_elsewhere(name: str) -> Non
 
 def test_options_of_later_gpus_are_told() -> None:
     plan = honest()
-    plan["kernels"][0]["options"]["launch_pdl"] = True
+    plan["kernels"][0]["options"]["launch_pdl"] = _of(plan, MOVE)["programmatic"] = True
+    plan["first"] = plan["steady"]
     assert [type(one) for one in checked(plan, target="sm_80")] == [NotOnTarget]
 
 

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.frontends import Foreign
+from grader.frontends.triton.text import read_kernel, read_text
 from grader.plan.plan import Kernel, Malformed
-from grader.plan.ttir import Foreign, read_kernel, read_text
-from tests.plan import kernels
+from tests.frontends.triton import kernels
 
 COPY = kernels.copy()
 TILE = kernels.tile()
@@ -53,20 +54,20 @@ def test_assembly_is_found_and_libdevice_is_none() -> None:
 
 
 def test_a_foreign_function_is_found() -> None:
-    text = ODD.ttir.replace("__nv_tanhf", "vprintf")
-    assert Foreign("function", "vprintf") in read_kernel(ODD.model_copy(update={"ttir": text}))
+    text = ODD.text.replace("__nv_tanhf", "vprintf")
+    assert Foreign("function", "vprintf") in read_kernel(ODD.model_copy(update={"text": text}))
 
 
 def test_assembly_of_tritons_own_library_is_none() -> None:
-    text = ODD.ttir.replace(r"neg.f32 $0, $1; // \220\22\0A", "mov.u32 $0, %smid;")
-    assert text != ODD.ttir and read_text(text).foreign == ()
+    text = ODD.text.replace(r"neg.f32 $0, $1; // \220\22\0A", "mov.u32 $0, %smid;")
+    assert text != ODD.text and read_text(text).foreign == ()
 
 
 @pytest.mark.parametrize("line", FORGED.values(), ids=FORGED)
 def test_what_the_front_end_never_writes_is_refused(line: str) -> None:
-    assert _FIRST in COPY.ttir
+    assert _FIRST in COPY.text
     with pytest.raises(Malformed):
-        read_text(COPY.ttir.replace(_FIRST, line + _FIRST, 1))
+        read_text(COPY.text.replace(_FIRST, line + _FIRST, 1))
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_pointers_and_numbers_of_each_type_fit_their_entry(pointer: str, number:
 @settings(max_examples=150)
 @given(st.data())
 def test_any_text_is_read_or_malformed(data: st.DataObject) -> None:
-    text = data.draw(st.sampled_from([COPY.ttir, TILE.ttir, ODD.ttir]))
+    text = data.draw(st.sampled_from([COPY.text, TILE.text, ODD.text]))
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(text)))
         end = at + data.draw(st.integers(0, 40))
