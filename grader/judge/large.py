@@ -100,23 +100,21 @@ def look_at_large(
 def _all_of(
     assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str
 ) -> Look:
-    """Runs all of a case whose elements each take all of the input."""
-    programs = sum(prod(one.grid) for one in plan.calls()[-1] if isinstance(one, Launch))
-    for call in range(len(plan.calls())):
-        inputs = [draws.inputs(case, number) for number in range(call + 1)]
-        ran = simulation.run(assignment, case, plan, inputs)
-        if isinstance(ran, CannotSimulate):
-            return Look(case, detail=explain_stop(assignment, source, ran))
-        if not isinstance(ran, Ran):
-            return Look(case, unseen=SLOW)
-        found = compare(ran.output, *answer_and_tolerance(assignment, inputs[-1]), ran.unwritten)
-        detail = explain_findings(assignment, source, ran.findings)
-        if detail is None and not found.passed:
-            # What the values look like, small cases show sooner.
-            detail = _wrong(f"{found.count:,} of {found.total:,} elements are wrong", assignment, found, found.wrong)
-        if detail is not None:
-            return Look(case, detail=detail)
-    return Look(case, programs, programs)
+    """Runs all of a case whose elements each take all of the input: one of its calls, chosen at random."""
+    call = draws.random(case, "large").randrange(len(plan.calls()))
+    programs = sum(prod(one.grid) for one in plan.calls()[call] if isinstance(one, Launch))
+    inputs = [draws.inputs(case, number) for number in range(call + 1)]
+    ran = simulation.run(assignment, case, plan, inputs)
+    if isinstance(ran, CannotSimulate):
+        return Look(case, detail=explain_stop(assignment, source, ran))
+    if not isinstance(ran, Ran):
+        return Look(case, unseen=SLOW)
+    found = compare(ran.output, *answer_and_tolerance(assignment, inputs[-1]), ran.unwritten)
+    detail = explain_findings(assignment, source, ran.findings)
+    if detail is None and not found.passed:
+        # What the values look like, small cases show sooner.
+        detail = _wrong(f"{found.count:,} of {found.total:,} elements are wrong", assignment, found, found.wrong)
+    return Look(case, programs, programs, detail=detail)
 
 
 def _wrong(
