@@ -179,7 +179,13 @@ def compile_kernels(
     wanted: list[Callable[[], Binary | Fits | Problem]] = [
         *(partial(compile_kernel, one, target, text=text) for one in kernels),
         *(partial(fit_kernel, one, target) for one in fitting)]
-    shares = [list(range(first, len(wanted), at_once)) for first in range(at_once)]
+    shares: list[list[int]] = [[] for _ in range(at_once)]
+    loads = [0] * at_once
+    for number in range(len(wanted)):
+        # Machine code takes some ten times as long as a look at what fits.
+        least = loads.index(min(loads))
+        shares[least].append(number)
+        loads[least] += 10 if number < len(kernels) else 1
     while (shares := [share for share in shares if share]) and (left := until - time.monotonic()) > 0:
         children = [_Child([wanted[number] for number in share], seconds, left) for share in shares]
         for share, child in zip(shares, children, strict=True):
