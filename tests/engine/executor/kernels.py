@@ -17,7 +17,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.language.extra.cuda import gdc_launch_dependents, gdc_wait
 
-from grader.frontends.triton.options import Options
+from grader.frontends.triton.options import Options, options_of
 from grader.plan.compiled import Binary, Facts
 from grader.plan.messages import GivenTensor
 from grader.plan.plan import Buffer, DType, Integer, Kernel, Launch, Operation, Plan, Pointer, View
@@ -175,13 +175,11 @@ def whole(index: int, *shape: int, dtype: DType = "float32") -> View:
     return View(buffer=index, shape=list(shape), strides=strides, dtype=dtype)
 
 
-def launch(
-    kernel: int, grid: tuple[int, ...], *arguments: Any, line: int = 7, options: Options | None = None
-) -> Launch:
+def launch(kernel: int, grid: tuple[int, ...], *arguments: Any, line: int = 7) -> Launch:
     """A launch; plain integers are buffers by their index, where another number is meant it is given as an argument."""
     x, y, z = (*grid, 1, 1)[:3]
     return Launch(
-        kernel=kernel, grid=(x, y, z), line=line, **(options or Options()).for_launch(),
+        kernel=kernel, grid=(x, y, z), block=(128, 1, 1), line=line,
         arguments=[Pointer(buffer=each) if isinstance(each, int) else each for each in arguments])
 
 
@@ -190,4 +188,11 @@ def i32(value: int) -> Integer:
 
 
 def plan_of(kernels: list[Kernel], buffers: list[Buffer], first: list[Operation], **more: Any) -> Plan:
-    return Plan(buffers=buffers, kernels=kernels, first=first, **more)
+    """A plan; its launches have what their kernels' options say."""
+    fields = [options_of(kernel).for_launch() for kernel in kernels]
+    parts = {"first": first, **more}
+    for part in ("setup", "first", "steady"):
+        if parts.get(part):
+            parts[part] = [one.model_copy(update=fields[one.kernel]) if isinstance(one, Launch) else one
+                           for one in parts[part]]
+    return Plan(buffers=buffers, kernels=kernels, **parts)
