@@ -12,19 +12,10 @@ from typing import Any
 import numpy as np
 
 from grader.frontends.triton.simulator.arithmetic import BINARY
+from grader.frontends.triton.simulator.atomics import atomic, compare_and_swap, reduce_block
 from grader.frontends.triton.simulator.findings import PRINTED
 from grader.frontends.triton.simulator.machine import FLOOR, Limit, Machine
-from grader.frontends.triton.simulator.memory import (
-    advance,
-    atomic,
-    compare_and_swap,
-    load,
-    load_block,
-    make_block,
-    reduce_block,
-    store,
-    store_block,
-)
+from grader.frontends.triton.simulator.memory import advance, load, load_block, make_block, store, store_block
 from grader.frontends.triton.simulator.orders import Pipeline, any_order
 from grader.frontends.triton.simulator.pointers import Value, merge
 from grader.frontends.triton.simulator.tensors import full

@@ -12,18 +12,8 @@ from grader.frontends.triton.simulator.pointers import BlockPointer, Pointer, So
 from grader.frontends.triton.simulator.races import Shadow
 from grader.frontends.triton.simulator.ramps import Lanes, Ramp, Runs, gather, plain
 from grader.frontends.triton.simulator.text import Op
-from grader.frontends.triton.simulator.types import (
-    KEPT,
-    STORED,
-    UNSIGNED,
-    Array,
-    Unsupported,
-    bits,
-    decode,
-    encode,
-    rounding,
-)
-from grader.frontends.triton.simulator.undefined import again, found, ordered, taken, waited
+from grader.frontends.triton.simulator.types import KEPT, STORED, Array, Unsupported, decode, encode
+from grader.frontends.triton.simulator.undefined import again, found, taken, waited
 
 if TYPE_CHECKING:
     from grader.frontends.triton.simulator.machine import Machine
@@ -37,7 +27,7 @@ def _both(left: Array | None, right: Array | None) -> Array | None:
     return left & right
 
 
-def _live(mask: Array | None, active: Array | None, rank: int) -> Array | None:
+def taking_part(mask: Array | None, active: Array | None, rank: int) -> Array | None:
     """Lanes that take part: those of active programs that the mask leaves. None where all do."""
     if mask is not None and mask.ndim <= rank:
         mask = mask.reshape(mask.shape[:1] + (1,) * rank)
@@ -53,14 +43,14 @@ def _lanes(op: Op, value: Value) -> tuple[Pointer, Array | None]:
     return value, None
 
 
-def _parts(pointer: Pointer, live: Array | None) -> list[tuple[Source, Array | None]]:
+def by_source(pointer: Pointer, live: Array | None) -> list[tuple[Source, Array | None]]:
     """Each source that pointers go into, with the lanes that do."""
     if pointer.which is None:
         return [(pointer.sources[0], live)]
     return [(source, _both(pointer.which == number, live)) for number, source in enumerate(pointer.sources)]
 
 
-def _inside(
+def inside_of(
     machine: Machine, access: str, source: Source, elements: int, offsets: Array | Ramp, live: Array | None,
     masked: bool,
 ) -> Array | None:
@@ -91,7 +81,7 @@ def _inside(
     return ~bad if live is None else live & ~bad
 
 
-def _unwritten(machine: Machine, source: Source, offsets: Array | Ramp, live: Array | None, size: int) -> None:
+def note_unwritten(machine: Machine, source: Source, offsets: Array | Ramp, live: Array | None, size: int) -> None:
     if source.buffer.written is None or not source.buffer.raw.size:
         return
     marks = source.buffer.marks(size)
@@ -135,7 +125,7 @@ def _split(live: Array | None, shape: tuple[int, ...]) -> list[Array | None]:
     return [whole, live & ~whole] if whole.any() else [live]
 
 
-def _shadow(machine: Machine, source: Source, size: int) -> Shadow | None:
+def shadow_of(machine: Machine, source: Source, size: int) -> Shadow | None:
     """The accesses to a buffer in this launch; None where nothing stores to it, or elements change their size."""
     if source.buffer.index not in machine.stored:
         return None
@@ -164,17 +154,17 @@ def _read(
     """What the lanes of a pointer hold; `other` where they take no part, or what `_filler` says if it is None."""
     element, offsets = pointer.element, pointer.offsets
     size = STORED[element].itemsize
-    live = _live(mask, active, offsets.ndim - 1)
+    live = taking_part(mask, active, offsets.ndim - 1)
     result: Array | None = None
-    for source, lanes in _parts(pointer, live):
+    for source, lanes in by_source(pointer, live):
         data = found(machine, source).data(element)
-        reading = _inside(machine, "load", source, data.size, offsets, lanes, masked)
-        _unwritten(machine, source, offsets, reading, size)
+        reading = inside_of(machine, "load", source, data.size, offsets, lanes, masked)
+        note_unwritten(machine, source, offsets, reading, size)
         if machine.earlier is not None:
             waited(machine, machine.earlier, source, offsets, reading, size)
         if machine.meter is not None:
             machine.meter.access(machine, "load", source, size, offsets, reading, active)
-        shadow = _shadow(machine, source, size)
+        shadow = shadow_of(machine, source, size)
         if shadow is not None and data.size:
             shape = np.broadcast_shapes(offsets.shape, (1,) if reading is None else reading.shape)[1:]
             index, _, owners = _gathered(machine, reading, shape, offsets)
@@ -222,15 +212,15 @@ def _write(
     masked: bool, access: str = "store",
 ) -> None:
     element = pointer.element
-    live = _live(mask, active, len(shape))
+    live = taking_part(mask, active, len(shape))
     stored = encode(given, element)
     size = stored.dtype.itemsize
-    for source, lanes in _parts(pointer, live):
+    for source, lanes in by_source(pointer, live):
         data = source.buffer.data(element)
-        lanes = _inside(machine, access, source, data.size, pointer.offsets, lanes, masked)
+        lanes = inside_of(machine, access, source, data.size, pointer.offsets, lanes, masked)
         if machine.meter is not None and access == "store":
             machine.meter.access(machine, "store", source, size, pointer.offsets, lanes, active)
-        shadow = _shadow(machine, source, size)
+        shadow = shadow_of(machine, source, size)
         for loop in machine.loops:
             loop.keep(source.buffer, machine.mode.order is not None)
         for part in _split(lanes, shape) if isinstance(pointer.offsets, Ramp) else [lanes]:
@@ -275,115 +265,6 @@ def store_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value]
         beyond = ~inside if within is None else within & ~inside
         if beyond.any():
             _write(machine, pointer, given, beyond, active, shape, False, "granule")
-
-
-_ATOMIC: dict[str, Any] = {
-    "add": np.add, "fadd": np.add, "max": np.maximum, "min": np.minimum, "umax": np.maximum, "umin": np.minimum,
-    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "exch": lambda old, new: new,
-}  # fmt: skip
-
-
-def _atomics(
-    machine: Machine, op: Op, pointer: Pointer, mask: Array | None, active: Array | None, given: list[Array],
-    kind: str,
-) -> Array:
-    """Read-modify-write by one program after another, in their order. Returns what there was before."""
-    shape, element = op.types[0].shape, pointer.element
-    live = _live(mask, active, len(shape))
-    result = np.zeros((machine.count, *shape), KEPT[element])
-    offsets = plain(pointer.offsets)
-    machine.step += 1
-    machine.barriers += 1
-    if prod(machine.grid) > 1 and (kind == "exch" or op.results[0] not in op.dead):
-        machine.findings.undefined(machine.place(), "ticket", pointer.sources[0], certain=False)
-    for source, lanes in _parts(pointer, live):
-        data = source.buffer.data(element)
-        size = data.dtype.itemsize
-        if kind.startswith("u"):
-            data = data.view(UNSIGNED[data.dtype])
-        lanes = _inside(machine, "atomic", source, data.size, offsets, lanes, mask is not None)
-        _unwritten(machine, source, offsets, lanes, size)
-        if machine.meter is not None:
-            machine.meter.access(machine, "atomic", source, size, offsets, lanes, active)
-        numbers = np.arange(result.size).reshape(result.shape)
-        index, slots, *operands, owners = flat(machine, lanes, shape, offsets, numbers, *given)
-        if not index.size:
-            continue
-        old = _apply(machine, op, data, index, operands, kind, element)
-        if old is not None:
-            result.reshape(-1)[slots] = old.view(KEPT[element]) if old.dtype.itemsize == result.itemsize else old
-        if machine.synced is not None:
-            machine.synced[owners - 1] = machine.step
-        ordered(machine, op, owners)
-        shadow = _shadow(machine, source, size)
-        if shadow is not None:
-            shadow.update(machine, source, Lanes(index), owners)
-        source.buffer.wrote(Lanes(index), size)
-    return result
-
-
-def _apply(
-    machine: Machine, op: Op, data: Array, index: Array, operands: list[Array], kind: str, element: str
-) -> Array | None:
-    """Changes data, lane by lane; what there was, unless nothing uses it."""
-    plain = STORED[element] == KEPT[element]
-    rounded = rounding(element) or (lambda values: values)
-    if kind.startswith("u"):
-        operands = [each.view(UNSIGNED[each.dtype]) for each in operands]
-    function = _ATOMIC.get(kind)
-    if function is None and kind != "cas":
-        raise Unsupported(f"{op.name} {kind}"[:100])
-
-    def change(old: Array, values: list[Array]) -> Array:
-        if function is None:
-            return np.where(bits(old) == bits(values[0]), values[1], old)
-        return np.asarray(rounded(function(old, values[0])))
-
-    if op.results[0] in op.dead and plain and isinstance(function, np.ufunc):
-        before = data.take(index)
-        function.at(data, index, operands[0])
-        machine.version += bool((before != data.take(index)).any())
-        return None
-    if np.unique(index).size == index.size:
-        stored = data.take(index)
-        old = decode(stored, element)
-        new = encode(change(old, operands), element)
-        data[index] = new
-        machine.version += bool((bits(stored) != bits(new)).any())
-        return old
-    machine.charge(200 * index.size)
-    old = np.zeros(index.size, KEPT[element] if not kind.startswith("u") else data.dtype)
-    for lane, target in enumerate(index.tolist()):
-        one = data[target : target + 1]
-        before = decode(one.copy(), element)
-        new = encode(change(before, [each[lane : lane + 1] for each in operands]), element)
-        old[lane] = before[0]
-        if bits(one) != bits(new):
-            machine.version += 1
-            one[:] = new
-    return old
-
-
-def atomic(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> Array:
-    kind = op.body.split(",")[0].strip()
-    mask = values[2] if len(values) > 2 else None
-    return _atomics(machine, op, values[0], mask, active, [values[1]], kind)
-
-
-def compare_and_swap(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> Array:
-    return _atomics(machine, op, values[0], None, active, values[1:3], "cas")
-
-
-def reduce_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> None:
-    """`tt.descriptor_reduce`: atomics on what lies inside of the tensor."""
-    descriptor = values[0].at(values[1:-1])
-    taken(machine, descriptor, active)
-    pointer, inside = descriptor.lanes(list(range(len(descriptor.block.shape))))
-    kind = op.body.split(",")[0].strip()
-    kind = "fadd" if kind == "add" and KEPT[pointer.element].kind == "f" else kind
-    kind = f"u{kind}" if kind in ("min", "max") and descriptor.block.unsigned else kind
-    changed = Op(op.name, op.place, ["%unused"], types=[descriptor.block], dead=["%unused"])
-    _atomics(machine, changed, pointer, inside, active, [values[-1]], kind)
 
 
 def make_block(_: Machine, op: Op, values: list[Any], __: dict[str, Value], ___: Array | None) -> BlockPointer:

@@ -1,0 +1,136 @@
+"""Atomics: each a read-modify-write by one program after another."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.frontends.triton.simulator.memory import by_source, flat, inside_of, note_unwritten, shadow_of, taking_part
+from grader.frontends.triton.simulator.pointers import Pointer, Value
+from grader.frontends.triton.simulator.ramps import Lanes, plain
+from grader.frontends.triton.simulator.text import Op
+from grader.frontends.triton.simulator.types import (
+    KEPT,
+    STORED,
+    UNSIGNED,
+    Array,
+    Unsupported,
+    bits,
+    decode,
+    encode,
+    rounding,
+)
+from grader.frontends.triton.simulator.undefined import ordered, taken
+
+if TYPE_CHECKING:
+    from grader.frontends.triton.simulator.machine import Machine
+
+_ATOMIC: dict[str, Any] = {
+    "add": np.add, "fadd": np.add, "max": np.maximum, "min": np.minimum, "umax": np.maximum, "umin": np.minimum,
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "exch": lambda old, new: new,
+}  # fmt: skip
+
+
+def _atomics(
+    machine: Machine, op: Op, pointer: Pointer, mask: Array | None, active: Array | None, given: list[Array],
+    kind: str,
+) -> Array:
+    """Read-modify-write by one program after another, in their order. Returns what there was before."""
+    shape, element = op.types[0].shape, pointer.element
+    live = taking_part(mask, active, len(shape))
+    result = np.zeros((machine.count, *shape), KEPT[element])
+    offsets = plain(pointer.offsets)
+    machine.step += 1
+    machine.barriers += 1
+    if prod(machine.grid) > 1 and (kind == "exch" or op.results[0] not in op.dead):
+        machine.findings.undefined(machine.place(), "ticket", pointer.sources[0], certain=False)
+    for source, lanes in by_source(pointer, live):
+        data = source.buffer.data(element)
+        size = data.dtype.itemsize
+        if kind.startswith("u"):
+            data = data.view(UNSIGNED[data.dtype])
+        lanes = inside_of(machine, "atomic", source, data.size, offsets, lanes, mask is not None)
+        note_unwritten(machine, source, offsets, lanes, size)
+        if machine.meter is not None:
+            machine.meter.access(machine, "atomic", source, size, offsets, lanes, active)
+        numbers = np.arange(result.size).reshape(result.shape)
+        index, slots, *operands, owners = flat(machine, lanes, shape, offsets, numbers, *given)
+        if not index.size:
+            continue
+        old = _apply(machine, op, data, index, operands, kind, element)
+        if old is not None:
+            result.reshape(-1)[slots] = old.view(KEPT[element]) if old.dtype.itemsize == result.itemsize else old
+        if machine.synced is not None:
+            machine.synced[owners - 1] = machine.step
+        ordered(machine, op, owners)
+        shadow = shadow_of(machine, source, size)
+        if shadow is not None:
+            shadow.update(machine, source, Lanes(index), owners)
+        source.buffer.wrote(Lanes(index), size)
+    return result
+
+
+def _apply(
+    machine: Machine, op: Op, data: Array, index: Array, operands: list[Array], kind: str, element: str
+) -> Array | None:
+    """Changes data, lane by lane; what there was, unless nothing uses it."""
+    plain = STORED[element] == KEPT[element]
+    rounded = rounding(element) or (lambda values: values)
+    if kind.startswith("u"):
+        operands = [each.view(UNSIGNED[each.dtype]) for each in operands]
+    function = _ATOMIC.get(kind)
+    if function is None and kind != "cas":
+        raise Unsupported(f"{op.name} {kind}"[:100])
+
+    def change(old: Array, values: list[Array]) -> Array:
+        if function is None:
+            return np.where(bits(old) == bits(values[0]), values[1], old)
+        return np.asarray(rounded(function(old, values[0])))
+
+    if op.results[0] in op.dead and plain and isinstance(function, np.ufunc):
+        before = data.take(index)
+        function.at(data, index, operands[0])
+        machine.version += bool((before != data.take(index)).any())
+        return None
+    if np.unique(index).size == index.size:
+        stored = data.take(index)
+        old = decode(stored, element)
+        new = encode(change(old, operands), element)
+        data[index] = new
+        machine.version += bool((bits(stored) != bits(new)).any())
+        return old
+    machine.charge(200 * index.size)
+    old = np.zeros(index.size, KEPT[element] if not kind.startswith("u") else data.dtype)
+    for lane, target in enumerate(index.tolist()):
+        one = data[target : target + 1]
+        before = decode(one.copy(), element)
+        new = encode(change(before, [each[lane : lane + 1] for each in operands]), element)
+        old[lane] = before[0]
+        if bits(one) != bits(new):
+            machine.version += 1
+            one[:] = new
+    return old
+
+
+def atomic(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> Array:
+    kind = op.body.split(",")[0].strip()
+    mask = values[2] if len(values) > 2 else None
+    return _atomics(machine, op, values[0], mask, active, [values[1]], kind)
+
+
+def compare_and_swap(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> Array:
+    return _atomics(machine, op, values[0], None, active, values[1:3], "cas")
+
+
+def reduce_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> None:
+    """`tt.descriptor_reduce`: atomics on what lies inside of the tensor."""
+    descriptor = values[0].at(values[1:-1])
+    taken(machine, descriptor, active)
+    pointer, inside = descriptor.lanes(list(range(len(descriptor.block.shape))))
+    kind = op.body.split(",")[0].strip()
+    kind = "fadd" if kind == "add" and KEPT[pointer.element].kind == "f" else kind
+    kind = f"u{kind}" if kind in ("min", "max") and descriptor.block.unsigned else kind
+    changed = Op(op.name, op.place, ["%unused"], types=[descriptor.block], dead=["%unused"])
+    _atomics(machine, changed, pointer, inside, active, [values[-1]], kind)
