@@ -81,18 +81,20 @@ class Simulation:
     def run(
         self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs],
         masked: list[int] | None = None, watch: Watch | None = None, order: list[int] | None = None,
+        early: Sequence[int] = (),
         twice: Sequence[int] = (),
     ) -> Ran | CannotSimulate | Exhausted | Lost:
         """Runs the plan's calls one after another, each on a copy of its `inputs` and an output full of poison, and
         returns what the last one left: one of inputs is the first call, two are the steady call after it. `masked`,
-        `order` and `twice` are as in `messages.Simulate`.
+        `order`, `early` and `twice` are as in `messages.Simulate`.
 
         Raises InfrastructureError, NoRoomError.
         """
         here = [{name: value.cpu() if isinstance(value, torch.Tensor) else value for name, value in one.items()}
                 for one in inputs]
         return ran_on_both(lambda other: self._run(
-            assignment, case, plan, here, other, masked=masked, watch=watch, order=order, twice=list(twice)))
+            assignment, case, plan, here, other, masked=masked, watch=watch, order=order, early=list(early),
+            twice=list(twice)))
 
     def inspect(
         self, assignment: Assignment, plan: Plan, watch: Watch, *, operations: int,

@@ -119,19 +119,27 @@ class Witness:
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, right: Callable[[Ran], bool]
     ) -> list[Finding]:
         """What an answer rests on that is right in one order of lanes, elements or programs and wrong in another one
-        that is allowed. Looked for where a run has something to order, until some cases came out right either way."""
-        found = [one for one in ran.findings if (isinstance(one, Unwritten) and not one.given)
-                 or (isinstance(one, Race | Undefined) and not one.certain)]
+        that is allowed, or where loads come early that nothing orders. Looked for where a run has something to order,
+        until some cases came out right either way."""
+        found: list[Unwritten | Race | Undefined] = [
+            one for one in ran.findings if (isinstance(one, Unwritten) and not one.given)
+            or (isinstance(one, Race | Undefined) and not one.certain)]
         if not found or not self._orders or ran.output.numel() == 1 or not right(ran):
             return []
 
-        def wrong(lines: list[int]) -> bool:
-            other = self._simulation.run(self._assignment, case, plan, inputs, order=lines)
+        def wrong(order: list[int] | None, early: Sequence[int] = ()) -> bool:
+            other = self._simulation.run(self._assignment, case, plan, inputs, order=order, early=early)
             return isinstance(other, Ran) and not right(other)
 
+        unordered = [one for one in found if isinstance(one, Undefined) and one.what == "unordered"]
         if not wrong([]):
+            early = {one.line: one.model_copy(update={"certain": True}) for one in unordered}
+            if early and wrong(None, list(early)):
+                blamed = [one for line, one in early.items() if len(early) == 1 or wrong(None, [line])]
+                return list(blamed or early.values())
             self._orders -= 1
             return []
+        found = [one for one in found if one not in unordered] or found
         chances: dict[int, Undefined] = {}
         for one in sorted(map(_chance, found), key=lambda one: one.what == "ticket"):
             chances.setdefault(0 if one.what in ("programs", "ticket") else one.line, one)

@@ -115,7 +115,7 @@ class EmptyGrid(Shaped):
 Undefinable = Literal[
     "lanes", "reorder", "hint", "pipeline", "index", "reduction", "programs", "ticket",
     "descriptor", "unwaited", "visible", "barrier", "warp", "relaxed", "tuner",
-    "spin", "assume", "fresh",
+    "spin", "assume", "fresh", "unordered",
 ]  # fmt: skip
 """What a kernel may leave to chance: see `Undefined`."""
 
@@ -127,8 +127,9 @@ class Undefined(Shaped):
     `reorder`: a reshape or concatenation may put its elements in any order; `hint`: tl.multiple_of, tl.max_contiguous
     or tl.max_constancy of what is not so; `pipeline`: a load that may be made before a store of an earlier round of its
     loop; `index`: a tl.gather outside of its source; `reduction`: one whose function may depend on the order;
-    `programs`: one uses what another stores in the same launch; `ticket`: programs are told apart by an atomic. These
-    are `certain` only where the answer was seen to depend on it.
+    `programs`: one uses what another stores in the same launch; `ticket`: programs are told apart by an atomic;
+    `unordered`: one loads what another stores in a launch with atomics, none of which orders the two. These are
+    `certain` only where the answer was seen to depend on it.
 
     Wherever it is met: a `descriptor` that no device takes; what an earlier launch wrote is read by a programmatic one
     that has not waited for it, and which that launch started ahead of its end (`unwaited`) or not (`visible`);

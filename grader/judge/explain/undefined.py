@@ -65,6 +65,13 @@ WORDS: dict[Undefinable, Words] = {
         "them stores to it, and run in another order they give another answer.",
         "Programs of a launch run in any order, and none waits for another: others can rely on what one of them "
         "stores in the next launch only. A sum over programs takes tl.atomic_add, or a second launch."),
+    "unordered": Words(
+        "undefined",
+        "The load{line} of element {element:,} of {tensor} in program {other} may come before what program {program} "
+        "writes there: no atomic operation orders the two, and with the value from before the answer is wrong.",
+        "An atomic operation orders what one program did before it and what another does after one on the same "
+        "address: store first, then draw the ticket, set the flag or open the lock, and load only after the ticket is "
+        "drawn, the flag seen or the lock taken."),
     "unwaited": Words(
         "undefined",
         "The load{line} reads what the launch before stores to {tensor}. This launch has launch_pdl=True and has not "

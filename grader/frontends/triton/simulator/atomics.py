@@ -41,7 +41,7 @@ def _atomics(
     shape, element = op.types[0].shape, pointer.element
     live = taking_part(mask, active, len(shape))
     result = np.zeros((machine.count, *shape), KEPT[element])
-    offsets = plain(pointer.offsets)
+    offsets, alone = plain(pointer.offsets), prod(shape) == 1
     machine.step += 1
     machine.barriers += 1
     if prod(machine.grid) > 1 and (kind == "exch" or op.results[0] not in op.dead):
@@ -59,15 +59,30 @@ def _atomics(
         index, slots, *operands, owners = flat(machine, lanes, shape, offsets, numbers, *given)
         if not index.size:
             continue
+        blind = op.results[0] in op.dead
+        if machine.early and blind:
+            # Whose comes first makes no difference to them, but to those who load.
+            index, owners, *operands = (each[::-1] for each in (index, owners, *operands))
+        stored = data.take(index) if alone else data
         old = _apply(machine, op, data, index, operands, kind, element)
         if old is not None:
             result.reshape(-1)[slots] = old.view(KEPT[element]) if old.dtype.itemsize == result.itemsize else old
+        shadow = shadow_of(machine, source, size)
+        if machine.clocks is not None:
+            if not alone:
+                each = machine.owners
+                if lanes is not None:
+                    each = each[np.broadcast_to(lanes.reshape(len(lanes), -1).any(1), each.shape)]
+                machine.clocks.meet_widely(source.buffer, each, looks=not blind)
+            else:
+                machine.clocks.meet(source.buffer, index, size, owners, looks=not blind)
+                if shadow is not None and not blind:
+                    shadow.looked(index, owners, bits(stored) == bits(data.take(index)))
         if machine.synced is not None:
             machine.synced[owners - 1] = machine.step
         ordered(machine, op, owners)
-        shadow = shadow_of(machine, source, size)
         if shadow is not None:
-            shadow.update(machine, source, Lanes(index), owners)
+            shadow.update(machine, source, Lanes(index), owners, operands[0] if kind in ("add", "fadd") else None)
         source.buffer.wrote(Lanes(index), size)
     return result
 

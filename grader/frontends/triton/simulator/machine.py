@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from grader.frontends.triton.simulator.accesses import Accesses
+from grader.frontends.triton.simulator.clocks import MOST_PROGRAMS, Clocks
 from grader.frontends.triton.simulator.findings import Findings, Place
 from grader.frontends.triton.simulator.pointers import Value
 from grader.frontends.triton.simulator.races import Shadow
@@ -50,11 +51,12 @@ class Budget:
 
 @dataclass(frozen=True)
 class Mode:
-    """How a plan is run: `masked`, `order` and `device` as in `messages.Simulate`, `file` is the student's."""
+    """How a plan is run: `masked`, `order`, `early` and `device` as in `messages.Simulate`, `file` is the student's."""
 
     file: str = ""
     masked: Collection[int] | None = None
     order: Collection[int] | None = None
+    early: Collection[int] = ()
     device: Device | None = None
 
     @property
@@ -115,7 +117,9 @@ class Machine:
         self.step = self.version = 0
         programs = grid[0] * grid[1] * grid[2]
         self.synced = np.zeros(programs, np.int32) if program.atomics else None
-        # The same, of those that order what others store; and the line of one that does not.
+        self.clocks = Clocks(programs) if program.atomics and programs <= MOST_PROGRAMS else None
+        self.early = self.clocks is not None and bool(mode.early)
+        # The same as `synced`, of those that order what others store; and the line of one that does not.
         self.released = np.zeros(programs, np.int32) if program.relaxed else None
         self.acquired = np.zeros(programs, np.int32) if program.relaxed else None
         self.relaxed = 0

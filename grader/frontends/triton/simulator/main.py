@@ -227,7 +227,8 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
                 memories[-1].append(np.zeros(0, np.uint8) if maps[-1] is None else np.frombuffer(maps[-1], np.uint8))
         result = run(
             plan, *memories, outputs=[request.output], operations=request.operations,
-            mode=Mode(masked=request.masked, order=request.order, device=request.device), twice=request.twice,
+            mode=Mode(masked=request.masked, order=request.order, early=request.early, device=request.device),
+            twice=request.twice,
             watch=request.watch)
     except (Malformed, ValueError, IndexError, OSError) as error:
         result = CannotSimulate(seq=request.seq, operation=f"{type(error).__name__}: {error}"[:200])

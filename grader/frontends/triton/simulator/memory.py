@@ -131,7 +131,8 @@ def shadow_of(machine: Machine, source: Source, size: int) -> Shadow | None:
         return None
     shadow = machine.shadows.get(source.buffer.index)
     if shadow is None:
-        shadow = machine.shadows[source.buffer.index] = Shadow(source.buffer.raw.size // size, size)
+        shadow = machine.shadows[source.buffer.index] = Shadow(
+            source.buffer.raw.size // size, size, machine.clocks)
     return shadow if shadow.size == size else None
 
 
@@ -153,7 +154,7 @@ def _read(
 ) -> Array:
     """What the lanes of a pointer hold; `other` where they take no part, or what `_filler` says if it is None."""
     element, offsets = pointer.element, pointer.offsets
-    size = STORED[element].itemsize
+    size, op = STORED[element].itemsize, machine.op
     live = taking_part(mask, active, offsets.ndim - 1)
     result: Array | None = None
     for source, lanes in by_source(pointer, live):
@@ -165,14 +166,18 @@ def _read(
         if machine.meter is not None:
             machine.meter.access(machine, "load", source, size, offsets, reading, active)
         shadow = shadow_of(machine, source, size)
+        values = decode(gather(data, offsets), element)
         if shadow is not None and data.size:
+            late, waits = None, op is not None and op.waits
+            if machine.early and not waits and machine.line() in machine.mode.early:
+                owners = machine.owners.reshape((-1,) + (1,) * (offsets.ndim - 1))
+                values, late = shadow.before(plain(offsets), owners, reading, values, data, element)
             shape = np.broadcast_shapes(offsets.shape, (1,) if reading is None else reading.shape)[1:]
             index, _, owners = _gathered(machine, reading, shape, offsets)
             if index.index.size:
-                shadow.load(machine, source, index, owners)
+                shadow.load(machine, source, index, owners, waits, late)
                 if source.buffer.index in machine.shared:
                     again(machine, shadow, source, index, owners, _numbers(machine, reading, shape, offsets))
-        values = decode(gather(data, offsets), element)
         if reading is not None:
             fill = _filler(machine, element) if other is None else other
             values = np.where(reading, values, fill)

@@ -171,6 +171,71 @@ def _vanishes(loop: Op) -> bool:
     return bool(loads) and plain and idle and not loop.results
 
 
+def _waits(functions: dict[str, Function]) -> set[Op]:
+    """The loads that a program may wait by: volatile ones, and those that decide whether a loop goes on."""
+    ops = [op for function in functions.values() for op in walk(function.blocks)]
+    found = {op for op in ops if op.name == "tt.load" and "isVolatile = true" in op.body}
+    waiting = [one for op in ops if op.name == "scf.while" for one in _deciding(op)]
+    called: set[str] = set()
+    while waiting:
+        op = waiting.pop()
+        if op.name == "tt.load":
+            found.add(op)
+        elif op.name == "tt.call" and callee(op) in functions and callee(op) not in called:
+            called.add(callee(op))
+            waiting += walk(functions[callee(op)].blocks)
+    return found
+
+
+def _deciding(loop: Op) -> list[Op]:
+    """The operations of a loop that decide whether it goes on. Regions beside each other may have the same names for
+    different values, which are then taken for one."""
+    made: dict[str, list[str]] = {}
+    makes: dict[str, list[Op]] = {}
+
+    def link(names: list[str], values: list[str]) -> None:
+        for name, value in zip(names, values, strict=False):
+            made.setdefault(name, []).append(value)
+
+    def follow(op: Op) -> None:
+        """Notes what each value of an operation with blocks of its own is made of."""
+        blocks = [block for region in op.regions for block in region]
+        ends = [block.ops[-1].operands if block.ops else [] for block in blocks]
+        if op.name == "scf.while":
+            before, after = blocks
+            link(before.arguments, op.operands)
+            link(before.arguments, ends[1])
+            link(after.arguments, ends[0][1:])
+            link(op.results, ends[0][1:])
+        elif op.name == "scf.for":
+            link(op.results, ends[0])
+            link(op.results, op.operands[3:])
+            link(blocks[0].arguments[1:], ends[0])
+            link(blocks[0].arguments[1:], op.operands[3:])
+        else:
+            for end in ends:
+                link(op.results, end if op.name == "scf.if" else [one for one in end for _ in op.results])
+        deciding = ends[0][:1] if op.name == "scf.while" else op.operands[: 3 if op.name == "scf.for" else None]
+        for name in (*op.results, *(blocks[0].arguments[:1] if op.name == "scf.for" else ())):
+            made.setdefault(name, []).extend(deciding)
+
+    for op in (op for region in loop.regions for op in walk(region)):
+        for name in op.results:
+            makes.setdefault(name, []).append(op)
+            if not op.regions:
+                made.setdefault(name, []).extend(op.operands)
+        if op.regions:
+            follow(op)
+    follow(loop)
+    condition = loop.regions[0][0].ops[-1].operands
+    waiting, known = condition[:1], set(condition[:1])
+    while waiting:
+        new = set(made.get(waiting.pop(), ())) - known
+        known |= new
+        waiting += new
+    return [op for name in known for op in makes.get(name, ())]
+
+
 _OPEN: dict[str, Callable[[Op], Run | None]] = {
     "tt.gather": gather, "tt.cat": reordered, "tt.reshape": reordered}
 
@@ -178,6 +243,8 @@ _OPEN: dict[str, Callable[[Op], Run | None]] = {
 def settle(functions: dict[str, Function]) -> None:
     """Has operations that leave something open run by what sees it."""
     relied = _trusted(functions)
+    for op in _waits(functions):
+        op.waits = True
     for function in functions.values():
         ops = list(walk(function.blocks))
         reduced = {name for op in ops if op.name == "tt.reduce" and any_order(op, functions) for name in op.operands}

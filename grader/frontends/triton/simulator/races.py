@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.frontends.triton.simulator.clocks import Clocks
 from grader.frontends.triton.simulator.pointers import Source
 from grader.frontends.triton.simulator.ramps import Lanes
-from grader.frontends.triton.simulator.types import Array, bits, zeros
+from grader.frontends.triton.simulator.types import Array, bits, decode
 
 if TYPE_CHECKING:
     from grader.frontends.triton.simulator.machine import Machine
@@ -17,15 +18,23 @@ if TYPE_CHECKING:
 class Shadow:
     """A buffer that a launch stores to, element by element. Programs are numbered from 1 here; 0 is none.
 
-    `writer` and `reader` are the last programs; `another` is a reader that is not the last one.
+    `writer` and `reader` are the last programs; `another` is a reader that is not the last one, `other` made an atomic
+    before the last program's. Where `clocks` are kept, `wrote`, `read` and so on are the times at which they did so.
     """
 
-    def __init__(self, elements: int, size: int) -> None:
-        self.size = size
+    def __init__(self, elements: int, size: int, clocks: Clocks | None = None) -> None:
+        self.size, self.clocks = size, clocks
         self.writer = zeros(elements, np.int32)
         self.atomic: Array | None = None
         self.reader: Array | None = None
         self.another: Array | None = None
+        self.other: Array | None = None
+        self.wrote, self.read, self.another_read, self.other_wrote = [np.zeros(0, np.int32)] * 4
+        if clocks is not None:
+            self.wrote = zeros(elements, np.int32)
+        # What the last store replaced and the last atomic added; only in a run in which loads may come early.
+        self.replaced = np.zeros(0, f"u{size}")
+        self.added: Array | None = None
         # The stores so far lie between these.
         self.low, self.high = elements, -1
         # When each program stored last, in steps of the machine; only where atomics can order programs.
@@ -50,7 +59,7 @@ class Shadow:
             clash = (before != 0) & (before != owners)
             if clash.any():
                 differs = clash & (bits(index.take(data)) != bits(values))
-                self._report(machine, source, index, before, owners, differs, certain=True)
+                self._report(machine, source, index, before, self.wrote, owners, differs, certain=True)
         self.low, self.high = min(self.low, index.low), max(self.high, index.high)
         if self.reader is not None and self.another is not None:
             before = index.take(self.reader)
@@ -58,13 +67,23 @@ class Shadow:
             clash = others != 0
             if clash.any():
                 clash &= bits(index.take(data)) != bits(values)
-                self._report(machine, source, index, others, owners, clash, certain=False)
+                if self.clocks is not None and clash.any():
+                    times = np.where(before == owners, index.take(self.another_read), index.take(self.read))
+                    clash = self._open(machine, source, index, others, times, owners, clash, loads=False)
+                told = self.clocks is not None
+                self._report(machine, source, index, others, None, owners, clash, certain=False, now=told)
+        if self.clocks is not None:
+            times = self.clocks.time(owners)
+            if machine.early:
+                self._keep(data, index, owners, times)
+            index.put(self.wrote, times)
         index.put(self.writer, owners)
         index.put(data, values)
         differs = None if index.apart() else bits(index.take(data)) != bits(values)
         if differs is not None and differs.any():
             after = index.take(self.writer)
-            self._report(machine, source, index, after, owners, differs & (after != owners), certain=True, now=True)
+            self._report(
+                machine, source, index, after, None, owners, differs & (after != owners), certain=True, now=True)
             differs &= after == owners
             if differs.any():
                 owner = np.broadcast_to(owners, differs.shape)[differs][0]
@@ -78,66 +97,203 @@ class Shadow:
                 self.stored = np.zeros_like(machine.synced)
             self.stored[owners - 1] = machine.step
 
-    def load(self, machine: Machine, source: Source, index: Lanes, owners: Array) -> None:
+    def load(
+        self, machine: Machine, source: Source, index: Lanes, owners: Array, waits: bool, late: Array | None = None
+    ) -> None:
+        """`waits`: a program may wait for what it loads here. `late` are programs that find what was there before."""
         if index.low <= self.high and index.high >= self.low:
             before = index.take(self.writer)
+            atomic = None if self.clocks is None or self.atomic is None else index.take(self.atomic)
+            atomic = None if atomic is None or not atomic.any() else atomic
+            if waits:
+                self._look(source, index, before, atomic, owners, late)
+                self._follow(before, atomic, owners)
             clash = (before != 0) & (before != owners)
             if clash.any():
-                self._report(machine, source, index, before, owners, clash, certain=False)
+                self._report(
+                    machine, source, index, before, self.wrote, owners, clash, certain=False, loads=not waits)
+            if not waits:
+                if atomic is not None and self.other is not None:
+                    other = index.take(self.other)
+                    clash = atomic & (other != 0) & (other != owners) & (before == owners)
+                    if clash.any():
+                        times = index.take(self.other_wrote)
+                        self._open(machine, source, index, other, times, owners, clash, loads=True)
+                self._look(source, index, before, atomic, owners, late)
         if self.reader is None or self.another is None:
             self.reader, self.another = (zeros(self.writer.size, np.int32) for _ in range(2))
-        before = index.take(self.reader)
+            if self.clocks is not None:
+                self.read, self.another_read = (zeros(self.writer.size, np.int32) for _ in range(2))
+        before, times = index.take(self.reader), None
+        if self.clocks is not None:
+            times, now = index.take(self.read), self.clocks.time(owners)
+            index.put(self.read, now)
         index.put(self.reader, owners)
         # Of lanes that read the same element one is the last.
-        others = np.where(index.take(self.reader) != owners, owners, before)
+        lost = index.take(self.reader) != owners
+        others = np.where(lost, owners, before)
         several = (others != 0) & (others != index.take(self.reader))
         if several.any():
             self.another[index.array()[several]] = others[several]
+            if times is not None:
+                self.another_read[index.array()[several]] = np.where(lost, now, times)[several]
 
-    def update(self, machine: Machine, source: Source, index: Lanes, owners: Array) -> None:
-        """Atomics that have been made: ordered among each other, and not with what other programs load and store."""
+    def _look(
+        self, source: Source, index: Lanes, before: Array, atomic: Array | None, owners: Array, late: Array | None
+    ) -> None:
+        """Owners learn of the atomics that were made on what they load, but for those that find what was before."""
+        if self.clocks is None or atomic is None:
+            return
+        owners = np.broadcast_to(owners, before.shape)
+        seen = atomic if late is None else atomic & ~late[owners - 1]
+        self.clocks.look(source.buffer, index.array()[seen], self.size, owners[seen])
+
+    def _follow(self, before: Array, atomic: Array | None, owners: Array) -> None:
+        """Owners learn of the stores that they wait for."""
+        stored = (before != 0) & (before != owners)
+        stored = stored if atomic is None else stored & ~atomic
+        if self.clocks is not None and stored.any():
+            self.clocks.follow(np.broadcast_to(owners, before.shape)[stored], before[stored])
+
+    def looked(self, places: Array, owners: Array, same: Array) -> None:
+        """Atomics of single elements that were made to look at them: those that leave them as they are do."""
+        self._follow(self.writer[places], ~same if self.atomic is None else self.atomic[places] | ~same, owners)
+
+    def update(
+        self, machine: Machine, source: Source, index: Lanes, owners: Array, added: Array | None = None
+    ) -> None:
+        """Atomics that have been made: ordered among each other, and not with what other programs load and store.
+        `added` is what they add, if they do."""
         if self.atomic is None:
             self.atomic = zeros(self.writer.size, bool)
-        before = index.take(self.writer)
-        clash = (before != 0) & (before != owners) & ~index.take(self.atomic)
+        before, atomic = index.take(self.writer), index.take(self.atomic)
+        others = (before != 0) & (before != owners)
+        clash = others & ~atomic
         if clash.any():
-            self._report(machine, source, index, before, owners, clash, certain=False)
+            self._report(machine, source, index, before, self.wrote, owners, clash, certain=False)
         if self.reader is not None:
-            before = index.take(self.reader)
-            clash = (before != 0) & (before != owners)
+            reader = index.take(self.reader)
+            clash = (reader != 0) & (reader != owners)
             if clash.any():
                 # This atomic does not show that the program that has read waited for it.
-                self._report(machine, source, index, before, owners, clash, certain=False, now=True)
+                self._report(machine, source, index, reader, None, owners, clash, certain=False, now=True)
         self.low, self.high = min(self.low, index.low), max(self.high, index.high)
         index.put(self.writer, owners)
-        index.put(self.atomic, True)
+        if self.clocks is not None:
+            now = self.clocks.time(owners) - 1
+            if source.buffer.index in machine.shared:
+                self._note_other(index, before, others & atomic, owners, now)
+            index.put(self.wrote, now)
+            if machine.early:
+                if self.added is None:
+                    whole = added is None or added.dtype.kind != "f"
+                    self.added = zeros(self.writer.size, np.int64 if whole else np.float64)
+                index.put(self.added, 0 if added is None else added)
+        if not atomic.all():
+            index.put(self.atomic, True)
+
+    def _note_other(self, index: Lanes, before: Array, follows: Array, owners: Array, now: Array) -> None:
+        """Notes for atomics whom each follows who is another program."""
+        if self.other is None:
+            self.other, self.other_wrote = (zeros(self.writer.size, np.int32) for _ in range(2))
+        if follows.any():
+            places = index.array()[follows]
+            self.other[places], self.other_wrote[places] = before[follows], self.wrote[places]
+        # Of atomics on the same element one is the last.
+        lost = index.take(self.writer) != owners
+        if lost.any():
+            places = index.array()[lost]
+            self.other[places], self.other_wrote[places] = owners[lost], now[lost]
+
+    def _keep(self, data: Array, index: Lanes, owners: Array, times: Array) -> None:
+        """Notes what a store replaces: of several by one program at a time the first one does."""
+        if not self.replaced.size:
+            self.replaced = zeros(self.writer.size, self.replaced.dtype)
+        again = (index.take(self.writer) == owners) & (index.take(self.wrote) == times)
+        index.put(self.replaced, np.where(again, index.take(self.replaced), bits(index.take(data))))
+
+    def before(
+        self, places: Array, owners: Array, live: Array | None, values: Array, data: Array, element: str
+    ) -> tuple[Array, Array | None]:
+        """What loads find that come before the last store or addition where nothing orders the two, in place of these
+        values, and the programs, from 0, that find such a thing. Arrays are of one shape, or broadcast."""
+        if self.clocks is None:
+            return values, None
+        places, owners, values = np.broadcast_arrays(places, owners, values)
+        live = (places >= 0) & (places < data.size) & (True if live is None else live)
+        index = np.where(live, places, 0)
+        writer = self.writer[index]
+        clash = live & (writer != 0) & (writer != owners)
+        clash[clash] = ~self.clocks.ordered(writer[clash], self.wrote[index[clash]], owners[clash])
+        if not clash.any():
+            return values, None
+        values = values.copy()
+        index, found = index[clash], values[clash]
+        atomic = np.zeros(index.size, bool) if self.atomic is None else self.atomic[index]
+        if self.replaced.size:
+            stored = decode(self.replaced[index].view(data.dtype), element)
+            found = np.where(atomic, found, stored)
+        if self.added is not None:
+            found = np.where(atomic, found - self.added[index].astype(found.dtype), found)
+        late = np.zeros(len(self.clocks.known), bool)
+        late[owners[clash][bits(found) != bits(values[clash])] - 1] = True
+        values[clash] = found
+        return values, late
+
+    def _open(
+        self, machine: Machine, source: Source, index: Lanes, others: Array, times: Array, owners: Array, clash: Array,
+        *, loads: bool,
+    ) -> Array:
+        """Which of the clashes with what others did at these times no atomics have ordered. Tells of loads that may as
+        well come before."""
+        if self.clocks is None:
+            return clash
+        open = clash & ~self.clocks.ordered(others, times, owners)
+        if loads and open.any():
+            first = int(np.argmax(open))
+            other, owner, place = (
+                int(np.broadcast_to(each, open.shape).flat[first]) for each in (others, owners, index.array()))
+            machine.findings.undefined(machine.place(), "unordered", source, element=place, certain=False,
+                                       programs=[other - 1, owner - 1])
+        return open
 
     def _report(
-        self, machine: Machine, source: Source, index: Lanes, others: Array, owners: Array, clash: Array, *,
-        certain: bool, now: bool = False,
+        self, machine: Machine, source: Source, index: Lanes, others: Array, times: Array | None, owners: Array,
+        clash: Array, *, certain: bool, now: bool = False, loads: bool = False,
     ) -> None:
-        """Tells of the first clash between two programs that no atomics can have ordered.
+        """Tells of the first clash between two programs that no atomics have ordered; `times` are those of all elements
+        at which the others did their part, None where these are all the same.
 
-        They may have where the other program has made one after its last store, and this one has made one too: a lock,
-        a ticket, a counter that all wait for.
+        Without clocks they may have where the other program has made one after its last store, and this one has made
+        one too: a lock, a ticket, a counter that all wait for. Where only the clocks tell, a clash is not certain: the
+        answer with another order or early loads decides.
         """
+        open = clash
+        if self.clocks is not None and times is not None and not now:
+            open = self._open(machine, source, index, others, index.take(times), owners, clash, loads=loads)
+            if not open.any() and machine.released is None:
+                return
         if self.atomic is not None and certain:
             certain = not index.take(self.atomic)[clash].any()
-        others, owners, places = (
-            np.broadcast_to(each, clash.shape)[clash] for each in (others, owners, index.array()))
+        others, owners, places, open = (
+            np.broadcast_to(each, clash.shape)[clash] for each in (others, owners, index.array(), open))
         if machine.synced is not None and not now:
             stored = np.zeros(1, machine.synced.dtype) if self.stored is None else self.stored
             before = machine.synced[others - 1] > stored.take(others - 1, mode="clip")
-            ordered = before & (machine.synced[owners - 1] > 0)
+            synced = before & (machine.synced[owners - 1] > 0)
+            if self.clocks is None or times is None:
+                open = ~synced
             if machine.released is not None and machine.acquired is not None and machine.relaxed:
                 released = machine.released[others - 1] > stored.take(others - 1, mode="clip")
-                loose = ordered & ~(released & (machine.acquired[owners - 1] > 0))
+                loose = ~open & synced & ~(released & (machine.acquired[owners - 1] > 0))
                 if loose.any():
                     first = int(np.argmax(loose))
                     machine.findings.undefined(
                         machine.place(), "relaxed", source, element=int(places[first]), line=machine.relaxed,
                         programs=[int(others[first]) - 1, int(owners[first]) - 1])
-            others, owners, places = others[~ordered], owners[~ordered], places[~ordered]
+            certain = certain and bool((open & ~synced).any())
+            open = open & ~synced if certain else open
+            others, owners, places = others[open], owners[open], places[open]
         if places.size:
             machine.findings.race(
                 machine.place(), source, int(places[0]), (int(others[0]) - 1, int(owners[0]) - 1), certain)

@@ -49,6 +49,8 @@ class Op:
     early: set[Op] = field(default_factory=set)
     # Of a loop: whether a compiler takes it out.
     vanishes: bool = False
+    # Of a load: whether a program may wait for what it loads.
+    waits: bool = False
 
     def attribute(self, name: str, default: str | None = None) -> str:
         """An attribute's text: `axis = 1 : i32` gives `1`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import torch
@@ -114,14 +115,14 @@ def memory(tensor: Tensor) -> Any:
 def simulate(
     function: JITFunction[Any], grid: tuple[int, ...], *values: Any, debug: bool = True,
     masked: list[int] | None = None, order: list[int] | None = None, operations: int = 10**10,
-    device: Device | None = None, options: dict[str, Any] | None = None, **constants: Any,
+    early: Sequence[int] = (), device: Device | None = None, options: dict[str, Any] | None = None, **constants: Any,
 ) -> Result:
     """Runs a kernel on tensors, in place. Numbers and tensors in the order of its parameters, constants by name."""
     plan, memories = planned(function, grid, *values, debug=debug, **constants)
     plan = with_options(plan, **(options or {}))
     empty = [buffer.given for buffer, raw in zip(plan.buffers, memories, strict=True) if _poisoned(raw)]
-    return run(
-        plan, memories, outputs=empty, operations=operations, mode=Mode(masked=masked, order=order, device=device))
+    mode = Mode(masked=masked, order=order, early=early, device=device)
+    return run(plan, memories, outputs=empty, operations=operations, mode=mode)
 
 
 def with_options(plan: Plan, **options: Any) -> Plan:

@@ -1,0 +1,36 @@
+# All programs load the parts, most of them too early; only the last one, by its ticket, uses what it has found.
+# never: may come before
+# never: number
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def sum_kernel(x_ptr, parts_ptr, tickets_ptr, total_ptr, n, BLOCK: tl.constexpr, PARTS: tl.constexpr):
+    pid = tl.program_id(0)
+    i = pid * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=0.0)
+    tl.store(parts_ptr + pid, tl.sum(x * x, axis=0))
+    tl.debug_barrier()
+    ticket = tl.atomic_add(tickets_ptr, 1)
+    k = tl.arange(0, PARTS)
+    total = tl.sum(tl.load(parts_ptr + k, mask=k < tl.num_programs(0), other=0.0), axis=0)
+    tl.store(total_ptr, total, mask=ticket == tl.num_programs(0) - 1)
+
+
+@triton.jit
+def scale_kernel(x_ptr, w_ptr, total_ptr, out_ptr, n, eps, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < n
+    rstd = tl.rsqrt(tl.load(total_ptr) / n + eps)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=mask) * rstd * tl.load(w_ptr + i, mask=mask), mask=mask)
+
+
+def rmsnorm_vector(x, weight, eps, out):
+    n, BLOCK = x.numel(), 1024
+    programs = triton.cdiv(n, BLOCK)
+    parts, total = torch.zeros(programs, device=x.device), torch.zeros(1, device=x.device)
+    tickets = torch.zeros(1, dtype=torch.int32, device=x.device)
+    sum_kernel[(programs,)](x, parts, tickets, total, n, BLOCK=BLOCK, PARTS=triton.next_power_of_2(programs))
+    scale_kernel[(programs,)](x, weight, total, out, n, eps, BLOCK=BLOCK)

@@ -1,0 +1,33 @@
+# Programs add to the sum and draw a ticket; the last one hands the sum on.
+# never: may come before
+# never: number
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def sum_kernel(x_ptr, sum_ptr, tickets_ptr, total_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=0.0)
+    tl.atomic_add(sum_ptr, tl.sum(x * x, axis=0))
+    ticket = tl.atomic_add(tickets_ptr, 1)
+    if ticket == tl.num_programs(0) - 1:
+        tl.store(total_ptr, tl.load(sum_ptr))
+
+
+@triton.jit
+def scale_kernel(x_ptr, w_ptr, total_ptr, out_ptr, n, eps, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < n
+    rstd = tl.rsqrt(tl.load(total_ptr) / n + eps)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=mask) * rstd * tl.load(w_ptr + i, mask=mask), mask=mask)
+
+
+def rmsnorm_vector(x, weight, eps, out):
+    n, BLOCK = x.numel(), 1024
+    programs = triton.cdiv(n, BLOCK)
+    both = torch.zeros(2, device=x.device)
+    tickets = torch.zeros(1, dtype=torch.int32, device=x.device)
+    sum_kernel[(programs,)](x, both, tickets, both[1:], n, BLOCK=BLOCK)
+    scale_kernel[(programs,)](x, weight, both[1:], out, n, eps, BLOCK=BLOCK)
