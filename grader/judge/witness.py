@@ -134,9 +134,10 @@ class Witness:
         unordered = [one for one in found if isinstance(one, Undefined) and one.what == "unordered"]
         if not wrong([]):
             early = {one.line: one.model_copy(update={"certain": True}) for one in unordered}
-            if early and wrong(None, list(early)):
-                blamed = [one for line, one in early.items() if len(early) == 1 or wrong(None, [line])]
-                return list(blamed or early.values())
+            for turned in ([], [0]) if early else ():
+                if wrong(None, [*turned, *early]):
+                    blamed = [one for line, one in early.items() if len(early) == 1 or wrong(None, [*turned, line])]
+                    return list(blamed or early.values())
             self._orders -= 1
             return []
         found = [one for one in found if one not in unordered] or found

@@ -173,7 +173,8 @@ class Simulate(Message):
     `operations` element operations are made. Lanes that a mask without `other` switched off hold zeros, as on a GPU;
     with `masked` NaN, in loads of these lines, or in all loads if it names none. With `order` what nothing orders is
     taken in another order: in these lines, 0 for the programs of a launch, or wherever there is such a thing if it
-    names none. Loads of the lines `early` come before what other programs store where no atomics order the two.
+    names none. Loads of the lines `early` come before what other programs store where no atomics order the two; 0 among
+    them has atomics whose result nothing uses made in the programs' reverse order.
     Launches of the kernels `twice` are made twice. `device` is the one that is simulated.
     """
 
@@ -184,7 +185,7 @@ class Simulate(Message):
     operations: Size
     masked: Annotated[list[Line], Field(max_length=16)] | None = None
     order: Annotated[list[Line], Field(max_length=16)] | None = None
-    early: Annotated[list[Line], Field(max_length=16)] = []
+    early: Annotated[list[Line], Field(max_length=32)] = []
     twice: Annotated[list[Index], Field(max_length=MOST_KERNELS)] = []
     device: Device | None = None
     watch: Watch | None = None

@@ -60,7 +60,7 @@ def _atomics(
         if not index.size:
             continue
         blind = op.results[0] in op.dead
-        if machine.early and blind:
+        if machine.early and blind and 0 in machine.mode.early:
             # Whose comes first makes no difference to them, but to those who load.
             index, owners, *operands = (each[::-1] for each in (index, owners, *operands))
         stored = data.take(index) if alone else data
@@ -83,6 +83,8 @@ def _atomics(
         ordered(machine, op, owners)
         if shadow is not None:
             shadow.update(machine, source, Lanes(index), owners, operands[0] if kind in ("add", "fadd") else None)
+            if machine.early and alone and owners.size == 1:
+                shadow.keep(Lanes(index), bits(stored))
         source.buffer.wrote(Lanes(index), size)
     return result
 

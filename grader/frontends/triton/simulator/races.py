@@ -9,7 +9,7 @@ import numpy as np
 from grader.frontends.triton.simulator.clocks import Clocks
 from grader.frontends.triton.simulator.pointers import Source
 from grader.frontends.triton.simulator.ramps import Lanes
-from grader.frontends.triton.simulator.types import Array, bits, decode
+from grader.frontends.triton.simulator.types import Array, bits, decode, zeros
 
 if TYPE_CHECKING:
     from grader.frontends.triton.simulator.machine import Machine
@@ -31,9 +31,10 @@ class Shadow:
         self.other: Array | None = None
         self.wrote, self.read, self.another_read, self.other_wrote = [np.zeros(0, np.int32)] * 4
         if clocks is not None:
-            self.wrote = zeros(elements, np.int32)
-        # What the last store replaced and the last atomic added; only in a run in which loads may come early.
-        self.replaced = np.zeros(0, f"u{size}")
+            self.wrote = zeros(self.writer.size, np.int32)
+        # What the last store or atomic replaced, where that is known, and what else it added; only in a run in which
+        # loads may come early.
+        self.replaced, self.known = np.zeros(0, f"u{size}"), np.zeros(0, bool)
         self.added: Array | None = None
         # The stores so far lie between these.
         self.low, self.high = elements, -1
@@ -189,6 +190,8 @@ class Shadow:
                     whole = added is None or added.dtype.kind != "f"
                     self.added = zeros(self.writer.size, np.int64 if whole else np.float64)
                 index.put(self.added, 0 if added is None else added)
+                if self.replaced.size:
+                    index.put(self.known, False)
         if not atomic.all():
             index.put(self.atomic, True)
 
@@ -207,10 +210,19 @@ class Shadow:
 
     def _keep(self, data: Array, index: Lanes, owners: Array, times: Array) -> None:
         """Notes what a store replaces: of several by one program at a time the first one does."""
+        old = bits(index.take(data))
+        if self.replaced.size:
+            again = (index.take(self.writer) == owners) & (index.take(self.wrote) == times)
+            old = np.where(again, index.take(self.replaced), old)
+        self.keep(index, old)
+
+    def keep(self, index: Lanes, old: Array) -> None:
+        """Notes what a store or atomic replaces, as bits."""
         if not self.replaced.size:
             self.replaced = zeros(self.writer.size, self.replaced.dtype)
-        again = (index.take(self.writer) == owners) & (index.take(self.wrote) == times)
-        index.put(self.replaced, np.where(again, index.take(self.replaced), bits(index.take(data))))
+            self.known = zeros(self.writer.size, bool)
+        index.put(self.replaced, old)
+        index.put(self.known, True)
 
     def before(
         self, places: Array, owners: Array, live: Array | None, values: Array, data: Array, element: str
@@ -229,12 +241,10 @@ class Shadow:
             return values, None
         values = values.copy()
         index, found = index[clash], values[clash]
-        atomic = np.zeros(index.size, bool) if self.atomic is None else self.atomic[index]
-        if self.replaced.size:
-            stored = decode(self.replaced[index].view(data.dtype), element)
-            found = np.where(atomic, found, stored)
         if self.added is not None:
-            found = np.where(atomic, found - self.added[index].astype(found.dtype), found)
+            found = found - self.added[index].astype(found.dtype)
+        if self.replaced.size:
+            found = np.where(self.known[index], decode(self.replaced[index].view(data.dtype), element), found)
         late = np.zeros(len(self.clocks.known), bool)
         late[owners[clash][bits(found) != bits(values[clash])] - 1] = True
         values[clash] = found
