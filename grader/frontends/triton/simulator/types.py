@@ -29,11 +29,15 @@ LARGE_BYTES = 16 << 20
 
 def zeros(elements: int, dtype: Any) -> Array:
     """A vector of zeros that takes memory where it is touched. NumPy has large ones in pages of 2 MiB: of an output of
-    which some tiles are stored nearly all would be cleared."""
+    which some tiles are stored nearly all would be cleared. Raises MemoryError."""
     size = elements * np.dtype(dtype).itemsize
     if size < LARGE_BYTES:
         return np.zeros(elements, dtype)
-    return np.frombuffer(mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), dtype)
+    try:
+        return np.frombuffer(mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), dtype)
+    except OSError as error:
+        # As NumPy says it: the call takes more memory than there is.
+        raise MemoryError(str(error)) from None
 
 
 class Unsupported(Exception):
