@@ -12,6 +12,8 @@ from hypothesis import settings
 
 # Tests run side by side, one on each core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# As in a fork server: where nothing is said, Triton 3.9 warns.
+os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
 
 from grader.engine.forkserver.handle import Zygote
 from grader.judge.lane import close_lane, lane_zygote

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from importlib import metadata
 from pathlib import Path
+
+from packaging.specifiers import SpecifierSet
 
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import LimitsTable, read_course
@@ -12,6 +16,17 @@ from grader.model.submission import find_submissions
 from grader.run.grading import grade
 
 FILES = {a.file: name for name, a in assignments().items()}
+
+
+def unfit(folder: Path) -> str:
+    """Why a folder is not for the Triton that is installed: of a line such as `# triton: <3.9, which removed …`; ""."""
+    installed = metadata.version("triton")
+    for file in sorted(folder.glob("*.py")):
+        text = file.read_bytes().decode("utf-8", "replace")
+        for versions, words in re.findall(r"^# triton: ([<>=\d.]+), (.+)$", text, re.MULTILINE):
+            if installed not in SpecifierSet(versions):
+                return f"it is for Triton {versions}, {words}; {installed} is installed"
+    return ""
 
 
 def results(folder: Path, limits: LimitsTable, device: str = "cpu", speed: bool = False) -> dict[str, AssignmentResult]:

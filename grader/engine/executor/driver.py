@@ -85,6 +85,8 @@ class Metadata(BaseModel):
     num_ctas: int = 1
     global_scratch_size: int = 0
     tensordesc_meta: list[TensorMap | None] | None = None
+    # A descriptor in parts also says whether it rounds to tf32, from Triton 3.9 on.
+    descriptors_round: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,12 +114,12 @@ def pack(values: Sequence[bytes]) -> Arguments:
 
 def values_of(
     arguments: Sequence[Argument], maps: Sequence[TensorMap | None] | None, addresses: Sequence[int],
-    encode: Callable[[int, Descriptor, TensorMap], bytes],
+    encode: Callable[[int, Descriptor, TensorMap], bytes], *, rounds: bool = False,
 ) -> list[bytes]:
     """The arguments of a launch as a kernel of Triton's takes them, without its scratch memory.
 
     `addresses` are those of the plan's buffers. A descriptor is a tensor map where the kernel was compiled for one, and
-    its parts where not; its shape and strides follow either way.
+    its parts where not, with whether it rounds where the kernel asks (`rounds`); its shape and strides follow.
     """
     values: list[bytes] = []
     left = list(maps or [])
@@ -138,6 +140,7 @@ def values_of(
                 values.append(_integer("u64", address))
                 values += [_integer("i64", size) for size in (*view.shape, *view.strides)]
                 values.append(_integer("i1", argument.padding == "nan"))
+                values += [_integer("i1", 0)] * rounds
             values += [_integer("i32", size) for size in view.shape]
             values += [_integer("i64", stride) for stride in view.strides]
     return values
@@ -215,7 +218,8 @@ class Loaded:
         Raises DriverError where the plan's arguments are not those that the machine code takes.
         """
         driver = self._driver
-        values = values_of(launch.arguments, self.metadata.tensordesc_meta, addresses, encode)
+        values = values_of(
+            launch.arguments, self.metadata.tensordesc_meta, addresses, encode, rounds=self.metadata.descriptors_round)
         # The second is a profiler's.
         arguments = pack([*values, _integer("u64", scratch), _integer("u64", 0)])
         self._check(arguments, launch)

@@ -72,6 +72,8 @@ class Zygote:
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         # Existing threads do not survive a fork.
         environment |= {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "HOME": str(self._home)}
+        # As every version has had it: 3.9 warns where nothing is said, and later ones will not fuse.
+        environment["TRITON_DEFAULT_FP_FUSION"] = "1"
         if "executor" in roles:
             # Threads that outnumber the cores left wait for each other, for milliseconds.
             environment["PATH"] = os.environ.get("PATH", PATH)

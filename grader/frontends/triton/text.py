@@ -30,7 +30,7 @@ from grader.plan.plan import (
 
 DIALECTS = frozenset({"tt", "arith", "math", "scf", "cf", "ub"})
 # What Triton's front end makes of other dialects: tl.debug_barrier and tl.assume.
-OTHERS = frozenset({"gpu.barrier", "llvm.intr.assume"})
+OTHERS = frozenset({"gpu.barrier", "ttg.barrier", "llvm.intr.assume"})
 # The operations that are printed in the generic form, as a string.
 GENERIC = frozenset({"tt.reduce", "tt.scan", "tt.map_elementwise"})
 MOST_DEPTH = 128
@@ -78,7 +78,7 @@ def read_kernel(kernel: Kernel) -> tuple[Foreign, ...]:
     if reading.symbol != kernel.symbol:
         raise Malformed(f"the kernel's entry is {reading.symbol[:100]}, not {kernel.symbol[:100]}")
     expected = [word for entry in kernel.signature for word in _parameters(entry)]
-    if list(reading.parameters) != expected:
+    if [_as_before(word) for word in reading.parameters] != expected:
         raise Malformed(f"the entry of {kernel.symbol[:100]} takes other arguments than its signature says")
     return reading.foreign
 
@@ -210,6 +210,7 @@ _SCALARS = {
     "fp8e4nv": "f8E4M3FN", "fp8e5": "f8E5M2",
 }  # fmt: skip
 _DESCRIPTOR = re.compile(r"tensordesc<(\w+)\[([0-9]{1,7}(?:, ?[0-9]{1,7}){0,4})\]>", re.ASCII)
+_BLOCK = re.compile(r"!tt\.tensordesc<(\d[^<>]*)>", re.ASCII)
 POINTEE_BYTES: dict[str, int] = {
     name: 1 if name in ("i1", "u1", "fp8e4nv", "fp8e5") else int(re.sub(r"\D", "", name)) // 8 for name in _SCALARS}
 
@@ -223,6 +224,12 @@ def descriptor(entry: str) -> tuple[str, list[int]] | None:
     """Element type and block of `tensordesc<fp16[128, 64]>`; None for what is no descriptor."""
     match = _DESCRIPTOR.fullmatch(entry)
     return (match[1], [int(size) for size in match[2].split(",")]) if match else None
+
+
+def _as_before(word: str) -> str:
+    """A type as Triton up to 3.8 writes it: 3.9 has `!tt.tensordesc<64x32xf16>` for `!tt.tensordesc<tensor<64x32xf16>>`,
+    and `!tt.ptr<f16,"constant">` for a pointer that nothing is stored through."""
+    return _BLOCK.sub(r"!tt.tensordesc<tensor<\1>>", word).replace(',"constant">', ">")
 
 
 def _parameters(entry: Name) -> list[str]:

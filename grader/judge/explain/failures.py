@@ -92,6 +92,9 @@ PHRASES = (
     (r"Inconsistent return types",
      "A function that a kernel calls returns one type and shape, whatever it decides: make all values alike, or "
      "choose with tl.where."),
+    (r"Block pointers have been removed",
+     "Triton has no block pointers from 3.9 on: make a descriptor with tl.make_tensor_descriptor, or pointers of "
+     "tl.arange with a mask."),
     (r"must have equal ranks >= 2", "tl.dot multiplies blocks of two dimensions, (M, K) by (K, N)."),
     (r"Cannot access global variable (?P<name>\w+)",
      "A kernel does not see {name}: pass it as a tl.constexpr parameter, or define it as tl.constexpr(...)."),

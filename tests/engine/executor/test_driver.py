@@ -12,6 +12,8 @@ from grader.engine.executor import driver
 from grader.plan.plan import Argument, Descriptor, Float, Integer, Pointer
 from tests.engine.executor import kernels
 
+pytestmark = pytest.mark.newest
+
 TENSOR_MAP = b"m" * driver.MAP_BYTES
 
 
@@ -48,11 +50,12 @@ def test_a_launch_gives_what_the_machine_code_takes(
     assert [len(value) for value in values] + [8, 8] == taken
 
 
-def test_a_descriptor_that_was_compiled_to_pointers_is_given_in_parts() -> None:
+@pytest.mark.parametrize("rounds", [False, True])
+def test_a_descriptor_that_was_compiled_to_pointers_is_given_in_parts(rounds: bool) -> None:
     descriptor = Descriptor(view=kernels.whole(0, 3, 16), block=[1, 16], padding="nan")
-    values = driver.values_of([descriptor], None, [4096], encode)
+    values = driver.values_of([descriptor], None, [4096], encode, rounds=rounds)
     assert values == [
-        struct.pack("<Q", 4096), *(struct.pack("<q", number) for number in (3, 16, 16, 1)), b"\1",
+        struct.pack("<Q", 4096), *(struct.pack("<q", number) for number in (3, 16, 16, 1)), b"\1", *[b"\0"] * rounds,
         *(struct.pack("<i", number) for number in (3, 16)), *(struct.pack("<q", number) for number in (16, 1))]
 
 

@@ -11,6 +11,8 @@ from grader.frontends.triton.text import read_kernel, read_text
 from grader.plan.plan import Kernel, Malformed
 from tests.frontends.triton import kernels
 
+pytestmark = pytest.mark.newest
+
 COPY = kernels.copy()
 TILE = kernels.tile()
 ODD = kernels.odd()

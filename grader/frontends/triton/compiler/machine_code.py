@@ -15,6 +15,7 @@ from triton._C.libtriton import ir, nvidia, passes
 from triton.backends.compiler import GPUTarget, Language
 from triton.backends.nvidia.compiler import get_ptx_version_from_options, get_ptxas, sm_arch_from_capability
 from triton.compiler.compiler import make_backend
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 from grader.frontends.triton.options import options_of
 from grader.plan import children
@@ -86,7 +87,11 @@ class Stages:
         version = get_ptx_version_from_options(self.options, self._capability)
         manager = ir.pass_manager(self._module.context)
         passes.ttgpuir.add_combine_tensor_select_and_if(manager)
-        passes.ttgpuir.add_allocate_warp_groups(manager)
+        try:
+            passes.ttgpuir.add_allocate_warp_groups(manager)
+        except TypeError:
+            # Triton 3.9 asks whether a sanitizer of concurrency follows.
+            passes.ttgpuir.add_allocate_warp_groups(manager, False)
         passes.convert.add_scf_to_cf(manager)
         passes.gluon.add_inliner(manager)
         nvidia.passes.ttgpuir.add_allocate_shared_memory_nv(manager, self._capability, version)
@@ -100,7 +105,8 @@ def to_ptx(kernel: Kernel, capability: int) -> tuple[str, dict[str, Any]]:
     ptx, options = stages.run("ttir", "ttgir", "llir", "ptx"), stages.options
     kept = {name: stages.metadata[name] for name in _METADATA}
     return ptx, {**kept, "num_ctas": options.num_ctas, "launch_cooperative_grid": options.launch_cooperative_grid,
-                 "launch_pdl": options.launch_pdl}
+                 "launch_pdl": options.launch_pdl,
+             "descriptors_round": hasattr(TensorDescriptor, "round_f32_to_tf32")}
 
 
 def _context(backend: Any) -> Any:

@@ -181,6 +181,8 @@ class Compiled(CompiledKernel):  # type: ignore[misc]
         self.name = kernel.symbol
         self.hash = ""
         self.module = self
+        # No driver has loaded it, so that Triton must not unload it.
+        self._module_pid: int | None = None
         self.function = 1
         self.n_max_threads = 1024
         self.metadata_group: dict[str, str] = {}
@@ -321,6 +323,8 @@ def _argument(session: Session, index: int, kind: str, value: Any) -> Argument:
         memory, offset = _pointed(session, index, value)
         return Pointer(buffer=session.number(memory), offset=offset)
     if kind.startswith("tensordesc"):
+        if getattr(value, "round_f32_to_tf32", False):
+            raise UnsupportedError("a descriptor that rounds to tf32")
         memory, offset = _pointed(session, index, value.base)
         dtype = dtype_name(value.base.dtype)
         view = View(

@@ -94,7 +94,7 @@ BINARY: dict[str, Pure] = {
     "arith.minsi": np.minimum, "arith.maxsi": np.maximum,
     "arith.minui": _unsigned(np.minimum), "arith.maxui": _unsigned(np.maximum),
     "arith.addf": np.add, "arith.subf": np.subtract, "arith.mulf": np.multiply, "arith.divf": np.divide,
-    "arith.remf": np.fmod, "tt.precise_divf": np.divide, "tt.mulhiui": _high_product,
+    "arith.remf": np.fmod, "tt.precise_divf": np.divide, "tt.approx_divf": np.divide, "tt.mulhiui": _high_product,
     # The maximum of NaN and a number is NaN with `maximumf`, and the number with `maxnumf`.
     "arith.maximumf": np.maximum, "arith.minimumf": np.minimum,
     "arith.maxnumf": np.fmax, "arith.minnumf": np.fmin,

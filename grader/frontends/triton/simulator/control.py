@@ -317,21 +317,27 @@ def _barrier(machine: Machine, *_: Any) -> None:
     machine.barriers += 1
 
 
+def _wait(machine: Machine, *_: Any) -> None:
+    """Launches run one after another here: that one waits for the launch before is only noted."""
+    machine.earlier = None
+
+
+def _launch_dependents(machine: Machine, *_: Any) -> None:
+    machine.ahead = True
+
+
 _DEPENDENT = re.compile(r"^griddepcontrol\.(wait|launch_dependents);(?: // dummy \$0)?$")
 
 
 def _assembly(op: Op) -> Callable[..., Any]:
-    """Launches run one after another here, so that waiting for one is only noted; all other assembly needs a GPU."""
+    """What waits for a launch, or lets one begin, as Triton up to 3.8 writes it; all other assembly needs a GPU."""
     found = _DEPENDENT.match(op.strings[0]) if op.strings else None
     if found is None:
         raise Unsupported(INLINE_ASSEMBLY)
     value = np.zeros((1,) * (len(op.types[0].shape) + 1), KEPT[op.types[0].element])
 
     def depend(machine: Machine, *_: Any) -> Array:
-        if found[1] == "wait":
-            machine.earlier = None
-        else:
-            machine.ahead = True
+        _wait(machine) if found[1] == "wait" else _launch_dependents(machine)
         return value
 
     return depend
@@ -345,5 +351,6 @@ RUNS: dict[str, Callable[..., Any]] = {
     "tt.make_tensor_ptr": make_block, "tt.make_tensor_descriptor": make_block, "tt.advance": advance,
     "tt.descriptor_load": load_block, "tt.descriptor_store": store_block, "tt.descriptor_reduce": reduce_block,
     "gpu.barrier": _barrier, "ttg.barrier": _barrier, "llvm.intr.assume": _assume,
+    "tt.grid_dependency_wait": _wait, "tt.grid_dependency_launch_dependents": _launch_dependents,
 }  # fmt: skip
 MADE: dict[str, Callable[[Op], Callable[..., Any]]] = {"tt.elementwise_inline_asm": _assembly}

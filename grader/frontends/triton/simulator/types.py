@@ -77,6 +77,7 @@ STORED: dict[str, np.dtype[Any]] = {
     **KEPT, "bf16": np.dtype(np.uint16), "f8E4M3FN": np.dtype(np.uint8), "f8E5M2": np.dtype(np.uint8)}
 UNSIGNED = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)} | {np.dtype(bool): np.dtype(bool)}
 
+_SPACE = re.compile(r', (?:1|"(?:constant)?")$')
 _TENSOR = re.compile(r"^((?:\d{1,8}x)*)(.+)$")
 _SIGNED = re.compile(r"^(tensor<(?:\d{1,8}x)+)([su])(i(?:8|16|32|64))>$")
 
@@ -98,7 +99,8 @@ def read_type(text: str) -> Type:
             raise Unsupported(f"type {text[:80]}")
         return Type(shape, inner.element, inner.to)
     if text.startswith("!tt.ptr<") and text.endswith(">"):
-        inner = read_type(text[len("!tt.ptr<") : -1].removesuffix(", 1"))
+        # `!tt.ptr<f32, "constant">`, whose string is taken out of an operation's text.
+        inner = read_type(_SPACE.sub("", text[len("!tt.ptr<") : -1]))
         return Type((), "block" if inner.shape else "ptr", inner)
     if text.startswith("!tt.tensordesc<") and text.endswith(">"):
         return read_descriptor(text[len("!tt.tensordesc<") : -1])
@@ -108,7 +110,8 @@ def read_type(text: str) -> Type:
 
 
 def read_descriptor(text: str) -> Type:
-    """The type of a descriptor of such blocks: `tensor<16x16xui8>`."""
+    """The type of a descriptor of such blocks: `tensor<16x16xui8>`, as Triton 3.9 writes it `16x16xui8`."""
+    text = f"tensor<{text}>" if text[:1].isdigit() else text
     found = _SIGNED.match(text)
     if found is None:
         return Type((), "descriptor", read_type(text))

@@ -17,6 +17,8 @@ from grader.plan.plan import Kernel
 from tests.frontends.triton import kernels
 from tests.frontends.triton.kernels import TARGET, lower, source_of
 
+pytestmark = pytest.mark.newest
+
 SIZES = {"M": "i32", "N": "i32", "K": "i32"}
 PRODUCT = {"a_ptr": "*fp16", "b_ptr": "*fp16", "out_ptr": "*fp16", **SIZES}
 TILES = {"x_desc": "tensordesc<fp16[64, 64]>", "out_desc": "tensordesc<fp16[64, 64]>"}

@@ -1,4 +1,5 @@
 # Block pointers advanced along K.
+# triton: <3.9, which removed block pointers
 import triton
 import triton.language as tl
 

@@ -1,4 +1,5 @@
 # A block pointer reads the transposed view of x, so no tl.trans is needed.
+# triton: <3.9, which removed block pointers
 import triton
 import triton.language as tl
 
