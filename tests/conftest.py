@@ -1,11 +1,16 @@
-"""What tests share: one zygote for the whole run, lanes at each isolation, and a table of what was graded at which."""
+"""What tests share: one zygote for the whole run, lanes at each isolation, and a table of what was graded at which.
+
+Whoever needs none of these waits for no import of torch: tests/test_light.py.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -15,10 +20,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # As in a fork server: where nothing is said, Triton 3.9 warns.
 os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
 
-from grader.engine.forkserver.handle import Zygote
-from grader.judge.lane import close_lane, lane_zygote
-from tests import hostile_lane
-from tests.hostile_lane import TABLE, Lane
+if TYPE_CHECKING:
+    from grader.engine.forkserver.handle import Zygote
+    from tests.hostile_lane import Lane
 
 # The same examples every time: no test fails by luck.
 settings.register_profile("same", derandomize=True, database=None, deadline=None)
@@ -30,18 +34,26 @@ COLUMNS = ("honest", "full points", "flagged", "hostile", "with points")
 @pytest.fixture(scope="session", autouse=True)
 def _lane_of_this_process() -> Iterator[None]:
     yield
-    close_lane()
+    # Who has not imported it has opened none.
+    if "grader.judge.lane" in sys.modules:
+        from grader.judge.lane import close_lane
+
+        close_lane()
 
 
 @pytest.fixture
 def zygote() -> Zygote:
     """That of this process's lane; a test before may have closed the lane."""
+    from grader.judge.lane import lane_zygote
+
     return lane_zygote()
 
 
 @pytest.fixture(scope="module")
 def lane(request: pytest.FixtureRequest) -> Iterator[Lane]:
     """One lane for all submissions at an isolation (`hostile_lane.at`): what one does to it, the next one meets."""
+    from tests import hostile_lane
+
     measured = hostile_lane.at(request.param)
     if measured is None:
         pytest.skip(f"this machine, or this user, has no isolation of its own that is {request.param!r}")
@@ -51,11 +63,14 @@ def lane(request: pytest.FixtureRequest) -> Iterator[Lane]:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     counts: dict[tuple[str, ...], Counter[str]] = {}
-    for outcome in ("passed", "failed", "xfailed"):
-        for report in terminalreporter.getreports(outcome):
-            for name, value in report.user_properties:
-                if name == TABLE and report.when == "call":
-                    _count(counts, json.loads(str(value)))
+    told = [pair for outcome in ("passed", "failed", "xfailed") for report in terminalreporter.getreports(outcome)
+            if report.when == "call" for pair in report.user_properties]
+    if told:
+        from tests.hostile_lane import TABLE
+
+        for name, value in told:
+            if name == TABLE:
+                _count(counts, json.loads(str(value)))
     if not counts:
         return
     lines: list[tuple[str, ...]] = [("user", "isolation", "layers", *COLUMNS)]

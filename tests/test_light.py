@@ -1,0 +1,27 @@
+"""Tests that need no torch do not wait for its import, which takes seconds."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from grader.model.catalogue import ROOT
+
+# As pytest is run on one file, and then: which heavy packages it has imported.
+RUN = """
+import sys
+import pytest
+code = pytest.main(["-q", "-p", "no:cacheprovider", *sys.argv[1:]])
+print("imported:", *sorted({"torch", "triton", "matplotlib", "distributed"} & set(sys.modules)))
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize("file", ["tests/report/test_wording.py", "tests/records/test_standing.py",
+                                  "tests/intake/test_people.py", "tests/model/test_scoring.py"])
+def test_a_file_of_tests_imports_what_it_needs(file: str) -> None:
+    done = subprocess.run([sys.executable, "-c", RUN, file], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done
+    assert done.stdout.splitlines()[-1] == "imported:", done.stdout
