@@ -116,13 +116,15 @@ class Reap(Message):
 
 
 class Ready(Message):
-    """The zygote has imported what workers need. Descriptor: its pidfd, since its number depends on who looks."""
+    """The zygote has imported what workers need, or says in `trouble` what came of trying, and ends. Descriptor: its
+    pidfd, since its number depends on who looks."""
 
     op: Literal["ready"] = "ready"
     python: str
     torch: str
     triton: str
     numpy: str
+    trouble: str = ""
 
 
 class Spawned(Message):

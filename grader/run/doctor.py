@@ -10,8 +10,10 @@ import subprocess
 import time
 from dataclasses import dataclass
 
+from packaging.requirements import Requirement
+
 from grader.engine.forkserver import isolation
-from grader.engine.forkserver.handle import InfrastructureError
+from grader.engine.forkserver.handle import InfrastructureError, declared
 
 PACKAGES = (
     "torch", "triton", "numpy", "pytest", "pytest-timeout", "pydantic", "jinja2", "typer", "rich", "matplotlib",
@@ -45,9 +47,16 @@ def _packages() -> list[Finding]:
     found = []
     for name in PACKAGES:
         try:
-            found.append(Finding(name, importlib.metadata.version(name)))
+            version = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             found.append(Finding(name, "not installed", False, True, "make setup"))
+            continue
+        expected = Requirement(declared(name))
+        if expected.specifier.contains(version, prereleases=True):
+            found.append(Finding(name, version))
+        else:
+            found.append(Finding(name, f"{version}: {expected} expected, with which the grader was tried", False,
+                                 remedy="make setup"))
     return found
 
 

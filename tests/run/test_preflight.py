@@ -16,8 +16,10 @@ from typing import NoReturn
 
 import pytest
 
+from grader.engine.forkserver.handle import InfrastructureError, Zygote
 from grader.model.catalogue import ROOT, assignments
 from grader.model.submission import Submission
+from grader.plan import wire
 from grader.run import preflight
 from grader.run.preflight import PlanError
 from tests.command import hand_in, kernelmark
@@ -137,6 +139,26 @@ BROKEN: dict[str, tuple[Change, tuple[str, ...]]] = {
         lambda root: (root / "assignments/silu/baseline.py").unlink(), ("silu/baseline.py: file expected",)),
 }
 
+# Stands before Triton on the path, is Triton, and lacks something of it.
+OTHER_TRITON = """
+import sys
+from pathlib import Path
+here = str(Path(__file__).resolve().parents[1])
+kept, sys.path[:] = sys.path[:], [entry for entry in sys.path if entry != here]
+del sys.modules["triton"]
+import triton
+{change}
+sys.path[:] = kept
+"""
+
+
+def other_triton(root: Path, change: str) -> None:
+    (root / "triton").mkdir(parents=True)
+    (root / "triton" / "__init__.py").write_text(OTHER_TRITON.format(change=change))
+
+
+NO_GLUON = "from triton.runtime.jit import JITCallable; del JITCallable.is_gluon"
+
 # Those are told to whoever types the command, each at a stage of its own.
 TOLD: dict[str, tuple[Change, tuple[str, ...]]] = {
     **{what: BROKEN[what] for what in ("a style sheet is missing", "an assignment whose oracle fails")},
@@ -184,3 +206,50 @@ def test_what_is_broken_is_told_before_anyone_is_graded(
     assert done.stderr.startswith("kernelmark: ") and len(done.stderr.splitlines()) == 1, done.stderr
     assert [word for word in ("expected", *words) if word not in done.stderr] == [], done.stderr
     assert done.stdout == "" and not list(tmp_path.glob("out/[!.]*"))
+
+
+def test_a_triton_that_has_changed_is_told_before_anyone_is_graded(tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "alice")
+    environment = {"COLUMNS": "500", "PYTHONPATH": copied(tmp_path / "copy", lambda root: other_triton(root, NO_GLUON))}
+    # Where pytest keeps it, no worker of another user's reads it.
+    graded = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu", "--allow-degraded",
+                        cwd=tmp_path, environment=environment)
+    looked = kernelmark("doctor", cwd=tmp_path, environment=environment)
+    assert (graded.returncode, looked.returncode) == (2, 3), (graded, looked)
+    assert graded.stdout == "" and not list(tmp_path.glob("out/[!.]*"))
+    (said,) = graded.stderr.splitlines()
+    (line,) = [line for line in looked.stdout.splitlines() if line.split()[:2] == ["FAIL", "grading"]]
+    for text in (said, line):
+        assert f"triton {metadata.version('triton')}: not as the grader knows" in text and "is_gluon" in text, text
+        assert "triton>=3.6,<" in text, text
+
+
+# What has gone, and who misses it: names, an argument, what a launch is given, a pass of the compiler.
+MISSED = {
+    "a module": ("from triton import runtime\ndel runtime._allocation\n"
+                 "sys.modules['triton.runtime._allocation'] = None", "import of triton.runtime._allocation"),
+    "an argument": ("from triton.compiler import ASTSource; ASTSource.make_ir = lambda self, options, context: None",
+                    "takes 3 positional arguments but 6 were given"),
+    "a launch": ("from triton.runtime.jit import JITFunction\n"
+                 "JITFunction.run = lambda self, *args, grid, warmup, **kwargs: self.launched(args)", "launched"),
+    "a text": ("from triton.compiler import ASTSource\nmade = ASTSource.make_ir\n"
+               "class Module:\n    def __init__(self, made): self.made = made\n"
+               "    def __getattr__(self, name): return getattr(self.made, name)\n"
+               "    def __str__(self): return str(self.made).replace('tt.load', 'ttx.load')\n"
+               "ASTSource.make_ir = lambda *args: Module(made(*args))", "ttx.load is none of Triton's language"),
+    "a pass": ("from triton._C.libtriton import passes; del passes.convert.add_scf_to_cf", "add_scf_to_cf"),
+}
+
+
+@pytest.mark.parametrize(("change", "words"), MISSED.values(), ids=MISSED)
+def test_a_fork_server_says_what_it_misses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, words: str
+) -> None:
+    other_triton(tmp_path, change)
+    monkeypatch.syspath_prepend(tmp_path)
+    zygote = Zygote(("triton/planner", "triton/simulator", "triton/compiler"), layers=wire.Layers())
+    with pytest.raises(InfrastructureError) as caught:
+        _ = zygote.versions
+    said = str(caught.value)
+    assert words in said and "\n" not in said and f"triton {metadata.version('triton')}: not as" in said, said
+    assert not zygote.alive

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import socket
@@ -14,6 +15,7 @@ import threading
 import time
 from collections.abc import Sequence
 from functools import cached_property
+from importlib import metadata
 from pathlib import Path
 
 from grader.engine.confine import bubblewrap, processes, surroundings
@@ -119,6 +121,11 @@ class Zygote:
             raise self._lost("the zygote did not start", error) from None
         assert isinstance(ready, wire.Ready)
         self.pid = _pid_of(came.pop())
+        if ready.trouble:
+            self.close()
+            raise InfrastructureError(
+                f"torch {ready.torch}, triton {ready.triton}: not as the grader knows them: {ready.trouble}; "
+                f"{' and '.join(map(declared, ('torch', 'triton')))} expected")
         return ready
 
     def spawn(self, limits: wire.Limits, role: wire.Role) -> Worker:
@@ -221,6 +228,15 @@ class Zygote:
             said = (self._home / "zygote.log").read_text(errors="replace")[-2000:].strip()
         self.close()
         return InfrastructureError(f"{what}: {error}\n{said}".strip())
+
+
+def declared(name: str) -> str:
+    """The versions of a package that kernelmark is for: `triton>=3.6,<3.10`."""
+    for one in metadata.requires("kernelmark") or ():
+        found = re.fullmatch(rf"{re.escape(name)}\b([^;\[]*)", one)
+        if found:
+            return f"{name}{','.join(sorted(found[1].replace(' ', '').split(','), reverse=True))}"
+    return name
 
 
 class Worker:

@@ -20,6 +20,7 @@ import sys
 import time
 import traceback
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
@@ -61,14 +62,25 @@ def main(settings: wire.Settings) -> None:
     os.environ.pop("PWD", None)
     channel = frames.Channel(socket.socket(fileno=settings.control))
     gc.disable()
-    torch, triton, numpy = _import(settings) if settings.roles else ("", "", "")
+    torch = triton = numpy = trouble = ""
+    try:
+        if settings.roles:
+            torch, triton, numpy = _import(settings)
+    except Exception as error:
+        # To the log, beside the line that the judge tells.
+        traceback.print_exc()
+        torch, triton, numpy = map(_installed, ("torch", "triton", "numpy"))
+        trouble = " ".join(f"{type(error).__name__}: {error}".split())
     gc.enable()
     gc.collect()
     # Collections in a worker then leave the imported modules' pages shared, and are rare: none lives long.
     gc.freeze()
     gc.set_threshold(MOST_UNCOLLECTED)
-    ready = wire.Ready(seq=0, python=platform.python_version(), torch=torch, triton=triton, numpy=numpy)
+    ready = wire.Ready(
+        seq=0, python=platform.python_version(), torch=torch, triton=triton, numpy=numpy, trouble=trouble)
     _send_with_pidfd(channel, ready, os.getpid())
+    if trouble:
+        os._exit(1)
     if settings.roles:
         _use_large_pages()
     worker: _Forked | None = None
@@ -113,6 +125,13 @@ def _import(settings: wire.Settings) -> tuple[str, str, str]:
     standard = (sys.base_prefix, sys.prefix)
     sys.path[:] = [entry for entry in sys.path if entry in packages or entry.startswith(standard)]
     return torch.__version__, triton.__version__, numpy.__version__
+
+
+def _installed(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
 
 
 def _use_large_pages() -> None:

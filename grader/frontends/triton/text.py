@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import metadata
 from itertools import accumulate
 
 from grader.frontends import Foreign
@@ -154,9 +155,24 @@ def _check_word(word: str, following: str) -> None:
     # `!name<` and `#name<` are another spelling of a dialect's own types and attributes.
     if dot or (bare != word and following == "<"):
         if dialect not in DIALECTS and bare not in OTHERS:
-            raise Malformed(f"{word[:100]} is none of Triton's language")
+            raise _foreign(word)
     elif bare in ("unrealized_conversion_cast", "dense_resource"):
-        raise Malformed(f"{word[:100]} is none of Triton's language")
+        raise _foreign(word)
+
+
+def _foreign(word: str) -> Malformed:
+    # A version that is newer than the grader may have words of its own.
+    return Malformed(f"{word[:100]} is none of Triton's language ({installed()} is installed)")
+
+
+@cache
+def installed() -> str:
+    """The version of Triton that is installed."""
+    try:
+        return metadata.version("triton")
+    except metadata.PackageNotFoundError:
+        # A build of another name.
+        return "of an unknown version"
 
 
 def _check_attribute(name: str, tokens: list[tuple[str, str]], at: int, foreign: dict[Foreign, None]) -> None:
@@ -227,8 +243,8 @@ def descriptor(entry: str) -> tuple[str, list[int]] | None:
 
 
 def _as_before(word: str) -> str:
-    """A type as Triton up to 3.8 writes it: 3.9 has `!tt.tensordesc<64x32xf16>` for `!tt.tensordesc<tensor<64x32xf16>>`,
-    and `!tt.ptr<f16,"constant">` for a pointer that nothing is stored through."""
+    """A type as Triton 3.6 writes it: 3.9 has `!tt.tensordesc<64x32xf16>` for `!tt.tensordesc<tensor<64x32xf16>>`, and
+    `!tt.ptr<f16,"constant">` for a pointer that nothing is stored through."""
     return _BLOCK.sub(r"!tt.tensordesc<tensor<\1>>", word).replace(',"constant">', ">")
 
 

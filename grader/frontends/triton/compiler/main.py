@@ -71,9 +71,14 @@ class _TooMuchShared(Exception):
 
 
 def prepare() -> None:
-    """Compiles a small kernel up to the assembler, whose version Triton asks for once."""
-    to_ptx(Kernel(
-        language="triton", name="warm_up", symbol="warm_up", text=_WARM_UP, signature=["*fp32"]), 90)
+    """Compiles a small kernel up to the assembler, whose version Triton asks for once, and asks for all else that
+    kernels of submissions are asked for: what a version of Triton has in another way is found here."""
+    (text,) = canonical([_WARM_UP], 90)
+    kernel = Kernel(language="triton", name="warm_up", symbol="warm_up", text=text, signature=["*fp32"])
+    to_ptx(kernel, 90)
+    stages = Stages(kernel, 90)
+    stages.run("ttir", "ttgir")
+    stages.shared_memory()
 
 
 def serve(channel: frames.Channel) -> None:

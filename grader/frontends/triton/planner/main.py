@@ -17,7 +17,7 @@ import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, make_backend
 
-from grader.frontends.triton.planner import assemble, audit, driver, failures, handles, record, source
+from grader.frontends.triton.planner import assemble, audit, driver, failures, handles, record, rehearsal, source
 from grader.frontends.triton.planner.functions import FunctionMode
 from grader.frontends.triton.planner.launches import Lowering, lower, parse_once
 from grader.plan.frames import Channel, ChannelClosed
@@ -47,12 +47,19 @@ def _trivial(x_ptr, out_ptr, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped
 
 
 def prepare() -> None:
-    """Does once, in the process that planners are forked from, what the first lowering of a process costs."""
+    """Does once, in the process that planners are forked from, what the first lowering of a process costs, and sees
+    that a kernel can be planned. Raises RehearsalError."""
     os.environ.setdefault("MPLBACKEND", "Agg")
     target = GPUTarget("cuda", 90, 32)
     signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}
     parse_once()
     str(lower(ASTSource(_trivial, signature, {(3,): 64}), make_backend(target).parse_options({}), target))
+    rehearsal.rehearse(_rehearsing)
+
+
+def _rehearsing() -> tuple[rehearsal.Loading, rehearsal.Planning]:
+    planner = _Planner(rehearsal.LOAD)
+    return planner.load, planner.plan
 
 
 def serve(channel: Channel) -> None:

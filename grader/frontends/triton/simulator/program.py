@@ -13,6 +13,7 @@ from grader.frontends.triton.simulator.orders import settle
 from grader.frontends.triton.simulator.tensors import tensorwise
 from grader.frontends.triton.simulator.text import Block, Function, Op, callee, read_module, walk
 from grader.frontends.triton.simulator.types import Array, Unsupported
+from grader.frontends.triton.text import installed
 from grader.plan.plan import Kernel
 
 STORES = {"tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_store", "tt.descriptor_reduce"}
@@ -151,7 +152,7 @@ def _ready(op: Op, file: str) -> None:
         op.weight = 8
     op.ramps |= op.name in ENDS or op.name in ("scf.for", "scf.while", "tt.call")
     if op.pure is None and op.run is None and op.name not in ENDS:
-        raise Located(op.name[:200], _line(op, file))
+        raise Located(f"{op.name[:100]} of Triton {installed()}", _line(op, file))
 
 
 def _line(op: Op, file: str) -> int:

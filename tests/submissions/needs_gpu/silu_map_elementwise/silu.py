@@ -1,5 +1,5 @@
 # A function for each element, which the simulator does not know.
-# expect: cannot simulate `tt.map_elementwise` in line 17
+# expect: cannot simulate `tt.map_elementwise of Triton 3.
 # on a gpu: accepted; there it runs
 import triton
 import triton.language as tl
