@@ -19,9 +19,12 @@ SIDE_BY_SIDE := $(shell echo $$(($$(nproc) + 3)))
 # What `make test` needs beyond what `make grade` does.
 TEST_TOOLS := $(VENV)/.test-tools
 SETUP := $(VENV)/.setup
+# The newest triton and numpy that pyproject.toml declares, all else as in $(VENV).
+NEWEST := .venv-newest
+NEWEST_TOOLS := $(NEWEST)/.test-tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup grade sample student-kit test test-all lint types check doctor clean
+.PHONY: help setup grade sample student-kit test test-all test-newest lint types check doctor clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +51,12 @@ test: $(TEST_TOOLS) ## run the tests that need no GPU, at the strongest isolatio
 test-all: $(TEST_TOOLS) ## the same, and once more at every isolation and for a user without privileges
 	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal -m "not gpu"
 
+test-newest: $(NEWEST_TOOLS) ## those marked `newest`, with the newest triton and numpy, in .venv-newest
+	@$(NEWEST)/bin/python -c 'import numpy, torch, triton; \
+		print(f"triton {triton.__version__}, numpy {numpy.__version__}, torch {torch.__version__}")'
+	$(NEWEST)/bin/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal -m "newest and not gpu" \
+		tests/test_submissions.py tests/engine/executor tests/frontends
+
 lint: $(TEST_TOOLS) ## ruff, and who may import whom
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
@@ -60,8 +69,8 @@ check: lint types test ## lint, types and tests
 doctor: $(SETUP) ## say what this machine can do
 	$(BIN)/kernelmark doctor
 
-clean: ## remove .venv
-	rm -rf $(VENV)
+clean: ## remove .venv and .venv-newest
+	rm -rf $(VENV) $(NEWEST)
 
 $(SETUP): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "kernelmark: Python 3.11 or newer expected; try make PYTHON=/path/to/python3"; exit 2; }
@@ -75,4 +84,16 @@ $(SETUP): pyproject.toml constraints.txt
 
 $(TEST_TOOLS): $(SETUP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+# torch's CUDA wheels pin the triton that belongs to them: hence, after all the rest, triton without what it asks for.
+$(NEWEST_TOOLS): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "kernelmark: Python 3.11 or newer expected; try make PYTHON=/path/to/python3"; exit 2; }
+	@test -x $(NEWEST)/bin/python || { rm -rf $(NEWEST); "$(PYTHON)" -m venv $(NEWEST); }
+	@echo "setting up $(NEWEST) (minutes the first time)"
+	grep -v -e '^triton==' -e '^numpy==' constraints.txt > $(NEWEST)/constraints.txt
+	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(NEWEST)/constraints.txt \
+		--upgrade --editable '.[dev]'
+	declared=$$(sed -n 's/^    "\(triton[^"]*\)",$$/\1/p' pyproject.toml); \
+		$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --no-deps "$$declared"
 	@touch $@
