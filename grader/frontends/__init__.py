@@ -14,6 +14,7 @@ from functools import cache
 from importlib import import_module
 from typing import Literal
 
+from grader.frontends.phrases import Phrases
 from grader.plan.plan import Kernel, Launch, Malformed
 
 Trait = Literal["product", "transposition"]
@@ -33,18 +34,21 @@ class Foreign:
 class FrontEnd:
     """A language, as the judge sees it. Every function may be given hostile text.
 
-    `name` is the folder's. `read_kernel` tells what is foreign in a kernel, each once; `check_launch` whether a launch
-    fits its kernel: its options, and its arguments, which are as many as the signature has. Both raise Malformed for
-    what no planner of ours writes. `argument_names` are those of the entry, one for each argument of a launch.
-    `launch_options` are the language's words for fields of a `Launch`.
+    `name` is the folder's, `suffix` that of the files in this language, with its dot. `read_kernel` tells what is
+    foreign in a kernel, each once; `check_launch` whether a launch fits its kernel: its options, and its arguments,
+    which are as many as the signature has. Both raise Malformed for what no planner of ours writes. `argument_names`
+    are those of the entry, one for each argument of a launch. `launch_options` are the language's words for fields of a
+    `Launch`, `phrases` those for what the judge finds.
     """
 
     name: str
+    suffix: str
     read_kernel: Callable[[Kernel], tuple[Foreign, ...]]
     check_launch: Callable[[Launch, Kernel], None]
     argument_names: Callable[[Kernel], list[str]]
     launch_options: Mapping[Literal["cluster", "cooperative", "programmatic"], str]
     traits: Callable[[Kernel], frozenset[Trait]]
+    phrases: Phrases
 
 
 @cache
@@ -60,3 +64,19 @@ def of(kernel: Kernel) -> FrontEnd:
     if found is None:
         raise Malformed(f"a kernel in {kernel.language[:20]!a}, which no front end reads")
     return found
+
+
+def by_suffix(suffix: str) -> FrontEnd:
+    """The front end of files with this suffix. Raises ValueError for a suffix that none has."""
+    for front_end in front_ends().values():
+        if front_end.suffix == suffix:
+            return front_end
+    known = ", ".join(sorted(front_end.suffix for front_end in front_ends().values()))
+    raise ValueError(f"no front end reads files that end in {suffix!a}: use one of {known}")
+
+
+def only() -> FrontEnd:
+    """The front end, for those who know neither a file nor a kernel. Raises ValueError as soon as there are several:
+    then its callers have to say which."""
+    (front_end,) = front_ends().values()
+    return front_end

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from grader import frontends
 from grader.engine.forkserver.conversation import Lost
+from grader.frontends import FrontEnd
 from grader.judge.explain import explain_assembly
 from grader.judge.inputs import Draws
 from grader.judge.large import Look, look_at_large
@@ -64,12 +66,13 @@ class Target:
         return None
 
     def foreign(self, cases: Iterable[str]) -> list[Detail]:
-        """What kernels of these cases use beyond Triton's language, once for each kernel."""
-        found: dict[str, list[str]] = {}
+        """What kernels of these cases use beyond their language, once for each kernel."""
+        found: dict[tuple[str, FrontEnd], list[str]] = {}
         for name in cases:
             for kernel, one in foreign(self._plans[name]) if name in self._plans else ():
-                found.setdefault(kernel.name, []).append(one.text)
-        return [explain_assembly(kernel, list(dict.fromkeys(names))) for kernel, names in found.items()]
+                found.setdefault((kernel.name, frontends.of(kernel)), []).append(one.text)
+        return [explain_assembly(kernel, list(dict.fromkeys(names)), language)
+                for (kernel, language), names in found.items()]
 
     def code(self) -> dict[str, Binary]:
         """Machine code of the kernels that are timed, by their keys, after a look for `trouble` that found none."""

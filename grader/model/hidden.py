@@ -26,7 +26,7 @@ WORDS: dict[FailureKind, tuple[str, str]] = {
                    "Look at what can overflow, and at each division, for very large and very small numbers."),
     "input_changed": ("an input is changed", "Look at every store: only the output may be written."),
     "race": ("two programs write different values to one element", "Look at which program owns which elements."),
-    "undefined": ("the answer rests on what Triton leaves undefined",
+    "undefined": ("the answer rests on what is left undefined",
                   "Look at what relies on an order: of lanes, of programs, of elements that may be reordered."),
     "out_of_bounds": ("a load or store lies outside its tensor",
                       "Look at every mask: it must hold for rows and for columns, each with its own size."),

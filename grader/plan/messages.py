@@ -84,6 +84,10 @@ class PlanCall(Message):
     answers: Answers = Answers()
 
 
+Why = Literal["numbers", "benchmark", "process", "network", "module", "exception", "print"]
+"""Why a statement was left out: see `Skipped`."""
+
+
 class Skipped(Shaped):
     """A statement that was left out, and `text`: what it asked for or raised, or the module that is not there.
 
@@ -91,7 +95,7 @@ class Skipped(Shaped):
     """
 
     line: Line
-    why: Literal["numbers", "benchmark", "process", "network", "module", "exception", "print"]
+    why: Why
     text: Annotated[str, Field(max_length=200)] = ""
 
 

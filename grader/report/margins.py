@@ -59,7 +59,7 @@ def _advice(launch: LaunchFacts, each: AccessFacts, *, moves: bool, runs: bool) 
         return ""
     if moves and each.needed and each.moved >= WASTEFUL * each.needed:
         return (f"This moves {each.moved / each.needed:.2g} times what it needs, since memory comes in sectors of 32 "
-                "bytes: let the tl.arange of the last dimension run along neighbouring elements, and be long enough.")
+                "bytes: let the last dimension of the block run along neighbouring elements, and be long enough.")
     if runs and each.masked >= MOSTLY_MASKED * each.lanes:
         return (f"The mask switches off {percent(each.masked / each.lanes)} of its lanes: a block that fits the size "
                 "better leaves fewer idle.")
@@ -102,9 +102,10 @@ def _launch_advice(one: LaunchFacts, among: Inspection) -> str:
     if one.spills:
         return "What is spilled goes to memory and back: a smaller block, or more warps, takes fewer registers."
     if one.products and one.tensor_cores == "none":
-        return "Its tl.dot runs without tensor cores: they take fp16 or tf32, and tiles of 16 and more."
+        return "Its product of tiles runs without tensor cores: they take fp16 or tf32, and tiles of 16 and more."
     if one.products and one.tensor_cores == "mma" and among.target == "sm_90":
-        return "Its tl.dot runs on mma; wgmma, which is faster, takes tiles of 64 rows or more, and four warps or more."
+        return ("Its product of tiles runs on mma; wgmma, which is faster, takes tiles of 64 rows or more, and four "
+                "warps or more.")
     much = sum(each.moved for each in one.accesses) * one.scale >= max(MUCH, SHARE * among.figures.moved)
     if (much or one.cut) and prod(one.grid) < IDLE * among.multiprocessors:
         return f"The GPU has {among.multiprocessors} multiprocessors: with fewer programs some are idle."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from grader.frontends import FrontEnd, Trait
+from grader.frontends.triton.phrases import PHRASES
 from grader.frontends.triton.text import argument_names, check_launch, read_kernel
 from grader.plan.plan import Kernel
 
@@ -13,6 +14,7 @@ def _traits(kernel: Kernel) -> frozenset[Trait]:
 
 
 FRONT_END = FrontEnd(
-    name="triton", read_kernel=read_kernel, check_launch=check_launch, argument_names=argument_names, traits=_traits,
+    name="triton", suffix=".py", phrases=PHRASES, read_kernel=read_kernel, check_launch=check_launch,
+    argument_names=argument_names, traits=_traits,
     launch_options={
         "cluster": "num_ctas", "cooperative": "launch_cooperative_grid=True", "programmatic": "launch_pdl"})

@@ -13,8 +13,10 @@ from itertools import combinations_with_replacement
 from torch import Tensor
 
 from grader import frontends
+from grader.frontends.phrases import Phrases
 from grader.judge.explain.evidence import Finding, plural
 from grader.judge.explain.layout import Layout, layouts
+from grader.judge.explain.lines import phrases_of
 from grader.model.assignment import Assignment, Input
 from grader.plan.findings import Access
 from grader.plan.plan import Launch, Plan
@@ -24,7 +26,7 @@ ROUNDED_DOWN = "grid rounded down"
 
 @dataclass(frozen=True)
 class Seen:
-    """An access, and the tensor that it goes to."""
+    """An access, the tensor that it goes to, and the words of its kernel's language."""
 
     access: Access
     layout: Layout
@@ -32,6 +34,7 @@ class Seen:
     launch: int
     turned: bool
     summed: frozenset[str]
+    words: Phrases
 
     @property
     def where(self) -> str:
@@ -105,7 +108,9 @@ def seen_of(
     turning = {kernel.name for kernel in plan.kernels if "transposition" in frontends.of(kernel).traits(kernel)}
     inputs = {name for p in assignment.parameters if isinstance(p, Input) for name in p.size_names}
     summed = frozenset(inputs - set(assignment.output.shape))
-    return [Seen(one, known[one.buffer], sizes, launches[one.kernel, one.grid].line, one.kernel in turning, summed)
+    words = phrases_of(assignment)
+    return [Seen(one, known[one.buffer], sizes, launches[one.kernel, one.grid].line, one.kernel in turning, summed,
+                 words)
             for one in accesses if one.buffer in known and (one.kernel, one.grid) in launches and all(one.live)]
 
 
@@ -165,14 +170,15 @@ def _programs(one: Seen, by_rows: Container[int]) -> Finding | None:
         if len(tile) == 2 and moved == sum(apart * size for apart, size in tile):
             return one.finding(
                 f"{told} a tile in both directions at once: its rows and its columns both come from "
-                f"tl.program_id({axis}).", "Give each direction an axis of the grid of its own.", "program ids")
+                f"{one.words.names.program_ids[axis]}.",
+                "Give each direction an axis of the grid of its own.", "program ids")
         size = next((size for apart, size in tile if apart == moved), 0)
         by_row = axis in by_rows and len(access.tile) == 1
         if size and not by_row:
             unit = "row" if layout.is_matrix and moved == layout.columns else "element"
             return one.finding(
                 f"{told} {plural(1, unit)} of {layout.name}, where a tile has {size:,} of them.",
-                f"Multiply tl.program_id({axis}) by the block size, {size:,}.", "block size")
+                f"Multiply {one.words.names.program_ids[axis]} by the block size, {size:,}.", "block size")
         if by_row:
             return one.finding(
                 f"{told} {one.distance(moved)}, whose rows lie {layout.across} = {layout.columns:,} apart.",
@@ -180,8 +186,8 @@ def _programs(one: Seen, by_rows: Container[int]) -> Finding | None:
         covered = " x ".join(f"{size:,}" for _, size in tile) or "one"
         return one.finding(
             f"{told} {one.distance(moved)}, where a tile covers {covered}.",
-            f"What is tl.program_id({axis}) multiplied by? It is the size of a block in the direction that it counts.",
-            "program ids")
+            f"What is {one.words.names.program_ids[axis]} multiplied by? It is the size of a block in the direction "
+            "that it counts.", "program ids")
     return None
 
 
@@ -253,8 +259,7 @@ def _mask_of(one: Seen) -> str:
         if (access.live[across], access.live[down]) == (
             min(layout.rows, access.tile[across]), min(layout.columns, access.tile[down])
         ):
-            return ("In this mask rows and columns are exchanged: a tile that tl.trans has turned needs a mask that is "
-                    "turned, too." if one.turned else
+            return (one.words.sights.turned if one.turned else
                     "Mask and offsets disagree on which dimension of the tile counts rows: are the strides of "
                     f"{layout.name} exchanged? {layout.text}")
     if not layout.down or one.flat:
@@ -269,9 +274,10 @@ def same_elements(seen: Sequence[Seen]) -> Finding | None:
             if one.layout.is_output and one.access.access == "store" and moved == 0:
                 return one.finding(
                     f"All {one.access.grid[axis]:,} programs along axis {axis} of the grid store to the same elements "
-                    f"of {one.layout.name}: the offsets of {one.where} do not depend on tl.program_id({axis}).",
-                    "Each program has a block of its own: which tl.program_id times which block size do the offsets "
-                    "contain, and which axes has the grid?", "same elements")
+                    f"of {one.layout.name}: the offsets of {one.where} do not depend on "
+                    f"{one.words.names.program_ids[axis]}.",
+                    f"Each program has a block of its own: which {one.words.names.program_id} times which block size "
+                    "do the offsets contain, and which axes has the grid?", "same elements")
     return None
 
 
@@ -295,8 +301,8 @@ def uncovered(seen: Sequence[Seen], unwritten: Tensor) -> Finding | None:
             return one.finding(
                 f"the grid's axes are exchanged: {one.launched}, as many along the rows of {one.layout.name} as there "
                 f"are blocks along its columns, {across.needed:,}, and along the columns {down.needed:,}.",
-                "The grid's first size is that of tl.program_id(0), its second that of tl.program_id(1): grid and "
-                "kernel must agree which of them counts rows.", "grid axes exchanged")
+                "The grid's first size is that of {}, its second that of {}: grid and kernel must agree which of them "
+                "counts rows.".format(*one.words.names.program_ids[:2]), "grid axes exchanged")
     return _short(one, short[0])
 
 
@@ -353,14 +359,15 @@ def _short(one: Seen, part: Part) -> Finding:
     size = f"{part.name} = {part.size:,}" if part.name else f"{part.size:,}"
     of = f"{part.unit}s of {one.layout.name}"
     count = part.name or one.count
-    blocks = f"triton.cdiv({count}, {part.block:,})" if part.block > 1 else count
+    blocks = one.words.names.blocks.format(count=count, block=f"{part.block:,}") if part.block > 1 else count
     if part.axis is None:
         alone = math.prod(one.access.grid) == 1
         found = one.finding(
             f"{one.launched}; of the {size} {of} {one.where} covers the first {part.block:,} alone, one block.",
             f"Loop over the {part.unit}s in steps of the block, or launch {blocks} programs along them."
             if alone or len(one.access.tile) < 2 else
-            f"Which tl.program_id is to move it along the {part.unit}s? They take {blocks} programs.", "one block")
+            f"Which {one.words.names.program_id} is to move it along the {part.unit}s? They take {blocks} programs.",
+            "one block")
         # Where another case has more programs, they tell how far each of them goes.
         return replace(found, fits=("one program", "grid")) if alone else found
     found = one.finding(

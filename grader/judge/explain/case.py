@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 import torch
 from torch import Tensor
@@ -13,14 +14,13 @@ from grader.judge.explain.accesses import Seen, beyond_rows, misplaced, same_ele
 from grader.judge.explain.evidence import UNKNOWN, WEAK, Evidence, Finding, plural
 from grader.judge.explain.exchanged import PATTERN as EXCHANGED
 from grader.judge.explain.exchanged import exchanged
-from grader.judge.explain.lines import place
+from grader.judge.explain.lines import phrases_of, place
 from grader.judge.explain.mistakes import converted, known_mistakes
 from grader.judge.explain.nonfinite import not_finite
 from grader.judge.explain.regions import where
 from grader.judge.explain.resemblance import resemblance
 from grader.judge.explain.runs import beside, explain_findings
 from grader.judge.explain.silence import explain_copies, explain_unwritten, read_too_early
-from grader.judge.explain.undefined import WORDS
 from grader.model.assignment import Assignment, Case, Inputs, Mistake
 from grader.model.result import Detail, FailureKind
 from grader.plan import findings as seen
@@ -31,7 +31,7 @@ SECOND_CALL = (
     "The first call was right, and the second one, with new values in its inputs, is not: does the function keep "
     "something from one call to the next, such as a tensor, or an answer to inputs that look the same?"
 )
-UNCERTAIN = frozenset({"race", "masked lanes", *(f"undefined: {what}" for what in WORDS)})
+UNCERTAIN = frozenset({"race", "masked lanes", *(f"undefined: {what}" for what in get_args(seen.Undefinable))})
 """What is seen beside a wrong answer and may not be what makes it wrong."""
 # Looking for a pattern takes seconds beyond this many elements, and smaller cases show it as well.
 MOST_EXPLAINED = 1 << 22
@@ -48,6 +48,7 @@ def explain_case(
     `findings` and `accesses` are what was seen while `call` of the `plan` ran, the first (0) or the steady one (1);
     `source` is the student's file.
     """
+    words = phrases_of(assignment)
     lie = seen_of(assignment, case.sizes, plan, call, accesses) if plan is not None else []
     both = exchanged(assignment, source, plan, call, case.sizes, lie) if plan is not None else None
     decisive = explain_findings(assignment, source, findings, lie, both)
@@ -65,8 +66,7 @@ def explain_case(
             kind="input_changed", pattern="input changed", wrong=0, total=comparison.total, unwritten=0,
             message=f"{name} is right, but {_listed(inputs_changed)} changed during the call"
                     f"{f': {stored.where} writes to {stored.layout.name}' if stored else ''}.",
-            hint=f"Inputs must not be changed: store to {name} alone, and what else is needed to a tensor from "
-                 "torch.empty.",
+            hint=words.answers.keep_inputs.format(out=name),
             place=place(assignment, source, stored.access.line) if stored else None,
         )
     nothing = comparison.unwritten_count == comparison.total
@@ -74,12 +74,12 @@ def explain_case(
         unreached := explain_unwritten(assignment, source, plan, call)
     ) is not None:
         return _with_figures(unreached, comparison)
-    evidence = Evidence(comparison, inputs, case.sizes)
+    evidence = Evidence(comparison, inputs, case.sizes, words)
     kind = _kind(evidence)
     fitting = known_mistakes(assignment, inputs, evidence) if got.numel() <= MOST_EXPLAINED else []
     early = next((told for found in findings if isinstance(found, seen.Unwritten) and plan is not None
                   and (told := read_too_early(found, accesses, plan, call)) is not None), None)
-    known = early or beside(findings, assignment.output)
+    known = early or beside(findings, assignment.output, words)
     finding = both or _finding(evidence, kind, known, lie, fitting, name, plan, call)
     hint = finding.hint
     if inputs_changed and nothing:
@@ -149,14 +149,14 @@ def _likeness(evidence: Evidence, kind: FailureKind, name: str) -> Finding:
     """What the values look like, and where the wrong ones lie."""
     comparison = evidence.comparison
     if kind == "unwritten":
-        missing = where(comparison.unwritten, "never written") or Finding(
+        missing = where(comparison.unwritten, "never written", evidence.words) or Finding(
             "Elements here and there were never written.",
             "Look at the mask of the store and at the output's strides.", pattern=UNKNOWN)
         more = "" if evidence.count == 0 else "Elements that were written are wrong, too: see to those first."
         return replace(missing, look=f"{missing.look} {more}".strip())
     finite = bool(evidence.got.isfinite().all())
     like = converted(evidence) or (resemblance(evidence) if finite else not_finite(evidence))
-    place = where(comparison.wrong, "wrong")
+    place = where(comparison.wrong, "wrong", evidence.words)
     if like is not None:
         adds = place is not None and like.seen and finite and not like.whole
         return replace(like, seen=f"{place.seen} {like.seen}") if place is not None and adds else like

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from grader.frontends.phrases import Phrases
 from grader.judge.compare import Comparison
 from grader.model.assignment import Inputs
 
@@ -65,8 +66,9 @@ class Finding:
 class Evidence:
     """One wrong output, with the tests that candidates are held against."""
 
-    def __init__(self, comparison: Comparison, inputs: Inputs, sizes: Mapping[str, int]) -> None:
+    def __init__(self, comparison: Comparison, inputs: Inputs, sizes: Mapping[str, int], words: Phrases) -> None:
         self.comparison = comparison
+        self.words = words.answers
         self.sizes = sizes
         self.got = comparison.got.to(torch.float64)
         self.expected = comparison.expected

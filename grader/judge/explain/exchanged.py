@@ -34,8 +34,10 @@ def exchanged(assignment: Assignment, source: str, plan: Plan, call: int, sizes:
         if not isinstance(launch, Launch):
             continue
         kernel = plan.kernels[launch.kernel]
-        names = frontends.of(kernel).argument_names(kernel)
-        found = _tensors(plan, launch, names, tensors) or _sizes(source, launch, names, sizes)
+        language = frontends.of(kernel)
+        names = language.argument_names(kernel)
+        found = _tensors(plan, launch, names, tensors) or _sizes(
+            source, launch, language.phrases.names.launch_opens, names, sizes)
         if found is not None:
             first, given, second, other = found
             return Finding(
@@ -76,11 +78,12 @@ def _meant(name: str, tensors: Sequence[str]) -> str:
 
 
 def _sizes(
-    source: str, launch: Launch, names: Sequence[str], sizes: Mapping[str, int]
+    source: str, launch: Launch, opens: str, names: Sequence[str], sizes: Mapping[str, int]
 ) -> tuple[str, str, str, str] | None:
-    """As `_tensors`. A kernel may count in its own way: the launch must name them in the other order, too."""
+    """As `_tensors`; `opens` is what a launch's arguments follow. A kernel may count in its own way: the
+    launch must name them in the other order, too."""
     called = {name.lower(): name for name in sizes}
-    written = WORD.findall("\n".join(source.splitlines()[launch.line - 1:][:MOST_LINES]).partition("](")[2])
+    written = WORD.findall("\n".join(source.splitlines()[launch.line - 1:][:MOST_LINES]).partition(opens)[2])
     given = [(name, called[name.lower()], argument.value)
              for name, argument in zip(names, launch.arguments, strict=True)
              if isinstance(argument, Integer) and name.lower() in called and name in written]

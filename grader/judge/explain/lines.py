@@ -1,12 +1,21 @@
-"""Lines of a student's file, and names out of it, as sentences cite them."""
+"""Lines of a student's file, names out of it, and the words of its language, as sentences cite them."""
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
+from grader import frontends
+from grader.frontends.phrases import Phrases
 from grader.model.assignment import Assignment
 from grader.model.result import Place
 from grader.plan.findings import Program
 
 NAME_CHARACTERS = 80
+
+
+def phrases_of(assignment: Assignment) -> Phrases:
+    """The words of the language that the assignment's file is written in."""
+    return frontends.by_suffix(PurePath(assignment.file).suffix).phrases
 
 
 def line_text(source: str, line: int) -> str:

@@ -43,16 +43,13 @@ def _cause(evidence: Evidence) -> Finding:
     if nan and int(bad.sum()) == int(evidence.written.sum()):
         return Finding(
             f"{every} is NaN.",
-            "The output arrives full of NaN, and so does memory from torch.empty here: does the kernel read or add to "
-            "elements that nothing has written? If not, look for a division by zero, or for lanes beyond the end "
-            "that tl.load fills with anything when `other` is not given.",
+            evidence.words.all_nan,
         )
     if evidence.is_matrix and torch.equal(bad.any(dim=1), bad.all(dim=1)):
         rows = int(bad.all(dim=1).sum())
         return Finding(
             f"Whole rows are {what} ({rows:,} of {bad.shape[0]:,}), the others are finite.",
-            "A number computed once for each row is wrong there: a division by zero, a square root of a negative "
-            "number, an overflowing sum, or padding lanes loaded without other=0.0.",
+            evidence.words.rows_not_finite,
         )
     if not nan and evidence.comparison.got.dtype == torch.float16:
         return Finding(
@@ -65,11 +62,11 @@ def _cause(evidence: Evidence) -> Finding:
     if edge:
         return Finding(
             f"The output is {what} only at the end of the data.",
-            "Lanes beyond the end enter the answer: give tl.load both mask and other=0.0.",
+            evidence.words.edge_not_finite,
         )
     return Finding(
         f"Some elements are {what}.",
-        "Look for an overflowing exp, a division by zero, or lanes loaded beyond the end without mask and other=0.0.",
+        evidence.words.some_not_finite,
     )
 
 
@@ -88,7 +85,6 @@ def _product(evidence: Evidence, bad: Tensor) -> Finding | None:
                 return Finding(
                     "Sums on the way to these elements pass 65,504, the largest number of float16, though the results "
                     "do not: they become infinite, and inf - inf is NaN.",
-                    "Keep products and sums in float32: the accumulator tl.zeros(..., dtype=tl.float32), tl.dot "
-                    "without out_dtype=tl.float16, and one conversion at the store.",
+                    evidence.words.large_sums,
                 )
     return None

@@ -69,8 +69,7 @@ def _sources(e: Evidence) -> Iterator[tuple[Source, Callable[[], Finding]]]:
     if 1 < first_wrong <= e.got.numel() // 2:
         yield lambda p: p % first_wrong, lambda: Finding(
             f"The answer for the first {first_wrong:,} elements is repeated all through the output.",
-            "Every program loads the first block: the offsets of the load lack tl.program_id(0) * BLOCK"
-            + (" (or row * number of columns)." if e.is_matrix else "."),
+            e.words.first_block + (" (or row * number of columns)." if e.is_matrix else "."),
         )
     steps = {1: "one element"}
     if e.is_matrix:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from grader.judge.explain.lines import in_line, place, quoted
+from grader.frontends.phrases import Calls
+from grader.judge.explain.lines import in_line, phrases_of, place, quoted
 from grader.judge.rules import (
     BeyondBuffer,
     GridTooLarge,
@@ -17,18 +18,17 @@ from grader.model.assignment import Assignment
 from grader.model.result import Detail
 
 OWN = "a tensor of the submission's own"
-FIT = "Do the shape and strides of as_strided, or of a tensor descriptor, fit the tensor?"
 
 
 def explain_problem(assignment: Assignment, source: str, problem: Problem) -> Detail:
     """What is asked for, what there is, and what to do. `source` is the student's file."""
-    message, hint = _told(problem)
+    message, hint = _told(problem, phrases_of(assignment).calls)
     return Detail(
         kind="out_of_memory" if problem.failure == "memory_limit" else "exception", message=message, hint=hint,
         place=place(assignment, source, problem.line))
 
 
-def _told(problem: Problem) -> tuple[str, str]:
+def _told(problem: Problem, words: Calls) -> tuple[str, str]:
     line = in_line(problem.line)
     match problem:
         case GridTooLarge(kernel=kernel, axis=axis, programs=programs, most=most):
@@ -50,17 +50,16 @@ def _told(problem: Problem) -> tuple[str, str]:
                 "Allocate no more than the sizes of the inputs need.")
         case BeyondBuffer(given=given, beyond=beyond, kernel=kernel):
             taken = f", as the launch of {quoted(kernel)} takes it," if kernel else ""
-            return f"A view of {given or OWN}{line}{taken} ends {beyond:,} bytes after its memory.", FIT
+            return f"A view of {given or OWN}{line}{taken} ends {beyond:,} bytes after its memory.", words.beyond_buffer
         case HostMemory(kernel=kernel, given=given):
             return (
                 f"The launch of {quoted(kernel)}{line} takes {given or OWN}, which lies in host memory: kernels reach "
                 "the GPU's memory alone.",
-                "Copy what is needed to the GPU first, with .to(\"cuda\")." if given else
-                "Allocate it on the GPU: torch.empty(..., device=\"cuda\").")
+                words.host_given if given else words.host_own)
         case NothingToCopy():
             return (
                 f"The copy{line} takes a tensor that no kernel was launched on before.",
-                "Launch the kernel that writes it first. A CUDA graph launches nothing until it is replayed.")
+                words.nothing_to_copy)
         case NotOnTarget(kernel=kernel, option=option, target=target):
             return (
                 f"The launch of {quoted(kernel)}{line} sets {option}, which {target} does not have.",

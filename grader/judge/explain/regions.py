@@ -8,6 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from grader.frontends.phrases import Answers
 from grader.judge.explain.evidence import COVERAGE, WRITTEN, Finding
 
 FEWEST_IN_ORDER = 8
@@ -88,15 +89,14 @@ LOOK = {
 }
 
 
-def where(bad: Tensor, state: Bad) -> Finding | None:
+def where(bad: Tensor, state: Bad, words: Answers) -> Finding | None:
     """Where the bad elements lie; None if they form no region."""
     region = locate(bad, 1.0 if state == "never written" else COVERAGE)
     if region is None or (region.kind == "everything" and state == "wrong"):
         return None
     if region.kind == "everything":
         return Finding(
-            "Nothing was written to the output.",
-            "Does the tl.store go to the pointer of the output, with a mask that is true somewhere?", pattern=WRITTEN)
+            "Nothing was written to the output.", words.nothing_stored, pattern=WRITTEN)
     good = "written" if state == "never written" else "right"
     seen = _described(region, *_sides(bad), good, state)
     return Finding(seen, LOOK[state], pattern=WRITTEN if state == "never written" else "wrong region")

@@ -65,7 +65,7 @@ def _constant(e: Evidence) -> Finding | None:
         if bool((spread != spread[0]).any()):
             return Finding(
                 f"{e.subject} is {number(float(values[0]))}.",
-                "One number is stored everywhere: do the offsets of the load contain tl.arange and tl.program_id?",
+                e.words.one_number,
             )
     return None
 
@@ -230,8 +230,7 @@ def _rounded(e: Evidence) -> Finding | None:
     if e.comparison.got.dtype == torch.float16:
         return Finding(
             f"The values are nearly right, to about {_digits(relative)} digits, but less than float16 results allow.",
-            "Is the accumulator float16? Accumulate in float32 (tl.zeros(..., dtype=tl.float32)) and convert once, at "
-            "the end.",
+            e.words.rounded_sums,
         )
     return Finding(
         f"The values are right to only about {_digits(relative)} digits, where float32 gives 7.",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from grader.frontends.phrases import Phrases
 from grader.judge.explain.accesses import Seen, beyond_rows, misplaced
 from grader.judge.explain.evidence import Finding, plural
-from grader.judge.explain.lines import in_line, place, program, quoted, tensor_name
+from grader.judge.explain.lines import in_line, phrases_of, place, program, quoted, tensor_name
 from grader.judge.explain.undefined import failure, is_failure, undefined
 from grader.model.assignment import Assignment, Output
 from grader.model.result import Detail
@@ -14,15 +15,10 @@ from grader.plan import findings as seen
 
 ONE_TOO_FAR = "One element too far: does the mask say <= n where < n is meant, or is 1 added to the offsets?"
 
-# More than a block can hold (tl.TRITON_MAX_TENSOR_NUMEL): no partial block reaches so far past the end.
+# More than a block can hold: no partial block reaches so far past the end.
 LARGEST_BLOCK = 1 << 20
 
 ACCESS = {"load": "load", "store": "store", "atomic": "atomic operation", "granule": "descriptor's store"}
-
-GRANULE = (
-    "From Hopper on, a GPU writes 16 bytes at a time where a descriptor stores, even where the tensor ends within "
-    "them. Use a descriptor for tensors whose last dimension takes a multiple of 16 bytes, and tl.store with a mask "
-    "for the others.")
 
 
 def explain_findings(
@@ -36,26 +32,27 @@ def explain_findings(
     `source` is the student's file, `accesses` are where loads and stores lie; `exchanged` are arguments that stand in
     each other's place.
     """
+    words = phrases_of(assignment)
     outside = [found for found in findings if isinstance(found, seen.OutOfBounds)]
     for found in findings:
         if isinstance(found, seen.Assertion):
-            return _assertion(assignment, source, found)
+            return _assertion(assignment, source, found, words)
     if outside:
         overflow = next((one for one in findings if isinstance(one, seen.Overflow)), None)
-        return _out_of_bounds(assignment, source, outside[0], overflow, accesses, exchanged)
+        return _out_of_bounds(assignment, source, outside[0], overflow, accesses, exchanged, words)
     for found in findings:
         if isinstance(found, seen.Race) and found.certain:
-            told = race(found)
+            told = race(found, words)
             return Detail(
                 kind="race", message=told.seen, hint=told.look, pattern=told.pattern,
                 place=place(assignment, source, found.line))
     for found in findings:
-        if isinstance(found, seen.Undefined) and is_failure(found):
+        if isinstance(found, seen.Undefined) and is_failure(found, words):
             return failure(assignment, source, found)
     return None
 
 
-def beside(findings: Sequence[seen.Finding], output: Output) -> Finding | None:
+def beside(findings: Sequence[seen.Finding], output: Output, words: Phrases) -> Finding | None:
     """What was seen that explains a wrong answer; None if nothing does."""
     # A launch without programs leaves memory unwritten, which a later one reads; a race may be what an offset that
     # wrapped around comes to.
@@ -63,39 +60,36 @@ def beside(findings: Sequence[seen.Finding], output: Output) -> Finding | None:
         for found in findings:
             # Without a second run, what may come out otherwise explains nothing.
             if isinstance(found, kind) and not (isinstance(found, seen.Undefined) and not found.certain):
-                return _told(found, output)
+                return _told(found, output, words)
     return None
 
 
-def _told(found: seen.Finding, output: Output) -> Finding:
+def _told(found: seen.Finding, output: Output, words: Phrases) -> Finding:
     match found:
         case seen.EmptyGrid():
-            return empty_grid(found.line, found.grid)
+            return empty_grid(found.line, found.grid, words)
         case seen.Unwritten():
-            return _unwritten(found, output)
+            return _unwritten(found, output, words)
         case seen.Overflow():
-            return overflowed(found)
+            return overflowed(found, words)
         case seen.Race():
-            return race(found)
+            return race(found, words)
         case seen.MaskedUsed():
             return Finding(
-                f"The load of {quoted(found.tensor)}{in_line(found.line)} has a mask and no `other`, and the lanes "
-                "that the mask switches off take part in the answer.",
-                "Give tl.load the value that changes nothing: other=0.0 where sums are taken, other=-float('inf') "
-                "for a maximum.",
-                pattern="masked lanes")
+                words.sights.masked.format(tensor=quoted(found.tensor), line=in_line(found.line)),
+                words.sights.masked_look, pattern="masked lanes")
         case seen.Undefined():
-            return undefined(found)
+            return undefined(found, words)
         case _:
             raise AssertionError(found)
 
 
-def _assertion(assignment: Assignment, source: str, found: seen.Assertion) -> Detail:
+def _assertion(assignment: Assignment, source: str, found: seen.Assertion, words: Phrases) -> Detail:
     said = " ".join(found.message.split())
+    fails = words.sights.assertion.format(line=in_line(found.line), program=program(found.program))
     return Detail(
         kind="exception",
-        message=f"The tl.device_assert{in_line(found.line)} does not hold in program {program(found.program)}"
-                f"{f': {said}' if said else ''}.",
+        message=f"{fails}{f': {said}' if said else ''}.",
         hint="The kernel checks this itself: either what it guards against happens, or the check is wrong. Sizes and "
              "values are arbitrary.",
         place=place(assignment, source, found.line),
@@ -104,16 +98,16 @@ def _assertion(assignment: Assignment, source: str, found: seen.Assertion) -> De
 
 def _out_of_bounds(
     assignment: Assignment, source: str, found: seen.OutOfBounds, overflow: seen.Overflow | None,
-    accesses: Sequence[Seen], exchanged: Finding | None,
+    accesses: Sequence[Seen], exchanged: Finding | None, words: Phrases,
 ) -> Detail:
     here = [one for one in accesses if (one.access.line, one.access.tensor) == (found.line, found.tensor)]
     if overflow is not None:
-        told = overflowed(overflow)
+        told = overflowed(overflow, words)
     elif found.access == "granule":
-        told = Finding("", GRANULE, pattern="writes past the end")
+        told = Finding("", words.sights.granule, pattern="writes past the end")
     else:
         told = exchanged or _by_another(found, here, accesses) or misplaced(here) or (
-            beyond_rows(here, tuple(ACCESS)) if found.masked else None) or Finding("", _why_outside(found, here))
+            beyond_rows(here, tuple(ACCESS)) if found.masked else None) or Finding("", _why_outside(found, here, words))
     return Detail(
         kind="out_of_bounds", message=_reaches(found), hint=told.hint, pattern=told.pattern,
         place=place(assignment, source, found.line))
@@ -158,28 +152,28 @@ def _reaches(found: seen.OutOfBounds) -> str:
            f"{which}."
 
 
-def _why_outside(found: seen.OutOfBounds, here: Sequence[Seen]) -> str:
+def _why_outside(found: seen.OutOfBounds, here: Sequence[Seen], words: Phrases) -> str:
     """What an access outside its tensor shows by itself."""
     past, before = _sides(found)
     far = max(past, before)
     if far > LARGEST_BLOCK:
         side = "past the end" if past >= before else "before the start"
         return (f"No block is large enough to reach {far:,} elements {side}: the offsets themselves are wrong, not "
-                "their mask alone. What are tl.program_id and the strides multiplied by, and what is added?")
+                f"their mask alone. {words.sights.far_outside}")
     if found.lanes == found.active and (idle := next(filter(None, map(_beyond_the_rows, here)), "")):
         return idle
     if before:
         return "Offsets are below 0: something is subtracted from them without a mask, or a number wrapped around."
     if not found.masked and found.active > 1:
-        call = f"tl.{found.access}" if found.access != "atomic" else ACCESS["atomic"]
-        other = ", and an `other` that changes nothing, such as 0.0 in a sum" if found.access == "load" else ""
+        calls = {"load": words.names.load, "store": words.names.store, "atomic": words.names.atomic}
+        other = words.sights.unmasked_load if found.access == "load" else ""
         # A matrix of one row has no row to tell an index by; the tile has.
         matrix = next((one.layout for one in here if one.layout.down
                        and (len(one.access.tile) > 1 or not one.flat)), None)
-        mask = (f"that compares the index of the row with {matrix.down}, and that of the column with {matrix.across}"
-                if matrix else "such as offsets < n with the names of this line")
+        sizes = (f"that compares the index of the row with {matrix.down}, and that of the column with {matrix.across}"
+                 if matrix else words.sights.flat_sizes)
         rest = "" if matrix else " In a matrix compare rows and columns, each with its own size."
-        return f"This {call} has no mask, and the last block reaches past the end: add a mask {mask}{other}.{rest}"
+        return words.sights.unmasked.format(call=calls[found.access], sizes=sizes, other=other) + rest
     if past == 1:
         return ONE_TOO_FAR
     row = next((one.layout for one in here if one.layout.is_matrix and one.layout.columns == past), None)
@@ -200,7 +194,7 @@ def _beyond_the_rows(one: Seen) -> str:
     return ""
 
 
-def _unwritten(found: seen.Unwritten, output: Output) -> Finding:
+def _unwritten(found: seen.Unwritten, output: Output, words: Phrases) -> Finding:
     if found.given == output.name:
         full, look = "NaN", (
             f"NaN times 0 is NaN too, so a term such as beta * {output.name} spoils the answer even where beta is 0: "
@@ -215,17 +209,14 @@ def _unwritten(found: seen.Unwritten, output: Output) -> Finding:
     return Finding(
         f"The {'load' if found.kernel else 'copy'}{in_line(found.line)} reads {plural(found.lanes, 'element')} of "
         f"{tensor_name(found.tensor, found.given)} that nothing has written.",
-        "Memory from torch.empty holds anything, in floats NaN: use torch.zeros, or let something write every "
-        "element before it is read.",
-        pattern="reads unwritten memory",
+        words.sights.unwritten, pattern="reads unwritten memory",
     )
 
 
-def empty_grid(line: int, sizes: Sequence[int]) -> Finding:
+def empty_grid(line: int, sizes: Sequence[int], words: Phrases) -> Finding:
     return Finding(
         f"The launch{in_line(line)} starts no program: its grid is {_grid(sizes)}.",
-        "A size divided with // rounds down, to 0 where it is smaller than the block: use triton.cdiv(n, BLOCK).",
-        pattern="no program",
+        words.sights.no_program, pattern="no program",
     )
 
 
@@ -237,15 +228,11 @@ def _grid(sizes: Sequence[int]) -> str:
     return f"({shown[0]:,},)" if len(shown) == 1 else f"({', '.join(f'{size:,}' for size in shown)})"
 
 
-def overflowed(found: seen.Overflow) -> Finding:
-    held, look = f"the range of {found.type}", (
-        "Numbers in a kernel are int32 unless they pass 2**31 - 1: convert a factor of the product first, as in "
-        "row.to(tl.int64) * stride.")
+def overflowed(found: seen.Overflow, words: Phrases) -> Finding:
+    held, look = f"the range of {found.type}", words.sights.overflow
     if found.type in ("int8", "int16"):
-        # Triton names the width alone: it may be unsigned.
-        held, look = f"what {found.type.removeprefix('int')} bits hold", (
-            "Sums and products of bytes are bytes again: convert with .to(tl.int32) or .to(tl.float32) right after "
-            "tl.load.")
+        # The width alone is known: it may be unsigned.
+        held, look = f"what {found.type.removeprefix('int')} bits hold", words.sights.overflow_of_bytes
     return Finding(
         f"A number{in_line(found.line)} passes {held} and wraps around ({quoted(found.operation)} in program "
         f"{program(found.program)}).",
@@ -253,22 +240,15 @@ def overflowed(found: seen.Overflow) -> Finding:
     )
 
 
-def race(found: seen.Race) -> Finding:
+def race(found: seen.Race, words: Phrases) -> Finding:
     first, second = (program(one, *found.programs) for one in found.programs)
     name = tensor_name(found.tensor, found.given)
     if found.certain:
         return Finding(
             f"Programs {first} and {second} store different values to element {found.element:,} of {name}"
             f"{in_line(found.line)}: which of them stays is left to chance.",
-            "Each element belongs to one program: do the offsets contain tl.program_id times the block size, are the "
-            "strides those of this very tensor, and does the mask end where the next program begins? A sum over "
-            "programs takes tl.atomic_add, or a second launch.",
-            pattern="race",
-        )
+            words.sights.race, pattern="race")
     return Finding(
         f"Programs {first} and {second} of one launch both use element {found.element:,} of {name}"
         f"{in_line(found.line)}, and at least one of them stores to it.",
-        "Programs of a launch run in any order, and none waits for another: others can rely on what one of them "
-        "stores in the next launch only. A sum over programs takes tl.atomic_add, or a second launch.",
-        pattern="race",
-    )
+        words.sights.unordered, pattern="race")

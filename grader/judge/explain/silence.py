@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from grader import frontends
 from grader.judge.explain.evidence import Finding, plural
-from grader.judge.explain.lines import in_line, place, quoted
+from grader.judge.explain.lines import in_line, phrases_of, place, quoted
 from grader.judge.explain.runs import empty_grid
 from grader.model.assignment import Assignment
 from grader.model.result import Detail
@@ -32,30 +32,24 @@ def explain_unwritten(assignment: Assignment, source: str, plan: Plan, call: int
     copies = [operation for operation in operations if isinstance(operation, Copy)]
     launches = [operation for operation in reaching or operations if isinstance(operation, Launch)]
     line = launches[0].line if launches else copies[-1].line if copies else 0
-    copied = f", or copy into it, {out}.copy_(...)" if assignment.operators else ""
+    words = phrases_of(assignment)
+    copied = words.calls.copy_into.format(out=out) if assignment.operators else ""
     if reaching:
-        finding = empty_grid(line, launches[0].grid)
+        finding = empty_grid(line, launches[0].grid, words)
     elif plan.returned == "tensor":
         finding = Finding(
             f"The function returns a new tensor, and nothing writes to {out}.",
-            f"Write into {out}: pass it to the kernel that stores the answer{copied}. What the function returns "
-            "is ignored.",
-            pattern="returned")
+            words.calls.returned.format(out=out, copy_into=copied), pattern="returned")
     elif copies and not launches:
         finding = Finding(
             f"The copy{in_line(line)} goes into another tensor, and none into {out}.",
-            f"`{out} = ...` gives the name to another tensor, and {out}.cpu() and {out}.clone() are tensors of their "
-            f"own: write into {out} itself, with {out}.copy_(...).", pattern="no copy")
+            words.calls.no_copy.format(out=out), pattern="no copy")
     elif launches:
         finding = Finding(
-            f"{out} is passed to no launch.",
-            f"Pass {out} itself to the kernel that stores the answer: what torch.empty gives is another tensor.",
-            pattern="no launch")
+            f"{out} is passed to no launch.", words.calls.not_passed.format(out=out), pattern="no launch")
     else:
         finding = Finding(
-            "The kernel was never launched.",
-            "Launch it in the function, as kernel[(programs,)](arguments), for all sizes.",
-            pattern="no launch")
+            "The kernel was never launched.", words.calls.no_launch, pattern="no launch")
     return Detail(
         kind="unwritten", message=f"{out} was never written. {finding.seen}", hint=finding.look,
         pattern=finding.pattern, place=place(assignment, source, line))

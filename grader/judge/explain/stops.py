@@ -6,7 +6,7 @@ from __future__ import annotations
 from grader.engine.forkserver.conversation import Lost
 from grader.judge import execution, rules
 from grader.judge.explain.failures import explain_failure
-from grader.judge.explain.lines import in_line, line_text, place, quoted
+from grader.judge.explain.lines import in_line, line_text, phrases_of, place, quoted
 from grader.judge.explain.problems import explain_problem
 from grader.judge.explain.refusals import explain_absent, explain_refusal
 from grader.model.assignment import Assignment
@@ -29,12 +29,6 @@ TOO_MANY_OPERATIONS = (
 TOO_LARGE = (
     "A call launches a handful of kernels, each for as many programs as the tensors have blocks: launch one kernel for "
     "all of them, not one for each row or element."
-)
-# Of a kernel's text, and of how many there are.
-TOO_LONG = "An unrolled loop repeats its text: use an ordinary `range` where tl.static_range makes very many steps."
-TOO_MANY_KERNELS = (
-    "Each value of a tl.constexpr parameter, and each set of options, is compiled as a kernel of its own: pass what "
-    "changes from launch to launch as an ordinary parameter."
 )
 UNPLANNED = (
     "The grader does not know how to do this without a GPU's driver. This is a gap of the grader, not a mistake of the "
@@ -82,10 +76,12 @@ def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:
             kind="infrastructure", message=f"The grader cannot plan this{in_line(failed.line)}: {failed.message}",
             hint=UNPLANNED, place=place(assignment, source, failed.line), traceback=failed.traceback)
     if failed.failure == "too_large":
+        words = phrases_of(assignment).calls
         return Detail(
             kind="over_limit", message=f"The call asks for more than a plan can hold: {failed.message}",
-            hint=TOO_LONG if "characters" in failed.message else TOO_MANY_KERNELS if "kernels" in failed.message else
-            TOO_LARGE, place=place(assignment, source, failed.line), traceback=failed.traceback)
+            hint=words.kernel_too_long if "characters" in failed.message else
+            words.too_many_kernels if "kernels" in failed.message else TOO_LARGE,
+            place=place(assignment, source, failed.line), traceback=failed.traceback)
     message = failed.message
     if failed.failure == "wrong_signature":
         message = f"The function is defined as {message}."
@@ -96,7 +92,7 @@ def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:
 
 def _cannot(assignment: Assignment, source: str, cannot: CannotSimulate) -> Detail:
     kernel = f" of the kernel {quoted(cannot.kernel)}" if cannot.kernel else ""
-    hint = "A kernel in triton.language alone can be checked here, too." if cannot.operation == INLINE_ASSEMBLY else (
+    hint = phrases_of(assignment).calls.assembly_unsimulated if cannot.operation == INLINE_ASSEMBLY else (
         "The simulator does not know this yet, which is no mistake of the submission's.")
     return Detail(
         kind="needs_gpu",
@@ -112,8 +108,7 @@ def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Det
     if exhausted.what == "memory":
         return Detail(
             kind="out_of_memory", message=f"{kernel} ran out of memory{in_line(exhausted.line)}.", place=where,
-            hint="A block of BLOCK_M x BLOCK_N elements takes memory, and so does each tensor from torch.empty: take "
-                 "smaller ones.")
+            hint=phrases_of(assignment).calls.no_memory)
     if exhausted.what == "stalled" and exhausted.resident:
         return Detail(
             kind="time_out", place=where,

@@ -6,8 +6,8 @@ from typing import get_args
 
 import pytest
 
+from grader.frontends.triton.phrases import PHRASES
 from grader.judge.explain import explain_stop
-from grader.judge.explain.refusals import WORDING
 from grader.plan.messages import Refusal, Refused
 from tests.judge.toys import SILU
 
@@ -53,7 +53,7 @@ def test_a_refusal_says_what_was_asked_and_what_to_do(why: Refusal, operator: st
 
 
 def test_there_is_a_sentence_for_every_refusal() -> None:
-    assert set(WORDING) == set(get_args(Refusal)) == {why for why, *_ in SAID}
+    assert set(PHRASES.refusals) == set(get_args(Refusal)) == {why for why, *_ in SAID}
 
 
 def test_an_operator_is_quoted_as_code_and_shortened() -> None:

@@ -7,10 +7,10 @@ from typing import Any, get_args
 import pytest
 import torch
 
+from grader.frontends.triton.phrases import PHRASES
 from grader.judge.compare import compare
 from grader.judge.explain import explain_case, explain_findings, explain_remarks
 from grader.judge.explain.runs import beside
-from grader.judge.explain.undefined import WORDS
 from grader.model.assignment import DType, Mistake, Output
 from grader.model.result import Detail
 from grader.plan.findings import (
@@ -124,7 +124,7 @@ def test_other_findings_fail_no_run_that_is_right(finding: Finding) -> None:
 def test_what_is_left_to_chance_fails_a_run_or_is_a_remark(what: Undefinable) -> None:
     found = Undefined(what=what, kernel="silu_kernel", line=9, tensor="x_ptr", given="x", element=1700,
                       programs=[(1, 0, 0), (3, 2, 0)])
-    kind = WORDS[what].kind
+    kind = PHRASES.chances[what].kind
     detail, remarks = explain_findings(SILU, SOURCE, [found]), explain_remarks([], [found])
     assert (detail is None) == (kind is None) == bool(remarks)
     if detail is not None:
@@ -169,7 +169,7 @@ def test_what_was_seen_explains_a_wrong_answer_without_a_pattern(
 
 @pytest.mark.parametrize(("dtype", "full"), [("float16", "NaN"), ("uint8", "one arbitrary byte")])
 def test_what_is_said_of_an_output_that_is_read_is_true_of_its_type(dtype: DType, full: str) -> None:
-    found = beside([READS_OUT], Output(shape=("N",), dtype=dtype))
+    found = beside([READS_OUT], Output(shape=("N",), dtype=dtype), PHRASES)
     assert found is not None and f"out arrives full of {full}, and the kernel reads it in line 11" in found.seen
     assert ("NaN" in found.hint) == (dtype == "float16")
 

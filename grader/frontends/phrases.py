@@ -1,0 +1,243 @@
+"""What a front end says of the judge's findings in the words of its language: the judge decides what is told, and puts
+names and numbers into these templates.
+
+Places in braces are filled by name. Of a `TypedDict` a front end gives every key, and of a dataclass every field: mypy
+tells what is missing. What holds in every language (how many elements are wrong, and where) is the judge's to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+Failing = Literal["exception", "import_error", "compile_error", "syntax_error"]
+"""Kinds of failure whose message comes from the language's own tools."""
+RAISED: frozenset[Failing] = frozenset({"exception", "import_error", "compile_error"})
+
+
+@dataclass(frozen=True)
+class Clue:
+    """A hint for failures of some `kinds` whose message holds the pattern `message`, in whose line `line` matches at
+    the start. Named groups of `message` fill the hint: {name} is the first of them that took part. An empty hint says
+    that the message itself tells what to do."""
+
+    hint: str
+    message: str = ""
+    line: str = ""
+    kinds: frozenset[Failing] = RAISED
+
+
+@dataclass(frozen=True)
+class Failures:
+    """Hints for submissions that give no answer. `clues` are tried in order before the hint for the kind of failure,
+    `absent` on an exception of a line that was skipped. {file} and {signature} are the assignment's.
+
+    `unwrap` takes away what the compiler prints around its objection. `no_module` is what a failed import of {name} is
+    called, `ends` the hint for a process that ended by a signal of no hint of its own, `exits` by its own doing."""
+
+    clues: tuple[Clue, ...]
+    absent: tuple[Clue, ...]
+    unwrap: Callable[[str], str]
+    no_module: str
+    missing_function: str
+    wrong_signature: str
+    not_attempted: str
+    syntax_error: str
+    import_error: str
+    compile_error: str
+    exception: str
+    wrong_memory: str
+    aborts: str
+    ends: str
+    exits: str
+
+
+@dataclass(frozen=True)
+class Wording:
+    """A refusal. `asked` goes on after "Line 14 "; `why` it cannot be, and what to do `instead`. {operator} is what was
+    called, as code, {out} the name of the output."""
+
+    asked: str
+    instead: str
+    why: str
+
+
+class Refusals(TypedDict):
+    """One for each `grader.plan.messages.Refusal`."""
+
+    arithmetic: Wording
+    reduction: Wording
+    comparison: Wording
+    matmul: Wording
+    random: Wording
+    copy: Wording
+    transposed_copy: Wording
+    cast: Wording
+    gather: Wording
+    in_place: Wording
+    read_number: Wording
+    read_values: Wording
+    truth: Wording
+    numpy: Wording
+    dlpack: Wording
+    resize: Wording
+    set_data: Wording
+    input_written: Wording
+    address: Wording
+    library: Wording
+    option: Wording
+    process: Wording
+    network: Wording
+    other: Wording
+
+
+@dataclass(frozen=True)
+class Skip:
+    """Why a statement was skipped, and what to do `instead` where a name is missing for it."""
+
+    why: str
+    instead: str = ""
+
+
+class Skips(TypedDict):
+    """One for each reason of `grader.plan.messages.Skipped`."""
+
+    numbers: Skip
+    benchmark: Skip
+    process: Skip
+    network: Skip
+    module: Skip
+    exception: Skip
+    print: Skip
+
+
+@dataclass(frozen=True)
+class Chance:
+    """What is left to chance: what was seen and what to do; `kind` is that of the failure, None for what GPUs are known
+    to do right and nobody promises: a remark. {line} is " in line 12" or nothing, {tensor} and {kernel} are names,
+    {program} and {other} programs, {element} is a number."""
+
+    kind: Literal["undefined", "exception"] | None
+    seen: str
+    look: str
+
+
+class Chances(TypedDict):
+    """One for each `grader.plan.findings.Undefinable`."""
+
+    lanes: Chance
+    reorder: Chance
+    hint: Chance
+    pipeline: Chance
+    index: Chance
+    reduction: Chance
+    programs: Chance
+    unordered: Chance
+    ticket: Chance
+    descriptor: Chance
+    unwaited: Chance
+    visible: Chance
+    barrier: Chance
+    warp: Chance
+    relaxed: Chance
+    tuner: Chance
+    spin: Chance
+    assume: Chance
+    fresh: Chance
+
+
+@dataclass(frozen=True)
+class Names:
+    """What stands in the judge's sentences. `program_ids` are along x, y and z, `program_id` any of them;
+    `blocks` is how many blocks of {block} elements hold {count}; `launch_opens` is what stands between the grid and the
+    arguments of a launch."""
+
+    program_id: str
+    program_ids: tuple[str, str, str]
+    blocks: str
+    load: str
+    store: str
+    atomic: str
+    launch_opens: str
+
+
+@dataclass(frozen=True)
+class Sights:
+    """What was seen while kernels ran. {line}, {tensor}, {program} and {type} as for `Chance`.
+
+    `masked_*`: lanes that a mask switched off take part. `far_outside`, `unmasked` (with {call}, the {sizes} that a
+    mask compares and {other}, which `unmasked_load` is where it is a load) and `granule` are for accesses outside of a
+    tensor; `flat_sizes` goes into {sizes} where there are no rows. `turned` is for a mask that is exchanged with the
+    tile."""
+
+    masked: str
+    masked_look: str
+    masked_remark: str
+    assertion: str
+    granule: str
+    far_outside: str
+    unmasked: str
+    unmasked_load: str
+    flat_sizes: str
+    unwritten: str
+    no_program: str
+    overflow: str
+    overflow_of_bytes: str
+    race: str
+    unordered: str
+    turned: str
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What to look at where an answer is wrong: by what it looks like. {out} is the output's name."""
+
+    all_nan: str
+    rows_not_finite: str
+    edge_not_finite: str
+    some_not_finite: str
+    large_sums: str
+    one_number: str
+    rounded_sums: str
+    first_block: str
+    nothing_stored: str
+    keep_inputs: str
+
+
+@dataclass(frozen=True)
+class Calls:
+    """What host code does, and what a plan asks for. {out} is the output's name, {given} a parameter's.
+
+    `copy_into` goes on in `returned` and `no_copy` where an assignment allows copies. `skipped_print` has {lines} and
+    {texts}, which are quoted."""
+
+    returned: str
+    copy_into: str
+    no_copy: str
+    not_passed: str
+    no_launch: str
+    beyond_buffer: str
+    host_given: str
+    host_own: str
+    nothing_to_copy: str
+    kernel_too_long: str
+    too_many_kernels: str
+    no_memory: str
+    assembly: str
+    assembly_unsimulated: str
+    skipped_print: str
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """All words of a language."""
+
+    failures: Failures
+    refusals: Refusals
+    skips: Skips
+    chances: Chances
+    names: Names
+    sights: Sights
+    answers: Answers
+    calls: Calls

@@ -1,0 +1,11 @@
+"""Triton's words: what students are told in them, in one place."""
+
+from grader.frontends.phrases import Phrases
+from grader.frontends.triton.phrases.chances import CHANCES
+from grader.frontends.triton.phrases.failures import FAILURES
+from grader.frontends.triton.phrases.refusals import REFUSALS, SKIPS
+from grader.frontends.triton.phrases.sights import ANSWERS, CALLS, NAMES, SIGHTS
+
+PHRASES = Phrases(
+    failures=FAILURES, refusals=REFUSALS, skips=SKIPS, chances=CHANCES, names=NAMES, sights=SIGHTS, answers=ANSWERS,
+    calls=CALLS)

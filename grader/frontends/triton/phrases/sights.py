@@ -1,0 +1,88 @@
+"""What kernels and host code were seen to do, what a wrong answer looks like, and where to look in the file."""
+
+from __future__ import annotations
+
+from grader.frontends.phrases import Answers, Calls, Names, Sights
+
+NAMES = Names(
+    program_id="tl.program_id", program_ids=("tl.program_id(0)", "tl.program_id(1)", "tl.program_id(2)"),
+    blocks="triton.cdiv({count}, {block})", load="tl.load", store="tl.store", atomic="atomic operation",
+    launch_opens="](",
+)
+
+SIGHTS = Sights(
+    masked="The load of {tensor}{line} has a mask and no `other`, and the lanes that the mask switches off take "
+           "part in the answer.",
+    masked_look="Give tl.load the value that changes nothing: other=0.0 where sums are taken, other=-float('inf') for "
+                "a maximum.",
+    masked_remark="The load of {tensor}{line} has a mask and no `other`, and the answer depends on the lanes that the "
+                  "mask switches off. NVIDIA GPUs leave 0 there, but Triton does not promise it: give tl.load "
+                  "other=0.0.",
+    assertion="The tl.device_assert{line} does not hold in program {program}",
+    granule="From Hopper on, a GPU writes 16 bytes at a time where a descriptor stores, even where the tensor ends "
+            "within them. Use a descriptor for tensors whose last dimension takes a multiple of 16 bytes, and tl.store "
+            "with a mask for the others.",
+    far_outside="What are tl.program_id and the strides multiplied by, and what is added?",
+    unmasked="This {call} has no mask, and the last block reaches past the end: add a mask {sizes}{other}.",
+    unmasked_load=", and an `other` that changes nothing, such as 0.0 in a sum",
+    flat_sizes="such as offsets < n with the names of this line",
+    unwritten="Memory from torch.empty holds anything, in floats NaN: use torch.zeros, or let something write every "
+              "element before it is read.",
+    no_program="A size divided with // rounds down, to 0 where it is smaller than the block: use triton.cdiv(n, "
+               "BLOCK).",
+    overflow="Numbers in a kernel are int32 unless they pass 2**31 - 1: convert a factor of the product first, as in "
+             "row.to(tl.int64) * stride.",
+    overflow_of_bytes="Sums and products of bytes are bytes again: convert with .to(tl.int32) or .to(tl.float32) right "
+                      "after tl.load.",
+    race="Each element belongs to one program: do the offsets contain tl.program_id times the block size, are the "
+         "strides those of this very tensor, and does the mask end where the next program begins? A sum over programs "
+         "takes tl.atomic_add, or a second launch.",
+    unordered="Programs of a launch run in any order, and none waits for another: others can rely on what one of them "
+              "stores in the next launch only. A sum over programs takes tl.atomic_add, or a second launch.",
+    turned="In this mask rows and columns are exchanged: a tile that tl.trans has turned needs a mask that is turned, "
+           "too.",
+)
+
+ANSWERS = Answers(
+    all_nan="The output arrives full of NaN, and so does memory from torch.empty here: does the kernel read or add to "
+            "elements that nothing has written? If not, look for a division by zero, or for lanes beyond the end that "
+            "tl.load fills with anything when `other` is not given.",
+    rows_not_finite="A number computed once for each row is wrong there: a division by zero, a square root of a "
+                    "negative number, an overflowing sum, or padding lanes loaded without other=0.0.",
+    edge_not_finite="Lanes beyond the end enter the answer: give tl.load both mask and other=0.0.",
+    some_not_finite="Look for an overflowing exp, a division by zero, or lanes loaded beyond the end without mask and "
+                    "other=0.0.",
+    large_sums="Keep products and sums in float32: the accumulator tl.zeros(..., dtype=tl.float32), tl.dot without "
+               "out_dtype=tl.float16, and one conversion at the store.",
+    one_number="One number is stored everywhere: do the offsets of the load contain tl.arange and tl.program_id?",
+    rounded_sums="Is the accumulator float16? Accumulate in float32 (tl.zeros(..., dtype=tl.float32)) and convert "
+                 "once, at the end.",
+    first_block="Every program loads the first block: the offsets of the load lack tl.program_id(0) * BLOCK",
+    nothing_stored="Does the tl.store go to the pointer of the output, with a mask that is true somewhere?",
+    keep_inputs="Inputs must not be changed: store to {out} alone, and what else is needed to a tensor from "
+                "torch.empty.",
+)
+
+CALLS = Calls(
+    returned="Write into {out}: pass it to the kernel that stores the answer{copy_into}. What the function returns is "
+             "ignored.",
+    copy_into=", or copy into it, {out}.copy_(...)",
+    no_copy="`{out} = ...` gives the name to another tensor, and {out}.cpu() and {out}.clone() are tensors of their "
+            "own: write into {out} itself, with {out}.copy_(...).",
+    not_passed="Pass {out} itself to the kernel that stores the answer: what torch.empty gives is another tensor.",
+    no_launch="Launch it in the function, as kernel[(programs,)](arguments), for all sizes.",
+    beyond_buffer="Do the shape and strides of as_strided, or of a tensor descriptor, fit the tensor?",
+    host_given="Copy what is needed to the GPU first, with .to(\"cuda\").",
+    host_own="Allocate it on the GPU: torch.empty(..., device=\"cuda\").",
+    nothing_to_copy="Launch the kernel that writes it first. A CUDA graph launches nothing until it is replayed.",
+    kernel_too_long="An unrolled loop repeats its text: use an ordinary `range` where tl.static_range makes very many "
+                    "steps.",
+    too_many_kernels="Each value of a tl.constexpr parameter, and each set of options, is compiled as a kernel of its "
+                     "own: pass what changes from launch to launch as an ordinary parameter.",
+    no_memory="A block of BLOCK_M x BLOCK_N elements takes memory, and so does each tensor from torch.empty: take "
+              "smaller ones.",
+    assembly="Write it with triton.language and triton.language.extra.libdevice alone.",
+    assembly_unsimulated="A kernel in triton.language alone can be checked here, too.",
+    skipped_print="Skipped in {lines}{texts}: host code has no numbers to print or check. In a kernel use "
+                  "tl.device_print or tl.device_assert. This costs no points.",
+)
