@@ -42,7 +42,7 @@ class Verbs(TyperGroup):
 
 
 app = typer.Typer(
-    cls=Verbs, help="Checks and grades GPU kernels written in Triton.",
+    cls=Verbs, help="Checks and grades GPU kernels.",
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.command("inspect", rich_help_panel=STUDENTS)(inspect_command.inspect)
 app.command(rich_help_panel=STUDENTS)(bench_command.bench)

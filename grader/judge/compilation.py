@@ -15,7 +15,7 @@ from grader.plan import messages
 from grader.plan.compiled import RESULT_BYTES, Binaries, Binary, Fits, Problem
 from grader.plan.plan import TEXT_CHARACTERS, Kernel
 
-# Of a request's time, what is left for its answer.
+# Time of a request that is left for its answer.
 ANSWER_SECONDS = 10.0
 
 Start = Callable[[], Conversation]
@@ -23,8 +23,8 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 
 def canonical_texts(start: Start, texts: Sequence[str], target: str, *, seconds: float) -> list[str] | Lost:
-    """Kernels' texts as Triton prints what it has parsed; "" for one that it does not take, or that has become too long
-    for a plan. The compiler has ended when it returns. Raises InfrastructureError."""
+    """Kernels' texts as their compiler prints what it has parsed; "" for one that it does not take, or that has become
+    too long for a plan. The compiler has ended when it returns. Raises InfrastructureError."""
     found = _asked(start, messages.Texts(texts=list(texts)), lambda seq, size: messages.Canonicalise(
         seq=seq, bytes=size, target=target), messages.Texts, seconds)
     if isinstance(found, Lost):

@@ -115,7 +115,7 @@ class Executor:
 
     @property
     def printed(self) -> str:
-        """The end of what the process has printed: `tl.device_print` of kernels, warnings of PyTorch."""
+        """The end of what the process has printed: what kernels print, warnings of PyTorch."""
         return self._conversation.printed
 
     def load(self, plan: Plan, binaries: Sequence[Binary], *, seconds: float = LOAD_SECONDS) -> int | Lost:

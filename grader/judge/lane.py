@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from grader.judge.execution import Executors
     from grader.judge.timing.baselines import Baselines
 
+FRONT_ENDS = Path(__file__).parents[1] / "frontends"
 # Seconds that a lane has to clear away what it has begun once it is told to end; a zygote that does not answer has 15.
 END_SECONDS = 60
 # The exit status of a process that a signal has ended, as a shell gives it.
@@ -143,7 +144,7 @@ def lane_isolation() -> Isolation:
 
 def lane_zygote() -> Zygote:
     """This process's fork server: started when first needed, replaced when lost, kept for every submission."""
-    # Of two threads that find it lost one would close what the other has just begun.
+    # If two threads saw that it is lost, one would close the other's replacement.
     with TURN:
         if not _zygotes or not _zygotes[0].alive:
             while _zygotes:
@@ -151,9 +152,16 @@ def lane_zygote() -> Zygote:
             _prepare()
             measured = lane_isolation()
             _zygotes.append(Zygote(
-                [f"triton/{part}" for part in get_args(wire.Part)], layers=measured.layers,
+                _roles(), layers=measured.layers,
                 cgroup=create(OWN_MB, OWN_TASKS) if measured.cgroup else None))
         return _zygotes[0]
+
+
+def _roles() -> list[wire.Role]:
+    """Every part of every front end. Read from the folders: an import of the front ends would come before the fork
+    server's start, and delay it."""
+    names = [folder.parent.name for folder in sorted(FRONT_ENDS.glob("*/__init__.py"))]
+    return [f"{name}/{part}" for name in names for part in get_args(wire.Part)]
 
 
 def converse(role: wire.Role, limits: wire.Limits) -> Conversation:

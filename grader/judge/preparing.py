@@ -6,8 +6,10 @@ import time
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
+from pathlib import PurePath
 
 from grader.engine.forkserver.conversation import Conversation, Lost
+from grader.frontends import by_suffix
 from grader.judge.allowance import USED_UP, Allowance
 from grader.judge.compilation import canonical_texts, compile_kernels
 from grader.judge.lane import TURN, converse
@@ -20,13 +22,13 @@ from grader.plan.device import Device
 from grader.plan.messages import Resources, kernel_key
 from grader.plan.plan import MOST_KERNELS, Kernel, Plan
 
-# Of one autotuner, configurations that are tried.
+# Configurations of one autotuner that are tried.
 MOST_CANDIDATES = 64
-# What Triton's autotuner passes over, too: a configuration that the device cannot start.
+# A configuration that the device cannot start, which a language's own autotuner passes over, too.
 PASSED_OVER = ("shared_memory", "assembler")
 # Host code that asks what its kernels take is planned again with the answer; an answer may lead to another question.
 MOST_ROUNDS = 3
-# Of as many kernels as a plan may have. An honest tile of 4 rows of 32768 elements takes 30 alone.
+# Time to compile as many kernels as a plan may have. An honest tile of 4 rows of 32768 elements takes 30 alone.
 COMPILE_SECONDS = 120.0
 # To parse and print the kernels of plans: milliseconds, but where a machine is busy or a text hostile.
 CANONICAL_SECONDS = 30.0
@@ -44,6 +46,7 @@ class Preparing:
         allowance: Allowance | None = None,
     ) -> None:
         self._assignment = assignment
+        self._language = by_suffix(PurePath(assignment.file).suffix).name
         self._source = source
         self._limits = limits
         self._device = device
@@ -125,7 +128,7 @@ class Preparing:
     def start(self, part: wire.Part) -> Conversation:
         """Forks a confined process of the front end with the course's limits. Raises InfrastructureError."""
         limits = self._limits
-        return converse(f"triton/{part}", wire.Limits(
+        return converse(f"{self._language}/{part}", wire.Limits(
             memory_mb=limits.memory_mb, file_mb=limits.file_mb, processes=limits.processes,
             cpu_seconds=int(limits.assignment_seconds + COMPILE_SECONDS)))
 
@@ -173,13 +176,13 @@ class Preparing:
         return None
 
     def _passed_over(self, plan: Plan | Unplanned) -> bool:
-        """Whether it is of an autotuner's configuration that the device cannot start."""
+        """Whether a plan is that of an autotuner's configuration that the device cannot start."""
         return isinstance(plan, Plan) and bool(plan.tuners) and any(
             problem.why in PASSED_OVER for kernel in plan.kernels if (problem := self.misfit(kernel)) is not None)
 
 
 def _resources(compiled: Binary | Problem) -> Resources | None:
-    """What a kernel takes, as Triton's launch path is told: also where that is more than there is."""
+    """What a kernel takes, as host code is told: also where that is more than there is."""
     if isinstance(compiled, Binary):
         facts = compiled.facts
         return Resources(registers=facts.registers, spills=facts.spills, shared=facts.shared)

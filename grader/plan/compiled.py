@@ -36,7 +36,7 @@ class Facts(Shaped):
 
 
 class Binary(Shaped):
-    """A kernel as machine code (`cubin`, base64). `metadata` is of Triton's own, as JSON: what a launcher must know.
+    """A kernel as machine code (`cubin`, base64). `metadata` is the compiler's own, as JSON: what a launcher must know.
     `ptx` is the text before the assembler, where it was asked for."""
 
     cubin: str

@@ -35,7 +35,7 @@ class Device(Shaped):
     @property
     def granule(self) -> int:
         """Bytes that a descriptor's store writes as a whole, also where its tensor ends within them; 0: no more than
-        the tensor. Source: triton-lang/triton#11583, and seen on H200."""
+        the tensor. Seen on H200; Triton's issue 11583 reports it."""
         return 16 if self.major >= 9 else 0
 
 

@@ -58,7 +58,7 @@ class Unwritten(Shaped):
 
 
 class MaskedUsed(Shaped):
-    """Lanes that a mask without `other` switched off are used: Triton leaves undefined what they hold."""
+    """Lanes that a mask switched off, and that were given no value, are used: what they hold is undefined."""
 
     kind: Literal["masked_used"] = "masked_used"
     kernel: Name
@@ -83,7 +83,7 @@ class Race(Shaped):
 
 
 class Overflow(Shaped):
-    """An integer of the kernel that passed the range of its type, as Triton's own debug checks see it."""
+    """An integer of the kernel that passed the range of its type, as debug checks of its language see it."""
 
     kind: Literal["overflow"] = "overflow"
     kernel: Name
@@ -94,7 +94,7 @@ class Overflow(Shaped):
 
 
 class Assertion(Shaped):
-    """A `tl.device_assert` of the kernel that does not hold."""
+    """An assertion in the kernel that does not hold."""
 
     kind: Literal["assertion"] = "assertion"
     kernel: Name
@@ -121,12 +121,12 @@ Undefinable = Literal[
 
 
 class Undefined(Shaped):
-    """What neither Triton nor a GPU defines, and the simulator does.
+    """What neither the language nor a GPU defines, and the simulator does.
 
     Where its order is one of several that are allowed: `lanes` of one store have different values for one element;
-    `reorder`: a reshape or concatenation may put its elements in any order; `hint`: tl.multiple_of, tl.max_contiguous
-    or tl.max_constancy of what is not so; `pipeline`: a load that may be made before a store of an earlier round of its
-    loop; `index`: a tl.gather outside of its source; `reduction`: one whose function may depend on the order;
+    `reorder`: a reshape or concatenation may put its elements in any order; `hint`: a promise to the compiler about
+    addresses or values is not so; `pipeline`: a load that may be made before a store of an earlier round of its loop;
+    `index`: a gather outside of its source; `reduction`: one whose function may depend on the order;
     `programs`: one uses what another stores in the same launch; `ticket`: programs are told apart by an atomic;
     `unordered`: one loads what another stores in a launch with atomics, none of which orders the two. These are
     `certain` only where the answer was seen to depend on it.
@@ -135,8 +135,9 @@ class Undefined(Shaped):
     that has not waited for it, and which that launch started ahead of its end (`unwaited`) or not (`visible`);
     `barrier`: what another lane stored is read without one, in a program of several warps, or of one (`warp`);
     `relaxed`: atomics that order nothing are relied on; `tuner`: configurations that are tried on the same buffers,
-    which the kernel adds to; `spin`: a loop that waits by plain loads, and that a compiler takes out; `assume`: a
-    tl.assume that does not hold. `fresh`: what nothing has written is read, and the answer depends on it.
+    which the kernel adds to; `spin`: a loop that waits by plain loads, and that a compiler takes out; `assume`: an
+    assumption stated to the compiler does not hold. `fresh`: what nothing has written is read, and the answer depends
+    on it.
 
     `tensor`, `element` and `programs` are what it concerns, as far as there is one.
     """

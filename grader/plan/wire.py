@@ -81,15 +81,15 @@ class Layers(BaseModel):
 Part = Literal["planner", "simulator", "compiler"]
 """What a front end runs in confined processes."""
 Role = Annotated[str, Field(pattern=r"^(?:probe|executor|[a-z_]{1,20}/(?:planner|simulator|compiler))$")]
-"""What a worker is: of a front end a part of it, as in `triton/planner`."""
-"""What a forked process is for: `grader.<role>.main` serves, but for a probe, which is asked what it manages."""
+"""What a forked process is for, a part of a front end among them (`<its folder>/planner`): `main` of that folder
+serves, but for a probe, which is asked what it manages."""
 
 
 class Settings(BaseModel):
     """What a zygote is started with, as JSON on its command line: nothing in it is secret.
 
     `home` is an empty folder of its own, `readable` are the paths that workers may read. `roles` are what it prepares
-    for: with none it imports neither torch nor triton.
+    for: with none it imports no library that they need.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)

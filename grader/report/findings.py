@@ -179,7 +179,7 @@ def headline(result: Result) -> str:
 
 
 def sentence(text: str) -> str:
-    """The text with a full stop at its end: messages of Python and Triton have none."""
+    """The text with a full stop at its end: messages of compilers have none."""
     text = text.strip()
     return text if not text or text.endswith((".", "!", "?")) else f"{text}."
 

@@ -51,7 +51,7 @@ FILES = {1: (1 << 13) - 1, 2: _REFER, 3: _TRUNCATE, 5: _IOCTL_DEV}
 TCP = {4: 0b11}
 SCOPES = {6: 0b11}
 
-# ABI 1 refuses every rename from one folder to another with EXDEV, and Triton's cache renames: that is no use.
+# ABI 1 refuses every rename from one folder to another with EXDEV, and compilers' caches rename: it cannot be used.
 LEAST_ABI = 2
 # ABI 7 adds only switches of the audit log. Rights of later ones are unknown here and stay open.
 MOST_ABI = 6

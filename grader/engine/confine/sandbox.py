@@ -87,7 +87,7 @@ def keep_only(control: int, output: int) -> None:
 
 def _limit(limits: wire.Limits, tasks: int) -> None:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
-    # The address space that torch and triton have mapped already is ours, not the student's.
+    # The address space that our own libraries have mapped already is not the student's.
     space = pages * resource.getpagesize() + limits.memory_mb * 2**20
     for kind, value in (
         # A GPU driver reserves address space by the hundred GiB: there only memory that is written to can be limited.

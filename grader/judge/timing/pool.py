@@ -227,7 +227,7 @@ class Fused:
     def __init__(
         self, assignment: Assignment, case: Case, arena: Arena, names: Sequence[str], generator: torch.Generator
     ) -> None:
-        # Triton needs a GPU to be of use.
+        # Its kernels need a GPU to be of use.
         from grader.kit.fused import draw_all
 
         assert assignment.distributions is not None, f"{assignment.name} is timed: distributions expected"

@@ -48,7 +48,7 @@ def _fastest(
     take: Callable[[], Executor], slots: int, seconds: float, until: float,
 ) -> int | Unplanned | Lost | Wrong:
     """The number of the fastest plan; how all of them fail, or the first that fails otherwise than by asking for more
-    than a GPU has: such a configuration is passed over, as Triton's autotuner does."""
+    than a GPU has: such a configuration is passed over, as a language's own autotuner does."""
     best, least, lost = -1, math.inf, Lost("out_of_resources", "no configuration of the autotuner can be started")
     executor = take()
     pool = Pool(assignment, wanted.case, slots, cuda=True)

@@ -1,0 +1,135 @@
+"""No room but a front end's knows its language: the words of one stand in its folder alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from string import Formatter
+from typing import Any, get_args
+
+import pytest
+
+from grader import frontends
+from grader.frontends import FrontEnd
+from grader.model.assignment import file_of
+from grader.model.catalogue import ROOT
+from grader.plan.findings import Undefinable
+from grader.plan.messages import Refusal, Why
+
+WORDS: dict[str, re.Pattern[str]] = {
+    "triton": re.compile(
+        r"triton|ttir|\btl\.|\bnum_(warps|ctas|stages)\b|\blaunch_pdl\b|\bmaxnreg\b|\bconstexpr\b|\bcan_reorder\b",
+        re.IGNORECASE),
+}
+"""For each front end, what nobody else may write. `autotune` is none of them: any language may have a tuner."""
+# What authors and courses write of kernels, in a language of theirs.
+FREE = ("author", "kit")
+VERSION = "its version is told where the environment is"
+EXCEPTIONS: dict[str, tuple[int, str]] = {
+    "cluster/own.py": (1, VERSION),
+    "engine/forkserver/server.py": (7, f"imports what workers need before they are forked, and {VERSION}"),
+    "model/calibration.py": (2, VERSION),
+    "model/result.py": (1, VERSION),
+    "plan/wire.py": (1, VERSION),
+    "records/attempt.py": (1, VERSION),
+    "report/templates/class.html.j2": (1, VERSION),
+    "report/templates/student.html.j2": (1, VERSION),
+    "report/trial.py": (1, VERSION),
+    "run/calibrate.py": (1, VERSION),
+    "run/doctor.py": (2, "a package that has to be installed, and how long its import takes"),
+    "run/grading.py": (1, VERSION),
+    "run/preflight.py": (1, "a package that has to be installed"),
+    "engine/confine/surroundings.py": (1, "a package whose files a submission has to be able to read"),
+    "engine/confine/sandbox.py": (1, "variables for the folder of its cache, which PyTorch's compiler fills, too"),
+    "engine/executor/main.py": (1, "baselines are compiled by PyTorch, which uses its compiler and cache"),
+    "engine/executor/driver.py": (8, "how its compiler wants arguments laid out: a launcher of the front end's is to"),
+    "engine/executor/programs.py": (1, "as engine/executor/driver.py"),
+    "plan/device.py": (1, "the source of a fact"),
+}
+"""Files with so many lines that name a language, and why they may."""
+
+
+def _files() -> Iterator[tuple[str, str]]:
+    rooms = ROOT / "grader"
+    for path in sorted(rooms.rglob("*")):
+        name = path.relative_to(rooms)
+        if path.is_file() and path.suffix in (".py", ".j2", ".css", ".js") and name.parts[0] not in FREE:
+            yield str(name), path.read_text(encoding="utf-8")
+
+
+def _named(text: str, words: re.Pattern[str]) -> list[str]:
+    return [line.strip() for line in text.splitlines() if words.search(line)]
+
+
+def test_every_front_end_has_words_that_are_looked_for() -> None:
+    assert set(WORDS) == set(frontends.front_ends())
+
+
+@pytest.mark.parametrize("language", WORDS)
+def test_its_words_stand_in_a_front_end_alone(language: str) -> None:
+    found = {name: lines for name, text in _files() if Path(name).parts[:2] != ("frontends", language)
+             and (lines := _named(text, WORDS[language]))}
+    strange = {name: lines for name, lines in found.items() if len(lines) > EXCEPTIONS.get(name, (0, ""))[0]}
+    assert not strange, "say it in grader/frontends/<language>/phrases, or add the file and a reason to EXCEPTIONS"
+    # An exception that is needed no more goes.
+    assert {name: len(lines) for name, lines in found.items()} == {name: many for name, (many, _) in EXCEPTIONS.items()}
+
+
+@pytest.mark.parametrize("line", ['hint = "Use tl.load."', "launch.num_warps", "read_ttir(text)", "# As Triton does.",
+                                  "BLOCK: constexpr", '"launch_pdl"'])
+def test_a_word_is_seen(line: str) -> None:
+    assert _named(f"x = 1\n{line}\n", WORDS["triton"]) == [line]
+
+
+@pytest.mark.parametrize("line", ["turtle.xcor()", "a dot of tl", "stages", "autotuner"])
+def test_other_words_are_not(line: str) -> None:
+    assert not _named(line, WORDS["triton"])
+
+
+def test_the_suffix_of_a_file_tells_its_front_end() -> None:
+    assert frontends.by_suffix(Path(file_of("gemm")).suffix).name == "triton"
+    with pytest.raises(ValueError, match=r"no front end reads files that end in '\.f90': use one of \.py"):
+        frontends.by_suffix(".f90")
+    assert len({one.suffix for one in frontends.front_ends().values()}) == len(frontends.front_ends())
+
+
+@pytest.mark.parametrize("front_end", frontends.front_ends().values(), ids=lambda one: str(one.name))
+def test_a_front_end_has_a_phrase_for_everything(front_end: FrontEnd) -> None:
+    phrases = front_end.phrases
+    assert set(phrases.refusals) == set(get_args(Refusal)) and set(phrases.chances) == set(get_args(Undefinable))
+    assert set(phrases.skips) == set(get_args(Why))
+    for clue in (*phrases.failures.clues, *phrases.failures.absent):
+        groups = re.compile(clue.message).groupindex
+        assert set(re.findall(r"\{(\w+)\}", clue.hint)) <= {"name", *groups}, clue
+        assert "{" not in clue.hint or groups, clue
+        re.compile(clue.line)
+
+
+PLACES = {
+    "failures": {"file", "signature", "name"}, "refusals": {"operator", "out"}, "skips": set(),
+    "chances": {"line", "element", "tensor", "kernel", "program", "other"}, "names": {"count", "block"},
+    "sights": {"tensor", "line", "program", "call", "sizes", "other"}, "answers": {"out"},
+    "calls": {"out", "copy_into", "lines", "texts"},
+}
+
+
+@pytest.mark.parametrize("front_end", frontends.front_ends().values(), ids=lambda one: str(one.name))
+@pytest.mark.parametrize("theme", PLACES)
+def test_a_phrase_has_places_that_the_judge_fills(front_end: FrontEnd, theme: str) -> None:
+    for text in _texts(getattr(front_end.phrases, theme)):
+        assert {place for _, place, _, _ in Formatter().parse(text) if place is not None} <= PLACES[theme], text
+
+
+def _texts(phrase: Any) -> Iterator[str]:
+    """The sentences in a phrase of any shape; clues, whose places are their own groups, left out."""
+    if isinstance(phrase, str):
+        yield phrase
+    elif isinstance(phrase, dict):
+        for one in phrase.values():
+            yield from _texts(one)
+    elif is_dataclass(phrase):
+        for field in fields(phrase):
+            if field.name not in ("clues", "absent", "kind"):
+                yield from _texts(getattr(phrase, field.name))
