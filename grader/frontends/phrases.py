@@ -164,12 +164,12 @@ class Names:
 
 @dataclass(frozen=True)
 class Sights:
-    """What was seen while kernels ran. {line}, {tensor}, {program} and {type} as for `Chance`.
+    """What was seen while kernels ran. {line}, {tensor} and {program} are those of `Chance`.
 
-    `masked_*`: lanes that a mask switched off take part. `far_outside`, `unmasked` (with {call}, the {sizes} that a
-    mask compares and {other}, which `unmasked_load` is where it is a load) and `granule` are for accesses outside of a
-    tensor; `flat_sizes` goes into {sizes} where there are no rows. `turned` is for a mask that is exchanged with the
-    tile."""
+    `masked`, `masked_look` and `masked_remark` say that lanes which a mask switched off take part in the answer.
+    `granule`, `far_outside` and `unmasked` are for accesses outside their tensor. In `unmasked`, {call} is the load or
+    store, {sizes} is what a mask has to compare (`flat_sizes` if there are no rows), and {other} is `unmasked_load` for
+    a load and nothing for a store. `turned` is for a mask whose rows and columns are exchanged in a turned tile."""
 
     masked: str
     masked_look: str
@@ -209,7 +209,7 @@ class Answers:
 class Calls:
     """What host code does, and what a plan asks for. {out} is the output's name, {given} a parameter's.
 
-    `copy_into` goes on in `returned` and `no_copy` where an assignment allows copies. `skipped_print` has {lines} and
+    `copy_into` stands at {copy_into} in `returned` if the assignment allows copies. `skipped_print` has {lines} and
     {texts}, which are quoted."""
 
     returned: str

@@ -79,7 +79,7 @@ def open_lane(measured: Isolation | None = None) -> None:
                 layers = layers.model_copy(update={"uid": isolation.spare_uid()})
             _isolations[:] = [replace(measured, layers=layers)]
         lane_zygote()
-        # What an import makes is kept: to look for garbage in it takes a fifth of the time.
+        # Objects that an import makes are kept: a search for garbage among them takes a fifth of the time.
         gc.disable()
         import torch
 

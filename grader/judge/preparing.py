@@ -30,7 +30,7 @@ PASSED_OVER = ("shared_memory", "assembler")
 MOST_ROUNDS = 3
 # Time to compile as many kernels as a plan may have. An honest tile of 4 rows of 32768 elements takes 30 alone.
 COMPILE_SECONDS = 120.0
-# To parse and print the kernels of plans: milliseconds, but where a machine is busy or a text hostile.
+# Time to parse and print the kernels of plans: milliseconds, unless the machine is busy or a text hostile.
 CANONICAL_SECONDS = 30.0
 
 

@@ -148,7 +148,7 @@ def _programs(one: Seen, by_rows: Container[int]) -> Finding | None:
     if any(apart is None for _, apart, _ in one.dimensions):
         return None
     for axis, moved in enumerate(access.programs):
-        # Where a matrix has one row, programs for others have nothing to do.
+        # If a matrix has one row, programs for further rows have nothing to do.
         if not moved or not 0 < moved < layout.total:
             continue
         rows = layout.is_matrix and moved % layout.columns == 0
@@ -212,7 +212,7 @@ def _steps(one: Seen) -> Finding | None:
         unit = plural(size, "row" if apart > 1 else "column")
         reckoned = f"{size:,} * {layout.across} = " if apart > 1 else ""
     elif access.step and blocks and all(access.step % (apart * size) for apart, size in blocks.items()):
-        # Where a loop stays, it goes along another tensor.
+        # A loop that does not move here goes along another tensor.
         unit = " or ".join(f"{apart * size:,}" for apart, size in blocks.items()) + " elements"
         right = {"": 0}
     if not right or any(access.step == step * share for step in right.values() for share in shares):
@@ -252,7 +252,7 @@ def beyond_rows(seen: Sequence[Seen], accesses: Sequence[str]) -> Finding | None
 
 
 def _mask_of(one: Seen) -> str:
-    """What a mask is to compare; where it ends as if rows and columns were exchanged, that."""
+    """Says what a mask should compare, or that it ends as if rows and columns were exchanged."""
     access, layout = one.access, one.layout
     if len(access.tile) == 2 and {1, layout.columns} <= set(access.lanes) and layout.rows != layout.columns:
         across, down = access.lanes.index(1), access.lanes.index(layout.columns)
@@ -282,7 +282,7 @@ def same_elements(seen: Sequence[Seen]) -> Finding | None:
 
 
 def uncovered(seen: Sequence[Seen], unwritten: Tensor) -> Finding | None:
-    """Whether a grid, a loop or a mask has left elements of the output unwritten, from the stores to it.
+    """Says which grid, loop or mask left elements of the output unwritten, judging by the stores to it.
 
     `unwritten` marks them. None where a simulator did not see how far the programs reach.
     """
@@ -368,7 +368,7 @@ def _short(one: Seen, part: Part) -> Finding:
             if alone or len(one.access.tile) < 2 else
             f"Which {one.words.names.program_id} is to move it along the {part.unit}s? They take {blocks} programs.",
             "one block")
-        # Where another case has more programs, they tell how far each of them goes.
+        # A case with more programs tells how far each of them goes.
         return replace(found, fits=("one program", "grid")) if alone else found
     found = one.finding(
         f"{one.launched}; along axis {part.axis} each has {part.block:,} of the {size} {of}, {part.covered:,} in all.",
@@ -376,7 +376,7 @@ def _short(one: Seen, part: Part) -> Finding:
         "grid")
     if part.programs != part.size // part.block:
         return found
-    # Where another case has fewer, the block is to blame.
+    # If another case has fewer programs, the block is to blame.
     return replace(found, fits=(ROUNDED_DOWN, "grid"), look=(
         f"The last, partial block is missing, as where a size is divided with //: launch {blocks} = {part.needed:,}."))
 

@@ -17,7 +17,7 @@ PATTERN = "tensors exchanged"
 LOOK = ("Compare one by one: the arguments of the launch with the parameters of the kernel, and the parameters of the "
         "function with those of the handout.")
 WORD = re.compile(r"[A-Za-z_]\w*")
-# Of a launch that is written on several.
+# Lines on which one launch is written, at most.
 MOST_LINES = 10
 # What kernels add to the name of a tensor for its pointer or descriptor.
 SUFFIXES = ("_ptr", "_pointer", "_desc")
@@ -57,7 +57,7 @@ def exchanged(assignment: Assignment, source: str, plan: Plan, call: int, sizes:
 def _tensors(
     plan: Plan, launch: Launch, names: Sequence[str], tensors: Sequence[str]
 ) -> tuple[str, str, str, str] | None:
-    """What the kernel calls the first and what is given for it, and so of the second."""
+    """The kernel's name for the first argument, what is given for it, and the same two of the second argument."""
     given = {}
     for name, argument in zip(names, launch.arguments, strict=True):
         if isinstance(argument, Pointer | Descriptor):

@@ -25,7 +25,7 @@ CRASHES = {
     signals.SIGXFSZ: "The process wrote a file larger than allowed: the answer goes into the output tensor only.",
 }
 
-# Of a file that cannot be read.
+# Hints for a file that cannot be read.
 UNREADABLE: dict[Cause, str] = {
     "link_out": "The file is a link to a file that is not handed in: put the file itself in its place.",
     "dead_link": "The file is a link that leads nowhere: put the file itself in its place.",

@@ -30,7 +30,7 @@ def explain_refusal(assignment: Assignment, source: str, refused: Refused) -> De
 
 
 def explain_missing(assignment: Assignment, elsewhere: Sequence[str]) -> Detail:
-    """That the file is not there, and `elsewhere`: which others seem to be meant for it."""
+    """Says that the file is not there. `elsewhere` are other files that seem to be meant for it."""
     file = assignment.file
     if not elsewhere:
         return explain_failure(assignment, "missing_file", f"{file} is not in the submission.")

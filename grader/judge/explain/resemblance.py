@@ -247,7 +247,7 @@ TESTS: tuple[tuple[Callable[[Evidence], Finding | None], str], ...] = (
 
 
 def _too_few_levels(e: Evidence, share: float) -> bool:
-    """Whether such a share of the right values is but a few whole numbers, which other causes have as well."""
+    """Whether this share of the right values comes to a few whole numbers only, which other causes produce as well."""
     return share * float(e.expected.abs().max()) <= 4 * e.step
 
 

@@ -58,7 +58,7 @@ def beside(findings: Sequence[seen.Finding], output: Output, words: Phrases) -> 
     # wrapped around comes to.
     for kind in (seen.EmptyGrid, seen.Unwritten, seen.Overflow, seen.Race, seen.MaskedUsed, seen.Undefined):
         for found in findings:
-            # Without a second run, what may come out otherwise explains nothing.
+            # A finding that no second run confirmed explains nothing.
             if isinstance(found, kind) and not (isinstance(found, seen.Undefined) and not found.certain):
                 return _told(found, output, words)
     return None
@@ -184,7 +184,7 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[Seen], words: Phrases) 
 
 
 def _beyond_the_rows(one: Seen) -> str:
-    """What there is to say where more programs are started along an axis than there are rows for them."""
+    """Says that more programs are started along an axis than there are rows for them; "" if that is not so."""
     for moved, count in zip(one.access.programs, one.access.grid, strict=True):
         rows, rest = divmod(moved or 0, one.layout.columns)
         if one.layout.is_matrix and rows > 0 and rest == 0 and (count - 1) * rows >= one.layout.rows:
@@ -221,7 +221,7 @@ def empty_grid(line: int, sizes: Sequence[int], words: Phrases) -> Finding:
 
 
 def _grid(sizes: Sequence[int]) -> str:
-    """As it is written at a launch: `(0,)`, `(4, 0)`."""
+    """The grid as a launch writes it: `(0,)`, `(4, 0)`."""
     shown = list(sizes)
     while len(shown) > 1 and shown[-1] == 1:
         shown.pop()

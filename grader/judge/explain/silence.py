@@ -24,7 +24,7 @@ def explain_unwritten(assignment: Assignment, source: str, plan: Plan, call: int
     out = assignment.output.name
     operations = plan.calls()[min(call, len(plan.calls()) - 1)]
     given = {number for number, buffer in enumerate(plan.buffers) if buffer.given == out}
-    # What a copy reads it does not write.
+    # A copy does not write its source.
     reaching = [operation for operation in operations if named(operation) & given
                 and not (isinstance(operation, Copy) and operation.target.buffer not in given)]
     if any(not isinstance(operation, Launch) or all(operation.grid) for operation in reaching):
@@ -56,7 +56,7 @@ def explain_unwritten(assignment: Assignment, source: str, plan: Plan, call: int
 
 
 def read_too_early(found: Unwritten, accesses: Sequence[Access], plan: Plan, call: int) -> Finding | None:
-    """Where a launch reads a temporary, as was found, to which a later launch of the same call stores, and no other.
+    """Says that a launch reads a temporary to which only a later launch of the same call stores.
 
     `accesses` are what was seen of the call.
     """

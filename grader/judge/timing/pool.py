@@ -28,7 +28,7 @@ from grader.model.catalogue import answer_and_tolerance
 from grader.model.result import Worst
 from grader.plan.messages import GivenTensor
 
-# Of one output, secret places that are copied within the clock.
+# Elements of each output, at secret places, that are copied while the clock runs.
 LOOKED_AT = 1024
 # float64 elements of an answer that are compared at a time: comparing takes some ten times its memory.
 CHUNK = 1 << 24
