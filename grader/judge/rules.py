@@ -37,8 +37,6 @@ from grader.plan.plan import (
     named,
 )  # fmt: skip
 
-# The GPU generation that brought clusters and programmatic launches: compute capability 9.0.
-HOPPER = 9
 MOST_PROBLEMS = 16
 # Finite values of a type go so far, and PyTorch refuses to fill with others.
 LARGEST: dict[DType, float] = {
@@ -267,9 +265,9 @@ class _Check:
             if prod(launch.grid) * launch.cluster > most:
                 self._note(TooManyTogether(
                     kernel.name, launch.line, words["cooperative"], prod(launch.grid), most // launch.cluster))
-        if self.device.major < HOPPER and launch.cluster > 1:
+        if not self.device.generation.clusters and launch.cluster > 1:
             self._note(NotOnTarget(kernel.name, launch.line, words["cluster"], self.device.target))
-        if self.device.major < HOPPER and launch.programmatic:
+        if not self.device.generation.clusters and launch.programmatic:
             self._note(NotOnTarget(kernel.name, launch.line, words["programmatic"], self.device.target))
         if len(launch.arguments) != len(kernel.signature):
             raise Malformed("a launch with another number of arguments than its kernel takes")

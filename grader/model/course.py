@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from grader.model import catalogue
 from grader.model.late import Late
-from grader.plan.device import TARGETS
+from grader.plan.device import DEFAULT_TARGET, TARGETS
 
 Points = Annotated[float, Field(ge=0, le=1_000_000, strict=True)]
 Ratio = Annotated[float, Field(gt=0, le=1000, strict=True)]
@@ -87,7 +87,7 @@ class IsolationTable(_Table):
 class GpuTable(_Table):
     """`target` is a GPU of `grader.plan.device.TARGETS`."""
 
-    target: str = "sm_90"
+    target: str = DEFAULT_TARGET
 
     @field_validator("target")
     @classmethod

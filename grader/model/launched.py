@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from grader.model.record import Record
+from grader.plan.device import TENSOR_CORES, TensorCores, better_cores
+
+TENSOR_INSTRUCTIONS = tuple(one.instruction for one in TENSOR_CORES)
+"""What instructions of tensor cores begin with in PTX."""
 
 
 class AccessFacts(Record):
@@ -83,6 +87,10 @@ class Inspection(Record):
     def cut(self) -> bool:
         """Whether there is more than is known."""
         return any(one.cut for one in self.launches)
+
+    def better_cores(self, launch: LaunchFacts) -> TensorCores | None:
+        """Newer tensor cores that the target has than those that the launch uses, if it uses any."""
+        return better_cores(self.target, launch.tensor_cores)
 
     @property
     def figures(self) -> Figures:

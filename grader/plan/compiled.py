@@ -6,8 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from grader.plan.device import TENSOR_CORES
 from grader.plan.plan import MOST_KERNELS, Line, Shaped, Size, Text
 
+CORES = f"^({'|'.join(['none', *(one.name for one in TENSOR_CORES)])})$"
 PTX_CHARACTERS = 1 << 20
 RESULT_BYTES = 48 << 20
 """What an answer of the compiler may take."""
@@ -31,7 +33,7 @@ class Facts(Shaped):
     spills: Size
     shared: Size
     copies: Literal["none", "cp.async", "tma"] = "none"
-    tensor_cores: Literal["none", "mma", "wgmma"] = "none"
+    tensor_cores: Annotated[str, Field(pattern=CORES)] = "none"
     lines: Annotated[list[Width], Field(max_length=256)] = []
 
 

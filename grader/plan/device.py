@@ -1,6 +1,11 @@
-"""What a submission is told about its GPU, and what a launch may ask of one: the same with a GPU and without."""
+"""What a submission is told about its GPU, and what a launch may ask of one: the same with a GPU and without.
+
+A new generation of GPUs is a row of `GENERATIONS`.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from grader.plan.plan import Name, Shaped, Size
 
@@ -33,26 +38,100 @@ class Device(Shaped):
         return f"sm_{self.major}{self.minor}"
 
     @property
-    def granule(self) -> int:
-        """Bytes that a descriptor's store writes as a whole, also where its tensor ends within them; 0: no more than
-        the tensor. Seen on H200; Triton's issue 11583 reports it."""
-        return 16 if self.major >= 9 else 0
+    def generation(self) -> Generation:
+        """That of the table, or of a device that is in none of its rows the newest before it."""
+        before = [row for row in ROWS if row.capability <= (self.major, self.minor)]
+        return before[-1] if before else ROWS[0]
 
 
-# "Technical Specifications per Compute Capability" in the guide: programs that a multiprocessor holds at most, shared
-# memory that the system takes of each, and the step in which registers are given to a warp.
-MOST_RESIDENT, RESERVED_SHARED, REGISTER_STEP = 32, 1024, 8
+@dataclass(frozen=True)
+class TensorCores:
+    """Tensor cores by the `name` of their instructions, which begin with `instruction` in PTX. `takes` says what a
+    product of tiles must be for the compiler to choose them."""
+
+    name: str
+    instruction: str
+    takes: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generation:
+    """A generation of GPUs.
+
+    `granule`: bytes that a descriptor's store writes as a whole, also where its tensor ends within them; 0 where a
+    descriptor is plain loads and stores, which write no more than the tensor. Seen on H200; Triton's issue 11583
+    reports it. `clusters`: whether launches may have clusters of programs, and may begin before the one before them
+    has ended.
+
+    From "Technical Specifications per Compute Capability" in the guide: `most_resident` programs that a multiprocessor
+    holds, `reserved_shared` bytes that the system takes of its shared memory for each, and `register_step` in which
+    registers are given to a warp. `device` stands in where no GPU is at hand.
+    """
+
+    granule: int
+    clusters: bool
+    tensor_cores: TensorCores
+    most_resident: int = 32
+    reserved_shared: int = 1024
+    register_step: int = 8
+    device: Device
+
+    @property
+    def capability(self) -> tuple[int, int]:
+        return self.device.major, self.device.minor
+
+    @property
+    def descriptors(self) -> bool:
+        """Whether descriptors are the GPU's own, and not plain loads and stores."""
+        return self.granule > 0
+
+
+ROWS = (
+    Generation(
+        granule=0, clusters=False, tensor_cores=TensorCores("mma", "mma.sync"),
+        device=Device(
+            name="NVIDIA A100-SXM4-80GB", major=8, minor=0, multi_processor_count=108, total_memory=80 << 30,
+            l2_cache_size=40 << 20, shared_memory_per_block_optin=166_912, shared_memory_per_multiprocessor=167_936,
+            clock_rate_khz=1_410_000, memory_clock_rate_khz=1_593_000)),
+    Generation(
+        granule=16, clusters=True, tensor_cores=TensorCores(
+            "wgmma", "wgmma.mma_async", takes="tiles of 64 rows or more, and four warps or more"),
+        device=Device(
+            name="NVIDIA H200", major=9, minor=0, multi_processor_count=132, total_memory=140 << 30,
+            l2_cache_size=60 << 20, shared_memory_per_block_optin=232_448, shared_memory_per_multiprocessor=233_472)),
+)  # fmt: skip
+"""The oldest first."""
+
+GENERATIONS = {row.device.target: row for row in ROWS}
+"""By target, as `[gpu] target` of course.toml names it."""
+TARGETS = {target: row.device for target, row in GENERATIONS.items()}
+DEFAULT_TARGET = "sm_90"
+TENSOR_CORES = tuple(row.tensor_cores for row in reversed(ROWS))
+"""The newest first."""
+
+
+def tensor_cores(ptx: str) -> str:
+    """The name of the newest tensor cores that a kernel's PTX uses, or "none"."""
+    return next((one.name for one in TENSOR_CORES if one.instruction in ptx), "none")
+
+
+def better_cores(target: str, used: str) -> TensorCores | None:
+    """The tensor cores of a target whose generation has newer ones than those that are `used`."""
+    own = GENERATIONS[target].tensor_cores if target in GENERATIONS else None
+    older = {one.name for one in TENSOR_CORES[TENSOR_CORES.index(own) + 1 :]} if own else set()
+    return own if used in older else None
 
 
 def resident(device: Device, threads: int, registers: int, shared: int) -> tuple[int, str]:
     """How many programs of so many threads, registers a thread and bytes of shared memory a multiprocessor holds at a
     time, and what bounds them. Spilled registers are none. 0 programs: it holds none."""
-    registers = -(-max(registers, 1) // REGISTER_STEP) * REGISTER_STEP
+    row = device.generation
+    registers = -(-max(registers, 1) // row.register_step) * row.register_step
     bounds = {
         "threads": device.max_threads_per_multi_processor // threads,
         "registers": device.regs_per_multiprocessor // (registers * threads),
-        "shared memory": device.shared_memory_per_multiprocessor // (shared + RESERVED_SHARED),
-        "the number of programs": MOST_RESIDENT,
+        "shared memory": device.shared_memory_per_multiprocessor // (shared + row.reserved_shared),
+        "the number of programs": row.most_resident,
     }
     fewest = min(bounds.values())
     return fewest, " and ".join(name for name, most in bounds.items() if most == fewest)
@@ -60,14 +139,3 @@ def resident(device: Device, threads: int, registers: int, shared: int) -> tuple
 
 MOST_GRID = (2**31 - 1, 65_535, 65_535)
 """Programs of a grid along x, y and z: "Maximum x-, y-, z-dimension of a grid of thread blocks" in the guide."""
-
-TARGETS = {
-    "sm_80": Device(
-        name="NVIDIA A100-SXM4-80GB", major=8, minor=0, multi_processor_count=108, total_memory=80 << 30,
-        l2_cache_size=40 << 20, shared_memory_per_block_optin=166_912, shared_memory_per_multiprocessor=167_936,
-        clock_rate_khz=1_410_000, memory_clock_rate_khz=1_593_000),
-    "sm_90": Device(
-        name="NVIDIA H200", major=9, minor=0, multi_processor_count=132, total_memory=140 << 30,
-        l2_cache_size=60 << 20, shared_memory_per_block_optin=232_448, shared_memory_per_multiprocessor=233_472),
-}  # fmt: skip
-"""Stand-ins where no GPU is at hand, by `[gpu] target` of course.toml."""

@@ -103,9 +103,8 @@ def _launch_advice(one: LaunchFacts, among: Inspection) -> str:
         return "What is spilled goes to memory and back: a smaller block, or more warps, takes fewer registers."
     if one.products and one.tensor_cores == "none":
         return "Its product of tiles runs without tensor cores: they take fp16 or tf32, and tiles of 16 and more."
-    if one.products and one.tensor_cores == "mma" and among.target == "sm_90":
-        return ("Its product of tiles runs on mma; wgmma, which is faster, takes tiles of 64 rows or more, and four "
-                "warps or more.")
+    if one.products and (cores := among.better_cores(one)):
+        return f"Its product of tiles runs on {one.tensor_cores}; {cores.name}, which is faster, takes {cores.takes}."
     much = sum(each.moved for each in one.accesses) * one.scale >= max(MUCH, SHARE * among.figures.moved)
     if (much or one.cut) and prod(one.grid) < IDLE * among.multiprocessors:
         return f"The GPU has {among.multiprocessors} multiprocessors: with fewer programs some are idle."

@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from grader.model.launched import TENSOR_INSTRUCTIONS
+
+_TENSOR = f"(?:{'|'.join(map(re.escape, TENSOR_INSTRUCTIONS))})"
 # Of the first that fits. See "Instructions" in the PTX ISA.
 KINDS = (
     (r"cp\.async\.bulk", "copy engine"), (r"cp\.async\.c", "asynchronous copy"), (r"ld\S*\.global", "load"),
-    (r"st\S*\.global", "store"), (r"(?:atom|red)\.", "atomic"), (r"wgmma\.mma|mma\.sync", "tensor cores"),
+    (r"st\S*\.global", "store"), (r"(?:atom|red)\.", "atomic"), (_TENSOR, "tensor cores"),
     (r"(?:ld|st)\S*\.shared|ldmatrix|stmatrix", "shared memory"), (r"shfl\.", "between lanes"),
     (r"bar\.sync|barrier\.", "barrier"), (r"(?:ld|st)\S*\.local", "local memory"),
     (r"div\.|rcp\.|sqrt\.|rsqrt\.|ex2\.|sin\.|cos\.", "special function"), (r"bra\b", "branch"))

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Literal
 
 from grader.plan.compiled import Facts, Width
+from grader.plan.device import tensor_cores
 
 # Nothing here may match a run of digits from each of its ends: names in the texts are as long as a submission likes.
 _USED = re.compile(r"\bUsed (\d{1,9}) registers")
@@ -32,15 +33,10 @@ def read_facts(ptx: str, said: str, shared: int) -> Facts:
             lines[line, *accessed] += 1
     if "cp.async.bulk.tensor" in ptx:
         copies = "tma"
-    cores: Literal["none", "mma", "wgmma"] = "none"
-    if "wgmma.mma_async" in ptx:
-        cores = "wgmma"
-    elif "mma.sync" in ptx:
-        cores = "mma"
     return Facts(
         registers=max((int(match[1]) for match in _USED.finditer(said)), default=0),
         spills=sum(max(int(match[1]), int(match[2])) for match in _SPILLED.finditer(said)),
-        shared=shared, copies=copies, tensor_cores=cores,
+        shared=shared, copies=copies, tensor_cores=tensor_cores(ptx),
         lines=[Width(line=line, access=access, bits=bits, count=count)
                for (line, access, bits), count in sorted(lines.items())[:MOST_LINES]])
 

@@ -238,7 +238,7 @@ class Compiled(CompiledKernel):  # type: ignore[misc]
             arguments = [
                 _argument(session, index, kind, value)
                 for index, (value, kind) in enumerate(_leaves(list(args), list(self.src.signature.values())))]
-        if "tt.make_tensor_descriptor" in self.plan.text and session.device.major >= 9 and all(grid):
+        if "tt.make_tensor_descriptor" in self.plan.text and session.device.generation.descriptors and all(grid):
             # A kernel that makes descriptors needs room for them, which the student's allocator has to give.
             _allocation._allocator.get()(
                 grid[0] * grid[1] * grid[2] * self.planned.num_ctas * DESCRIPTOR_BYTES, DESCRIPTOR_BYTES, stream)

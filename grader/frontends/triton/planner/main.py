@@ -20,6 +20,7 @@ from triton.compiler import ASTSource, make_backend
 from grader.frontends.triton.planner import assemble, audit, driver, failures, handles, record, rehearsal, source
 from grader.frontends.triton.planner.functions import FunctionMode
 from grader.frontends.triton.planner.launches import Lowering, lower, parse_once
+from grader.plan.device import DEFAULT_TARGET
 from grader.plan.frames import Channel, ChannelClosed
 from grader.plan.messages import (
     PLANNER_REQUEST,
@@ -50,7 +51,7 @@ def prepare() -> None:
     """Does once, in the process that planners are forked from, what the first lowering of a process costs, and sees
     that a kernel can be planned. Raises RehearsalError."""
     os.environ.setdefault("MPLBACKEND", "Agg")
-    target = GPUTarget("cuda", 90, 32)
+    target = GPUTarget("cuda", int(DEFAULT_TARGET.removeprefix("sm_")), 32)
     signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}
     parse_once()
     str(lower(ASTSource(_trivial, signature, {(3,): 64}), make_backend(target).parse_options({}), target))

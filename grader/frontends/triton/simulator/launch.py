@@ -78,7 +78,7 @@ def run_launch(
             budget.left -= raw.size
             before[index] = raw.copy(), None if written is None else written.copy()
         for size in (chunk, 1):
-            waits = earlier if launch.programmatic and mode.granule else None
+            waits = earlier if launch.programmatic and mode.generation and mode.generation.clusters else None
             machine = Machine(program, kernel.name, launch.grid, stored, budget, mode, meter, waits)
             machine.shared = stored & loaded
             machine.warps, machine.stages = options.num_warps, options.num_stages

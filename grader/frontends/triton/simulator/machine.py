@@ -17,7 +17,7 @@ from grader.frontends.triton.simulator.races import Shadow
 from grader.frontends.triton.simulator.ramps import Ramp
 from grader.frontends.triton.simulator.text import Block, Op
 from grader.frontends.triton.simulator.types import Array, Unsupported
-from grader.plan.device import Device
+from grader.plan.device import Device, Generation
 
 if TYPE_CHECKING:
     from grader.frontends.triton.simulator.meter import Meter
@@ -60,8 +60,13 @@ class Mode:
     device: Device | None = None
 
     @property
+    def generation(self) -> Generation | None:
+        """That of the device; None where a plan is run for none."""
+        return None if self.device is None else self.device.generation
+
+    @property
     def granule(self) -> int:
-        return 0 if self.device is None else self.device.granule
+        return self.generation.granule if self.generation else 0
 
     @property
     def programs_turned(self) -> bool:

@@ -1,0 +1,88 @@
+"""A generation of GPUs is a row of one table, and a new one takes no more."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from grader.model.catalogue import ROOT
+from grader.plan.device import DEFAULT_TARGET, GENERATIONS, ROWS, TARGETS, better_cores, tensor_cores
+from tests import copied
+
+# A GPU of now, but for the programs that a multiprocessor holds, which show that it is this row that is read.
+ROW = '''    Generation(
+        granule=16, clusters=True, most_resident=4, tensor_cores=TensorCores(
+            "tcgen05", "tcgen05.mma", takes="tiles of 128 rows"),
+        device=Device(
+            name="NVIDIA B200", major=10, minor=0, multi_processor_count=148, total_memory=180 << 30,
+            l2_cache_size=126 << 20, shared_memory_per_block_optin=232_448,
+            shared_memory_per_multiprocessor=233_472)),
+)  # fmt: skip
+'''
+# Plans and simulates all cases, compiles what they launch, and inspects the timed one; then a product of matrices,
+# whose tensor cores are this generation's own.
+PROGRAM = '''
+import json
+from pathlib import Path
+
+from grader.judge.lane import close_lane
+from grader.judge.preparing import Preparing, Wanted
+from grader.model.catalogue import assignments
+from grader.model.course import read_course
+from grader.model.job import read_job
+from grader.model.submission import find_submissions
+from grader.plan.device import TARGETS
+from grader.run.grading import grade
+
+course = read_course(Path("course.toml"), frozenset(assignments()))
+(submission,) = find_submissions(Path("reference"), [one.file for one in assignments().values()])
+silu = grade(read_job(submission, course, ("silu",))).result.assignments["silu"]
+
+gemm = assignments()["gemm"]
+preparing = Preparing(gemm, Path("reference/gemm.py").read_bytes(), course.limits, TARGETS["sm_100"])
+plan = preparing.plan([Wanted(gemm.timed[0], {})]).outcomes[0]
+product = preparing.binaries(plan.kernels)[0].facts.tensor_cores
+close_lane()
+print(json.dumps({
+    "verdict": silu.verdict, "target": silu.inspection.target, "multiprocessors": silu.inspection.multiprocessors,
+    "resident": silu.inspection.launches[0].resident, "bound": silu.inspection.launches[0].bound,
+    "product": product}))
+'''
+
+
+def test_a_new_generation_is_a_row(tmp_path: Path) -> None:
+    copied.copy(tmp_path, "assignments", "reference", "calibration")
+    copied.changed(tmp_path, "grader/plan/device.py", ")  # fmt: skip\n", ROW)
+    course = (ROOT / "course.toml").read_text(encoding="utf-8")
+    (tmp_path / "course.toml").write_text(course.replace('target = "sm_90"', 'target = "sm_100"'), encoding="utf-8")
+    told = json.loads(copied.run(tmp_path, PROGRAM))
+    assert told == {"verdict": "accepted", "target": "sm_100", "multiprocessors": 148, "resident": 4,
+                    "bound": "the number of programs", "product": "tcgen05"}
+
+
+@pytest.mark.parametrize(("capability", "target"), [
+    ((7, 5), "sm_80"), ((8, 0), "sm_80"), ((8, 9), "sm_80"), ((9, 0), "sm_90"), ((12, 0), "sm_90")])
+def test_a_device_that_is_in_no_row_is_of_the_newest_generation_before_it(
+    capability: tuple[int, int], target: str
+) -> None:
+    major, minor = capability
+    device = TARGETS["sm_90"].model_copy(update={"major": major, "minor": minor})
+    assert device.generation is GENERATIONS[target]
+
+
+def test_rows_go_from_the_oldest_and_the_course_names_them() -> None:
+    assert all(before.capability < after.capability for before, after in pairwise(ROWS))
+    course = (ROOT / "course.toml").read_text(encoding="utf-8")
+    assert DEFAULT_TARGET in TARGETS and all(f'"{target}" (' in course for target in TARGETS)
+
+
+def test_newer_tensor_cores_are_named_where_the_target_has_them() -> None:
+    assert tensor_cores("mma.sync.aligned wgmma.mma_async.sync") == "wgmma"
+    assert (tensor_cores("mma.sync.aligned"), tensor_cores("fma.rn")) == ("mma", "none")
+    found = better_cores("sm_90", "mma")
+    assert found is not None and found.name == "wgmma"
+    for target, used in (("sm_90", "wgmma"), ("sm_90", "none"), ("sm_80", "mma"), ("sm_120", "mma")):
+        assert better_cores(target, used) is None
