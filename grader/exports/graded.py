@@ -10,7 +10,7 @@ from grader.intake.found import Found
 from grader.intake.manifest import HandIn, Kind, Manifest, Member
 from grader.intake.people import Register
 from grader.model.hidden import for_student
-from grader.model.result import UNJUDGED, Result
+from grader.model.result import Result
 from grader.model.roster import Student
 from grader.records.policy import Grade
 from grader.report.load import load_results
@@ -55,7 +55,7 @@ class Graded:
     @property
     def unjudged(self) -> list[str]:
         """The assignments of which it is open how many points they are."""
-        return [name for name, one in self.result.assignments.items() if one.verdict in UNJUDGED]
+        return [name for name, one in self.result.assignments.items() if not one.judged]
 
 
 @dataclass(frozen=True)

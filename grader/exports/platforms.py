@@ -10,9 +10,10 @@ from xml.etree import ElementTree
 
 from grader.exports.graded import ExportError, Graded
 from grader.intake.manifest import Kind
-from grader.model.result import UNJUDGED, AssignmentResult, CheckResult
+from grader.model.result import AssignmentResult, CheckResult
 from grader.model.text import clean
-from grader.report.findings import VERDICT_WORDS, label
+from grader.model.verdicts import VERDICT_OF_KIND, VERDICTS
+from grader.report.findings import label
 
 CLASSROOM50 = "classroom50/result/v1"
 
@@ -22,14 +23,14 @@ def gradescope(one: Graded, visibility: str) -> dict[str, Any]:
 
     A hidden case stands there as its student may see it, by its kind: one that Gradescope hides would hide the total.
     """
-    if failed := [name for name, a in one.result.assignments.items() if a.verdict == "infrastructure_error"]:
+    if failed := [name for name, a in one.result.assignments.items() if a.ours]:
         raise ExportError(f"{', '.join(failed)}: the grader failed; a grading without failures of ours expected, so "
                           "run it again", one.folder)
     tests = []
     for number, (name, a) in enumerate(one.shown.assignments.items(), start=1):
-        judged = {} if a.verdict in UNJUDGED else {
-            "score": a.score, "max_score": a.measured_max, "status": "passed" if a.verdict == "accepted" else "failed"}
-        said = [VERDICT_WORDS[a.verdict], *filter(None, (a.message, a.hint))]
+        judged = {} if not a.judged else {
+            "score": a.score, "max_score": a.measured_max, "status": "passed" if a.right else "failed"}
+        said = [VERDICTS[a.verdict].words, *filter(None, (a.message, a.hint))]
         tests.append({"name": a.title, "number": str(number), "output": clean("\n".join(said)),
                       "visibility": visibility, "tags": [name], "extra_data": {"verdict": a.verdict}, **judged})
         for part, check in enumerate((check for check in a.correctness.checks if check.outcome != "not_run"), start=1):
@@ -62,7 +63,7 @@ def classroom50(one: Graded, kind: Kind | None, classroom: str, assignment: str)
         "submission": one.folder, "commit": commits.pop() if len(commits) == 1 else None, "release": None,
         "review": None, "datetime": one.hand_in.submitted_at, "graded_at": one.result.graded_at,
         "score": _whole(one.result.score), "max-score": _whole(one.result.measured_max),
-        "tests": [{"test-name": name, "passed": a.verdict == "accepted", "score": _whole(a.score),
+        "tests": [{"test-name": name, "passed": a.right, "score": _whole(a.score),
                    "max-score": _whole(a.measured_max), "verdict": a.verdict, "message": clean(a.message)}
                   for name, a in one.shown.assignments.items()],
         "submitted_by": one.members[0].id}
@@ -96,15 +97,14 @@ def _xml(text: str) -> str:
 
 
 def _outcome(check: CheckResult) -> str | None:
-    kind = check.detail.kind if check.detail else ""
-    if kind == "infrastructure":
+    if check.detail and VERDICT_OF_KIND[check.detail.kind].fault == "grader":
         return "error"
     return {"passed": None, "failed": "failure", "not_run": "skipped"}[check.outcome]
 
 
 def _whole_check(a: AssignmentResult) -> CheckResult:
     """One check for an assignment of which none was made."""
-    return CheckResult(id=a.verdict, stage="source", outcome="passed" if a.verdict == "accepted" else "failed")
+    return CheckResult(id=a.verdict, stage="source", outcome="passed" if a.right else "failed")
 
 
 def _said(check: CheckResult) -> str:

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from grader.model.result import AssignmentResult, CheckResult, Detail, FailureKind, Result
+from grader.model.result import AssignmentResult, CheckResult, Detail, Result
+from grader.model.verdicts import VERDICT_OF_KIND, FailureKind
 
 STAFF = ".staff"
 
@@ -102,7 +103,7 @@ def _check(check: CheckResult, numbers: Iterator[int]) -> CheckResult:
 
 def _words(check: CheckResult) -> tuple[str, str]:
     kind = check.detail.kind if check.detail else "infrastructure"
-    if check.outcome == "not_run" and kind != "needs_gpu":
+    if check.outcome == "not_run" and VERDICT_OF_KIND[kind].fault != "machine":
         return _IDLE
     return WORDS.get(kind, _STOPS)
 

@@ -9,70 +9,17 @@ from pydantic import ConfigDict, Field
 
 from grader.model.launched import Inspection
 from grader.model.record import Record
+from grader.model.verdicts import ACCEPTED, GRADERS_FAULT, RANKED, UNJUDGED, UNTRIED, VERDICT_OF_KIND, Verdict
+from grader.model.verdicts import FailureKind as FailureKind
 
 SCHEMA = "kernelmark/result/v1"
 
 IMPOSSIBLE = 1.05
 """A fraction of the machine's roof: a faster kernel is flagged for a person to look at."""
 
-Verdict = Literal[
-    "accepted",
-    "wrong_answer",
-    "runtime_error",
-    "time_limit",
-    "memory_limit",
-    "policy_violation",
-    "missing",
-    "needs_gpu",
-    "infrastructure_error",
-]
-UNJUDGED: frozenset[Verdict] = frozenset({"needs_gpu", "infrastructure_error"})
-"""Verdicts that leave open whether a submission is right: its points are neither won nor lost."""
-
 Outcome = Literal["passed", "failed", "not_run"]
 Stage = Literal["source", "case", "target", "speed"]
 """What a check looks at: the file, one case's answer, what a GPU would make of it, one case's time."""
-
-FailureKind = Literal[
-    "missing_file", "missing_function", "not_attempted", "unreadable_source", "syntax_error", "import_error",
-    "wrong_signature", "compile_error",
-    "exception", "crash", "time_out", "out_of_memory", "protocol", "over_limit", "out_of_bounds",
-    "wrong_values", "unwritten", "not_finite", "input_changed", "race", "undefined",
-    "policy", "needs_gpu", "infrastructure",
-]
-
-VERDICT_OF_KIND: dict[FailureKind, Verdict] = {
-    "missing_file": "missing",
-    "missing_function": "missing",
-    "not_attempted": "missing",
-    "unreadable_source": "runtime_error",
-    "syntax_error": "runtime_error",
-    "import_error": "runtime_error",
-    "wrong_signature": "runtime_error",
-    "compile_error": "runtime_error",
-    "exception": "runtime_error",
-    "crash": "runtime_error",
-    "protocol": "runtime_error",
-    "over_limit": "runtime_error",
-    "out_of_bounds": "runtime_error",
-    "time_out": "time_limit",
-    "out_of_memory": "memory_limit",
-    "wrong_values": "wrong_answer",
-    "unwritten": "wrong_answer",
-    "not_finite": "wrong_answer",
-    "input_changed": "wrong_answer",
-    "race": "wrong_answer",
-    "undefined": "wrong_answer",
-    "policy": "policy_violation",
-    "needs_gpu": "needs_gpu",
-    "infrastructure": "infrastructure_error",
-}
-
-# Where checks of one assignment disagree, the first of these speaks for it: ours before theirs, then what says most.
-VERDICT_ORDER: tuple[Verdict, ...] = (
-    "infrastructure_error", "missing", "policy_violation", "memory_limit", "runtime_error", "time_limit",
-    "wrong_answer", "needs_gpu",
-)
 
 
 class Worst(Record):
@@ -179,12 +126,12 @@ class CheckResult(Record):
 def decisive(checks: Sequence[CheckResult]) -> tuple[Verdict | None, list[CheckResult]]:
     """The verdict that checks give which failed or need a GPU, and those of them that give it; (None, []) if there are
     none."""
-    failed = [(VERDICT_OF_KIND[c.detail.kind], c) for c in checks if c.detail is not None
-              and (c.outcome == "failed" or (c.outcome == "not_run" and c.detail.kind == "needs_gpu"))]
-    given = {verdict for verdict, _ in failed}
-    for verdict in VERDICT_ORDER:
-        if verdict in given:
-            return verdict, [check for its, check in failed if its == verdict]
+    failed = [(row, c) for c in checks if c.detail is not None and (row := VERDICT_OF_KIND[c.detail.kind])
+              and (c.outcome == "failed" or (c.outcome == "not_run" and row.fault == "machine"))]
+    given = {row.verdict for row, _ in failed}
+    for row in RANKED:
+        if row.verdict in given:
+            return row.verdict, [check for its, check in failed if its == row]
     return None, []
 
 
@@ -277,9 +224,28 @@ class AssignmentResult(Record):
     seconds: float = 0
 
     @property
+    def right(self) -> bool:
+        return self.verdict == ACCEPTED
+
+    @property
+    def judged(self) -> bool:
+        """Whether this grading tells if it is right."""
+        return self.verdict not in UNJUDGED
+
+    @property
+    def ours(self) -> bool:
+        """Whether it failed through no fault of the student's."""
+        return self.verdict in GRADERS_FAULT
+
+    @property
+    def tried(self) -> bool:
+        """Whether something was handed in to be judged."""
+        return self.verdict not in UNTRIED
+
+    @property
     def measured_max(self) -> float:
         """The points that this grading could have given."""
-        if self.verdict in UNJUDGED:
+        if not self.judged:
             return 0
         speed = self.performance
         return self.correctness.max_points + (speed.max_points if speed.status == "measured" else 0)

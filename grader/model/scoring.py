@@ -15,9 +15,9 @@ from grader.model.result import (
     Performance,
     Result,
     Timing,
-    Verdict,
     decisive,
 )
+from grader.model.verdicts import ACCEPTED, OURS, VERDICTS, Verdict
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def verdict_of(checks: Sequence[CheckResult], expected: Sequence[str]) -> Verdic
     if verdict is not None:
         return verdict
     complete = all(name in by_id and by_id[name].outcome == "passed" for name in expected)
-    return "accepted" if complete and expected else "infrastructure_error"
+    return ACCEPTED if complete and expected else OURS
 
 
 def correctness_points(
@@ -104,8 +104,8 @@ def correctness_points(
 ) -> float:
     """Points for being right, of at most `points.correctness`. `expected` are the ids of the cases. What was not judged
     earns nothing, and a target that failed counts as one more case that did."""
-    flagged = verdict == "policy_violation" and course.policy.violation == "flag"
-    if verdict not in ("accepted", "wrong_answer", "runtime_error", "time_limit", "memory_limit") and not flagged:
+    rule = VERDICTS[verdict].points
+    if rule != "share" and not (rule == "rules" and course.policy.violation == "flag"):
         return 0
     passed = {check.id for check in checks if check.outcome == "passed"}
     expected = [*expected, *(check.id for check in checks if check.stage == "target" and check.outcome == "failed"
@@ -147,7 +147,7 @@ def earlier_shares(result: Result) -> dict[str, Earlier]:
     for name, one in result.assignments.items():
         speed = one.performance
         held = contest(one.source_sha256, result.environment.device, speed)
-        if held is None or one.verdict != "accepted" or not speed.max_points > 0:
+        if held is None or not one.right or not speed.max_points > 0:
             continue
         share = speed.points / speed.max_points
         # Written so that NaN fails.

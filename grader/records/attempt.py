@@ -13,14 +13,16 @@ from pydantic import BaseModel, ConfigDict
 
 from grader.model.catalogue import HIDDEN, ROOT
 from grader.model.course import Course
-from grader.model.result import UNJUDGED, Environment, Verdict
+from grader.model.result import Environment
 from grader.model.submission import Source
+from grader.model.verdicts import GRADERS_FAULT, OURS, UNJUDGED, UNTRIED, Verdict
 
 ROOMS = ("engine", "frontends", "judge", "kit", "plan", "suite")
 """Those of `grader/` that decide what is right, and how fast it is."""
 POINTS = ("model/estimate.py", "model/scoring.py")
 """Files of `grader/` that turn checks and times into points, and into verdicts and intervals before."""
-VERDICTS = ("model/assignment.py", "model/catalogue.py", "model/result.py", "run/grading.py", *POINTS)
+VERDICTS = ("model/assignment.py", "model/catalogue.py", "model/result.py", "model/verdicts.py", "run/grading.py",
+            *POINTS)
 """Those beside the rooms that decide with them."""
 FACTS = ("device", "python", "torch", "triton", "numpy", "isolation", "kernelmark")
 """Of an environment, what attempts are told apart by."""
@@ -62,7 +64,7 @@ class Attempt(BaseModel):
     late: bool | None = None
     turn: int = 0
     of: int | None = None
-    verdict: Verdict = "infrastructure_error"
+    verdict: Verdict = OURS
     score: float = 0
     max_score: float = 0
     error: str = ""
@@ -83,7 +85,7 @@ class Attempt(BaseModel):
     @property
     def failed(self) -> bool:
         """Whether it failed through no fault of the student's."""
-        return self.verdict == "infrastructure_error"
+        return self.verdict in GRADERS_FAULT
 
     @property
     def judged(self) -> bool:
@@ -92,7 +94,7 @@ class Attempt(BaseModel):
     @property
     def empty(self) -> bool:
         """Whether nothing was handed in to be judged: no file, no function, or the stub."""
-        return self.verdict == "missing"
+        return self.verdict in UNTRIED
 
     @property
     def instant(self) -> datetime.datetime | None:

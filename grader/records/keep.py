@@ -23,7 +23,7 @@ def keep(
         lines = [f"{student}: not graded: {error}"]
     else:
         lines = [f"{student}: {name}: {_why(a)}" for name, a in result.assignments.items()
-                 if a.verdict == "infrastructure_error"]
+                 if a.ours]
     try:
         before = {one.assignment for one in store.attempts(slug) if not one.failed}
         # In the order in which they were judged, which is that of the course: the student's files keep it.

@@ -5,29 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from grader.model.result import UNJUDGED, AssignmentResult, CheckResult, Detail, Result, decisive
+from grader.model.result import AssignmentResult, CheckResult, Detail, Result, decisive
+from grader.model.verdicts import RANKED, VERDICTS
 from grader.report.text import percent, points
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-VERDICT_WORDS = {
-    "accepted": "passed",
-    "wrong_answer": "wrong answer",
-    "runtime_error": "run-time error",
-    "time_limit": "out of time",
-    "memory_limit": "out of memory",
-    "policy_violation": "against the rules",
-    "missing": "missing",
-    "needs_gpu": "needs a GPU",
-    "infrastructure_error": "grader's fault",
-}
-# A shape of its own for each, so that no colour is needed to tell them apart.
-VERDICT_SHAPES = {
-    "accepted": "●", "wrong_answer": "■", "runtime_error": "✕", "time_limit": "▼", "memory_limit": "◆",
-    "policy_violation": "⊘", "missing": "○", "needs_gpu": "◇", "infrastructure_error": "!",
-}
 STAGE_WORDS = {"source": "the file", "target": "compiled for the GPU"}
-# Order among equal losses: broken rules first.
-SEVERITY = ("policy_violation", "runtime_error", "memory_limit", "time_limit", "wrong_answer")
 
 
 @dataclass(frozen=True)
@@ -62,7 +45,7 @@ class Finding:
     @property
     def title(self) -> str:
         """What is wrong, without the example that the evidence shows anyway."""
-        return sentence(self._said) or VERDICT_WORDS[self.assignment.verdict]
+        return sentence(self._said) or VERDICTS[self.assignment.verdict].words
 
     @property
     def _said(self) -> str:
@@ -93,9 +76,9 @@ class Finding:
 
 
 def status(assignment: AssignmentResult) -> Status:
-    if assignment.verdict == "accepted":
+    if assignment.right:
         return PASSED
-    if assignment.verdict in UNJUDGED:
+    if not assignment.judged:
         return UNMEASURED
     return PARTLY if assignment.score > 0 else FAILED
 
@@ -119,8 +102,8 @@ def evidence(assignment: AssignmentResult) -> CheckResult | None:
 def findings(result: Result) -> list[Finding]:
     """Every assignment that was tried and lost points by being wrong, the greatest loss first."""
     wrong = [(name, a) for name, a in result.assignments.items()
-             if status(a) in (FAILED, PARTLY) and a.verdict != "missing"]
-    wrong.sort(key=lambda item: (item[1].score - item[1].measured_max, SEVERITY.index(item[1].verdict)))
+             if status(a) in (FAILED, PARTLY) and a.tried]
+    wrong.sort(key=lambda item: (item[1].score - item[1].measured_max, VERDICTS[item[1].verdict].urgency))
     return [Finding(name, a, evidence(a), max(sum(c.outcome == "failed" for c in a.correctness.checks) - 1, 0))
             for name, a in wrong]
 
@@ -143,15 +126,14 @@ def margin(assignment: AssignmentResult) -> str:
 def headline(result: Result) -> str:
     """One sentence: how many kernels are right, and which to turn to. What could not be judged is not counted."""
     every = list(result.assignments.values())
-    judged = [a for a in every if a.verdict not in UNJUDGED]
-    right = sum(a.verdict == "accepted" for a in judged)
+    judged = [a for a in every if a.judged]
+    right = sum(a.right for a in judged)
     if not every:
         return "Nothing was graded."
-    if not judged and any(a.verdict == "needs_gpu" for a in every):
-        return "Nothing could be judged on this machine: all points stay open until a GPU has judged it."
     if not judged:
-        return "The grader failed before it could judge anything: that is our fault and costs no points."
-    if all(a.verdict == "missing" for a in judged):
+        # A failure of ours may be gone the next time, and the machine is as it is.
+        return max((VERDICTS[a.verdict] for a in every), key=lambda row: row.rank).none_judged
+    if not any(a.tried for a in judged):
         # A stub that was handed in was found.
         absent = all(check.detail.kind == "missing_file" for a in judged for check in a.correctness.checks
                      if check.outcome == "failed" and check.detail)
@@ -191,14 +173,12 @@ def label(check: CheckResult) -> str:
 
 def not_measured(result: Result) -> list[str]:
     """A sentence for each reason why points could be neither won nor lost."""
-    said = [f"{a.title} ({points(a.max_score)} points): the grader failed, through no fault of yours. {a.message}"
-            for a in result.assignments.values() if a.verdict == "infrastructure_error"]
-    said += [f"{a.title} ({points(a.max_score)} points): only a GPU can judge it, and these points are neither won "
-             f"nor lost. {sentence(a.message)}" for a in result.assignments.values() if a.verdict == "needs_gpu"]
+    said = [f"{a.title} ({points(a.max_score)} points): {row.open_because} {sentence(a.message)}"
+            for row in RANKED for a in result.assignments.values() if row.verdict == a.verdict and not a.judged]
     judged = len(result.assignments) - len(said)
     reasons: dict[str, list[AssignmentResult]] = {}
     for a in result.assignments.values():
-        if a.performance.status == "not_measured" and a.performance.max_points and a.verdict not in UNJUDGED:
+        if a.performance.status == "not_measured" and a.performance.max_points and a.judged:
             reasons.setdefault(a.performance.reason, []).append(a)
     for reason, group in reasons.items():
         if len(group) == len(result.assignments) > 1:

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from grader.model.result import UNJUDGED, AssignmentResult
+from grader.model.result import AssignmentResult
 from grader.model.text import clean
 from grader.report.load import Entry
 from grader.report.speed import measured
@@ -45,7 +45,7 @@ def rows(
            *(["other_course_file"] if others else []), *(["pseudonym"] if pseudonyms else [])]
     for entry in entries:
         result = entry.result
-        unjudged = any(a.verdict in UNJUDGED for a in result.assignments.values())
+        unjudged = any(not a.judged for a in result.assignments.values())
         row: list[str | float] = [cell(result.student), "" if unjudged else number(result.score),
                                   number(result.max_score), number(result.measured_max)]
         for name in names:
@@ -53,7 +53,7 @@ def rows(
             if assignment is None:
                 row += ["", "", *(("", "") if name in timed else ())]
             else:
-                row += ["" if assignment.verdict in UNJUDGED else number(assignment.score), assignment.verdict]
+                row += [number(assignment.score) if assignment.judged else "", assignment.verdict]
                 row += _speed(assignment) if name in timed else []
         if others:
             row.append(cell(" ".join(name for name in names if (entry.folder, name) in others)))

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from grader.model.result import REFERENCE, AssignmentResult, Environment, Flag, Interval, Verdict
+from grader.model.result import REFERENCE, AssignmentResult, Environment, Flag, Interval
 from grader.model.text import clean
+from grader.model.verdicts import Verdict
 from grader.report.findings import Status, evidence, label, status
 from grader.report.load import Entry
 from grader.report.speed import impossible, measured, positive
@@ -110,7 +111,7 @@ def devices(lines: Sequence[Line]) -> list[str]:
 def _cell(a: AssignmentResult) -> Cell:
     speed = a.performance
     reference = next((rung.ratio for rung in speed.ladder if rung.name == REFERENCE and positive(rung.ratio)), None)
-    check = evidence(a) if a.verdict != "accepted" else None
+    check = evidence(a) if not a.right else None
     detail = check.detail if check else None
     named = detail.pattern.removeprefix("mistake: ") if detail else ""
     mistake = named or (KINDS.get(detail.kind, detail.kind.replace("_", " ")) if detail else "")

@@ -15,9 +15,10 @@ from markupsafe import Markup
 
 from grader.model.files import replace
 from grader.model.hidden import for_student
-from grader.model.result import UNJUDGED, AssignmentResult, CheckResult, Result
+from grader.model.result import AssignmentResult, CheckResult, Result
 from grader.model.result import Environment as Graded
 from grader.model.text import FIELD_BYTES, clean
+from grader.model.verdicts import GRADERS_FAULT, UNJUDGED, VERDICTS
 from grader.report import charts, error_map, findings, leaderboard, margins, ptx, source, speed, stages, tally, text
 from grader.report.curve import chart, sentences
 from grader.report.gradebook import gradebook
@@ -143,7 +144,7 @@ def class_page(entries: Sequence[Entry], failures: Sequence[Failure] = ()) -> st
 def class_page_of(lines: Sequence[Line], failures: Sequence[Failure], progress: Progress | None = None) -> str:
     """The HTML of the class page of lines that are marked, by student, while a run is on or after it."""
     lines = sorted(lines, key=lambda one: (one.student.casefold(), one.folder))
-    ours = {one.folder for one in lines if any(c.verdict == "infrastructure_error" for c in one.cells.values())}
+    ours = {one.folder for one in lines if any(c.verdict in GRADERS_FAULT for c in one.cells.values())}
     # Those have a place of their own, where the same words are said once.
     broken = [(Failure(f.folder, clean(f.message, FAILURE_BYTES)), clean(f.folder))
               for f in failures if f.folder not in ours]
@@ -198,9 +199,9 @@ def _environment() -> Environment:
     helpers: dict[str, Any] = {
         "asset": lambda name: Markup((TEMPLATES / name).read_text(encoding="utf-8")),
         "status": findings.status, "check_status": findings.CHECK_STATUS,
-        "verdict_words": findings.VERDICT_WORDS, "headline": findings.headline, "not_measured": findings.not_measured,
+        "verdicts": VERDICTS, "headline": findings.headline, "not_measured": findings.not_measured,
         "ladder": charts.ladder, "strip": charts.strip, "curve": chart, "curve_said": sentences,
-        "tally": tally, "shapes": findings.VERDICT_SHAPES, "words": findings.VERDICT_WORDS, "unjudged": UNJUDGED,
+        "tally": tally, "unjudged": UNJUDGED,
         "most_named": MOST_NAMED, "most_kinds": MOST_KINDS, "most_flags": MOST_FLAGS,
         "too_fast": lambda cell: cell.impossible,
         "palette": error_map.PALETTE,

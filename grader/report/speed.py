@@ -49,7 +49,7 @@ def why_points(assignment: AssignmentResult) -> str:
     if not speed.max_points:
         return "Speed earns no points in this course."
     got = f"{points(speed.points)} of {most} points"
-    if assignment.verdict != "accepted":
+    if not assignment.right:
         return f"{got}: speed counts only in a kernel that is right."
     if speed.floor is None or speed.target is None or found is None:
         return f"{got}."

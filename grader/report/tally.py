@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TypeVar
 
-from grader.model.result import UNJUDGED, Verdict
-from grader.report.findings import VERDICT_WORDS
+from grader.model.verdicts import ACCEPTED, GRADERS_FAULT, STUDENTS_FAULT, UNJUDGED, UNTRIED, VERDICTS, Verdict
 from grader.report.line import Cell, Line, comparable, devices
 from grader.report.speed import often, positive
 from grader.report.text import figure, points
@@ -48,7 +47,7 @@ class Column:
 
     @property
     def passed(self) -> int:
-        return dict(self.verdicts).get("accepted", 0)
+        return dict(self.verdicts).get(ACCEPTED, 0)
 
 
 @dataclass
@@ -103,13 +102,13 @@ class Speed:
 
 def columns(lines: Sequence[Line]) -> list[Column]:
     """One an assignment, in the order of the first line that has it."""
-    order = list(VERDICT_WORDS)
+    order = list(VERDICTS)
     return [Column(name, cells[0].title, sorted(
         Counter(cell.verdict for cell in cells).items(),
-        key=lambda item: (item[0] != "accepted", item[0] in UNJUDGED, -item[1], order.index(item[0]))),
+        key=lambda item: (item[0] != ACCEPTED, item[0] in UNJUDGED, -item[1], order.index(item[0]))),
         Counter(cell.score for cell in cells if cell.verdict not in UNJUDGED and not cell.other),
         max(cell.maximum for cell in cells),
-        sorted(Counter(check for cell in cells if cell.verdict != "missing" for check in set(cell.failed)).items(),
+        sorted(Counter(check for cell in cells if cell.verdict not in UNTRIED for check in set(cell.failed)).items(),
                key=lambda item: (-item[1], item[0]))[:MOST_CHECKS])
         for name, cells in _grouped((name, cell) for one in lines for name, cell in one.cells.items()).items()]
 
@@ -132,13 +131,13 @@ def summary(lines: Sequence[Line]) -> str:
 
 def broken(lines: Sequence[Line]) -> list[Group]:
     """What failed of ours, those that hit most first; the same words are one."""
-    return _groups(lines, lambda cell: cell.verdict == "infrastructure_error", lambda cell: cell.message)
+    return _groups(lines, lambda cell: cell.verdict in GRADERS_FAULT, lambda cell: cell.message)
 
 
 def mistakes(lines: Sequence[Line]) -> list[Group]:
     """What students did wrong, by its kind: those that most made first, and after them what is not there."""
-    found = _groups(lines, lambda cell: cell.verdict not in ("accepted", *UNJUDGED), lambda cell: cell.mistake)
-    return sorted(found, key=lambda group: group.verdict == "missing")
+    found = _groups(lines, lambda cell: cell.verdict in STUDENTS_FAULT, lambda cell: cell.mistake)
+    return sorted(found, key=lambda group: group.verdict in UNTRIED)
 
 
 def astray(lines: Sequence[Line]) -> list[tuple[Line, str]]:
@@ -223,7 +222,7 @@ def _said(ratios: Sequence[float], marks: dict[str, float]) -> str:
 def _groups(lines: Sequence[Line], which: Callable[[Cell], bool], words: Callable[[Cell], str]) -> list[Group]:
     found: dict[str, Group] = {}
     for one, cell in picked(lines, which):
-        named = words(cell) or VERDICT_WORDS[cell.verdict]
+        named = words(cell) or VERDICTS[cell.verdict].words
         found.setdefault(named, Group(named, cell.verdict, cell.message)).found.append((one, cell))
     return sorted(found.values(), key=lambda group: (-group.students, -len(group.found), group.words))
 

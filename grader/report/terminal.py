@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from grader.model.result import AssignmentResult, CheckResult, ErrorMap, Result, Worst
+from grader.model.verdicts import VERDICTS
 from grader.report import error_map, findings, speed, stages
 from grader.report.text import clean_model, points
 from grader.report.touched import factor
@@ -34,18 +35,18 @@ def kernel(assignment: AssignmentResult, file: str, expected: str) -> Renderable
     To be printed uncropped: a long path stays in one piece, so that a terminal finds its way to the line.
     """
     a = clean_model(assignment)
-    check = findings.evidence(a) if a.verdict != "accepted" else None
+    check = findings.evidence(a) if not a.right else None
     detail = check.detail if check else None
     if detail and detail.kind == "not_attempted":
         # What was never begun is one line, and of a line left in by mistake it says where.
         place = f"{file}:{detail.place.line}" if detail.place else file
         return _head(a, place, "not written yet: it still raises NotImplementedError, as the template does")
-    head = _head(a, file, findings.VERDICT_WORDS[a.verdict])
+    head = _head(a, file, VERDICTS[a.verdict].words)
     if a.measured_max:
         head.append(f"  {points(a.score)} of {points(a.measured_max)} points", "dim")
     if PurePath(file).name != expected:
         head.append(f"  as {expected}", "dim")
-    margin = findings.margin(a) if a.verdict == "accepted" else ""
+    margin = findings.margin(a) if a.right else ""
     blocks = [_indented(_prose(f"{a.message} {margin}".strip()))]
     if detail and detail.place:
         blocks.append(Text(f"  {file}:{detail.place.line}", "bold", no_wrap=True, overflow="ignore"))
@@ -56,7 +57,7 @@ def kernel(assignment: AssignmentResult, file: str, expected: str) -> Renderable
     more: list[RenderableType] = []
     if a.hint:
         more.append(_prose(f"Try: {a.hint}", "Try:"))
-    if a.verdict != "accepted":
+    if not a.right:
         more += _evidence(a, check)
     more += [_prose(f"Worth knowing: {remark}", "Worth knowing:") for remark in a.remarks]
     more += _speed(a)
@@ -77,7 +78,7 @@ def closing(result: Result) -> RenderableType:
         total = f" {points(result.score)} of {points(result.measured_max)} points." if result.measured_max else ""
         lines.append(Text(findings.headline(result) + total, "bold"))
     reasons: dict[str, float] = {}
-    for p in (a.performance for a in result.assignments.values() if a.verdict == "accepted"):
+    for p in (a.performance for a in result.assignments.values() if a.right):
         if p.status == "not_measured" and p.max_points:
             reasons[p.reason] = reasons.get(p.reason, 0) + p.max_points
     lines += [Text(f"Speed ({points(total)} points): {reason}", "dim") for reason, total in reasons.items()]

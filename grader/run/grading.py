@@ -32,9 +32,9 @@ from grader.model.result import (
     Result,
     Rung,
     Timing,
-    Verdict,
     decisive,
 )
+from grader.model.verdicts import ACCEPTED, VERDICTS, Verdict
 from grader.run.sweep import cases, sweep
 from grader.suite import plugin
 from grader.suite.context import CHECK, CONTEXT, Context, our_failure
@@ -154,7 +154,7 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
     source = job.handed_in.sources[assignment.name]
     performance = performance_of(job, context, assignment, verdict)
     flags = []
-    if verdict == "policy_violation":
+    if VERDICTS[verdict].points == "rules":
         # One, however many cases and lines there are; the message tells more.
         _, deciding = decisive(checks)
         refused = min(deciding, key=lambda check: check.hidden).detail
@@ -189,7 +189,7 @@ def performance_of(job: Job, context: Context, assignment: Assignment, verdict: 
     if not context.speed:
         return found
     found = found.model_copy(update={"ladder": _ladder(job, assignment)})
-    if verdict != "accepted":
+    if verdict != ACCEPTED:
         # Nothing was missed: a wrong answer's speed is worth nothing.
         return found.model_copy(update={"status": "measured", "reason": NOT_RIGHT})
     evidence = context.evidence.get(assignment.name, {})

@@ -15,9 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.model.job import Graded
+from grader.model.verdicts import ACCEPTED, OURS, VERDICTS
 from grader.records.draw import under_another_course_file
 from grader.records.store import Store, StoreError
-from grader.report.findings import VERDICT_WORDS
 from grader.report.line import Line, line, marked
 from grader.report.load import Failure, load_entry, load_results
 from grader.report.pages import Progress, Running, write_lines
@@ -44,7 +44,7 @@ class Watch:
     def add(self, graded: Graded) -> None:
         self.done += 1
         assignments = graded.result.assignments.values() if graded.result else ()
-        self.verdicts.update([a.verdict for a in assignments] or ["infrastructure_error"])
+        self.verdicts.update([a.verdict for a in assignments] or [OURS])
 
     @property
     def left(self) -> float | None:
@@ -54,8 +54,8 @@ class Watch:
     @property
     def failed(self) -> str:
         """How many assignments did not pass, by what became of them."""
-        return ", ".join(f"{count} {VERDICT_WORDS[verdict]}" for verdict, count in self.verdicts.most_common()
-                         if verdict != "accepted")
+        return ", ".join(f"{count} {VERDICTS[verdict].words}" for verdict, count in self.verdicts.most_common()
+                         if verdict != ACCEPTED)
 
 
 @contextlib.contextmanager
@@ -109,7 +109,7 @@ def _line(graded: Graded) -> str:
     result = graded.result
     if result is None:
         return f"{graded.submission.student}: not graded"
-    right = sum(a.verdict == "accepted" for a in result.assignments.values())
+    right = sum(a.right for a in result.assignments.values())
     return (f"{result.student}: {result.score:g} of {result.measured_max:g} points, {right} of "
             f"{len(result.assignments)} right, {result.seconds:.1f} s")
 

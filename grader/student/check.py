@@ -100,11 +100,11 @@ class Checker:
 
                 page = write_student(joined, self.options.out)
                 self.console.print(f"Report: {page}", markup=False, soft_wrap=True)
-        verdicts = {a.verdict for a in assignments.values()}
-        if len(results) < len(found.files) or "infrastructure_error" in verdicts:
+        graded = assignments.values()
+        if len(results) < len(found.files) or any(a.ours for a in graded):
             return INFRASTRUCTURE_ERROR
         # What only a GPU can judge is not wrong.
-        return RIGHT if found.complete and verdicts <= {"accepted", "needs_gpu"} else NOT_RIGHT
+        return RIGHT if found.complete and all(a.right or not a.judged for a in graded) else NOT_RIGHT
 
     def _judged(self, found: Desk, name: str, path: Path) -> Result | None:
         from grader.judge.device import sane

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from grader.intake.manifest import FILE, HandIn, Kind, Manifest, Member
 from grader.model.hidden import for_student, staff
-from grader.model.result import Result, Verdict
+from grader.model.result import Result
+from grader.model.verdicts import Verdict
 from grader.report.pages import write_student
 from tests.report.samples import result
 

@@ -42,7 +42,7 @@ def export(*words: str | Path, cwd: Path) -> tuple[list[str], str]:
 
 
 def canvas_class(root: Path) -> None:
-    graded(root / "out", CLASS)  # type: ignore[arg-type]
+    graded(root / "out", CLASS)
     taken(root / "class", "canvas", hand_in("byronada_101", person("101", "byronada")),
           hand_in("group", person("lin", "Li Lei", "102"), person("s3", "Jane Doe", "-", "jane1@x.edu")),
           hand_in("moemax_105", person("105")), hand_in("poepam_106", person("106")),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 
-from grader.model.result import REFERENCE, Rung, Verdict
+from grader.model.result import REFERENCE, Rung
+from grader.model.verdicts import Verdict
 from grader.report.load import Entry, Failure
 from tests.report import samples, speeds
 

@@ -6,7 +6,6 @@ import random
 
 from grader.model.launched import AccessFacts, Figures, Inspection, LaunchFacts
 from grader.model.result import (
-    UNJUDGED,
     AssignmentResult,
     CheckResult,
     Corner,
@@ -18,9 +17,9 @@ from grader.model.result import (
     Performance,
     Place,
     Result,
-    Verdict,
     Worst,
 )
+from grader.model.verdicts import UNJUDGED, Verdict
 from tests.report import speeds
 
 KERNELS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from grader.model.result import Verdict
 from grader.model.text import clean
+from grader.model.verdicts import Verdict
 from grader.report.findings import findings, headline, not_measured
 from grader.report.text import figure, points, seconds
 from tests.report import samples

@@ -10,7 +10,8 @@ from grader.judge.explain.common import Condition, Kind, conditions
 from grader.judge.explain.evidence import UNKNOWN, WEAK, plural
 from grader.model.assignment import Assignment
 from grader.model.hidden import in_words
-from grader.model.result import VERDICT_OF_KIND, CheckResult, Detail, FailureKind, decisive
+from grader.model.result import CheckResult, Detail, decisive
+from grader.model.verdicts import MACHINES_FAULT, UNJUDGED, VERDICT_OF_KIND, FailureKind
 
 RECOGNISED_SHARE = 1 / 3
 """Share of the failed cases that must show a pattern before it speaks for all: a few show one by chance."""
@@ -58,12 +59,12 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
         return Summary(f"Right in all {plural(len(cases), 'case')}.")
     first = next((c for c in deciding if c.stage == "source"), deciding[0])
     detail = _detail(first)
-    if verdict == "needs_gpu" and first.stage == "case":
+    if verdict in MACHINES_FAULT and first.stage == "case":
         return Summary(
             f"{len(deciding)} of {plural(len(cases), 'case')} can be judged on a GPU alone; first {first.case}: "
             f"{detail.message}", detail.hint)
     # Where the grader failed, the sizes of its cases tell nothing, and may not even be known.
-    alone = verdict in ("needs_gpu", "infrastructure_error") or first.stage != "case"
+    alone = verdict in UNJUDGED or first.stage != "case"
     if alone or any(c.outcome == "not_run" for c in cases):
         return Summary(detail.message, detail.hint)
     deciding = [c for c in deciding if c.stage == "case"]
@@ -154,4 +155,4 @@ def _speaks(check: CheckResult) -> bool:
 
 
 def _is_answer(kind: FailureKind) -> bool:
-    return VERDICT_OF_KIND[kind] == "wrong_answer"
+    return VERDICT_OF_KIND[kind].about_answer

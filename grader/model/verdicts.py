@@ -1,0 +1,139 @@
+"""The verdicts, a row each. Whatever lists, orders, draws or scores verdicts is derived from this table.
+
+A new verdict is a row, and a name in `FailureKind` if it is given for a failure that has none yet. `docs/grading.md`
+says to those who grade what it means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import AfterValidator
+
+FailureKind = Literal[
+    "missing_file", "missing_function", "not_attempted", "unreadable_source", "syntax_error", "import_error",
+    "wrong_signature", "compile_error",
+    "exception", "crash", "time_out", "out_of_memory", "protocol", "over_limit", "out_of_bounds",
+    "wrong_values", "unwritten", "not_finite", "input_changed", "race", "undefined",
+    "policy", "needs_gpu", "infrastructure",
+]
+"""Why a check failed."""
+
+
+class Colour(NamedTuple):
+    """CSS colours on the class page, of the words and of the ground behind them, each for light and dark."""
+
+    ink: str
+    ground: str
+
+
+GREEN = Colour("light-dark(#005a3f, #5fd6b0)", "light-dark(#d3ebe0, #10362b)")
+ORANGE = Colour("light-dark(#8f3500, #ff9e68)", "light-dark(#fbdccb, #4a2109)")
+PURPLE = Colour("light-dark(#83285c, #f0a6d0)", "light-dark(#f4dcea, #43203a)")
+BLUE = Colour("light-dark(#00527f, #8ccaf3)", "light-dark(#d6e9f6, #0f3145)")
+YELLOW = Colour("light-dark(#574c00, #f0e442)", "light-dark(#f5edb0, #3d3700)")
+GREY = Colour("var(--muted)", "var(--raised)")
+RED = Colour("light-dark(#fff, #111)", "light-dark(#a83f00, #ff9459)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A verdict: what it is called, how it is drawn, which others it outranks, and what it costs.
+
+    `shape` tells it apart without its colour. `look` is "hollow" for a bar in outline, "dashed" for a cell in dashes as
+    well, "striped" for a bar in stripes and a cell in bold. `fault` says whose fault it is: the student's, the
+    machine's, which lacks a GPU, or the grader's. `kinds` are the failures that it is given for, and `about_answer`
+    says that they are seen in what a kernel computed. `tried` is False where nothing was handed in to be judged.
+
+    `rank`: of the verdicts that the checks of one assignment give, the lowest speaks for it. `urgency`: of kernels that
+    lose the same points, the lowest is to be mended first.
+
+    `points` are those for being right: "share" of the cases that passed; "rules", which the course sets in
+    `[policy] violation`; "none"; "open", neither won nor lost. `open_because` tells a student why they are open, and
+    `none_judged` is the headline of a report in which all are.
+    """
+
+    verdict: str
+    words: str
+    shape: str
+    colour: Colour
+    look: Literal["filled", "hollow", "dashed", "striped"] = "filled"
+    fault: Literal["nobody", "student", "machine", "grader"]
+    kinds: tuple[FailureKind, ...] = ()
+    about_answer: bool = False
+    tried: bool = True
+    rank: int
+    urgency: int = 0
+    points: Literal["share", "rules", "none", "open"]
+    open_because: str = ""
+    none_judged: str = ""
+
+
+ROWS = (
+    Row(
+        verdict="accepted", words="passed", shape="●", colour=GREEN, fault="nobody", rank=90, points="share"),
+    Row(
+        verdict="wrong_answer", words="wrong answer", shape="■", colour=ORANGE, fault="student",
+        kinds=("wrong_values", "unwritten", "not_finite", "input_changed", "race", "undefined"), about_answer=True,
+        rank=70, urgency=50, points="share"),
+    Row(
+        verdict="runtime_error", words="run-time error", shape="✕", colour=PURPLE, fault="student",
+        kinds=("unreadable_source", "syntax_error", "import_error", "wrong_signature", "compile_error", "exception",
+               "crash", "protocol", "over_limit", "out_of_bounds"),
+        rank=50, urgency=20, points="share"),
+    Row(
+        verdict="time_limit", words="out of time", shape="▼", colour=BLUE, fault="student", kinds=("time_out",),
+        rank=60, urgency=40, points="share"),
+    Row(
+        verdict="memory_limit", words="out of memory", shape="◆", colour=BLUE, fault="student",
+        kinds=("out_of_memory",), rank=40, urgency=30, points="share"),
+    Row(
+        verdict="policy_violation", words="against the rules", shape="⊘", colour=YELLOW, fault="student",
+        kinds=("policy",), rank=30, urgency=10, points="rules"),
+    Row(
+        verdict="missing", words="missing", shape="○", colour=GREY, look="hollow", fault="student",
+        kinds=("missing_file", "missing_function", "not_attempted"), tried=False, rank=20, points="none"),
+    Row(
+        verdict="needs_gpu", words="needs a GPU", shape="◇", colour=GREY, look="dashed", fault="machine",
+        kinds=("needs_gpu",), rank=80, points="open",
+        open_because="only a GPU can judge it, and these points are neither won nor lost.",
+        none_judged="Nothing could be judged on this machine: all points stay open until a GPU has judged it."),
+    Row(
+        verdict="infrastructure_error", words="grader's fault", shape="!", colour=RED, look="striped", fault="grader",
+        kinds=("infrastructure",), rank=10, points="open",
+        open_because="the grader failed, through no fault of yours.",
+        none_judged="The grader failed before it could judge anything: that is our fault and costs no points."),
+)
+"""In the order of the class page's legend."""
+
+VERDICTS = {row.verdict: row for row in ROWS}
+ACCEPTED = "accepted"
+"""The verdict on positive evidence alone: every check was made, and passed."""
+OURS = "infrastructure_error"
+"""The verdict where no check tells what went wrong."""
+RANKED = tuple(sorted(ROWS, key=lambda row: row.rank))
+VERDICT_OF_KIND = {kind: row for row in ROWS for kind in row.kinds}
+
+
+def _where(fits: Callable[[Row], bool]) -> frozenset[str]:
+    return frozenset(row.verdict for row in ROWS if fits(row))
+
+
+UNJUDGED = _where(lambda row: row.points == "open")
+"""Verdicts that leave open whether a submission is right: its points are neither won nor lost."""
+GRADERS_FAULT = _where(lambda row: row.fault == "grader")
+MACHINES_FAULT = _where(lambda row: row.fault == "machine")
+STUDENTS_FAULT = _where(lambda row: row.fault == "student")
+UNTRIED = _where(lambda row: not row.tried)
+
+
+def _known(verdict: str) -> str:
+    if verdict not in VERDICTS:
+        raise ValueError(f"one of {', '.join(VERDICTS)} expected")
+    return verdict
+
+
+Verdict = Annotated[str, AfterValidator(_known)]
+"""The word for a verdict, as results have it: a row's `verdict`."""
