@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,6 +22,7 @@ os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
 
 if TYPE_CHECKING:
     from grader.engine.forkserver.handle import Zygote
+    from tests.corpus import Got, Taking
     from tests.hostile_lane import Lane
 
 # The same examples every time: no test fails by luck.
@@ -29,6 +30,23 @@ settings.register_profile("same", derandomize=True, database=None, deadline=None
 settings.load_profile("same")
 
 COLUMNS = ("honest", "full points", "flagged", "hostile", "with points")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--write-verdicts", action="store_true", help="write what the corpus gets: see tests/corpus.py")
+
+
+@pytest.fixture
+def got(pytestconfig: pytest.Config, record_property: Callable[[str, object], None]) -> Taking:
+    """Takes what members of the corpus got, and fails where that is not what is kept of them."""
+    from tests import corpus
+
+    def take(members: Mapping[str, Got]) -> None:
+        record_property(corpus.PROPERTY, json.dumps(members))
+        if not pytestconfig.getoption("write_verdicts"):
+            corpus.agrees(members)
+
+    return take
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -61,7 +79,9 @@ def lane(request: pytest.FixtureRequest) -> Iterator[Lane]:
         yield lane
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.getoption("write_verdicts"):
+        _write_verdicts(terminalreporter)
     counts: dict[tuple[str, ...], Counter[str]] = {}
     told = [pair for outcome in ("passed", "failed", "xfailed") for report in terminalreporter.getreports(outcome)
             if report.when == "call" for pair in report.user_properties]
@@ -79,6 +99,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("assignments graded at each isolation")
     for line in lines:
         terminalreporter.write_line("  ".join(map(str.ljust, line, widths)).rstrip())
+
+
+def _write_verdicts(reporter: pytest.TerminalReporter) -> None:
+    from tests import corpus
+
+    properties = [each for report in reporter.getreports("passed") for each in report.user_properties]
+    try:
+        reporter.write_line(corpus.write(properties))
+    except ValueError as error:
+        pytest.exit(f"{corpus.FILE} is as it was:\n{error}", returncode=1)
 
 
 def _count(counts: dict[tuple[str, ...], Counter[str]], row: dict[str, str | int]) -> None:

@@ -22,6 +22,7 @@ from grader.model.catalogue import ROOT, assignments
 from grader.model.course import LimitsTable, read_course
 from grader.model.result import CheckResult, decisive
 from grader.model.submission import read_source_file
+from tests.corpus import Got, Taking, name_of
 from tests.graded import FILES
 
 HERE = Path(__file__).parent / "submissions"
@@ -34,7 +35,6 @@ SMALL = 1 << 17
 """Multiply-adds or elements of a case that shows most mistakes; larger ones are graded where it shows none."""
 LEAST = 120, 20
 """Mistakes in all, and for each assignment of the course."""
-FIGURES = re.compile(r"\d[\d,.]*(e[+-]?\d+)?")
 
 
 def graded(folder: Path, file: str) -> tuple[str, list[tuple[Summary, list[CheckResult]]]]:
@@ -65,7 +65,8 @@ def _checked(
 
 
 @pytest.mark.parametrize("folder", MEMBERS, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_a_mistake_is_named_and_nothing_else(folder: Path) -> None:
+def test_a_mistake_is_named_and_nothing_else(folder: Path, got: Taking) -> None:
+    found = {}
     for file in (one.name for one in folder.iterdir() if one.name in FILES):
         text, told = graded(folder, file)
         must, never = (re.findall(rf"^# {word}: (.+)$", text, re.MULTILINE) for word in ("expect", "never"))
@@ -75,7 +76,10 @@ def test_a_mistake_is_named_and_nothing_else(folder: Path) -> None:
             assert decisive(checks)[0] == folder.parent.name, said
             assert [words for words in must if words.lower() not in said] == [], said
             assert [words for words in never if words.lower() in said] == [], said
-        assert len({FIGURES.sub("#", summary.hint) for summary, _ in told}) == 1, [one.hint for one, _ in told]
+        hints = {Got.of(folder.parent.name, None, summary.hint) for summary, _ in told}
+        assert len(hints) == 1, [one.hint for one, _ in told]
+        found[name_of("hinted", folder, FILES[file])] = hints.pop()
+    got(found)
 
 
 def test_each_assignment_of_the_course_has_its_mistakes() -> None:

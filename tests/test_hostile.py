@@ -38,6 +38,7 @@ from grader.report.load import load_results
 from grader.report.pages import write_class
 from grader.run.lanes import LocalLanes
 from tests import hostile_lane
+from tests.corpus import Got, Taking, name_of
 from tests.graded import FILES, told
 from tests.hostile_lane import STRONGEST, TABLE, Lane
 from tests.records.made import kept
@@ -163,8 +164,11 @@ Record = Callable[[str, object], None]
 @pytest.mark.timeout(120)
 @at_the_strongest
 @_members(SEALED, tuple(path.name for path in HERE.iterdir()))
-def test_zero_points_and_nothing_left(folder: Path, lane: Lane, tmp_path: Path, record_property: Record) -> None:
-    _assert_held(folder, lane, tmp_path, record_property)
+def test_zero_points_and_nothing_left(
+    folder: Path, lane: Lane, tmp_path: Path, record_property: Record, got: Taking,
+) -> None:
+    found = _assert_held(folder, lane, tmp_path, record_property)
+    got({name_of("graded", folder, name): one for name, one in found.items()})
 
 
 @pytest.mark.full
@@ -183,7 +187,8 @@ def test_the_same_without_namespaces(folder: Path, lane: Lane, tmp_path: Path, r
     _assert_held(folder, lane, tmp_path, record_property)
 
 
-def _assert_held(folder: Path, lane: Lane, tmp_path: Path, record_property: Record) -> None:
+def _assert_held(folder: Path, lane: Lane, tmp_path: Path, record_property: Record) -> dict[str, Got]:
+    """Returns what is to come of it at any grading: no hint where several verdicts will do."""
     sources = _sources(folder)
     notes = "\n".join(sources.values())
     if lane.isolation.level < _least(notes):
@@ -197,16 +202,19 @@ def _assert_held(folder: Path, lane: Lane, tmp_path: Path, record_property: Reco
     assert _contents(folder) == contents
     _assert_nothing_left(lane, before)
     _assert_tame(graded, tmp_path)
+    found = {}
     for name, result in graded.result.assignments.items():
         said = told(result)
+        (verdicts,) = _noted(sources[name], "verdict")
+        found[name] = Got.of(verdicts, result.score, "" if ", " in verdicts else result.hint)
         if why := _noted(sources[name], "residual"):
             assert result.score > 0, f"it earns nothing any more: take away its line `# residual: {why[0]}`"
             continue
         assert result.score == 0, said
-        (verdicts,) = _noted(sources[name], "verdict")
         assert result.verdict in verdicts.split(", "), said
         for words in _noted(sources[name], "expect"):
             assert words.lower() in said.lower(), said
+    return found
 
 
 def test_the_corpus_is_large_and_says_what_must_come_of_each() -> None:

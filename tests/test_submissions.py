@@ -19,6 +19,7 @@ from grader.model.catalogue import ROOT
 from grader.model.course import LimitsTable
 from grader.model.result import Detail
 from grader.model.verdicts import VERDICTS as ROWS
+from tests.corpus import Got, Taking, name_of
 from tests.graded import results, told, unfit
 
 HERE = Path(__file__).parent / "submissions"
@@ -57,11 +58,12 @@ def accused(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("folder", CASES)
-def test_verdict(folder: Path, accused: list[str]) -> None:
+def test_verdict(folder: Path, accused: list[str], got: Taking) -> None:
     if reason := unfit(folder):
         pytest.skip(reason)
     limits = BRIEF if folder.parent.name == "time_limit" else LIMITS
-    for name, result in results(folder, limits).items():
+    found = results(folder, limits)
+    for name, result in found.items():
         said = told(result)
         assert result.verdict == folder.parent.name, said
         text = (folder / f"{name}.py").read_bytes().decode("utf-8", "replace")
@@ -81,6 +83,7 @@ def test_verdict(folder: Path, accused: list[str]) -> None:
             assert flag.place is not None and text.splitlines()[flag.place.line - 1].startswith("    "), said
         else:
             assert "policy" not in said and not [flag for flag in result.flags if flag.points]
+    got({name_of("graded", folder, name): Got.of(one.verdict, one.score, one.hint) for name, one in found.items()})
 
 
 def test_the_corpus_is_large_enough_and_its_folders_are_verdicts() -> None:

@@ -16,14 +16,8 @@ from grader.model.course import Course
 from grader.model.result import Environment
 from grader.model.submission import Source
 from grader.model.verdicts import GRADERS_FAULT, OURS, UNJUDGED, UNTRIED, Verdict
+from grader.model.version import JUDGE_VERSION, POINTS_VERSION
 
-ROOMS = ("engine", "frontends", "judge", "kit", "plan", "suite")
-"""Those of `grader/` that decide what is right, and how fast it is."""
-POINTS = ("model/estimate.py", "model/scoring.py")
-"""Files of `grader/` that turn checks and times into points, and into verdicts and intervals before."""
-VERDICTS = ("model/assignment.py", "model/catalogue.py", "model/result.py", "model/verdicts.py", "run/grading.py",
-            *POINTS)
-"""Those beside the rooms that decide with them."""
 FACTS = ("device", "python", "torch", "triton", "numpy", "isolation", "kernelmark")
 """Of an environment, what attempts are told apart by."""
 
@@ -113,22 +107,21 @@ def hash_of_submission(source: Source, problems: Sequence[str] = ()) -> str:
 
 def hash_of_tests(name: str, course: Course, root: Path = ROOT) -> str:
     """The sha256 of what an assignment's answers are checked with: its files but the handout, hidden cases included,
-    the judge with the kit that draws inputs and sets tolerances, and the limits of the course."""
+    the version of the judge, and the limits of the course."""
     folder = root / "assignments" / name
-    judge = [path for room in ROOMS for path in sorted((root / "grader" / room).rglob("*.py"))]
-    files = [*sorted(folder.glob("*.py")), folder / HIDDEN, *judge, *(root / "grader" / file for file in VERDICTS)]
-    return _hash([_digests(files, root), course.limits.model_dump(), course.gpu.model_dump(), course.policy.assembly])
+    files = [*sorted(folder.glob("*.py")), folder / HIDDEN]
+    return _hash([_digests(files, root), JUDGE_VERSION, course.limits.model_dump(), course.gpu.model_dump(),
+                  course.policy.assembly])
 
 
-def hash_of_rules(name: str, course: Course, root: Path = ROOT) -> str:
+def hash_of_rules(name: str, course: Course) -> str:
     """The sha256 of what turns an assignment's checks and times into points."""
     threshold = course.threshold_of(name)
-    return _hash([_digests([root / "grader" / file for file in POINTS], root), course.points_of(name).model_dump(),
-                  course.points.credit, course.policy.violation, threshold.floor, threshold.target])
+    return _hash([POINTS_VERSION, course.points_of(name).model_dump(), course.points.credit, course.policy.violation,
+                  threshold.floor, threshold.target])
 
 
 def _digests(files: Sequence[Path], root: Path) -> list[str]:
-    # In a checkout code changes from one version to the next.
     return [f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
             for path in files if path.is_file()]
 

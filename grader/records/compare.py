@@ -68,7 +68,7 @@ def _why(
     if before.failed:
         found.append("infrastructure: a failure of ours before")
     changed = [words for words, differs in (
-        ("files of the assignment, judge or limits", before.tests != after.tests),
+        ("files of the assignment, version of the judge or limits", before.tests != after.tests),
         ("points or thresholds", before.rules != after.rules)) if differs]
     if changed:
         found.append(f"specification: other {' and '.join(changed)}")

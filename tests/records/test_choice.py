@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 
 from grader.intake.manifest import HandIn, Manifest, ManifestError, Member
-from grader.model.catalogue import ROOT
 from grader.model.course import Course, LimitsTable, PointsTable, Policy
 from grader.model.submission import Submission
-from grader.records.attempt import (
-    POINTS,
-    ROOMS,
-    VERDICTS,
-    Attempt,
-    hash_of_environment,
-    hash_of_rules,
-    hash_of_tests,
-)
+from grader.model.version import JUDGE_VERSION, POINTS_VERSION
+from grader.records.attempt import Attempt, hash_of_environment, hash_of_rules, hash_of_tests
 from grader.records.choice import Choice, Delivery, Kind, choose, deliveries
 from grader.records.standing import latest, pending, standing
 from tests.report import samples
@@ -169,9 +159,7 @@ def test_hashes_follow_what_they_are_of(tmp_path: Path) -> None:
     course, seen = Course(), {hash_of_tests("silu", Course(), tmp_path)}
     (folder / "handout.md").write_text("words")
     assert hash_of_tests("silu", course, tmp_path) in seen
-    for path in (folder / "assignment.py", folder / "hidden.toml", tmp_path / "grader/kit/inputs.py",
-                 tmp_path / "grader/judge/explain/case.py"):
-        path.parent.mkdir(parents=True, exist_ok=True)
+    for path in (folder / "assignment.py", folder / "hidden.toml"):
         path.write_text(f"{path} changed")
         found = hash_of_tests("silu", course, tmp_path)
         assert found not in seen
@@ -186,31 +174,40 @@ def test_hashes_follow_what_they_are_of(tmp_path: Path) -> None:
     assert hash_of_environment(weaker, False) != hash_of_environment(HERE, False)
 
 
-NEITHER = {
-    "model/calibration.py": "is shown beside a student's speed", "model/course.py": "what it reads is hashed",
-    "model/desk.py": "names files that are not graded", "model/hidden.py": "leaves out of what is shown",
-    "model/job.py": "carries", "model/launched.py": "is shown", "model/record.py": "carries",
-    "model/submission.py": "what it reads is hashed", "model/text.py": "makes text fit to be shown",
-    "run/sweep.py": "is shown"}
+def test_words_of_the_judge_make_no_grade_stale_and_its_version_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "assignments" / "silu"
+    folder.mkdir(parents=True)
+    (folder / "assignment.py").write_text("1")
+    course = Course()
+    tests, rules = hash_of_tests("silu", course, tmp_path), hash_of_rules("silu", course)
+    for name in ("judge/attempt.py", "kit/inputs.py", "model/scoring.py"):
+        path = tmp_path / "grader" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("# a comment")
+        assert hash_of_tests("silu", course, tmp_path) == tests
+    monkeypatch.setattr("grader.records.attempt.JUDGE_VERSION", JUDGE_VERSION + 1)
+    assert hash_of_tests("silu", course, tmp_path) != tests and hash_of_rules("silu", course) == rules
+    monkeypatch.undo()
+    # Other points for the same checks need nobody's code.
+    monkeypatch.setattr("grader.records.attempt.POINTS_VERSION", POINTS_VERSION + 1)
+    assert hash_of_tests("silu", course, tmp_path) == tests and hash_of_rules("silu", course) != rules
 
 
-def test_every_module_that_decides_is_in_a_hash(tmp_path: Path) -> None:
-    made = tmp_path / "grader"
-    shutil.copytree(ROOT / "grader", made, ignore=shutil.ignore_patterns("__pycache__"))
-    inside = {path for room in ROOMS for path in (made / room).rglob("*.py")} | {made / file for file in VERDICTS}
-    # All that what decides imports does, too, or is known not to.
-    names = {name for path in inside for node in ast.walk(ast.parse(path.read_text()))
-             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("grader.")
-             for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)) if name}
-    imported = {path for name in names if (path := tmp_path / f"{name.replace('.', '/')}.py").is_file()}
-    assert {str(path.relative_to(made)) for path in imported - inside} <= set(NEITHER)
-    tests, rules = (of("silu", Course(), tmp_path) for of in (hash_of_tests, hash_of_rules))
-    for file in VERDICTS:
-        (made / file).write_text(f"{(made / file).read_text()}# changed\n")
-        before, tests = tests, hash_of_tests("silu", Course(), tmp_path)
-        assert tests != before
-        before, rules = rules, hash_of_rules("silu", Course(), tmp_path)
-        assert (rules != before) == (file in POINTS)
+def test_a_grade_of_another_version_of_the_judge_is_run_beside(
+    ada: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = graded(chosen(ada, []))
+    assert not chosen(ada, [first]).drafts
+    # So is one that was made when a hash of the judge's sources stood in its place.
+    for old in (first.model_copy(update={"tests": "0" * 64}), first):
+        monkeypatch.setattr("grader.records.attempt.JUDGE_VERSION", JUDGE_VERSION + (old is first))
+        again = graded(chosen(ada, [old]), "wrong_answer", 2)
+        assert again.of is None and again.tests != old.tests
+        (stands,) = standing([old, again])
+        assert stands == old.hand_in and standing([old, again])[stands].attempt == old
+        assert [(before.id, after.id) for before, after in pending([old, again], [])] == [(1, 2)]
 
 
 def test_whose_a_folder_is_and_when_it_came_is_what_the_intake_says(tmp_path: Path, ada: Submission) -> None:

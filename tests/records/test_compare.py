@@ -36,7 +36,7 @@ def recorded(store: Store, result: Result | None, **fields: Any) -> None:
 
 WHY = {
     "a fixed case": (record("wrong_answer"), record(), {"tests": "fixed"},
-                     "specification: other files of the assignment, judge or limits"),
+                     "specification: other files of the assignment, version of the judge or limits"),
     "points": (record("wrong_answer"), record(), {"rules": "new", "of": 1},
                "specification: other points or thresholds"),
     "another GPU": (record(device="A100", speed=30), record(device="H200", speed=20), {"environment": "gpu"},

@@ -1,0 +1,24 @@
+"""The versions of what judges, raised by hand: a change of words in a source file makes no grade stale.
+
+Raise a version by adding a row, in the same commit as the change:
+
+* `JUDGE_CHANGES` where a submission can get another verdict, hint or tolerance, other inputs or another time. Grades
+  of the version before are run again by the next `kernelmark grade`. `make verdicts` then writes what the corpus gets.
+* `POINTS_CHANGES` where the same checks and times give other points. Grades of the version before get new points
+  from `kernelmark rescore`, which runs nobody's code.
+"""
+
+from __future__ import annotations
+
+JUDGE_CHANGES = {
+    1: "Grades know the judge by this number. Before, they knew it by a hash over its sources.",
+}
+"""What each version of the judge changed."""
+
+POINTS_CHANGES = {
+    1: "Grades know the rule for points by this number. Before, they knew it by a hash over its sources.",
+}
+"""What each version of the rule that turns checks and times into points changed."""
+
+JUDGE_VERSION = max(JUDGE_CHANGES)
+POINTS_VERSION = max(POINTS_CHANGES)

@@ -1,0 +1,49 @@
+"""What is kept of the corpus fails tests where a verdict changes and the version of the judge does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.model.version import JUDGE_CHANGES, JUDGE_VERSION, POINTS_CHANGES
+from tests import corpus
+from tests.corpus import Book, Got
+
+KEPT = Got.of("wrong_answer", 0, "Line 12 stores 3.5e-2 twice.")
+BOOK = Book(7, {"graded wrong_answer/a/silu": KEPT})
+
+
+def test_the_file_is_of_this_version_and_of_members_that_are_there() -> None:
+    book = corpus.read()
+    assert book.version == JUDGE_VERSION, f"run `make verdicts`, which writes {corpus.FILE}"
+    gone = [name for name, there in corpus.there(book).items() if not there]
+    assert not gone, f"run `make verdicts`: {gone}"
+    assert corpus.text(book) == corpus.FILE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("now", [
+    Got.of("runtime_error", 0, KEPT.hint), Got.of("wrong_answer", 20, KEPT.hint), Got.of("wrong_answer", 0, "New.")])
+def test_a_change_without_another_version_says_what_to_do(now: Got) -> None:
+    got = {"graded wrong_answer/a/silu": now}
+    (said,) = corpus.differences(BOOK, got, version=7)
+    assert said.startswith("graded wrong_answer/a/silu got") and said.endswith(corpus.RAISE)
+    assert "JUDGE_VERSION" in corpus.RAISE and "make verdicts" in corpus.RAISE
+    with pytest.raises(ValueError, match="JUDGE_VERSION"):
+        corpus.merged(BOOK, got, {}, version=7)
+    # Written under another version, and no difference from then on.
+    assert not corpus.differences(BOOK, got, version=8)
+    assert corpus.merged(BOOK, got, {}, version=8) == Book(8, got)
+
+
+def test_other_figures_are_no_change_and_new_members_need_no_version() -> None:
+    same = {"graded wrong_answer/a/silu": Got.of("wrong_answer", 0, "Line 7 stores 1,024 twice.")}
+    assert not corpus.differences(BOOK, same, version=7)
+    new = {"graded wrong_answer/b/silu": KEPT}
+    assert corpus.differences(BOOK, new, version=7) == [
+        "graded wrong_answer/b/silu is not in verdicts.json: run `make verdicts`"]
+    assert corpus.merged(BOOK, new, {}, version=7).members == {**BOOK.members, **new}
+    assert corpus.merged(BOOK, new, dict.fromkeys(BOOK.members, False), version=7).members == new
+
+
+def test_each_version_says_what_it_changed() -> None:
+    for changes in (JUDGE_CHANGES, POINTS_CHANGES):
+        assert list(changes) == list(range(1, len(changes) + 1)) and all(changes.values())
