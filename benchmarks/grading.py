@@ -25,7 +25,7 @@ from threading import Event, Thread
 
 import torch
 
-from grader.judge import attempt, execution, inputs, preparing, simulation, target
+from grader.judge import execution, inputs, judge, large, prepared, preparing, simulation
 from grader.judge.lane import close_lane, lane_zygote
 from grader.judge.timing.pool import Pool
 from grader.model.catalogue import ROOT, assignments
@@ -116,14 +116,14 @@ def _clocked() -> Iterator[dict[str, float]]:
         (preparing, "compile_kernels", "compiling for the GPU"),
         (preparing, "canonical_texts", "planning: texts parsed and printed"),
         (simulation.Simulation, "run", "simulating, simulators' start included"),
-        (attempt, "look_at_timed", "looking at a timed case, for its facts"),
-        (target.Target, "look_at_large", "looking at a part of large sizes"),
+        (prepared, "look_at_timed", "looking at a timed case, for its facts"),
+        (large, "look_at_large", "looking at a part of large sizes"),
         (execution.Executors, "take", "starting executors"),
         (execution.Executor, "run", "kernels on the GPU"),
-        (attempt, "answer_and_tolerance", "oracle"),
-        (attempt, "compare", "comparing"),
+        (prepared, "answer_and_tolerance", "oracle"),
+        (prepared, "compare", "comparing"),
         (inputs.Draws, "inputs", "making inputs"),
-        (attempt.Attempt, "time", "speed"),
+        (judge, "time", "speed"),
         (execution.Executor, "replay", "speed: replays"),
         (execution.Executor, "capture", "speed: capturing graphs"),
         (Pool, "draw", "speed: new contents"),

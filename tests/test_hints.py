@@ -10,14 +10,18 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from contextlib import closing
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from grader.judge.attempt import Attempt
+from grader.judge.checks import SOURCE, TARGET, case_check, results
 from grader.judge.explain import explain_assignment
 from grader.judge.explain.summary import Summary
-from grader.model.assignment import Assignment, Case
+from grader.judge.inputs import Draws
+from grader.judge.judge import judge
+from grader.judge.prepared import Prepared, Task
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import LimitsTable, read_course
 from grader.model.result import CheckResult, decisive
@@ -41,27 +45,26 @@ def graded(folder: Path, file: str) -> tuple[str, list[tuple[Summary, list[Check
     """The text of a member's file, and what is said of it for each seed."""
     assignment = assignments()[FILES[file]]
     source = read_source_file(folder, file, 1 << 20)
-    attempt = Attempt(assignment, source, COURSE, SEEDS[0], "cpu")
-    try:
-        small = [case for case in assignment.cases_for("cpu") if math.prod(case.sizes.values()) <= SMALL]
-        told = [_checked(assignment, attempt, seed, small) for seed in SEEDS]
-    finally:
-        attempt.close()
+    prepared = Prepared(Task(assignment, source, COURSE, SEEDS[0], "cpu"))
+    told = []
+    for seed in SEEDS:
+        prepared.draws = Draws(assignment, SEEDS[0], cuda=False, contents=seed)
+        told.append(_checked(prepared))
     return (source.content or b"").decode("utf-8", "replace"), told
 
 
-def _checked(
-    assignment: Assignment, attempt: Attempt, seed: bytes, small: list[Case]
-) -> tuple[Summary, list[CheckResult]]:
-    checks = [attempt.read()]
-    if checks[0].outcome == "passed":
-        checks += [attempt.check(case, seed=seed) for case in small]
-        if decisive(checks)[0] is None:
-            checks += [attempt.check(case, seed=seed) for case in assignment.cases_for("cpu") if case not in small]
-    if decisive(checks)[0] is None:
-        # What is wrong at sizes that only a GPU runs.
-        checks.append(attempt.compiles())
-    return explain_assignment(assignment, checks), checks
+def _checked(prepared: Prepared) -> tuple[Summary, list[CheckResult]]:
+    assignment = prepared.task.assignment
+    small, large = ([case_check(case) for case in assignment.cases_for("cpu")
+                     if (math.prod(case.sizes.values()) > SMALL) == which] for which in (False, True))
+    found: list[CheckResult] = []
+    with closing(judge(prepared, (SOURCE, *small, *large, TARGET))) as judged:
+        # Small cases show most, and the target alone what is wrong at sizes that only a GPU runs.
+        for some in ([SOURCE], small, large, [TARGET]):
+            found += results(islice(judged, len(some)))
+            if decisive(found)[0] is not None:
+                break
+    return explain_assignment(assignment, found), found
 
 
 @pytest.mark.parametrize("folder", MEMBERS, ids=lambda path: f"{path.parent.name}/{path.name}")

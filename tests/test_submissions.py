@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from grader.judge import attempt
+from grader.judge import answer
 from grader.judge.explain import accesses, explain_case
 from grader.model.assignment import Assignment, Case
 from grader.model.catalogue import ROOT
@@ -53,7 +53,7 @@ def accused(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.extend(f"{case.name}: {one.hint}" for one in blamed if one is not None)
         return explain_case(assignment, case, *compared, **known)
 
-    monkeypatch.setattr(attempt, "explain_case", listen)
+    monkeypatch.setattr(answer, "explain_case", listen)
     return found
 
 

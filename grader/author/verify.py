@@ -18,10 +18,11 @@ from torch import Tensor
 
 from grader.author import handout
 from grader.author.student_kit import solved
-from grader.judge.attempt import Attempt
 from grader.judge.buffers import DTYPES
 from grader.judge.compare import Comparison, compare, poison_
 from grader.judge.inspection import FACTS, good_figures
+from grader.judge.judge import judge_all
+from grader.judge.prepared import Prepared, Task
 from grader.model import catalogue
 from grader.model.assignment import Assignment, Case, Inputs, Scalar, Work, shape_of
 from grader.model.catalogue import ROOT, right_answer
@@ -289,17 +290,15 @@ def _reference(subject: Subject) -> Iterator[str]:
     """The reference kernel gets full marks."""
     path = subject.root / "reference" / subject.assignment.file
     course = read_course(catalogue.COURSE, frozenset(catalogue.files()))
-    attempt = Attempt(subject.assignment, Source(content=path.read_bytes()), course, secrets.token_bytes(32), "cpu")
-    try:
-        for check in (attempt.read(), *map(attempt.check, subject.cases), attempt.compiles()):
-            if check.outcome == "failed" and check.detail is not None:
-                yield f"{path}: {check.id}: {check.detail.message} {check.detail.hint}".strip()
-        name, found = subject.assignment.name, attempt.inspection
-        kept = subject.root / "assignments" / name / FACTS
-        if kept.is_file() and (found is None or found.figures != good_figures(name, subject.root)):
-            yield f"{kept}: not the figures of {path}; kernelmark inspect {path} --keep writes them"
-    finally:
-        attempt.close()
+    task = Task(subject.assignment, Source(content=path.read_bytes()), course, secrets.token_bytes(32), "cpu")
+    checks, beside = judge_all(Prepared(task))
+    for check in checks:
+        if check.outcome == "failed" and check.detail is not None:
+            yield f"{path}: {check.id}: {check.detail.message} {check.detail.hint}".strip()
+    name, found = subject.assignment.name, beside.inspection
+    kept = subject.root / "assignments" / name / FACTS
+    if kept.is_file() and (found is None or found.figures != good_figures(name, subject.root)):
+        yield f"{kept}: not the figures of {path}; kernelmark inspect {path} --keep writes them"
 
 
 def _the_input(subject: Subject, case: Case, inputs: Inputs, expected: Tensor) -> Tensor:

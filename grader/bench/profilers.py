@@ -9,12 +9,13 @@ from __future__ import annotations
 import csv
 import math
 import os
+import secrets
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -23,21 +24,18 @@ from grader.bench.replay import Recorded
 from grader.engine.executor.messages import Program
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge import device
-from grader.judge.attempt import SPEED_SECONDS
 from grader.judge.buffers import NoRoomError
-from grader.judge.lane import lane_executors
-from grader.judge.launching import Launching
+from grader.judge.machine import Gpu
 from grader.judge.planning import Wanted, given_tensor
-from grader.judge.preparing import Preparing
-from grader.judge.timing import baselines as ours
+from grader.judge.prepared import Prepared, Task
 from grader.judge.timing.measure import fitting
+from grader.judge.timing.speed import SPEED_SECONDS
 from grader.judge.timing.tuning import tuned
 from grader.model.assignment import Assignment, Case, Scalar, TimedCase
 from grader.model.catalogue import ROOT
 from grader.model.course import Course
 from grader.model.submission import Source
 from grader.plan import children
-from grader.plan.compiled import Binary
 from grader.plan.plan import Plan
 
 SECONDS = 180
@@ -75,31 +73,25 @@ class Trouble:
 @contextmanager
 def recorded(assignment: Assignment, case: Case, source: Source, course: Course) -> Iterator[Path | Trouble]:
     """A file with the plan of a case, each autotuner at what is fastest here. Raises InfrastructureError."""
-    preparing = Preparing(assignment, source.content or b"", course.limits, device.properties())
-    launching = Launching(assignment, lane_executors(), seconds=course.limits.call_seconds)
-    wanted = Wanted(case, ours.scalars(assignment, case))
-    try:
-        outcome = preparing.plan([wanted])
-        found: object = outcome.loading or outcome.outcomes[0]
-        if isinstance(found, Plan) and found.tuners:
-            free = TimedCase(**case.model_dump())
-            _, slots = fitting(assignment, free, device.memory())
-            found = tuned(assignment, found, wanted, preparing, launching.executor, slots=slots,
-                          seconds=course.limits.call_seconds, until=time.monotonic() + SPEED_SECONDS)
-        binaries = preparing.binaries(found.kernels) if isinstance(found, Plan) else []
-    except NoRoomError as error:
-        raise InfrastructureError(str(error)) from None
-    finally:
-        launching.end()
-    sound = [one for one in binaries if isinstance(one, Binary)] if isinstance(binaries, list) else []
-    if not isinstance(found, Plan) or len(sound) < len(found.kernels):
+    prepared = Prepared(Task(assignment, source, course, secrets.token_bytes(32), "cuda").of(case))
+    with closing(Gpu(prepared)) as gpu:
+        found: object = prepared.plan().plans.get(case.name)
+        try:
+            if isinstance(found, Plan) and found.tuners:
+                _, slots = fitting(assignment, TimedCase(**case.model_dump()), device.memory())
+                found = tuned(prepared, found, Wanted(case, prepared.draws.scalars(case)), gpu.launching, slots=slots,
+                              until=time.monotonic() + SPEED_SECONDS)
+        except NoRoomError as error:
+            raise InfrastructureError(str(error)) from None
+        code = prepared.code(found) if isinstance(found, Plan) else None
+    if not isinstance(found, Plan) or not isinstance(code, list):
         yield Trouble(f"{case.name}: there is no machine code to run; kernelmark check says why")
         return
     given = [given_tensor(p, case) for p in assignment.parameters if not isinstance(p, Scalar)]
     with tempfile.TemporaryDirectory(prefix="kernelmark-bench-") as folder:
         path = Path(folder) / "recorded.json"
         path.write_text(
-            Recorded(program=Program(plan=found, binaries=sound), given=given).model_dump_json(), encoding="utf-8")
+            Recorded(program=Program(plan=found, binaries=code), given=given).model_dump_json(), encoding="utf-8")
         yield path
 
 

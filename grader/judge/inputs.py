@@ -23,12 +23,14 @@ def draw(assignment: Assignment, case: Case, seed: int, *, cuda: bool) -> Inputs
 
 
 class Draws:
-    """What the calls of one attempt are given, from a seed that no submission can know."""
+    """What the calls of one task are given, from a seed that no submission can know. A seed of their own, `contents`,
+    changes what calls are given beside the numbers that are in their plans."""
 
-    def __init__(self, assignment: Assignment, seed: bytes, *, cuda: bool) -> None:
+    def __init__(self, assignment: Assignment, seed: bytes, *, cuda: bool, contents: bytes = b"") -> None:
         self._assignment = assignment
         self._seed = seed
         self._cuda = cuda
+        self._contents = contents or seed
 
     def scalars(self, case: Case) -> dict[str, float]:
         """The numbers that every call of a case is given: host code sees them, so they are in its plan."""
@@ -39,10 +41,10 @@ class Draws:
         drawn = self._draw(small, "scalars", seed=self._seed)
         return {name: drawn[name] for name in names}
 
-    def inputs(self, case: Case, *which: int, seed: bytes | None = None) -> Inputs:
+    def inputs(self, case: Case, *which: int) -> Inputs:
         """Contents of the call that `which` numbers tell, the same for the same ones, with the numbers that are in the
-        plan. A `seed` of its own gives others."""
-        return {**self._draw(case, *which, seed=seed or self._seed), **self.scalars(case)}
+        plan."""
+        return {**self._draw(case, *which, seed=self._contents), **self.scalars(case)}
 
     def like(self, case: Case, *which: object) -> Inputs:
         """Contents of a call on a case of other sizes, with numbers of its own."""

@@ -125,6 +125,14 @@ class Preparing:
         lost = self._compile(dict(zip(keys, kernels, strict=True)))
         return [self._compiled[key] for key in keys] if lost is None else lost
 
+    def code(self, kernels: Sequence[Kernel]) -> list[Binary] | Problem | Lost:
+        """The machine code of kernels, in order, or why one of them has none."""
+        found = self.binaries(kernels)
+        if isinstance(found, Lost):
+            return found
+        sound = [one for one in found if isinstance(one, Binary)]
+        return sound if len(sound) == len(found) else next(one for one in found if isinstance(one, Problem))
+
     def start(self, part: wire.Part) -> Conversation:
         """Forks a confined process of the front end with the course's limits. Raises InfrastructureError."""
         limits = self._limits

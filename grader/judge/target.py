@@ -1,82 +1,113 @@
-"""What a GPU would make of a submission's plans, whether there is one here or not."""
+"""What a GPU would make of a task's plans, whether there is one here or not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from grader import frontends
 from grader.engine.forkserver.conversation import Lost
 from grader.frontends import FrontEnd
+from grader.judge import large
 from grader.judge.explain import explain_assembly
-from grader.judge.inputs import Draws
-from grader.judge.large import Look, look_at_large
-from grader.judge.planning import Unplanned
-from grader.judge.preparing import Preparing, kernels_of
+from grader.judge.inspection import inspection_of
+from grader.judge.large import Look
+from grader.judge.prepared import Planned, Prepared, Stopped
+from grader.judge.preparing import kernels_of
 from grader.judge.rules import foreign
-from grader.judge.simulation import Simulation
-from grader.model.assignment import Assignment, Case
+from grader.model.assignment import Case
+from grader.model.launched import Inspection
 from grader.model.result import Detail
-from grader.plan.compiled import Binary, Problem
+from grader.plan.compiled import Problem
 from grader.plan.messages import kernel_key
 from grader.plan.plan import Plan
 
 
 @dataclass(frozen=True)
-class Trouble:
+class Compiled:
+    """What compiling all plans came to: what is wrong, if anything is, and whether it is of a `hidden` case. `looked`
+    is how much was looked at of sizes that only a GPU runs; `remarks` are what costs no points."""
+
+    detail: Detail | None = None
+    hidden: bool = False
+    looked: str = ""
+    remarks: tuple[str, ...] = ()
+    inspection: Inspection | None = None
+
+
+def compile_all(prepared: Prepared, planned: Planned) -> Compiled:
+    """Whether a GPU could launch every kernel, and what of the sizes that it alone runs can be seen without one. Raises
+    InfrastructureError."""
+    task = prepared.task
+    hidden = {case.name for case in task.assignment.cases if case.hidden}
+    plans: dict[str, Plan] = {}
+    for name, plan in planned.plans.items():
+        if not isinstance(plan, Plan):
+            return Compiled(planned.explain(task, Stopped(plan, f"At {name}: ")), name in hidden)
+        plans[name] = plan
+    # Before the compiler takes the place of the simulator that the cases have left.
+    seen = prepared.look()
+    looks = [] if task.on_gpu else _look_at_large(prepared, plans)
+    trouble = next((_Trouble(look.case.name, look.detail) for look in looks if look.detail is not None), None)
+    trouble = trouble or _trouble(prepared, plans)
+    if trouble is not None:
+        what = trouble.what if isinstance(trouble.what, Detail) else planned.explain(task, Stopped(trouble.what))
+        where = f"At {trouble.case}: " if trouble.case and what.kind != "policy" else ""
+        return Compiled(what.model_copy(update={"message": where + what.message, "traceback": "", "output": ""}),
+                        trouble.case in hidden)
+    timed = {case.name for case in task.assignment.timed}
+    kernels = kernels_of(plan for name, plan in plans.items() if name in timed)
+    code = prepared.preparing.code(kernels)
+    assert isinstance(code, list)
+    shown = [plan for name, plan in plans.items() if name not in hidden]
+    return Compiled(
+        looked=large.told([look for look in looks if not look.case.hidden]),
+        remarks=tuple(detail.message for detail in _foreign(shown)),
+        inspection=None if seen is None else inspection_of(
+            task.assignment, seen, dict(zip(map(kernel_key, kernels), code, strict=True)), prepared.preparing.target))
+
+
+@dataclass(frozen=True)
+class _Trouble:
     """Why a case cannot run on the target; `case` is "" where none is meant alone."""
 
     case: str
     what: Detail | Problem | Lost
 
 
-class Target:
-    """The plans of one attempt, by their cases' names, as the device sees them that they are prepared for."""
-
-    def __init__(self, assignment: Assignment, plans: Mapping[str, Plan | Unplanned], preparing: Preparing) -> None:
-        self._timed = {case.name for case in assignment.timed}
-        self._assignment = assignment
-        self._plans = {name: plan for name, plan in plans.items() if isinstance(plan, Plan)}
-        self._preparing = preparing
-
-    def look_at_large(
-        self, cases: Sequence[Case], simulation: Simulation, draws: Draws, source: str
-    ) -> list[Look]:
-        """What a simulator sees of cases that it cannot run whole, of several of the same sizes of the first. Raises
-        InfrastructureError."""
-        by_sizes: dict[tuple[int, ...], Case] = {}
-        for case in cases:
+def _look_at_large(prepared: Prepared, plans: Mapping[str, Plan]) -> list[Look]:
+    """What a simulator sees of cases that it cannot run whole; of several of the same sizes, of the first."""
+    task = prepared.task
+    by_sizes: dict[tuple[int, ...], Case] = {}
+    small = task.assignment.cases_for("cpu")
+    for case in (*task.assignment.cases, *task.assignment.timed):
+        if case not in small:
             by_sizes.setdefault(tuple(case.sizes.values()), case)
-        return [look_at_large(self._assignment, case, self._plans[case.name], simulation, draws, source)
-                for case in by_sizes.values() if case.name in self._plans]
+    return [large.look_at_large(task.assignment, case, plans[case.name], prepared.simulation, prepared.draws, task.text)
+            for case in by_sizes.values() if case.name in plans]
 
-    def trouble(self, *, refuse: bool) -> Trouble | None:
-        """The first case that the device cannot start, or that has foreign code where that is to `refuse`. Raises
-        InfrastructureError."""
-        timed = kernels_of(self._plans[name] for name in self._timed & self._plans.keys())
-        lost = self._preparing.fit(timed, kernels_of(self._plans.values()))
-        if lost is not None:
-            return Trouble("", lost)
-        for name, plan in self._plans.items():
-            for kernel in plan.kernels:
-                if (problem := self._preparing.misfit(kernel)) is not None:
-                    return Trouble(name, problem)
-            if refuse and (found := self.foreign([name])):
-                return Trouble(name, found[0])
-        return None
 
-    def foreign(self, cases: Iterable[str]) -> list[Detail]:
-        """What kernels of these cases use beyond their language, once for each kernel."""
-        found: dict[tuple[str, FrontEnd], list[str]] = {}
-        for name in cases:
-            for kernel, one in foreign(self._plans[name]) if name in self._plans else ():
-                found.setdefault((kernel.name, frontends.of(kernel)), []).append(one.text)
-        return [explain_assembly(kernel, list(dict.fromkeys(names)), language)
-                for (kernel, language), names in found.items()]
+def _trouble(prepared: Prepared, plans: Mapping[str, Plan]) -> _Trouble | None:
+    """The first case that the device cannot start, or that has foreign code where the course refuses it."""
+    timed = {case.name for case in prepared.task.assignment.timed}
+    lost = prepared.preparing.fit(
+        kernels_of(plan for name, plan in plans.items() if name in timed), kernels_of(plans.values()))
+    if lost is not None:
+        return _Trouble("", lost)
+    for name, plan in plans.items():
+        for kernel in plan.kernels:
+            if (problem := prepared.preparing.misfit(kernel)) is not None:
+                return _Trouble(name, problem)
+        if prepared.task.course.policy.assembly == "refuse" and (found := _foreign([plan])):
+            return _Trouble(name, found[0])
+    return None
 
-    def code(self) -> dict[str, Binary]:
-        """Machine code of the kernels that are timed, by their keys, after a look for `trouble` that found none."""
-        kernels = kernels_of(self._plans[name] for name in self._timed & self._plans.keys())
-        found = self._preparing.binaries(kernels)
-        assert isinstance(found, list)
-        return {kernel_key(kernel): one for kernel, one in zip(kernels, found, strict=True) if isinstance(one, Binary)}
+
+def _foreign(plans: Iterable[Plan]) -> list[Detail]:
+    """What kernels use beyond their language, once for each kernel."""
+    found: dict[tuple[str, FrontEnd], list[str]] = {}
+    for plan in plans:
+        for kernel, one in foreign(plan):
+            found.setdefault((kernel.name, frontends.of(kernel)), []).append(one.text)
+    return [explain_assembly(kernel, list(dict.fromkeys(names)), language)
+            for (kernel, language), names in found.items()]

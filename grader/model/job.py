@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +19,11 @@ from grader.model.submission import HandedIn, Submission, read_sources
 def draw_seed() -> int:
     """A secret seed from the system; `--seed` with this number repeats its inputs."""
     return secrets.randbits(63)
+
+
+def seed_bytes(seed: int) -> bytes:
+    """A seed as the key that every input is drawn with."""
+    return hashlib.sha256(str(seed).encode()).digest()
 
 
 @dataclass(frozen=True)

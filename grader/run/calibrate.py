@@ -8,6 +8,7 @@ import math
 import re
 import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -15,8 +16,10 @@ from pathlib import Path
 import torch
 
 from grader.engine.forkserver.handle import InfrastructureError
-from grader.judge.attempt import Attempt
+from grader.judge.checks import SOURCE, results, speed_checks
+from grader.judge.judge import judge
 from grader.judge.lane import lane_zygote
+from grader.judge.prepared import Prepared, Task
 from grader.judge.timing.fitness import driver_version
 from grader.model import calibration, catalogue, scoring
 from grader.model.assignment import Assignment
@@ -133,18 +136,16 @@ def timed(assignment: Assignment, course: Course, path: Path) -> list[Timing]:
         source = Source(content=path.read_bytes())
     except OSError as error:
         raise InfrastructureError(f"{who}: {error.strerror}; a kernel of the course expected") from None
-    attempt = Attempt(assignment, source, course, secrets.token_bytes(32), "cuda")
-    try:
-        found = []
-        for check in (attempt.read(), *(attempt.time(case) for case in assignment.timed)):
+    prepared = Prepared(Task(assignment, source, course, secrets.token_bytes(32), "cuda"))
+    found = []
+    with closing(judge(prepared, (SOURCE, *speed_checks(assignment)))) as judged:
+        for check in results(judged):
             if check.outcome != "passed":
                 said = check.detail.message if check.detail else check.outcome
                 raise InfrastructureError(f"{who}{', ' if check.case else ''}{check.case}: {said}")
             if check.timing is not None:
                 found.append(check.timing)
-        return found
-    finally:
-        attempt.close()
+    return found
 
 
 def _round(value: float) -> float:

@@ -86,8 +86,10 @@ def _gradings() -> list[Finding]:
 
 def _grading(device: str) -> Finding:
     """Grades one case of a reference kernel, from its file to its answer, and times it."""
-    from grader.judge.attempt import Attempt
+    from grader.judge.checks import SOURCE, TARGET, case_check, results
+    from grader.judge.judge import judge
     from grader.judge.lane import close_lane, lane_zygote
+    from grader.judge.prepared import Prepared, Task
     from grader.model.catalogue import COURSE, ROOT, CatalogueError, assignments
     from grader.model.course import CourseError, read_course
     from grader.model.submission import Source
@@ -106,14 +108,11 @@ def _grading(device: str) -> Finding:
         started = time.monotonic()
         _ = lane_zygote().versions
         imported = time.monotonic() - started
-        attempt = Attempt(
-            assignment, Source(content=reference.read_bytes()), course,
-            secrets.token_bytes(32), device)
+        prepared = Prepared(Task(
+            assignment, Source(content=reference.read_bytes()), course, secrets.token_bytes(32), device))
         started = time.monotonic()
-        try:
-            checks = [attempt.read(), attempt.check(assignment.cases_for(device)[:2][-1]), attempt.compiles()]
-        finally:
-            attempt.close()
+        case = assignment.cases_for(device)[:2][-1]
+        checks = list(results(judge(prepared, (SOURCE, case_check(case), TARGET))))
         taken = time.monotonic() - started
     except InfrastructureError as error:
         return Finding(what, str(error), False, True, NEW_VENV)

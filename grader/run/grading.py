@@ -9,22 +9,24 @@ import io
 import os
 import platform
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib import metadata
 
 import pytest
 import torch
 
 from grader.engine.forkserver.handle import InfrastructureError
-from grader.judge.attempt import SPEED_SECONDS, expected_checks, speed_check
 from grader.judge.explain import explain_assignment
 from grader.judge.lane import hang_up, lane_baselines, lane_executors, lane_isolation, lane_zygote
+from grader.judge.prepared import Prepared, Task, prepare_ahead
+from grader.judge.timing.speed import SPEED_SECONDS
 from grader.model import calibration, catalogue, scoring
 from grader.model.assignment import Assignment
-from grader.model.job import Graded, Job
+from grader.model.job import Graded, Job, seed_bytes
 from grader.model.result import (
     IMPOSSIBLE,
     AssignmentResult,
+    CheckResult,
     Correctness,
     Environment,
     Flag,
@@ -36,8 +38,7 @@ from grader.model.result import (
 )
 from grader.model.verdicts import ACCEPTED, VERDICTS, Verdict
 from grader.run.sweep import cases, sweep
-from grader.suite import plugin
-from grader.suite.context import CHECK, CONTEXT, Context, our_failure
+from grader.suite.adapter import SUITE, Adapter, Judgement
 
 # Of a student's file that a page shows: what is longer is no kernel to read.
 SOURCE_BYTES = 60_000
@@ -55,60 +56,55 @@ def grade(job: Job, begun: Callable[[str], object] = lambda assignment: None) ->
     """Grades one submission. Failures of ours inside a check are in the result; others are in `error`. `begun` is told
     the name of each assignment whose checks begin, at each of them."""
     started = time.monotonic()
-    interrupted = False
     found = catalogue.assignments()
-    context = Context(
-        handed_in=job.handed_in, course=job.course,
-        assignments={name: found[name] for name in catalogue.select(found, job.only)},
-        device=job.device, seed=plugin.seed_bytes(job.seed), asked_for_speed=job.speed)
-
-    if context.speed:
+    speed = job.speed and job.device == "cuda"
+    if speed:
         # They take long to begin, and do so beside what comes first.
         lane_baselines()
     if job.device == "cuda":
         lane_executors()
-        # What the GPU does leaves processors idle.
-        context.read_ahead()
+    prepared = [
+        Prepared(Task(found[name], job.handed_in.sources[name], job.course, seed_bytes(job.seed), job.device))
+        for name in catalogue.select(found, job.only)]
+    # What the GPU does leaves processors idle.
+    ready = prepare_ahead(prepared) if job.device == "cuda" else lambda: None
+    judgements = [Judgement(one, speed=speed, quiet=ready) for one in prepared]
+    log = _judged(judgements, job, begun)
+    ready()
+    hang_up()
+    return Graded(job.submission, _result(job, judgements, time.monotonic() - started), log)
 
-    class Given:
-        @pytest.hookimpl(tryfirst=True)
-        def pytest_configure(self, config: pytest.Config) -> None:
-            config.stash[CONTEXT] = context
 
-        @pytest.hookimpl
-        def pytest_runtest_setup(self, item: pytest.Item) -> None:
-            begun(item.stash[CHECK][0])
+class _Interruption:
+    """Remembers that pytest was interrupted, which it keeps to itself."""
 
-        @pytest.hookimpl
-        def pytest_keyboard_interrupt(self) -> None:
-            nonlocal interrupted
-            interrupted = True
+    seen = False
 
+    @pytest.hookimpl
+    def pytest_keyboard_interrupt(self) -> None:
+        self.seen = True
+
+
+def _judged(judgements: Sequence[Judgement], job: Job, begun: Callable[[str], object]) -> str:
+    """Has pytest take all checks. Returns its log. Raises KeyboardInterrupt."""
     log = io.StringIO()
     # One folder to collect, no conftest.py of the working directory or of a submission, no other configuration.
     arguments = [
-        str(plugin.SUITE), "--noconftest",
-        "-c", str(plugin.SUITE / "pytest.ini"), "--rootdir", str(plugin.SUITE), "-p", "pytest_timeout",
+        str(SUITE), "--noconftest", "-c", str(SUITE / "pytest.ini"), "--rootdir", str(SUITE), "-p", "pytest_timeout",
         # Nobody logs, and handlers for it would be put on and off 400 times a submission.
         "-p", "no:logging",
         "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:unraisableexception", "--capture=sys", "-v", "-ra",
         "--tb=short", "--no-header", "--color=no",
-        f"--timeout={_guard(job, context)}",
-        "--submission", str(job.submission.folder),
+        # Seconds that no check can take by the judge's own deadlines.
+        f"--timeout={job.course.limits.assignment_seconds + GUARD_SECONDS + SPEED_SECONDS * (job.device == 'cuda')}",
     ]
+    interruption = _Interruption()
     with _only_our_plugins(), contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
-        pytest.main(arguments, plugins=[plugin, Given()])
-    if interrupted:
-        # pytest has kept it to itself: the checks that were not made are no result.
+        pytest.main(arguments, plugins=[Adapter(judgements, begun), interruption])
+    if interruption.seen:
+        # The checks that were not made are no result.
         raise KeyboardInterrupt
-    context.wait_until_read()
-    hang_up()
-    return Graded(job.submission, _result(job, context, time.monotonic() - started), log.getvalue())
-
-
-def _guard(job: Job, context: Context) -> float:
-    """Seconds that no check can take by the judge's own deadlines."""
-    return job.course.limits.assignment_seconds + GUARD_SECONDS + SPEED_SECONDS * context.speed
+    return log.getvalue()
 
 
 @contextlib.contextmanager
@@ -123,8 +119,8 @@ def _only_our_plugins() -> Iterator[None]:
         os.environ.update({name: value for name, value in kept.items() if value is not None})
 
 
-def _result(job: Job, context: Context, seconds: float) -> Result:
-    results = {name: _assignment_result(job, context, a) for name, a in context.assignments.items()}
+def _result(job: Job, judgements: Sequence[Judgement], seconds: float) -> Result:
+    results = {one.task.assignment.name: _assignment_result(job, one) for one in judgements}
     return Result(
         student=job.submission.student,
         score=round(sum(r.score for r in results.values()), 2),
@@ -141,18 +137,17 @@ def _result(job: Job, context: Context, seconds: float) -> Result:
     )
 
 
-def _assignment_result(job: Job, context: Context, assignment: Assignment) -> AssignmentResult:
-    expected = expected_checks(assignment, job.device)
-    evidence = context.evidence.get(assignment.name, {})
-    checks = [evidence.get(check.id) or our_failure(check, "The check was not run.") for check in expected]
+def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
+    assignment = judgement.task.assignment
+    speeds = [check for check in judgement.checks if check.stage == "speed"]
+    expected = [check for check in judgement.checks if check.stage != "speed"]
     # What a timed call got wrong counts as any answer; that it takes too long, or a time could not be taken, does not.
-    wrong = [check for case in assignment.timed if (check := evidence.get(speed_check(case).id)) is not None
-             and check.outcome == "failed" and check.detail and check.detail.kind not in COSTS_SPEED_ALONE]
-    checks += wrong
+    checks = [*expected, *(check for check in speeds if check.outcome == "failed" and check.detail
+                           and check.detail.kind not in COSTS_SPEED_ALONE)]
     verdict = scoring.verdict_of(checks, [check.id for check in expected])
     summary = explain_assignment(assignment, checks)
-    source = job.handed_in.sources[assignment.name]
-    performance = performance_of(job, context, assignment, verdict)
+    source = judgement.task.source
+    performance = performance_of(job, assignment, speeds, verdict)
     flags = []
     if VERDICTS[verdict].points == "rules":
         # One, however many cases and lines there are; the message tells more.
@@ -169,34 +164,34 @@ def _assignment_result(job: Job, context: Context, assignment: Assignment) -> As
         correctness=Correctness(max_points=0, checks=checks),
         performance=performance,
         flags=flags,
-        inspection=context.inspections.get(assignment.name),
-        remarks=context.remarks.get(assignment.name, []),
+        inspection=judgement.beside.inspection,
+        remarks=list(judgement.beside.remarks),
         source_sha256=hashlib.sha256(source.content).hexdigest() if source.content is not None else "",
         source=(source.content.decode("utf-8", "replace")
                 if source.content and len(source.content) <= SOURCE_BYTES else ""),
         elsewhere=list(source.elsewhere),
-        seconds=round(context.seconds.get(assignment.name, 0), 3),
+        seconds=round(judgement.seconds, 3),
     )
     return scoring.scored(
         assignment.name, found, job.course, _device_name(job.device), job.earlier.get(assignment.name))
 
 
-def performance_of(job: Job, context: Context, assignment: Assignment, verdict: Verdict) -> Performance:
-    """What is said of an assignment's speed, without points."""
+def performance_of(
+    job: Job, assignment: Assignment, speeds: Sequence[CheckResult], verdict: Verdict
+) -> Performance:
+    """What is said of an assignment's speed, without points; `speeds` are the checks of its timed cases."""
     found = Performance(
         reason=NO_GPU if job.device == "cpu" else NOT_ASKED, max_points=0,
         baseline=assignment.baseline.name, compiled=assignment.baseline.compiled)
-    if not context.speed:
+    if not job.speed or job.device == "cpu":
         return found
     found = found.model_copy(update={"ladder": _ladder(job, assignment)})
     if verdict != ACCEPTED:
         # Nothing was missed: a wrong answer's speed is worth nothing.
         return found.model_copy(update={"status": "measured", "reason": NOT_RIGHT})
-    evidence = context.evidence.get(assignment.name, {})
-    checks = [evidence.get(speed_check(case).id) for case in assignment.timed]
-    timings = [check.timing for check in checks if check is not None and check.timing is not None]
-    if not timings or len(timings) < len(checks):
-        details = [check.detail for check in checks if check is not None and check.detail]
+    timings = [check.timing for check in speeds if check.timing is not None]
+    if not timings or len(timings) < len(speeds):
+        details = [check.detail for check in speeds if check.detail]
         said = details[0].message if details else "not run"
         theirs = bool(details) and all(detail.kind != "infrastructure" for detail in details)
         return found.model_copy(update={

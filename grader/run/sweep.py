@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from grader.engine.forkserver.handle import InfrastructureError
-from grader.judge.attempt import Attempt
+from grader.judge.checks import SOURCE, results, speed_checks
+from grader.judge.judge import judge
+from grader.judge.prepared import Prepared, Task
 from grader.judge.timing.pool import slot_bytes
 from grader.model.assignment import Assignment, TimedCase
 from grader.model.catalogue import ROOT
@@ -93,21 +97,19 @@ def _timed(
     # The first case is planned with them; the others of a grading are not run.
     swept = assignment.model_copy(update={"cases": assignment.cases[:1], "timed": tuple(found)})
     free = course.model_copy(update={"thresholds": Thresholds(**NO_THRESHOLD.model_dump())})
-    attempt = Attempt(swept, source, free, secrets.token_bytes(32), "cuda")
-    timings: list[tuple[Timing | None, str]] = []
-    try:
-        read = attempt.read()
+    prepared = Prepared(Task(swept, source, free, secrets.token_bytes(32), "cuda"))
+    checks = judge(prepared, (SOURCE, *speed_checks(swept)))
+    with closing(checks):
+        (read,) = results(islice(checks, 1))
+        if read.outcome != "passed":
+            return [(None, read.detail.message if read.detail else read.outcome)] * len(found)
+        timings: list[tuple[Timing | None, str]] = []
         for case in found:
-            if read.outcome != "passed":
-                timings.append((None, read.detail.message if read.detail else read.outcome))
-                continue
             tell(case.name)
-            try:
-                check = attempt.time(case)
-            except InfrastructureError as error:
-                timings.append((None, str(error)))
-                continue
-            timings.append((check.timing, "" if check.timing else check.detail.message if check.detail else ""))
+            judged = next(checks)
+            if judged.error is not None and not isinstance(judged.error, InfrastructureError):
+                raise judged.error
+            check = judged.check
+            trouble = str(judged.error) if judged.error else check.detail.message if check.detail else ""
+            timings.append((check.timing, "" if check.timing else trouble))
         return timings
-    finally:
-        attempt.close()

@@ -14,19 +14,18 @@ from grader.engine.forkserver.conversation import Lost
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.buffers import DTYPES
 from grader.judge.compilation import compile_kernels
-from grader.judge.explain import explain_findings, explain_stop
-from grader.judge.inputs import draw
+from grader.judge.explain import explain_findings
 from grader.judge.inspection import FACTS, inspection_of, look
 from grader.judge.lane import TURN, close_lane, open_lane
-from grader.judge.planning import Wanted
-from grader.judge.preparing import COMPILE_SECONDS, Preparing
+from grader.judge.prepared import Prepared, Stopped, Task
+from grader.judge.preparing import COMPILE_SECONDS
 from grader.judge.simulation import Simulation
 from grader.model.assignment import Assignment, Case, Scalar, shape_of
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import Course
 from grader.model.desk import Desk
 from grader.model.submission import read_source_file
-from grader.plan.compiled import Binary, Problem
+from grader.plan.compiled import Binary
 from grader.plan.device import TARGETS
 from grader.plan.findings import Finding, OutOfBounds
 from grader.plan.messages import Simulated, kernel_key
@@ -100,28 +99,29 @@ def _case(assignment: Assignment, name: str) -> Case:
 
 
 def _facts(assignment: Assignment, path: Path, case: Case, options: Options) -> inspected.Facts:
-    limits, target = options.course.limits, options.course.gpu.target
-    content = read_source_file(path.parent, path.name, options.course.source_bytes).content or b""
-    facts = inspected.Facts(assignment.title, content.decode("utf-8", "replace"))
-    preparing = Preparing(assignment, content, limits, TARGETS[target])
-    planning = preparing.plan([Wanted(case, _scalars(assignment, case))])
-    plan = planning.loading or planning.outcomes[0]
+    target = options.course.gpu.target
+    source = read_source_file(path.parent, path.name, options.course.source_bytes)
+    # The same numbers each time: nothing here hangs on them.
+    task = Task(assignment, source, options.course, b"", "cpu").of(case)
+    facts = inspected.Facts(assignment.title, task.text)
+    prepared = Prepared(task)
+    planned = prepared.plan()
+    plan = planned.plans.get(case.name)
     if not isinstance(plan, Plan):
-        facts.trouble = explain_stop(assignment, facts.source, plan)
+        facts.trouble = planned.trouble if plan is None else planned.explain(task, Stopped(plan))
         return facts
-    binaries = preparing.binaries(plan.kernels)
-    stop = binaries if isinstance(binaries, Lost) else next((one for one in binaries if isinstance(one, Problem)), None)
-    if stop is not None or isinstance(binaries, Lost):
-        facts.trouble = explain_stop(assignment, facts.source, stop or binaries)  # type: ignore[arg-type]
+    code = prepared.code(plan)
+    if isinstance(code, Stopped):
+        facts.trouble = planned.explain(task, Stopped(code.stop))
         return facts
+    preparing = prepared.preparing
     simulation = Simulation(
         lambda: preparing.start("simulator"), operations=OPERATIONS, seconds=SECONDS, on=TARGETS[target])
     try:
         seen = look(assignment, case, plan, simulation, operations=OPERATIONS)
         if seen is not None:
-            code = {kernel_key(kernel): one for kernel, one in zip(plan.kernels, binaries, strict=True)
-                    if isinstance(one, Binary)}
-            facts.inspection = inspection_of(assignment, seen, code, target)
+            by_key = {kernel_key(kernel): one for kernel, one in zip(plan.kernels, code, strict=True)}
+            facts.inspection = inspection_of(assignment, seen, by_key, target)
             facts.trouble = explain_findings(assignment, facts.source, _certain(seen.simulated))
         if options.program is not None:
             facts.pictures = _touched(assignment, case, plan, simulation, options.program)
@@ -137,12 +137,6 @@ def _facts(assignment: Assignment, path: Path, case: Case, options: Options) -> 
             facts.ptx = {kernel.name: one.ptx for kernel, one in zip(plan.kernels, compiled, strict=True)
                          if isinstance(one, Binary)}
     return facts
-
-
-def _scalars(assignment: Assignment, case: Case) -> dict[str, float]:
-    names = [parameter.name for parameter in assignment.parameters if isinstance(parameter, Scalar)]
-    drawn = draw(assignment, case.model_copy(update={"sizes": dict.fromkeys(case.sizes, 1)}), 0, cuda=False)
-    return {name: drawn[name] for name in names}
 
 
 def _certain(seen: Simulated) -> list[Finding]:

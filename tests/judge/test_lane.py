@@ -5,8 +5,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
-from grader.judge.attempt import Attempt
+from grader.judge.checks import case_check, results
+from grader.judge.judge import judge
 from grader.judge.lane import TURN, close_lane, converse, lane_zygote
+from grader.judge.prepared import Prepared, Task
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import read_course
 from grader.model.submission import Source
@@ -39,11 +41,11 @@ def test_what_was_under_way_in_a_lost_fork_server_is_no_failure_of_the_next_grad
         close_lane()
 
 
-def test_an_attempt_that_ends_while_the_next_is_planned_disturbs_nobody() -> None:
+def test_a_task_that_ends_while_the_next_is_planned_disturbs_nobody() -> None:
     found = assignments()
     silu = found["silu"]
     source = Source(content=(ROOT / "reference" / silu.file).read_bytes())
-    attempt = Attempt(silu, source, read_course(ROOT / "course.toml", frozenset(found)), bytes(32), "cpu")
+    prepared = Prepared(Task(silu, source, read_course(ROOT / "course.toml", frozenset(found)), bytes(32), "cpu"))
     enough = Event()
 
     def plan_ahead() -> int:
@@ -56,11 +58,10 @@ def test_an_attempt_that_ends_while_the_next_is_planned_disturbs_nobody() -> Non
 
     with ThreadPoolExecutor(1) as ahead:
         try:
-            attempt.read()
+            prepared.plan()
             planned = ahead.submit(plan_ahead)
             for _ in range(ENDS):
-                assert attempt.check(silu.cases[0]).outcome == "passed"
-                attempt.close()
+                assert [one.outcome for one in results(judge(prepared, [case_check(silu.cases[0])]))] == ["passed"]
         finally:
             enough.set()
     assert planned.result() > ENDS

@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from grader.model.submission import find_submissions
 from grader.run import grading, whole_class
 from grader.run.asked import Asked
 from grader.run.preflight import PlanError
-from grader.suite.context import Context
 from tests.report import samples
 
 DEVICE = "NVIDIA H200"
@@ -159,12 +159,10 @@ def test_a_rung_that_is_new_comes_where_it_is_taught() -> None:
     assert found.assignments["transpose"] == LADDER
 
 
-def _job(*calibrations: Calibration) -> tuple[Job, Context]:
+def _job(*calibrations: Calibration) -> Job:
     course = read_course(catalogue.ROOT / "course.toml", frozenset(ALL))
     (submission,) = find_submissions(catalogue.ROOT / "reference", [a.file for a in ALL.values()])
-    job = read_job(submission, course, device="cuda", calibrations=calibrations)
-    return job, Context(handed_in=job.handed_in, assignments=ALL, course=course, device="cuda", seed=b"0" * 32,
-                        asked_for_speed=True)
+    return read_job(submission, course, device="cuda", calibrations=calibrations)
 
 
 @pytest.mark.parametrize(("device", "assignment", "ladder"), [
@@ -178,13 +176,11 @@ def test_a_result_gets_the_ladder_of_its_assignment_and_device(
 ) -> None:
     # No GPU here: its name is all that is asked of it.
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: device)
-    job, context = _job(made(transpose=LADDER, silu=[rung("reference", 1.0)]))
+    job = _job(made(transpose=LADDER, silu=[rung("reference", 1.0)]))
     # A job travels to another process.
     job = pickle.loads(pickle.dumps(job))
-    found = grading.performance_of(job, context, ALL[assignment], "wrong_answer")
-    assert found.ladder == ladder
-    context.asked_for_speed = False
-    assert grading.performance_of(job, context, ALL[assignment], "wrong_answer").ladder == []
+    assert grading.performance_of(job, ALL[assignment], (), "wrong_answer").ladder == ladder
+    assert grading.performance_of(replace(job, speed=False), ALL[assignment], (), "wrong_answer").ladder == []
 
 
 def test_a_result_of_before_there_were_ladders_still_loads() -> None:
@@ -198,7 +194,7 @@ def test_a_grading_on_a_gpu_does_not_begin_with_a_broken_file(monkeypatch: pytes
     monkeypatch.setattr(calibration, "FOLDER", tmp_path / "calibration")
     (tmp_path / "calibration").mkdir()
     (tmp_path / "calibration" / "nvidia-h200.json").write_text("{")
-    job, _ = _job()
+    job = _job()
     with (
         pytest.raises(PlanError, match=r"nvidia-h200\.json: Invalid JSON") as caught,
         whole_class.planned([job.submission], job.course, Asked(tmp_path / "out", device="cuda", jobs=1, seed=1)),

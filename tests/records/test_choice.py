@@ -182,7 +182,7 @@ def test_words_of_the_judge_make_no_grade_stale_and_its_version_does(
     (folder / "assignment.py").write_text("1")
     course = Course()
     tests, rules = hash_of_tests("silu", course, tmp_path), hash_of_rules("silu", course)
-    for name in ("judge/attempt.py", "kit/inputs.py", "model/scoring.py"):
+    for name in ("judge/judge.py", "kit/inputs.py", "model/scoring.py"):
         path = tmp_path / "grader" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("# a comment")

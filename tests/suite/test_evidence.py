@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grader.engine.forkserver.handle import InfrastructureError
-from grader.judge.attempt import Attempt
+from grader.judge.machine import Simulator
+from grader.judge.simulation import Ran
 from grader.model.assignment import Case
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import Course
 from grader.model.job import read_job
-from grader.model.result import AssignmentResult, CheckResult
+from grader.model.result import AssignmentResult
 from grader.model.submission import Submission
 from grader.run import grading
 from grader.run.grading import grade
-from grader.suite import plugin
+from grader.suite.adapter import Adapter
 
 CASE = assignments()["transpose"].cases[3]
 
@@ -30,11 +35,14 @@ def graded() -> AssignmentResult:
     return result.assignments["transpose"]
 
 
-def spoil(monkeypatch: pytest.MonkeyPatch, instead: Callable[[Attempt, Case], CheckResult]) -> None:
-    """Replaces the check of one case."""
-    check = Attempt.check
-    monkeypatch.setattr(
-        Attempt, "check", lambda self, case: instead(self, case) if case == CASE else check(self, case))
+def spoil(monkeypatch: pytest.MonkeyPatch, instead: Callable[[], Ran]) -> None:
+    """Replaces the run of one case."""
+    run = Simulator.run
+
+    def spoiled(self: Simulator, case: Case, *more: Any) -> Any:
+        return instead() if case == CASE else run(self, case, *more)
+
+    monkeypatch.setattr(Simulator, "run", spoiled)
 
 
 def test_an_untouched_run_is_accepted() -> None:
@@ -46,7 +54,7 @@ def test_an_untouched_run_is_accepted() -> None:
 def test_an_exception_in_the_judge_is_never_the_students(
     monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
-    def instead(attempt: Attempt, case: Case) -> CheckResult:
+    def instead() -> Ran:
         raise error
 
     spoil(monkeypatch, instead)
@@ -56,7 +64,7 @@ def test_an_exception_in_the_judge_is_never_the_students(
 
 
 def test_a_check_that_skips_itself_has_not_passed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def instead(attempt: Attempt, case: Case) -> CheckResult:
+    def instead() -> Ran:
         pytest.skip("not today")
 
     spoil(monkeypatch, instead)
@@ -65,21 +73,20 @@ def test_a_check_that_skips_itself_has_not_passed(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_check_that_is_not_collected_has_not_passed(monkeypatch: pytest.MonkeyPatch) -> None:
-    collected = plugin.pytest_collection_modifyitems
+    selected = Adapter.pytest_collection_finish
 
-    @pytest.hookimpl(trylast=True)
-    def without_one(config: pytest.Config, items: list[pytest.Item]) -> None:
-        collected(config, items)
-        items[:] = [item for item in items if CASE.name not in item.name]
+    def without_one(self: Adapter, session: pytest.Session) -> None:
+        session.items[:] = [item for item in session.items if CASE.name not in item.name]
+        selected(self, session)
 
-    monkeypatch.setattr(plugin, "pytest_collection_modifyitems", without_one)
+    monkeypatch.setattr(Adapter, "pytest_collection_finish", pytest.hookimpl(without_one))
     result = graded()
     assert (result.verdict, result.score) == ("infrastructure_error", 0)
     assert "The check was not run." in result.message
 
 
 def test_a_grader_that_hangs_is_ended_by_pytest_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    def instead(attempt: Attempt, case: Case) -> CheckResult:
+    def instead() -> Ran:
         time.sleep(60)
         raise AssertionError("not reached")
 
@@ -87,6 +94,27 @@ def test_a_grader_that_hangs_is_ended_by_pytest_timeout(monkeypatch: pytest.Monk
     spoil(monkeypatch, instead)
     result = graded()
     assert result.verdict == "infrastructure_error" and "Timeout" in result.message
+
+
+OWN = """
+def test_more_than_points_tell(judgements):
+    transpose = judgements["transpose"]
+    assert [check.stage for check in transpose.checks if check.outcome == "passed"] == ["source", "case"]
+    assert len(transpose.checks) > 2 and transpose.seconds > 0
+"""
+
+
+def test_a_tas_own_tests_run_behind_the_checks(tmp_path: Path) -> None:
+    own, handed_in = tmp_path / "own", tmp_path / "student"
+    own.mkdir()
+    (own / "test_own.py").write_text(OWN)
+    shutil.copytree(ROOT / "examples" / "class" / "alice", handed_in)
+    by_hand = [sys.executable, "-m", "pytest", f"--submission={handed_in}", "-k",
+               "source and transpose or transpose-1x1 or own", "-v"]
+    done = subprocess.run([*by_hand, own], capture_output=True, text=True, timeout=120, cwd=tmp_path, check=False)
+    assert done.returncode == 0 and "3 passed" in done.stdout, done
+    done = subprocess.run([*by_hand, handed_in], capture_output=True, text=True, timeout=120, cwd=tmp_path, check=False)
+    assert done.returncode == 4 and "is the submission's own" in done.stderr
 
 
 def test_a_submissions_own_tests_are_not_collected(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ def explain_timed(wrong: Wrong) -> Detail:
                 kind="out_of_bounds",
                 message="In a timed call a store went past the end of a tensor, or before its start.",
                 hint="Compare the smallest and the largest offset with the number of elements.")
-    return Detail(
-        kind="input_changed", message=f"In a timed call {wrong.what} was changed.",
-        hint="Inputs must be left as they are.")
+        case "input":
+            return Detail(
+                kind="input_changed", message=f"In a timed call input {wrong.name} was changed.",
+                hint="Inputs must be left as they are.")

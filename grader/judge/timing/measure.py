@@ -10,7 +10,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from grader.engine.forkserver.handle import InfrastructureError
@@ -19,7 +19,7 @@ from grader.judge.execution import Executor, Lost
 from grader.judge.timing import baselines as ours
 from grader.judge.timing import fitness, roofline
 from grader.judge.timing.baselines import COMPILED, EAGER, Baselines
-from grader.judge.timing.paired import Blocks, OutOfTime, paired, warmed
+from grader.judge.timing.paired import Block, Blocks, OutOfTime, block, paired, warmed
 from grader.judge.timing.pool import Pool, Wrong, slot_bytes
 from grader.judge.timing.replays import Replays
 from grader.model.assignment import Assignment, Case, Input, TimedCase
@@ -71,141 +71,91 @@ def fitting(assignment: Assignment, case: TimedCase, free: Memory) -> tuple[Case
     raise InfrastructureError(f"{case.name}: no size of it fits into the memory that is free")
 
 
-@dataclass
+@dataclass(frozen=True)
+class Timed:
+    """A case to be timed: its plan with machine code and the numbers in it, on so many slots. Case and slots come from
+    `fitting`."""
+
+    assignment: Assignment
+    case: Case
+    slots: int
+    plan: Plan
+    binaries: Sequence[Binary]
+    scalars: Mapping[str, float]
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.assignment.name, self.case.name
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How long is measured: until a ratio is told apart from the `threshold`, and not beyond `until` (time.monotonic).
+    A replay of the student's that takes `seconds` is a `time_limit`. `quiet` returns when nothing of this grading keeps
+    processors busy."""
+
+    threshold: Threshold
+    seconds: float
+    until: float
+    quiet: Callable[[], None]
+
+
+@dataclass(frozen=True)
 class Measured:
     """What came of it. `compiled` are seconds a call of the baseline that is reported beside."""
 
     blocks: Blocks
     slots: int
-    compiled: float | None = None
-    notes: list[str] = field(default_factory=list)
+    compiled: float
+    notes: list[str]
 
     @property
     def estimate(self) -> Estimate:
         return estimate(self.blocks.ratios)
 
 
-def measure(
-    assignment: Assignment, case: Case, plan: Plan, binaries: Sequence[Binary], scalars: Mapping[str, float],
-    executor: Executor, baselines: Baselines, threshold: Threshold, *, slots: int, seconds: float, until: float,
-    quiet: Callable[[], None],
-) -> Timing | Lost | Wrong:
-    """Times a plan on a case against the baseline. `case` and `slots` come from `fitting`.
-
-    `executor` is the submission's, `scalars` are the numbers in the plan. A replay that takes `seconds` is a
-    `time_limit`. `until` is when there is no time left for more (time.monotonic). `quiet` returns when nothing of this
-    grading keeps processors busy. Raises InfrastructureError, NoRoomError and torch.OutOfMemoryError.
-    """
+def measure(timed: Timed, executor: Executor, baselines: Baselines, bounds: Bounds) -> Timing | Lost | Wrong:
+    """Times a case against the baseline, again where the machine was not fit. `executor` is the submission's. Raises
+    InfrastructureError, NoRoomError and torch.OutOfMemoryError."""
     notes: list[str] = []
+    drift, case = baselines.drift, timed.case.name
     for _ in range(TRIES):
         before = fitness.state()
-        found = _measure(
-            assignment, case, plan, binaries, scalars, executor, baselines, threshold, slots, seconds, until, quiet)
+        found = _measured(timed, executor, baselines, bounds)
         if not isinstance(found, Measured):
-            if notes and isinstance(found, Lost) and time.monotonic() > until:
-                raise InfrastructureError(f"{case.name}: no time was left for it. {notes[-1]}")
+            if notes and isinstance(found, Lost) and time.monotonic() > bounds.until:
+                raise InfrastructureError(f"{case}: no time was left for it. {notes[-1]}")
             return found
         after = fitness.state()
         took = fitness.figure(found.blocks.baseline)
-        odd = baselines.drift.odd(assignment.name, case.name, took.seconds)
-        unfit = fitness.unfit(after) or odd or (None if assignment.on_host else fitness.unsteady(took))
-        if not unfit:
-            break
-        notes.append(f"Measured again: {unfit}")
-    else:
-        if unfit == odd:
-            baselines.drift.record(assignment.name, case.name, took)
-        raise InfrastructureError(f"{case.name}: the machine is not fit to measure on: {unfit}")
-    baselines.drift.record(assignment.name, case.name, took)
-    return _timing(assignment, case, found, [*notes, *found.notes, *fitness.describe(before, after)])
+        slowed = fitness.unfit(after)
+        odd = drift.odd(*timed.names, took.seconds)
+        trouble = slowed or odd or (None if timed.assignment.on_host else fitness.unsteady(took))
+        if trouble is None:
+            drift.record(*timed.names, took)
+            return _timing(timed, found, [*notes, *found.notes, *fitness.describe(before, after)])
+        notes.append(f"Measured again: {trouble}")
+    if slowed is None and odd is not None:
+        drift.record(*timed.names, took)
+    raise InfrastructureError(f"{case}: the machine is not fit to measure on: {trouble}")
 
 
-def _measure(
-    assignment: Assignment, case: Case, plan: Plan, binaries: Sequence[Binary], scalars: Mapping[str, float],
-    executor: Executor, baselines: Baselines, threshold: Threshold, slots: int, seconds: float, until: float,
-    quiet: Callable[[], None],
-) -> Measured | Lost | Wrong:
+def _measured(timed: Timed, executor: Executor, baselines: Baselines, bounds: Bounds) -> Measured | Lost | Wrong:
+    """One try."""
+    assignment, case = timed.assignment, timed.case
     if assignment.on_host:
-        quiet()
+        bounds.quiet()
     # Where the host is in the clock, one process serves both sides.
     other = executor if assignment.on_host else baselines.executor()
-    program = executor.load(plan, binaries)
+    program = executor.load(timed.plan, timed.binaries)
     if isinstance(program, Lost):
         return program
-    pool = Pool(assignment, case, slots, cuda=True)
+    pool = Pool(assignment, case, timed.slots, cuda=True)
     try:
-        student = Replays(executor, program, scalars, pool, seconds)
+        student = Replays(executor, program, timed.scalars, pool, bounds.seconds)
         baseline = Replays(
-            other, _program(assignment, case, EAGER, other, baselines), ours.scalars(assignment, case), pool,
-            BASELINE_SECONDS)
-        if other is not executor:
-            _sure(other.bind(pool.slots(), pool.look))
-        lost = executor.bind(pool.slots(), pool.look)
-        if lost is not None:
-            return lost
-        _right(baseline)
-        lost = student.prepare()
-        if lost is not None:
-            return lost
-        known = assignment.name, case.name
-        _sure(baseline.prepare(baselines.counts.get(known, 1)))
-        baselines.counts[known] = baseline.count
-        # At the power limit what is done between replays counts as well.
-        limited = assignment.work is not None and assignment.work(case.sizes).flop > 0
-
-        def one_of_baseline() -> float:
-            taken = _sure(baseline.replay(expect=limited))
-            if limited:
-                pool.doubtful(baseline.count)
-            return taken
-
-        def one_of_student() -> float | Lost | Wrong:
-            taken = student.replay(expect=True)
-            if isinstance(taken, Lost):
-                return taken
-            return pool.check(student.count) or taken
-
-        def enough(ratios: Sequence[float]) -> bool:
-            """Whether further blocks could change nothing, or nothing that matters."""
-            ends, one = (threshold.floor, threshold.target), estimate(ratios)
-            narrow = (one.high - one.low) / one.median < WIDTH
-            return settled(one, *ends) or (narrow and not straddles(one, ends))
-
-        def blocks_of() -> Blocks | Lost | Wrong:
-            return paired(
-                one_of_baseline, one_of_student, settled=enough, until=until,
-                clock=fitness.sm_clock if limited else lambda: None)
-
-        if limited and time.monotonic() > baselines.warm_until:
-            failed = warmed(one_of_baseline, one_of_student, until=until)
-            if isinstance(failed, Lost | Wrong):
-                return failed
-        try:
-            blocks = blocks_of()
-            if student.clocks_differ:
-                # A host with busy processors hears late of every end.
-                quiet()
-                student.forget()
-                blocks = blocks_of()
-            if student.clocks_differ:
-                student.trust_host()
-                baseline.trust_host()
-                blocks = blocks_of()
-        except OutOfTime:
-            return Lost("time_limit", "the time for timed calls was used up before there were enough of them")
-        if not isinstance(blocks, Blocks):
-            return blocks
-        if limited:
-            baselines.warm_until = time.monotonic() + WARM_SECONDS
-        found = Measured(blocks, student.count)
-        if student.by_host:
-            found.notes.append("Measured by the host's clock: the device's clock said less.")
-        if blocks.dropped:
-            found.notes.append(f"{blocks.dropped} blocks within which the device's clock changed do not count.")
-        if known not in baselines.compiled:
-            baselines.compiled[known] = _compiled(assignment, case, baseline, baselines, limited)
-        found.compiled = baselines.compiled[known]
-        return found
+            other, _program(timed, EAGER, other, baselines), ours.scalars(assignment, case), pool, BASELINE_SECONDS)
+        return Measurement(timed, student, baseline, baselines, bounds).take()
     finally:
         # Memory may be given back only when no executor has it bound.
         for one in {executor, other}:
@@ -213,10 +163,134 @@ def _measure(
         pool.close()
 
 
-def _program(assignment: Assignment, case: Case, function: str, executor: Executor, baselines: Baselines) -> int:
-    if assignment.on_host:
-        return ours.load(executor, assignment, case, function)
-    return baselines.program(assignment, case, function)
+class Measurement:
+    """One timed case under way: both sides' replays over one pool. Its methods are the steps, in their order; what the
+    student's side meets is returned, what ours does is raised as InfrastructureError."""
+
+    def __init__(
+        self, timed: Timed, student: Replays, baseline: Replays, baselines: Baselines, bounds: Bounds
+    ) -> None:
+        self._timed, self._baselines, self._bounds = timed, baselines, bounds
+        self._student, self._baseline = student, baseline
+        self._pool = student.pool
+        # At the power limit what is done between replays counts as well.
+        work = timed.assignment.work
+        self._limited = work is not None and work(timed.case.sizes).flop > 0
+
+    def take(self) -> Measured | Lost | Wrong:
+        """All steps."""
+        stopped = self.bind() or self.size() or self.warm()
+        if stopped is not None:
+            return stopped
+        blocks = self.settle()
+        return self.measured(blocks) if isinstance(blocks, Blocks) else blocks
+
+    def bind(self) -> Lost | None:
+        """Maps the pool for both sides, and looks at one answer of the baseline's."""
+        slots, look = self._pool.slots(), self._pool.look
+        if self._baseline.executor is not self._student.executor:
+            _sure(self._baseline.executor.bind(slots, look))
+        lost = self._student.executor.bind(slots, look)
+        if lost is None:
+            _right(self._baseline)
+        return lost
+
+    def size(self) -> Lost | None:
+        """Gives the replays of each side as many slots as make them long enough."""
+        lost = self._student.prepare()
+        if lost is None:
+            known = self._timed.names
+            _sure(self._baseline.prepare(self._baselines.counts.get(known, 1)))
+            self._baselines.counts[known] = self._baseline.count
+        return lost
+
+    def warm(self) -> Lost | Wrong | None:
+        """Keeps a power-bound device at work until it is at its pace, unless it is."""
+        if not self._limited or time.monotonic() <= self._baselines.warm_until:
+            return None
+        stopped = warmed(self.block, until=self._bounds.until)
+        return stopped if isinstance(stopped, Lost | Wrong) else None
+
+    def draw(self, side: Replays) -> None:
+        """New contents for a side's next replay."""
+        side.draw(expect=self._limited or side is self._student)
+
+    def block(self) -> Block | Lost | Wrong:
+        """A replay of the baseline's, two of the student's, whose answers are checked, and one of the baseline's."""
+        return block(self._baseline_seconds, self._student_seconds,
+                     clock=fitness.sm_clock if self._limited else lambda: None)
+
+    def settle(self) -> Blocks | Lost | Wrong:
+        """Blocks until more would change nothing, by a clock that can be trusted."""
+        try:
+            blocks = self._blocks()
+            if self._student.clocks_differ:
+                # A host with busy processors hears late of every end.
+                self._bounds.quiet()
+                self._student.forget()
+                blocks = self._blocks()
+            if self._student.clocks_differ:
+                self._student.trust_host()
+                self._baseline.trust_host()
+                blocks = self._blocks()
+        except OutOfTime:
+            return Lost("time_limit", "the time for timed calls was used up before there were enough of them")
+        return blocks
+
+    def measured(self, blocks: Blocks) -> Measured:
+        """The blocks with what is reported beside them."""
+        if self._limited:
+            self._baselines.warm_until = time.monotonic() + WARM_SECONDS
+        notes = []
+        if self._student.by_host:
+            notes.append("Measured by the host's clock: the device's clock said less.")
+        if blocks.dropped:
+            notes.append(f"{blocks.dropped} blocks within which the device's clock changed do not count.")
+        compiled = self._baselines.compiled
+        if self._timed.names not in compiled:
+            compiled[self._timed.names] = self._compiled()
+        return Measured(blocks, self._student.count, compiled[self._timed.names], notes)
+
+    def _blocks(self) -> Blocks | Lost | Wrong:
+        found: Blocks | Lost | Wrong = paired(self.block, settled=self._settled, until=self._bounds.until)
+        return found
+
+    def _baseline_seconds(self) -> float:
+        self.draw(self._baseline)
+        taken = _sure(self._baseline.replay())
+        if self._limited:
+            # As much work as after the student's.
+            self._pool.doubtful(self._baseline.count)
+        return taken
+
+    def _student_seconds(self) -> float | Lost | Wrong:
+        self.draw(self._student)
+        taken = self._student.replay()
+        return taken if isinstance(taken, Lost) else self._pool.check(self._student.count) or taken
+
+    def _settled(self, ratios: Sequence[float]) -> bool:
+        """Whether further blocks could change nothing, or nothing that matters."""
+        ends, one = (self._bounds.threshold.floor, self._bounds.threshold.target), estimate(ratios)
+        narrow = (one.high - one.low) / one.median < WIDTH
+        return settled(one, *ends) or (narrow and not straddles(one, ends))
+
+    def _compiled(self) -> float:
+        """Seconds a call of what is reported and not graded."""
+        compiled = replace(self._baseline, program=_program(
+            self._timed, COMPILED, self._baseline.executor, self._baselines))
+        _right(compiled)
+        _sure(compiled.prepare(self._baseline.count))
+        taken = []
+        for _ in range(REPORTED_REPLAYS):
+            self.draw(compiled)
+            taken.append(_sure(compiled.replay()))
+        return statistics.median(taken)
+
+
+def _program(timed: Timed, function: str, executor: Executor, baselines: Baselines) -> int:
+    if timed.assignment.on_host:
+        return ours.load(executor, timed.assignment, timed.case, function)
+    return baselines.program(timed.assignment, timed.case, function)
 
 
 def _right(baseline: Replays) -> None:
@@ -225,18 +299,7 @@ def _right(baseline: Replays) -> None:
     _sure(baseline.executor.run(baseline.program, 0, seconds=BASELINE_SECONDS))
     wrong = baseline.pool.check(1, looked=False)
     if wrong is not None:
-        raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what}")
-
-
-def _compiled(
-    assignment: Assignment, case: Case, baseline: Replays, baselines: Baselines, limited: bool
-) -> float:
-    """Seconds a call of what is reported and not graded."""
-    program = _program(assignment, case, COMPILED, baseline.executor, baselines)
-    compiled = replace(baseline, program=program)
-    _right(compiled)
-    _sure(compiled.prepare(baseline.count))
-    return statistics.median(_sure(compiled.replay(expect=limited)) for _ in range(REPORTED_REPLAYS))
+        raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what} {wrong.name}".strip())
 
 
 def _sure(answer: T | Lost) -> T:
@@ -246,17 +309,17 @@ def _sure(answer: T | Lost) -> T:
     return answer
 
 
-def _timing(assignment: Assignment, case: Case, found: Measured, notes: list[str]) -> Timing:
-    one = found.estimate
+def _timing(timed: Timed, found: Measured, notes: list[str]) -> Timing:
+    case, work, one = timed.case, timed.assignment.work, found.estimate
     student, baseline = statistics.median(found.blocks.student), statistics.median(found.blocks.baseline)
     timing = Timing(
         case=case.name, sizes=case.sizes, slots=found.slots, student_us=student * 1e6, baseline_us=baseline * 1e6,
-        compiled_us=None if found.compiled is None else found.compiled * 1e6, ratios=found.blocks.ratios,
-        speedup=Interval(median=one.median, low=one.low, high=one.high), notes=notes)
-    if assignment.work is None:
+        compiled_us=found.compiled * 1e6, ratios=found.blocks.ratios, notes=notes,
+        speedup=Interval(median=one.median, low=one.low, high=one.high))
+    if work is None:
         return timing
     try:
-        share, name = roofline.fraction(assignment.work(case.sizes), student)
+        share, name = roofline.fraction(work(case.sizes), student)
     except roofline.RooflineError as error:
         return timing.model_copy(update={"notes": [*notes, f"The machine's roofs could not be measured: {error}."]})
     return timing.model_copy(update={"roof": name, "roof_fraction": share, "roof_us": share * student * 1e6})

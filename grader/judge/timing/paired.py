@@ -1,4 +1,4 @@
-"""Student against baseline in ABBA blocks, over two functions that measure: pure, whatever they do.
+"""Student against baseline in ABBA blocks, over functions that measure: pure, whatever they do.
 
 A measurement is the seconds of one call of a side, taken from a replay of many. The student's may fail, in whatever way
 it tells: that is passed on.
@@ -37,28 +37,58 @@ class Blocks:
         return abba_ratios(self.baseline, self.student) if self.baseline else []
 
 
+@dataclass(frozen=True)
+class Block:
+    """Seconds a call: the baseline's, first and last; the student's, between them. `clocks` are the device's that were
+    seen."""
+
+    baseline: tuple[float, float]
+    student: tuple[float, float]
+    clocks: list[float]
+
+
+def block(
+    baseline: Callable[[], float], student: Callable[[], float | F], *,
+    clock: Callable[[], float | None] = lambda: None,
+) -> Block | F:
+    """Measures baseline, student, student, baseline. `clock` tells the device's clock, if it can be told."""
+    clocks: list[float | None] = []
+    first = baseline()
+    clocks.append(clock())
+    second = student()
+    if not isinstance(second, float):
+        return second
+    clocks.append(clock())
+    third = student()
+    if not isinstance(third, float):
+        return third
+    clocks.append(clock())
+    last = baseline()
+    clocks.append(clock())
+    return Block((first, last), (second, third), [seen for seen in clocks if seen is not None])
+
+
 class OutOfTime(Exception):
     """The time was used up before there were enough blocks."""
 
 
 def paired(
-    baseline: Callable[[], float], student: Callable[[], float | F], *, settled: Callable[[Sequence[float]], bool],
-    until: float, clock: Callable[[], float | None] = lambda: None,
+    measure: Callable[[], Block | F], *, settled: Callable[[Sequence[float]], bool], until: float
 ) -> Blocks | F:
-    """Measures baseline, student, student, baseline, until the ratios are `settled` or there are MOST_BLOCKS.
+    """Measures blocks until the ratios are `settled` or there are MOST_BLOCKS. A student's failure is passed on.
 
-    `until` is when there is no time left for more (time.monotonic). `clock` tells the device's clock, if it can be
-    told: blocks within which it differs are dropped. Raises OutOfTime.
+    `until` is when there is no time left for more (time.monotonic). Blocks within which the clock differs are dropped.
+    Raises OutOfTime.
     """
     found, every = Blocks(), Blocks()
     while len(every.student) < 4 * MOST_BLOCKS:
-        block = _block(baseline, student, clock)
-        if not isinstance(block, _Block):
-            return block
-        apart = bool(block.clocks) and max(block.clocks) > (1 + CLOCKS_APART) * min(block.clocks)
+        one = measure()
+        if not isinstance(one, Block):
+            return one
+        apart = bool(one.clocks) and max(one.clocks) > (1 + CLOCKS_APART) * min(one.clocks)
         for blocks in (every,) if apart else (every, found):
-            blocks.baseline += block.baseline
-            blocks.student += block.student
+            blocks.baseline += one.baseline
+            blocks.student += one.student
         found.dropped += apart
         late = time.monotonic() > until
         enough = len(found.student) // 2
@@ -73,8 +103,7 @@ def paired(
 
 
 def warmed(
-    baseline: Callable[[], float], student: Callable[[], float | F], *, until: float,
-    now: Callable[[], float] = time.monotonic,
+    measure: Callable[[], Block | F], *, until: float, now: Callable[[], float] = time.monotonic
 ) -> F | None:
     """Keeps both sides at work, as `paired` does, until the device's pace is steady: the medians of three windows agree
     for each side. A student's failure is passed on."""
@@ -84,10 +113,10 @@ def warmed(
         seconds: list[tuple[float, float]] = []
         ends = now() + WINDOW_SECONDS
         while not seconds or now() < ends:
-            block = _block(baseline, student, lambda: None)
-            if not isinstance(block, _Block):
-                return block
-            seconds += zip(block.baseline, block.student, strict=True)
+            one = measure()
+            if not isinstance(one, Block):
+                return one
+            seconds += zip(one.baseline, one.student, strict=True)
         windows.append((statistics.median(b for b, _ in seconds), statistics.median(s for _, s in seconds)))
         if len(windows) >= WINDOWS and all(_agree(side) for side in zip(*windows[-WINDOWS:], strict=True)):
             return None
@@ -96,31 +125,3 @@ def warmed(
 
 def _agree(seconds: Sequence[float]) -> bool:
     return max(seconds) <= (1 + AGREE) * min(seconds)
-
-
-@dataclass(frozen=True)
-class _Block:
-    """The baseline's times, first and last; the student's, between them; the clocks that were seen."""
-
-    baseline: tuple[float, float]
-    student: tuple[float, float]
-    clocks: list[float]
-
-
-def _block(
-    baseline: Callable[[], float], student: Callable[[], float | F], clock: Callable[[], float | None]
-) -> _Block | F:
-    clocks: list[float | None] = []
-    first = baseline()
-    clocks.append(clock())
-    second = student()
-    if not isinstance(second, float):
-        return second
-    clocks.append(clock())
-    third = student()
-    if not isinstance(third, float):
-        return third
-    clocks.append(clock())
-    last = baseline()
-    clocks.append(clock())
-    return _Block((first, last), (second, third), [seen for seen in clocks if seen is not None])

@@ -39,11 +39,12 @@ class Wrong:
     """What was found wrong after a replay.
 
     "values": of the `total` elements looked at in a slot, how many are wrong, how many of those were never written, and
-    the worst; "late": written to after the end; "outside": something was written next to a tensor; or "input" and a
-    name: changed.
+    the worst; "late": written to after the end; "outside": something was written next to a tensor; "input": the one of
+    this `name` was changed.
     """
 
-    what: str
+    what: Literal["values", "late", "outside", "input"]
+    name: str = ""
     count: int = 0
     total: int = 0
     unwritten: int = 0
@@ -209,7 +210,7 @@ class Pool:
         self.fused.again()
         for name, value in left.items():
             if not same_bits(value, given[name]):
-                return Wrong(f"input {name}")
+                return Wrong("input", name)
         rows_of, rows = self._assignment.rows, output.shape[0]
         step = rows if rows_of is None else max(1, CHUNK * rows // output.numel())
         for first in range(0, rows, step):
@@ -274,4 +275,5 @@ def _wrong(comparison: Comparison, first: int = 0) -> Wrong | None:
         return None
     worst = comparison.worst
     worst = worst.model_copy(update={"index": [worst.index[0] + first, *worst.index[1:]]})
-    return Wrong("values", comparison.count, comparison.total, comparison.unwritten_count, worst)
+    return Wrong("values", count=comparison.count, total=comparison.total, unwritten=comparison.unwritten_count,
+                 worst=worst)

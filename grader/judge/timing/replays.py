@@ -54,14 +54,14 @@ class Replays:
         wanted = min(self.pool.count, count)
         for _ in range(GUESSES):
             self.count = wanted
-            self.pool.draw(self.count, self.scalars, expect=False)
+            self.draw(expect=False)
             calls = self.executor.capture(self.program, range(self.count), look, seconds=self.limit)
             if isinstance(calls, Lost):
                 return calls
             self._calls = calls
             # The first is slower: memory is touched, and machine code loaded. How long it takes is all that matters
             # here: contents may be those of before.
-            seconds = [self._replayed() for _ in range(2)][-1]
+            seconds = [self.replay() for _ in range(2)][-1]
             if isinstance(seconds, Lost):
                 return seconds
             wanted = min(self.pool.count, math.ceil(REPLAY_SECONDS / seconds))
@@ -70,12 +70,12 @@ class Replays:
         self.forget()
         return None
 
-    def replay(self, *, expect: bool) -> float | Lost:
-        """Seconds a call, on contents that no call has seen before."""
+    def draw(self, *, expect: bool) -> None:
+        """Gives the calls contents that no call has seen before. With `expect` the pool can check what they leave."""
         self.pool.draw(self.count, self.scalars, expect=expect)
-        return self._replayed()
 
-    def _replayed(self) -> float | Lost:
+    def replay(self) -> float | Lost:
+        """Seconds a call, on the contents that are there."""
         assert self._calls is not None
         taken = self.executor.replay(self._calls, seconds=self.limit)
         if isinstance(taken, Lost):

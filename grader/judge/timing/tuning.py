@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from grader.judge.execution import Executor, Lost
+from grader.judge.execution import Lost
+from grader.judge.launching import Launching
 from grader.judge.planning import Unplanned, Wanted
-from grader.judge.preparing import MOST_CANDIDATES, Preparing, kernels_of
+from grader.judge.prepared import Prepared
+from grader.judge.preparing import MOST_CANDIDATES, kernels_of
 from grader.judge.timing.pool import Pool, Wrong
 from grader.judge.timing.replays import Replays
-from grader.model.assignment import Assignment
 from grader.plan.compiled import Binary
 from grader.plan.messages import Answers
 from grader.plan.plan import Plan
@@ -22,20 +23,18 @@ REPLAYS = 3
 
 
 def tuned(
-    assignment: Assignment, plan: Plan | Unplanned, wanted: Wanted, preparing: Preparing, take: Callable[[], Executor],
-    *, slots: int, seconds: float, until: float,
+    prepared: Prepared, plan: Plan | Unplanned, wanted: Wanted, launching: Launching, *, slots: int, until: float
 ) -> Plan | Unplanned | Lost | Wrong:
     """The plan of a timed case with each of its autotuners at the configuration that is fastest here, of those that
-    are tried `until` then (time.monotonic); `plan` is one with any of each. `take` gives a living executor. Raises
-    what `measure` does."""
+    are tried `until` then (time.monotonic); `plan` is one with any of each. Raises what `measure` does."""
     chosen: list[int] = []
     while isinstance(plan, Plan) and len(chosen) < len(plan.tuners):
         count = min(plan.tuners[len(chosen)].candidates, MOST_CANDIDATES)
-        planned = preparing.plan([
+        planned = prepared.preparing.plan([
             replace(wanted, answers=Answers(winners=[*chosen, number])) for number in range(count)]).outcomes
         # All at once: where there are cores for it, they are compiled side by side.
-        preparing.binaries(kernels_of(planned))
-        best = _fastest(assignment, wanted, planned, preparing, take, slots, seconds, until)
+        prepared.preparing.binaries(kernels_of(planned))
+        best = _fastest(prepared, planned, wanted, launching, slots, until)
         if not isinstance(best, int):
             return best
         chosen.append(best)
@@ -44,14 +43,14 @@ def tuned(
 
 
 def _fastest(
-    assignment: Assignment, wanted: Wanted, planned: Sequence[Plan | Unplanned], preparing: Preparing,
-    take: Callable[[], Executor], slots: int, seconds: float, until: float,
+    prepared: Prepared, planned: Sequence[Plan | Unplanned], wanted: Wanted, launching: Launching, slots: int,
+    until: float,
 ) -> int | Unplanned | Lost | Wrong:
     """The number of the fastest plan; how all of them fail, or the first that fails otherwise than by asking for more
     than a GPU has: such a configuration is passed over, as a language's own autotuner does."""
     best, least, lost = -1, math.inf, Lost("out_of_resources", "no configuration of the autotuner can be started")
-    executor = take()
-    pool = Pool(assignment, wanted.case, slots, cuda=True)
+    executor = launching.executor()
+    pool = Pool(prepared.task.assignment, wanted.case, slots, cuda=True)
     try:
         for number, plan in enumerate(planned):
             if not isinstance(plan, Plan):
@@ -59,17 +58,18 @@ def _fastest(
             if time.monotonic() > until:
                 lost = Lost("time_limit", "the time for timed calls was used up by configurations of the autotuner")
                 break
-            binaries = preparing.binaries(plan.kernels)
+            binaries = prepared.preparing.binaries(plan.kernels)
             if not isinstance(binaries, list):
                 return binaries
             sound = [one for one in binaries if isinstance(one, Binary)]
             if len(sound) < len(binaries):
                 continue
-            executor = take()
+            executor = launching.executor()
             program = executor.load(plan, sound)
             found: Lost | Wrong | float | None = program if isinstance(program, Lost) else executor.bind(
                 pool.slots(), pool.look)
             if found is None and isinstance(program, int):
+                seconds = prepared.task.course.limits.call_seconds
                 found = _seconds(Replays(executor, program, wanted.scalars, pool, seconds), pool)
             if isinstance(found, Wrong):
                 return found
@@ -92,7 +92,8 @@ def _seconds(calls: Replays, pool: Pool) -> float | Lost | Wrong:
         return lost
     taken = []
     for _ in range(REPLAYS):
-        one = calls.replay(expect=True)
+        calls.draw(expect=True)
+        one = calls.replay()
         if isinstance(one, Lost):
             return one
         wrong = pool.check(calls.count)

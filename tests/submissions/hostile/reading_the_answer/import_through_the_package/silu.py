@@ -10,7 +10,7 @@ import triton.language as tl
 def attack():
     package = sys.modules["grader"]
     said = []
-    for name in ("grader.model.catalogue", "grader.model.course", "grader.judge.attempt", "grader.judge.compare", "grader.run.grading"):
+    for name in ("grader.model.catalogue", "grader.model.course", "grader.judge.judge", "grader.judge.compare", "grader.run.grading"):
         try:
             __import__(name)
             print("found", name, "through", package)

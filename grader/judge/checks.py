@@ -1,0 +1,100 @@
+"""The checks of an assignment: before they are made, and what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import inf
+
+from grader.model.assignment import Assignment, Case
+from grader.model.result import CheckResult, Detail, Outcome, Timing
+from grader.model.text import clean
+
+# Checks before they are made.
+SOURCE = CheckResult(id="source", stage="source", outcome="not_run")
+TARGET = CheckResult(id="target", stage="target", outcome="not_run")
+# Bytes of a text that a submission wrote: of the first that there are, and of those of further checks.
+FIRST_QUOTED = 20_000
+QUOTED = 2_000
+
+
+def case_check(case: Case) -> CheckResult:
+    """The check of a case's answer, before it is made."""
+    return CheckResult(id=f"case-{case.name}", stage="case", case=case.name, sizes=case.sizes, hidden=case.hidden,
+                       outcome="not_run")
+
+
+def expected_checks(assignment: Assignment, device: str) -> tuple[CheckResult, ...]:
+    """Every check that must pass for the assignment to be accepted, before it is made, in the order they run."""
+    return (SOURCE, *(case_check(case) for case in assignment.cases_for(device)), TARGET)
+
+
+def speed_checks(assignment: Assignment) -> tuple[CheckResult, ...]:
+    """The checks of the timed cases, before they are made: they come after all others."""
+    return tuple(CheckResult(id=f"speed-{case.name}", stage="speed", case=case.name, sizes=case.sizes,
+                             outcome="not_run") for case in assignment.timed)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What became of a check. Where the check is a failure of ours, `error` is what ended it."""
+
+    check: CheckResult
+    error: BaseException | None = None
+
+
+def results(judged: Iterable[Judged]) -> Iterator[CheckResult]:
+    """The checks alone. Raises the first error that ended one."""
+    for one in judged:
+        if one.error is not None:
+            raise one.error
+        yield one.check
+
+
+def our_failure(check: CheckResult, reason: str) -> CheckResult:
+    """A check that failed by no fault of the submission, or was never made."""
+    detail = Detail(kind="infrastructure", message=reason[:2000], hint="The grader failed, not the submission.")
+    return check.model_copy(update={"outcome": "failed", "detail": detail})
+
+
+def not_due(check: CheckResult, *, planned: bool, failed: bool, endless: bool) -> str:
+    """Why a check is not made, after what came before it; "" if it is."""
+    if check.stage == "speed":
+        return "not measured: speed counts once every case is right" if failed or not planned else ""
+    if check.stage == "target" and failed:
+        return "not run: a case before has failed"
+    if not planned:
+        return "not run: there is no plan"
+    return "not run: a case before had run out of time" if check.stage == "case" and endless else ""
+
+
+def not_run(check: CheckResult, why: str) -> CheckResult:
+    return check.model_copy(update={"outcome": "not_run", "detail": Detail(kind="exception", message=why)})
+
+
+def score(
+    check: CheckResult, detail: Detail | None, *, seconds: float | None = None, worst: float | None = None,
+    timing: Timing | None = None,
+) -> CheckResult:
+    """A check as passed if there is no `detail` of what is wrong, and not run if a GPU alone can tell. `worst` is the
+    worst error over what is allowed, `seconds` are those of the calls."""
+    outcome: Outcome = "passed" if detail is None else "not_run" if detail.kind == "needs_gpu" else "failed"
+    return check.model_copy(update={
+        "outcome": outcome, "detail": detail, "seconds": seconds, "timing": timing,
+        "worst_ratio": worst if worst is not None and worst < inf else None})
+
+
+def quotes(check: CheckResult) -> bool:
+    """Whether a check quotes what the submission wrote."""
+    return check.detail is not None and bool(check.detail.traceback or check.detail.output)
+
+
+def cut(check: CheckResult, *, quoted: bool) -> CheckResult:
+    """A check with texts that can be kept. What the submission wrote is quoted at length once, since the next case
+    mostly says the same: `quoted` says that a check before has done so."""
+    if check.detail is None:
+        return check
+    detail, limit = check.detail, QUOTED if quoted else FIRST_QUOTED
+    return check.model_copy(update={"detail": detail.model_copy(update={
+        "message": clean(detail.message, QUOTED), "traceback": clean(detail.traceback, limit),
+        "output": clean(detail.output, limit)})})

@@ -1,0 +1,80 @@
+"""What runs the plans of a task: a simulator, or a GPU with a simulator beside it that sees what a GPU forgives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from grader.engine.forkserver.conversation import Lost
+from grader.engine.forkserver.handle import InfrastructureError
+from grader.judge import execution
+from grader.judge.explain import explain_findings
+from grader.judge.lane import lane_executors
+from grader.judge.launching import Launching
+from grader.judge.prepared import Prepared, Stopped
+from grader.judge.simulation import Ran
+from grader.model.assignment import Case, Inputs
+from grader.plan.findings import Finding
+from grader.plan.plan import Plan
+
+
+class Simulator:
+    """Runs calls in the simulator of a task."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self._prepared = prepared
+
+    def run(self, case: Case, plan: Plan, inputs: Sequence[Inputs]) -> Ran | Stopped:
+        """What the last of the plan's calls leaves, on the inputs of all calls up to it. Raises InfrastructureError."""
+        ran = self._prepared.simulation.run(self._prepared.task.assignment, case, plan, inputs)
+        if isinstance(ran, Lost) and ran.kind in ("crash", "protocol"):
+            raise InfrastructureError(f"the simulator was lost: {ran.message}")
+        return ran if isinstance(ran, Ran) else Stopped(ran)
+
+    def chances(self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran) -> Sequence[Finding]:
+        """What an answer that is right leaves to chance."""
+        return self._prepared.witness.chances(case, plan, inputs, ran, self._prepared.compared)
+
+    def close(self) -> None:
+        self._prepared.simulation.end()
+
+
+class Gpu(Simulator):
+    """Runs calls on a GPU, which is `launching`'s. The simulator tells the line where something goes wrong."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        super().__init__(prepared)
+        task = prepared.task
+        self.launching = Launching(task.assignment, lane_executors(), seconds=task.course.limits.call_seconds)
+
+    def run(self, case: Case, plan: Plan, inputs: Sequence[Inputs]) -> Ran | Stopped:
+        code = self._prepared.code(plan)
+        if isinstance(code, Stopped):
+            return code
+        ran = self.launching.run(case, plan, code, inputs)
+        if isinstance(ran, execution.Lost) and ran.kind == "time_limit":
+            return Stopped(ran)  # A simulator would take as long again.
+        foreseen = self._prepared.foreseen(case, len(inputs) - 1)
+        seen = foreseen.seen
+        if isinstance(ran, Ran):
+            # What a GPU forgives, such as a read past the end that no answer needs, is seen by a simulator alone.
+            return ran if seen is None else replace(ran, findings=seen.findings, accesses=seen.accesses)
+        # What the GPU did not finish is told by the line where a simulator sees it go wrong, and is never right.
+        task = self._prepared.task
+        if seen is not None and (explain_findings(task.assignment, task.text, seen.findings) or not foreseen.right):
+            return seen
+        return Stopped(ran)
+
+    def chances(self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran) -> Sequence[Finding]:
+        return self._prepared.foreseen(case, len(inputs) - 1).chances
+
+    def close(self) -> None:
+        try:
+            super().close()
+        finally:
+            self.launching.end()
+
+
+def machine_of(prepared: Prepared) -> Simulator:
+    """What runs a task's plans: close it when it is judged."""
+    return Gpu(prepared) if prepared.task.on_gpu else Simulator(prepared)

@@ -1,0 +1,203 @@
+"""What a task needs before anything is run: made when it is first asked for, by whichever thread, also ahead."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import Generic, TypeVar
+
+from grader.engine.forkserver.conversation import Lost
+from grader.judge import device as gpu
+from grader.judge.allowance import Allowance
+from grader.judge.compare import Comparison, compare
+from grader.judge.explain import explain_missing, explain_stop, explain_unreadable
+from grader.judge.explain.stops import Stop
+from grader.judge.inputs import Draws
+from grader.judge.inspection import Seen, look_at_timed
+from grader.judge.lane import AHEAD
+from grader.judge.planning import Unplanned, Wanted
+from grader.judge.preparing import Preparing, kernels_of
+from grader.judge.simulation import Ran, Simulation
+from grader.judge.witness import Foreseen, Witness
+from grader.model.assignment import Assignment, Case, Inputs
+from grader.model.catalogue import answer_and_tolerance
+from grader.model.course import Course
+from grader.model.result import Detail
+from grader.model.submission import Source
+from grader.plan import compiled
+from grader.plan.compiled import Binary
+from grader.plan.device import TARGETS
+from grader.plan.messages import Answers, Skipped
+from grader.plan.plan import Plan
+
+# Element operations of one simulated call: ten seconds and more.
+OPERATIONS = 4_000_000_000
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One assignment of one submission, to be judged on `device`, "cpu" or "cuda". All contents follow from `seed`."""
+
+    assignment: Assignment
+    source: Source
+    course: Course
+    seed: bytes
+    device: str
+
+    def of(self, case: Case) -> Task:
+        """The same with this case alone, and no time."""
+        return replace(self, assignment=self.assignment.model_copy(update={"cases": (case,), "timed": ()}))
+
+    @property
+    def text(self) -> str:
+        """The student's file."""
+        return (self.source.content or b"").decode("utf-8", "replace")
+
+    @property
+    def on_gpu(self) -> bool:
+        return self.device == "cuda"
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """Why there is no answer. `where` comes before the message."""
+
+    stop: Stop
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The plans of a task's calls by their cases' names. Without any, `trouble` says what is wrong with the file.
+    `printed` is what the file printed, `skipped` what was left out of it."""
+
+    plans: Mapping[str, Plan | Unplanned] = field(default_factory=dict)
+    trouble: Detail | None = None
+    printed: str = ""
+    skipped: Sequence[Skipped] = ()
+
+    def explain(self, task: Task, stopped: Stopped) -> Detail:
+        """Why there is no answer, with all that the submission wrote."""
+        stop = stopped.stop
+        detail = explain_stop(task.assignment, task.text, stop)
+        printed = stop.output if isinstance(stop, Lost) else "" if isinstance(stop, compiled.Problem) else self.printed
+        return detail.model_copy(update={"message": stopped.where + detail.message, "output": printed})
+
+
+class Once(Generic[T]):
+    """A value that is made when it is first asked for; other threads that ask meanwhile wait. What the maker raises is
+    raised, and the next who asks tries again."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._made: list[T] = []
+        self._making = threading.Lock()
+
+    def __call__(self) -> T:
+        with self._making:
+            if not self._made:
+                self._made.append(self._make())
+            return self._made[0]
+
+
+class Prepared:
+    """A task with what can be had before its turn. `ahead` has it all made, and `judge` waits for what it needs.
+
+    With a GPU and without, the same calls are planned in the same order, and a simulator runs the cases that it can:
+    what it finds with certainty counts on either."""
+
+    def __init__(self, task: Task) -> None:
+        assignment, limits = task.assignment, task.course.limits
+        on = gpu.properties() if task.on_gpu else TARGETS[task.course.gpu.target]
+        allowance = Allowance(inf if task.on_gpu else limits.attempt_seconds)
+        self.task = task
+        self.draws = Draws(assignment, task.seed, cuda=task.on_gpu)
+        self.preparing = Preparing(assignment, task.source.content or b"", limits, on, allowance)
+        self.simulation = Simulation(
+            lambda: self.preparing.start("simulator"), operations=OPERATIONS, seconds=limits.call_seconds, on=on,
+            allowance=allowance)
+        self.witness = Witness(assignment, task.text, self.simulation, self._plan_for_simulator)
+        self.plan = Once(self._plan)
+        """What the file is, whether it can be imported and its function called: the plans of all calls."""
+        self.look = Once(self._look)
+        """What a simulator sees of the first timed case."""
+
+    def ahead(self) -> None:
+        """Makes what checks need later. Raises as they do."""
+        if self.plan().trouble is not None:
+            return
+        self.look()
+        # All at once: where a GPU's answers are waited for, others take the simulator's place in between.
+        for case in self.task.assignment.cases_for("cpu") if self.task.on_gpu else ():
+            if self.foreseen(case, 0).seen is None:
+                break
+
+    def inputs(self, case: Case, call: int) -> list[Inputs]:
+        """Contents of the calls of a case up to this one."""
+        return [self.draws.inputs(case, call, number) for number in range(call + 1)]
+
+    def compared(self, ran: Ran, inputs: Inputs) -> Comparison:
+        """What a call left, against the oracle's answer."""
+        return compare(ran.output, *answer_and_tolerance(self.task.assignment, inputs), ran.unwritten)
+
+    def code(self, plan: Plan) -> list[Binary] | Stopped:
+        """The machine code of a plan's kernels, in their order. Raises InfrastructureError."""
+        found = self.preparing.code(plan.kernels)
+        if isinstance(found, list):
+            return found
+        return Stopped(found, "Compiled for a GPU: " if isinstance(found, Lost) else "")
+
+    def foreseen(self, case: Case, call: int) -> Foreseen:
+        """What a simulator makes of a call that a GPU runs as well."""
+        return self.witness.foreseen(case, call, lambda number: self.inputs(case, number), self.compared)
+
+    def _plan(self) -> Planned:
+        assignment, source = self.task.assignment, self.task.source
+        if source.problem is not None:
+            return Planned(trouble=explain_unreadable(assignment, source.problem))
+        if source.content is None:
+            return Planned(trouble=explain_missing(assignment, source.elsewhere))
+        cases = {case.name: case for case in (*assignment.cases, *assignment.timed)}
+        wanted = [Wanted(case, self.draws.scalars(case), Answers(candidate=number))
+                  for number, case in enumerate(cases.values())]
+        public, hidden = ([one for one in wanted if one.case.hidden == which] for which in (False, True))
+        planning = self.preparing.plan(public)
+        if planning.loading is not None:
+            said = Planned(printed=planning.printed, skipped=planning.skipped)
+            return Planned(trouble=said.explain(self.task, Stopped(planning.loading)), skipped=planning.skipped)
+        # Afterwards, in planners of their own: what host code learns of a hidden case goes into no other plan or print.
+        outcomes = planning.outcomes + (self.preparing.plan(hidden).outcomes if hidden else [])
+        plans = dict(zip((one.case.name for one in public + hidden), outcomes, strict=True))
+        if self.task.on_gpu:
+            # All at once: where there are cores for it, they are compiled side by side.
+            self.preparing.binaries(kernels_of(plans.values()))
+        run = plans if self.task.on_gpu else {case.name for case in assignment.timed}
+        # Configurations of autotuners that cannot be launched are passed over.
+        for some in (public, hidden):
+            names = [one.case.name for one in some]
+            found = self.preparing.launchable(some, [plans[name] for name in names], run)
+            plans.update(zip(names, found, strict=True))
+        return Planned(plans, printed=planning.printed, skipped=planning.skipped)
+
+    def _look(self) -> Seen | None:
+        return look_at_timed(self.task.assignment, self.plan().plans, self.simulation)
+
+    def _plan_for_simulator(self, case: Case) -> Plan | None:
+        plan = self.plan().plans.get(case.name)
+        return plan if isinstance(plan, Plan) and case.needs == "any" else None
+
+
+def prepare_ahead(tasks: Iterable[Prepared]) -> Callable[[], None]:
+    """Begins to prepare tasks, one after another, beside what else is done. Returns what waits for the end of that."""
+    def prepare() -> None:
+        for task in tasks:
+            # The check that needs it meets the same failure, and reports it.
+            with suppress(Exception):
+                task.ahead()
+
+    return AHEAD.submit(prepare).result

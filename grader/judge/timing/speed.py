@@ -1,0 +1,56 @@
+"""A timed case from its plan to its time."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+
+import torch
+
+from grader.engine.forkserver.handle import InfrastructureError
+from grader.judge import device
+from grader.judge.buffers import NoRoomError
+from grader.judge.lane import lane_baselines
+from grader.judge.machine import Gpu, Simulator
+from grader.judge.planning import Wanted
+from grader.judge.prepared import Planned, Prepared, Stopped
+from grader.judge.timing.measure import Bounds, Timed, fitting, measure
+from grader.judge.timing.pool import Wrong
+from grader.judge.timing.tuning import tuned
+from grader.model.assignment import TimedCase
+from grader.model.result import Timing
+from grader.plan.plan import Plan
+
+# For all timed calls of a case.
+SPEED_SECONDS = 600.0
+
+
+def time(
+    prepared: Prepared, planned: Planned, case: TimedCase, machine: Simulator, quiet: Callable[[], None]
+) -> Timing | Stopped | Wrong:
+    """Times a function against the baseline, on a case of its own; every answer is checked. Raises InfrastructureError
+    if the time cannot be taken."""
+    if not isinstance(machine, Gpu):
+        raise InfrastructureError("speed is measured on a GPU, never guessed")
+    until, task = clock.monotonic() + SPEED_SECONDS, prepared.task
+    try:
+        fits, slots = fitting(task.assignment, case, device.memory())
+        wanted = Wanted(fits, prepared.draws.scalars(fits))
+        plan = tuned(
+            prepared, planned.plans.get(fits.name) or prepared.preparing.plan([wanted]).outcomes[0], wanted,
+            machine.launching, slots=slots, until=until)
+        if not isinstance(plan, Plan):
+            return plan if isinstance(plan, Wrong) else Stopped(plan)
+        code = prepared.code(plan)
+        if isinstance(code, Stopped):
+            return code
+        bounds = Bounds(
+            task.course.threshold_of(task.assignment.name), task.course.limits.call_seconds, until, quiet)
+        timing = measure(
+            Timed(task.assignment, fits, slots, plan, code, wanted.scalars), machine.launching.alone(),
+            lane_baselines(), bounds)
+    except (NoRoomError, torch.OutOfMemoryError) as error:
+        raise InfrastructureError(str(error)) from None
+    if isinstance(timing, Timing) and fits.name != case.name:
+        timing.notes.append(f"{case.name} does not fit into this device's memory: {fits.name} instead.")
+    return timing if isinstance(timing, Timing | Wrong) else Stopped(timing)
