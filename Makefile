@@ -24,7 +24,7 @@ NEWEST := .venv-newest
 NEWEST_TOOLS := $(NEWEST)/.test-tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup grade sample student-kit test test-all test-newest verdicts lint types check doctor clean
+.PHONY: help setup grade sample student-kit test test-all test-newest verdicts hooks lint types check doctor clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ test-newest: $(NEWEST_TOOLS) ## those marked `newest`, with the newest triton an
 verdicts: $(TEST_TOOLS) ## write what the corpus of submissions gets to tests/verdicts.json
 	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal --write-verdicts \
 		tests/test_submissions.py tests/test_hostile.py tests/test_hints.py
+
+hooks: $(TEST_TOOLS) ## have git run ruff, import contracts and mypy before each commit
+	$(BIN)/pre-commit install
 
 lint: $(TEST_TOOLS) ## ruff, and who may import whom
 	$(BIN)/ruff check .

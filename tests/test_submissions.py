@@ -30,8 +30,10 @@ VERDICTS = [folder for folder in HERE.iterdir() if folder.name != "hostile"]
 MISTAKES = {"wrong_answer": "silu_", "runtime_error": "transpose_"}
 MEMBERS = sorted(path for verdict in VERDICTS for path in verdict.iterdir()
                  if path.is_dir() and path.name.startswith(MISTAKES.get(verdict.name, "")))
-# Those that must be accepted, whatever Triton is installed.
-CASES = [pytest.param(path, marks=[pytest.mark.newest] * (path.parent.name == "accepted"),
+# The assembler takes half a minute for their largest kernel.
+SLOW = {"rmsnorm_matrix_stages_that_fit", "rmsnorm_matrix_tile_of_rows"}
+# The others that must be accepted are, whatever Triton is installed.
+CASES = [pytest.param(path, marks=[pytest.mark.newest] * (path.parent.name == "accepted" and path.name not in SLOW),
                       id=f"{path.parent.name}/{path.name}") for path in MEMBERS]
 LIMITS = LimitsTable(call_seconds=10, assignment_seconds=40, memory_mb=2048)
 # Endless loops are ended by the judge: no need to wait as long as for an honest student.
