@@ -37,13 +37,34 @@ class Facts(Shaped):
     lines: Annotated[list[Width], Field(max_length=256)] = []
 
 
+class TensorMap(Shaped):
+    """How a tensor descriptor was compiled."""
+
+    swizzle: int
+    elem_size: int
+    elem_type: int
+    block_size: Annotated[list[int], Field(max_length=8)]
+    fp4_padded: bool = False
+
+
+class Metadata(Shaped):
+    """What a launcher must know of a kernel, under its compiler's names. Sizes of scratch memory are for a program, in
+    bytes. `descriptors_round`: a descriptor in parts also says whether it rounds to tf32."""
+
+    name: Text
+    shared: int
+    num_ctas: int = 1
+    global_scratch_size: int = 0
+    tensordesc_meta: Annotated[list[TensorMap | None], Field(max_length=256)] | None = None
+    descriptors_round: bool = False
+
+
 class Binary(Shaped):
-    """A kernel as machine code (`cubin`, base64). `metadata` is the compiler's own, as JSON: what a launcher must know.
-    `ptx` is the text before the assembler, where it was asked for."""
+    """A kernel as machine code (`cubin`, base64). `ptx` is the text before the assembler, where it was asked for."""
 
     cubin: str
     facts: Facts
-    metadata: Text
+    metadata: Metadata
     ptx: Annotated[str, Field(max_length=PTX_CHARACTERS)] = ""
 
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from pydantic import BaseModel, ConfigDict
 
 from grader.engine.executor.messages import FaultKind
-from grader.plan.compiled import Binary
+from grader.plan.compiled import Binary, TensorMap
 from grader.plan.plan import Argument, Descriptor, Float, Integer, Kernel, Launch, Pointer
 
 # Shared memory that a kernel has without asking.
@@ -63,30 +62,6 @@ def checked(answer: Sequence[Any]) -> Any:
         text = driver.cuGetErrorString(driver.CUresult(code))[1] if code in set(driver.CUresult) else None
         raise DriverError(_KINDS.get(code, "other"), f"{(text or b'CUDA error').decode()} ({code})")
     return answer[1] if len(answer) == 2 else answer[1:]
-
-
-class TensorMap(BaseModel):
-    """How Triton compiled a tensor descriptor."""
-
-    model_config = ConfigDict(extra="ignore")
-    swizzle: int
-    elem_size: int
-    elem_type: int
-    block_size: list[int]
-    fp4_padded: bool = False
-
-
-class Metadata(BaseModel):
-    """What Triton's compiler says of a kernel to its launcher. Sizes of scratch memory are for a program."""
-
-    model_config = ConfigDict(extra="ignore")
-    name: str
-    shared: int
-    num_ctas: int = 1
-    global_scratch_size: int = 0
-    tensordesc_meta: list[TensorMap | None] | None = None
-    # A descriptor in parts also says whether it rounds to tf32, from Triton 3.9 on.
-    descriptors_round: bool = False
 
 
 @dataclass(frozen=True)
@@ -185,7 +160,7 @@ class Loaded:
         from cuda.bindings import driver
 
         self.kernel = kernel
-        self.metadata = Metadata.model_validate_json(binary.metadata)
+        self.metadata = binary.metadata
         self._driver: Any = driver
         self._code = base64.b64decode(binary.cubin)
         self._module = checked(driver.cuModuleLoadData(self._code))

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -17,6 +16,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.language.extra.cuda import gdc_launch_dependents, gdc_wait
 
+from grader.frontends.triton.compiler.machine_code import metadata_of
 from grader.frontends.triton.options import Options, options_of
 from grader.plan.compiled import Binary, Facts
 from grader.plan.messages import GivenTensor
@@ -148,7 +148,7 @@ def built(
     plain = Kernel(
         language="triton", name=kernel.__name__, symbol=compiled.metadata.name, text=str(compiled.asm["ttir"]),
         signature=list(signature.values()), options=made.for_plan())
-    metadata = json.dumps(compiled.metadata._asdict(), default=vars)
+    metadata = metadata_of(compiled.metadata._asdict())
     return plain, Binary(cubin=base64.b64encode(compiled.asm["cubin"]).decode(), facts=facts, metadata=metadata)
 
 

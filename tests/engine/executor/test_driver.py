@@ -9,6 +9,7 @@ import struct
 import pytest
 
 from grader.engine.executor import driver
+from grader.plan.compiled import TensorMap
 from grader.plan.plan import Argument, Descriptor, Float, Integer, Pointer
 from tests.engine.executor import kernels
 
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.newest
 TENSOR_MAP = b"m" * driver.MAP_BYTES
 
 
-def encode(address: int, descriptor: Descriptor, compiled: driver.TensorMap) -> bytes:
+def encode(address: int, descriptor: Descriptor, compiled: TensorMap) -> bytes:
     return TENSOR_MAP
 
 
@@ -43,8 +44,7 @@ def test_a_launch_gives_what_the_machine_code_takes(
     kernel: object, signature: dict[str, str], constants: dict[str, int], arguments: list[Argument]
 ) -> None:
     _, binary = kernels.built(kernel, signature, constants)
-    metadata = driver.Metadata.model_validate_json(binary.metadata)
-    values = driver.values_of(arguments, metadata.tensordesc_meta, [1 << 20, 1 << 21], encode)
+    values = driver.values_of(arguments, binary.metadata.tensordesc_meta, [1 << 20, 1 << 21], encode)
     taken = sizes_in(kernels.parameters_of(kernel, signature, constants))
     # Two more: scratch memory, and a profiler's.
     assert [len(value) for value in values] + [8, 8] == taken

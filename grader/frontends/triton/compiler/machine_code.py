@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,11 +19,8 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from grader.frontends.triton.options import options_of
 from grader.plan import children
+from grader.plan.compiled import Metadata, TensorMap
 from grader.plan.plan import Kernel, Malformed
-
-# Metadata that a launcher needs beside the plan.
-_METADATA = ("name", "shared", "num_warps", "tensordesc_meta", "global_scratch_size", "global_scratch_align",
-             "profile_scratch_size", "profile_scratch_align")  # fmt: skip
 
 # What ptxas has to say of one kernel; a name in it may have a megabyte.
 _MOST_SAID = 8 << 20
@@ -99,14 +96,22 @@ class Stages:
         return int(self._module.get_int_attr("ttg.shared"))
 
 
-def to_ptx(kernel: Kernel, capability: int) -> tuple[str, dict[str, Any]]:
+def to_ptx(kernel: Kernel, capability: int) -> tuple[str, Metadata]:
     """A kernel in PTX, with lines of its source, and what a launcher has to know. Raises as `Stages` does."""
     stages = Stages(kernel, capability)
-    ptx, options = stages.run("ttir", "ttgir", "llir", "ptx"), stages.options
-    kept = {name: stages.metadata[name] for name in _METADATA}
-    return ptx, {**kept, "num_ctas": options.num_ctas, "launch_cooperative_grid": options.launch_cooperative_grid,
-                 "launch_pdl": options.launch_pdl,
-             "descriptors_round": hasattr(TensorDescriptor, "round_f32_to_tf32")}
+    ptx = stages.run("ttir", "ttgir", "llir", "ptx")
+    return ptx, metadata_of({**stages.metadata, "num_ctas": stages.options.num_ctas})
+
+
+def metadata_of(triton: Mapping[str, Any]) -> Metadata:
+    """What a launcher needs of the metadata that Triton's stages leave."""
+    kept = {name: triton[name] for name in Metadata.model_fields if name in triton}
+    maps = kept["tensordesc_meta"]
+    kept["tensordesc_meta"] = maps and [
+        one and {name: one[name] for name in TensorMap.model_fields if name in one} for one in maps]
+    kept["descriptors_round"] = hasattr(TensorDescriptor, "round_f32_to_tf32")
+    # Triton's numbers may be of types of its own.
+    return Metadata.model_validate(kept, strict=False)
 
 
 def _context(backend: Any) -> Any:

@@ -7,7 +7,6 @@ compile, and where one dies the next one goes on with the kernel after.
 from __future__ import annotations
 
 import base64
-import json
 import mmap
 import os
 import re
@@ -122,14 +121,14 @@ def compile_kernel(kernel: Kernel, target: str, *, text: bool = False) -> Binary
     try:
         read_kernel(kernel)
         ptx, metadata = to_ptx(kernel, capability)
-        _check_shared(metadata["shared"], target)
+        _check_shared(metadata.shared, target)
         plain = without_lines(ptx)
         cubin, said = assemble(plain, capability, fusion=options_of(kernel).enable_fp_fusion)
     except Exception as error:
         return _problem(error)
-    facts = read_facts(ptx, said, metadata["shared"])
+    facts = read_facts(ptx, said, metadata.shared)
     return Binary(
-        cubin=base64.b64encode(cubin).decode(), facts=facts, metadata=json.dumps(metadata),
+        cubin=base64.b64encode(cubin).decode(), facts=facts, metadata=metadata,
         ptx=ptx[:PTX_CHARACTERS] if text else "")
 
 
