@@ -211,16 +211,16 @@ def _wrong_answers(subject: Subject) -> Iterator[str]:
     """Answers that cost no work fail on every case, except where they are right by nature."""
     by_nature = dict(subject.assignment.right_by_nature)
     for case in subject.cases:
-        for null, answer_of in NULLS.items():
-            why = by_nature.pop(f"{case.name}: {null}", None)
-            passed = {subject.compared(answer, inputs, expected).worst_ratio <= _least(null)
+        for name, null in NULLS.items():
+            why = by_nature.pop(f"{case.name}: {name}", None)
+            passed = {subject.compared(answer, inputs, expected).worst_ratio <= null.least
                       for inputs, expected in (subject.drawn(case, seed) for seed in SEEDS)
-                      if (answer := answer_of(subject, case, inputs, expected)) is not None}
+                      if (answer := null.answer(subject, case, inputs, expected)) is not None}
             if True in passed and why is None:
-                yield (f"{case.name}: {null} would pass; change the sizes or the inputs, or say why it is right: "
-                       f'right_by_nature={{"{case.name}: {null}": "…"}}')
+                yield (f"{case.name}: {name} would pass; change the sizes or the inputs, or say why it is right: "
+                       f'right_by_nature={{"{case.name}: {name}": "…"}}')
             elif passed == {False} and why is not None:
-                yield f"{case.name}: {null} does not pass: right_by_nature says that it does ({why})"
+                yield f"{case.name}: {name} does not pass: right_by_nature says that it does ({why})"
     for unknown in by_nature:
         yield f"right_by_nature: {unknown!r} is none of the cases and wrong answers ({', '.join(NULLS)})"
 
@@ -319,10 +319,6 @@ def _first(inputs: Inputs) -> Tensor:
     return next(value for value in inputs.values() if isinstance(value, Tensor))
 
 
-def _least(null: str) -> float:
-    return HALF_PRECISION_RATIO if null == "half precision" else 1.0
-
-
 CHECKS: Mapping[str, Callable[[Subject], Iterator[str]]] = {
     "its stub is left to be written": _stub,
     "its cases reach the hard shapes": _cases,
@@ -334,12 +330,22 @@ CHECKS: Mapping[str, Callable[[Subject], Iterator[str]]] = {
     "its handout says what is graded": _handout,
     "its reference kernel gets full marks": _reference,
 }
-NULLS: Mapping[str, Callable[[Subject, Case, Inputs, Tensor], Tensor | None]] = {
-    "zeros": lambda subject, case, inputs, expected: torch.zeros_like(expected),
-    "ones": lambda subject, case, inputs, expected: torch.ones_like(expected),
-    "the input": _the_input,
-    "the mean": lambda subject, case, inputs, expected: _first(inputs).double().mean().expand(expected.shape),
-    "an earlier answer": lambda subject, case, inputs, expected: subject.drawn(case, EARLIER)[1],
-    "half precision": _half_precision,
+
+
+@dataclass(frozen=True)
+class Null:
+    """An answer of a kernel that does not solve the assignment; None where there is none. It passes where its worst
+    error is at most `least` times what is allowed."""
+
+    answer: Callable[[Subject, Case, Inputs, Tensor], Tensor | None]
+    least: float = 1.0
+
+
+NULLS: Mapping[str, Null] = {
+    "zeros": Null(lambda subject, case, inputs, expected: torch.zeros_like(expected)),
+    "ones": Null(lambda subject, case, inputs, expected: torch.ones_like(expected)),
+    "the input": Null(_the_input),
+    "the mean": Null(lambda subject, case, inputs, expected: _first(inputs).double().mean().expand(expected.shape)),
+    "an earlier answer": Null(lambda subject, case, inputs, expected: subject.drawn(case, EARLIER)[1]),
+    "half precision": Null(_half_precision, HALF_PRECISION_RATIO),
 }
-"""Answers of kernels that do not solve the assignment."""
