@@ -1,16 +1,54 @@
-"""What is wrong with an answer, with the line that evidence names and what was printed."""
+"""The answer to a case: run, compared and explained, with the line that evidence names and what was printed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from grader.judge.checks import score
 from grader.judge.compare import Comparison
-from grader.judge.explain import explain_case, explain_failure
-from grader.judge.prepared import Prepared
+from grader.judge.explain import explain_case, explain_failure, explain_findings
+from grader.judge.machine import Simulator
+from grader.judge.prepared import Planned, Prepared, Stopped
 from grader.judge.simulation import Ran
 from grader.model.assignment import Case, Inputs
-from grader.model.result import Detail
+from grader.model.result import CheckResult, Detail
+from grader.plan.findings import Finding
 from grader.plan.plan import Plan
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What became of a case's check, and what was seen while its calls ran."""
+
+    check: CheckResult
+    findings: tuple[Finding, ...] = ()
+
+
+def answer(
+    prepared: Prepared, planned: Planned, machine: Simulator, check: CheckResult, case: Case, plan: Plan
+) -> Answered:
+    """Runs each call of a case, compares what it leaves with the oracle's answer, and explains what is wrong by what
+    was seen. Nothing of a case outlives this: on a GPU its tensors are the largest that a judge has. Raises
+    InfrastructureError."""
+    findings: list[Finding] = []
+    seconds = worst = 0.0
+    for call in range(len(plan.calls())):
+        inputs = prepared.inputs(case, call)
+        ran = machine.run(case, plan, inputs)
+        if isinstance(ran, Stopped):
+            return Answered(score(check, planned.explain(prepared.task, ran)), tuple(findings))
+        comparison = prepared.compared(ran, inputs[-1])
+        detail = explain_answer(prepared, case, plan, inputs, ran, comparison)
+        chances = machine.chances(case, plan, inputs, ran) if detail is None else []
+        detail = detail or explain_findings(prepared.task.assignment, prepared.task.text, chances)
+        findings += [*ran.findings, *(chances if detail is None else [])]
+        seconds += ran.seconds
+        if detail is not None:
+            failed = score(check, detail, seconds=seconds, worst=comparison.worst_ratio)
+            return Answered(failed, tuple(findings))
+        worst = max(worst, comparison.worst_ratio)
+    return Answered(score(check, None, seconds=seconds, worst=worst), tuple(findings))
 
 
 def explain_answer(

@@ -6,9 +6,9 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from grader.judge.answer import explain_answer
+from grader.judge.answer import answer
 from grader.judge.checks import Judged, cut, expected_checks, not_due, not_run, our_failure, quotes, results, score
-from grader.judge.explain import explain_findings, explain_remarks, explain_timed
+from grader.judge.explain import explain_remarks, explain_timed
 from grader.judge.machine import machine_of
 from grader.judge.prepared import Prepared, Stopped
 from grader.judge.target import Compiled, compile_all
@@ -69,25 +69,11 @@ def judge(
                 elif why := not_due(check, planned=bool(planned.plans), failed=failed, endless=endless):
                     found = not_run(check, why)
                 elif check.stage == "case" and isinstance(plan, Plan):
-                    case, seconds, worst = cases[check.case], 0.0, 0.0
-                    for call in range(len(plan.calls())):
-                        inputs = prepared.inputs(case, call)
-                        ran = machine.run(case, plan, inputs)
-                        if isinstance(ran, Stopped):
-                            found = score(check, planned.explain(task, ran))
-                            # Where one wrong case costs all points, further ones that do not end tell nothing new.
-                            endless = strict and found.detail is not None and found.detail.kind == "time_out"
-                            break
-                        comparison = prepared.compared(ran, inputs[-1])
-                        detail = explain_answer(prepared, case, plan, inputs, ran, comparison)
-                        chances = machine.chances(case, plan, inputs, ran) if detail is None else []
-                        detail = detail or explain_findings(assignment, task.text, chances)
-                        findings += [] if case.hidden else [*ran.findings, *(chances if detail is None else [])]
-                        seconds += ran.seconds
-                        worst = max(worst, comparison.worst_ratio) if detail is None else comparison.worst_ratio
-                        found = score(check, detail, seconds=seconds, worst=worst)
-                        if detail is not None:
-                            break
+                    answered = answer(prepared, planned, machine, check, cases[check.case], plan)
+                    found = answered.check
+                    findings += [] if check.hidden else answered.findings
+                    # Where one wrong case costs all points, further ones that do not end tell nothing new.
+                    endless = strict and found.detail is not None and found.detail.kind == "time_out"
                 elif check.stage == "target":
                     compiled = compile_all(prepared, planned)
                     found = score(check, compiled.detail).model_copy(
