@@ -48,14 +48,15 @@ class TensorMap(Shaped):
 
 
 class Metadata(Shaped):
-    """What a launcher must know of a kernel, under its compiler's names. Sizes of scratch memory are for a program, in
-    bytes. `descriptors_round`: a descriptor in parts also says whether it rounds to tf32."""
+    """What a launcher must know of a kernel, whose machine code calls it `name`. `shared` and `scratch` memory are in
+    bytes for a program, which is a `cluster` of so many thread blocks. `tensor_maps` are of its descriptors, None for
+    one that is given in parts; `descriptors_round`: one in parts also says whether it rounds to tf32."""
 
     name: Text
     shared: int
-    num_ctas: int = 1
-    global_scratch_size: int = 0
-    tensordesc_meta: Annotated[list[TensorMap | None], Field(max_length=256)] | None = None
+    cluster: int = 1
+    scratch: int = 0
+    tensor_maps: Annotated[list[TensorMap | None], Field(max_length=256)] | None = None
     descriptors_round: bool = False
 
 

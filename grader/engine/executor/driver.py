@@ -177,13 +177,13 @@ class Loaded:
             checked(driver.cuFuncSetCacheConfig(self._function, driver.CUfunc_cache.CU_FUNC_CACHE_PREFER_SHARED))
             checked(driver.cuFuncSetAttribute(
                 self._function, attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, self.metadata.shared))
-        if self.metadata.num_ctas > 8:
+        if self.metadata.cluster > 8:
             checked(driver.cuFuncSetAttribute(
                 self._function, attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1))
 
     def scratch(self, launch: Launch) -> int:
         """Bytes of scratch memory that a launch needs."""
-        return self.metadata.global_scratch_size * launch.cluster * math.prod(launch.grid)
+        return self.metadata.scratch * launch.cluster * math.prod(launch.grid)
 
     def prepare(
         self, launch: Launch, addresses: Sequence[int], scratch: int, stream: int, *, programmatic: bool
@@ -194,7 +194,7 @@ class Loaded:
         """
         driver = self._driver
         values = values_of(
-            launch.arguments, self.metadata.tensordesc_meta, addresses, encode, rounds=self.metadata.descriptors_round)
+            launch.arguments, self.metadata.tensor_maps, addresses, encode, rounds=self.metadata.descriptors_round)
         # The second is a profiler's.
         arguments = pack([*values, _integer("u64", scratch), _integer("u64", 0)])
         self._check(arguments, launch)

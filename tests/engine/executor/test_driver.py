@@ -44,7 +44,7 @@ def test_a_launch_gives_what_the_machine_code_takes(
     kernel: object, signature: dict[str, str], constants: dict[str, int], arguments: list[Argument]
 ) -> None:
     _, binary = kernels.built(kernel, signature, constants)
-    values = driver.values_of(arguments, binary.metadata.tensordesc_meta, [1 << 20, 1 << 21], encode)
+    values = driver.values_of(arguments, binary.metadata.tensor_maps, [1 << 20, 1 << 21], encode)
     taken = sizes_in(kernels.parameters_of(kernel, signature, constants))
     # Two more: scratch memory, and a profiler's.
     assert [len(value) for value in values] + [8, 8] == taken

@@ -105,13 +105,14 @@ def to_ptx(kernel: Kernel, capability: int) -> tuple[str, Metadata]:
 
 def metadata_of(triton: Mapping[str, Any]) -> Metadata:
     """What a launcher needs of the metadata that Triton's stages leave."""
-    kept = {name: triton[name] for name in Metadata.model_fields if name in triton}
-    maps = kept["tensordesc_meta"]
-    kept["tensordesc_meta"] = maps and [
-        one and {name: one[name] for name in TensorMap.model_fields if name in one} for one in maps]
-    kept["descriptors_round"] = hasattr(TensorDescriptor, "round_f32_to_tf32")
+    maps = triton["tensordesc_meta"]
     # Triton's numbers may be of types of its own.
-    return Metadata.model_validate(kept, strict=False)
+    return Metadata.model_validate({
+        "name": triton["name"], "shared": triton["shared"], "cluster": triton["num_ctas"],
+        "scratch": triton["global_scratch_size"],
+        "tensor_maps": maps and [one and {name: one[name] for name in TensorMap.model_fields if name in one}
+                                 for one in maps],
+        "descriptors_round": hasattr(TensorDescriptor, "round_f32_to_tf32")}, strict=False)
 
 
 def _context(backend: Any) -> Any:

@@ -101,7 +101,7 @@ def test_descriptors_are_copied_by_the_copy_engine() -> None:
 def test_a_launcher_is_told_of_descriptors_and_shared_memory() -> None:
     outcome = compile_kernel(kernels.tile(), "sm_90")
     assert isinstance(outcome, Binary)
-    compiled, *_ = outcome.metadata.tensordesc_meta or []
+    compiled, *_ = outcome.metadata.tensor_maps or []
     assert outcome.metadata.name == "tile_kernel" and compiled is not None and compiled.block_size == [64, 64]
 
 
