@@ -27,7 +27,7 @@ from grader.model.result import AssignmentResult
 from grader.model.submission import Submission
 from grader.plan import wire
 from grader.run.grading import grade
-from tests.graded import FILES
+from tests.graded import FILES, SEED
 
 # In the name of every file that a hostile submission writes outside its own folder.
 MARK = "kernelmark-hostile"
@@ -143,7 +143,7 @@ def course(*, limits: LimitsTable | None = LIMITS) -> Course:
 def _graded(submission: Submission, only: tuple[str, ...], limits: LimitsTable | None) -> Graded:
     """Grades the assignments that the submission holds a file of, or those of `only`."""
     present = only or tuple(name for file, name in FILES.items() if (submission.folder / file).exists())
-    return grade(read_job(submission, course(limits=limits), present))
+    return grade(read_job(submission, course(limits=limits), present, seed=SEED))
 
 
 def _traces() -> Traces:
