@@ -9,6 +9,7 @@ from math import inf
 from grader.model.assignment import Assignment, Case
 from grader.model.result import CheckResult, Detail, Outcome, Timing
 from grader.model.text import clean
+from grader.model.verdicts import VERDICT_OF_KIND
 
 # Checks before they are made.
 SOURCE = CheckResult(id="source", stage="source", outcome="not_run")
@@ -78,7 +79,9 @@ def score(
 ) -> CheckResult:
     """A check as passed if there is no `detail` of what is wrong, and not run if a GPU alone can tell. `worst` is the
     worst error over what is allowed, `seconds` are those of the calls."""
-    outcome: Outcome = "passed" if detail is None else "not_run" if detail.kind == "needs_gpu" else "failed"
+    outcome: Outcome = "passed"
+    if detail is not None:
+        outcome = "not_run" if VERDICT_OF_KIND[detail.kind].fault == "machine" else "failed"
     return check.model_copy(update={
         "outcome": outcome, "detail": detail, "seconds": seconds, "timing": timing,
         "worst_ratio": worst if worst is not None and worst < inf else None})

@@ -9,8 +9,16 @@ from pydantic import ConfigDict, Field
 
 from grader.model.launched import Inspection
 from grader.model.record import Record
-from grader.model.verdicts import ACCEPTED, GRADERS_FAULT, RANKED, UNJUDGED, UNTRIED, VERDICT_OF_KIND, Verdict
-from grader.model.verdicts import FailureKind as FailureKind
+from grader.model.verdicts import (
+    ACCEPTED,
+    GRADERS_FAULT,
+    RANKED,
+    UNJUDGED,
+    UNTRIED,
+    VERDICT_OF_KIND,
+    FailureKind,
+    Verdict,
+)
 
 SCHEMA = "kernelmark/result/v1"
 

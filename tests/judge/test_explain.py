@@ -9,7 +9,7 @@ import torch
 
 from grader.judge.explain import evidence, explain_case
 from grader.model.assignment import Assignment, Case, Mistake
-from grader.model.result import FailureKind
+from grader.model.verdicts import FailureKind
 from tests.judge import faults
 from tests.judge.toys import GEMM, LINE, NORM, SILU, TURN, Fault, explain, judge
 

@@ -11,7 +11,8 @@ import torch
 from grader.judge.explain import explain_assignment, explain_case
 from grader.judge.explain.evidence import UNKNOWN
 from grader.model.assignment import Assignment, Case, Mistake
-from grader.model.result import CheckResult, Detail, FailureKind, Outcome, Stage
+from grader.model.result import CheckResult, Detail, Outcome, Stage
+from grader.model.verdicts import FailureKind
 from tests.judge import faults
 from tests.judge.toys import GEMM, NORM, SILU, TURN, Fault, judge
 

@@ -15,8 +15,9 @@ from grader.judge.explain import explain_assignment
 from grader.model.catalogue import ROOT, CatalogueError, assignments, read
 from grader.model.hidden import for_student, staff
 from grader.model.job import Graded
-from grader.model.result import CheckResult, Detail, ErrorMap, FailureKind, Flag, Place, Result, Worst
+from grader.model.result import CheckResult, Detail, ErrorMap, Flag, Place, Result, Worst
 from grader.model.submission import Submission
+from grader.model.verdicts import FailureKind
 from grader.records.draw import refresh
 from grader.records.store import Store
 from grader.report.load import load_results

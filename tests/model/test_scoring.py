@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from grader.model.course import Course, PointsTable, Policy, Threshold
-from grader.model.result import CheckResult, Detail, FailureKind, Interval, Outcome, Performance, Stage, Timing
+from grader.model.result import CheckResult, Detail, Interval, Outcome, Performance, Stage, Timing
 from grader.model.scoring import (
     Earlier,
     contest,
@@ -16,6 +16,7 @@ from grader.model.scoring import (
     speedup,
     verdict_of,
 )
+from grader.model.verdicts import FailureKind
 from tests.report import samples
 
 EXPECTED = ("source", "case-1x1", "case-5x9", "record")

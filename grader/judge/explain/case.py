@@ -22,7 +22,8 @@ from grader.judge.explain.resemblance import resemblance
 from grader.judge.explain.runs import beside, explain_findings
 from grader.judge.explain.silence import explain_copies, explain_unwritten, read_too_early
 from grader.model.assignment import Assignment, Case, Inputs, Mistake
-from grader.model.result import Detail, FailureKind
+from grader.model.result import Detail
+from grader.model.verdicts import FailureKind
 from grader.plan import findings as seen
 from grader.plan.plan import Plan
 

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from grader.frontends.phrases import Clue, Failures
 from grader.judge.explain.lines import phrases_of
 from grader.model.assignment import Assignment
-from grader.model.result import Detail, FailureKind, Place
+from grader.model.result import Detail, Place
 from grader.model.submission import Cause, Unreadable
+from grader.model.verdicts import FailureKind
 
 MESSAGE_CHARACTERS = 500
 

@@ -10,7 +10,8 @@ from grader.judge.explain.lines import in_line, line_text, phrases_of, place, qu
 from grader.judge.explain.problems import explain_problem
 from grader.judge.explain.refusals import explain_absent, explain_refusal
 from grader.model.assignment import Assignment
-from grader.model.result import Detail, FailureKind
+from grader.model.result import Detail
+from grader.model.verdicts import FailureKind
 from grader.plan import compiled
 from grader.plan.messages import INLINE_ASSEMBLY, Absent, CannotSimulate, Exhausted, Failed, Refused
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from grader.judge.explain import explain_failure, explain_unreadable
-from grader.model.result import FailureKind
 from grader.model.submission import Cause, Unreadable
+from grader.model.verdicts import FailureKind
 from tests.frontends.triton.kernels import lower
 from tests.judge.explain import wrong_kernels
 from tests.judge.toys import SILU

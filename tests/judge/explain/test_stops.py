@@ -19,7 +19,7 @@ from grader.judge.rules import (
     TooManyTogether,
     TooMuchMemory,
 )
-from grader.model.result import FailureKind
+from grader.model.verdicts import FailureKind
 from grader.plan import compiled
 from grader.plan.findings import EmptyGrid, MaskedUsed
 from grader.plan.messages import Absent, CannotSimulate, Exhausted, Failed, Skipped

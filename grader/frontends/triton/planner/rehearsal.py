@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from grader.frontends.triton.text import read_kernel
-from grader.plan.device import TARGETS
+from grader.plan.device import DEFAULT_TARGET, TARGETS
 from grader.plan.messages import Absent, Failed, Given, GivenTensor, Load, Loaded, PlanCall, Planned, Refused
 from grader.plan.plan import read_plan
 
@@ -46,7 +46,7 @@ SIZE = 1024
 _GIVEN: list[Given] = [
     GivenTensor(name=name, shape=[SIZE], dtype="float32", place="device", output=name == "out")
     for name in ("x", "out")]
-LOAD = Load(seq=0, file=f"{FUNCTION}.py", function=FUNCTION, device=TARGETS["sm_90"], given=_GIVEN)
+LOAD = Load(seq=0, file=f"{FUNCTION}.py", function=FUNCTION, device=TARGETS[DEFAULT_TARGET], given=_GIVEN)
 CALL = PlanCall(seq=1, given=_GIVEN, copies=False)
 _ROOT = Path(__file__).resolve().parents[4]
 
