@@ -25,8 +25,9 @@ from grader.plan.traffic import Launched, Watch
 
 # Of each launch: more tell nothing new.
 PROGRAMS = 64
-# Element operations of a run beside a grading: some tenth of a second.
-OPERATIONS = 60_000_000
+# Element operations of a run beside a grading: some tenth of a second. Figures that are kept with assignments are of so
+# many.
+OPERATIONS = 120_000_000
 # Bytes of what the submission makes beside its arguments, which take memory and time.
 MOST_TEMPORARY = 256 << 20
 FACTS = "good.json"
