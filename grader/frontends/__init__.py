@@ -73,10 +73,3 @@ def by_suffix(suffix: str) -> FrontEnd:
             return front_end
     known = ", ".join(sorted(front_end.suffix for front_end in front_ends().values()))
     raise ValueError(f"no front end reads files that end in {suffix!a}: use one of {known}")
-
-
-def only() -> FrontEnd:
-    """The front end, for those who know neither a file nor a kernel. Raises ValueError as soon as there are several:
-    then its callers have to say which."""
-    (front_end,) = front_ends().values()
-    return front_end

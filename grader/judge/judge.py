@@ -92,7 +92,7 @@ def judge(
             failed = failed or (check.stage == "case" and found.outcome == "failed" and error is None)
             found, quoted = cut(found, quoted=quoted), quoted or quotes(found)
             yield Judged(found, error)
-    return Beside(compiled.inspection, (*explain_remarks(skipped, findings), *compiled.remarks))
+    return Beside(compiled.inspection, (*explain_remarks(assignment, skipped, findings), *compiled.remarks))
 
 
 def judge_all(prepared: Prepared) -> tuple[list[CheckResult], Beside]:

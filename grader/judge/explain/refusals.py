@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader import frontends
 from grader.frontends import FrontEnd
 from grader.judge.explain.failures import explain_failure, hinted
 from grader.judge.explain.lines import phrases_of, place, quoted
@@ -70,9 +69,9 @@ def _called(operator: str) -> str:
     return {"_to_copy": "to"}.get(name, name)
 
 
-def explain_assembly(kernel: str, found: Sequence[str], front_end: FrontEnd | None = None) -> Detail:
+def explain_assembly(kernel: str, found: Sequence[str], front_end: FrontEnd) -> Detail:
     """What a kernel uses beyond its language; a violation where the course says so."""
     listed = ", ".join(quoted(one) for one in found)
     return Detail(
         kind="policy", message=f"The kernel {quoted(kernel)} uses inline assembly or a foreign function: {listed}.",
-        hint=(front_end or frontends.only()).phrases.calls.assembly)
+        hint=front_end.phrases.calls.assembly)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from grader import frontends
-from grader.frontends import FrontEnd
 from grader.frontends.phrases import Phrases
-from grader.judge.explain.lines import in_line, quoted
+from grader.judge.explain.lines import in_line, phrases_of, quoted
 from grader.judge.explain.undefined import is_failure, undefined
+from grader.model.assignment import Assignment
 from grader.plan.findings import Finding, MaskedUsed, Undefined
 from grader.plan.messages import Skipped, Why
 
@@ -16,11 +15,11 @@ MOST_LISTED = 6
 
 
 def explain_remarks(
-    skipped: Iterable[Skipped], findings: Iterable[Finding] = (), front_end: FrontEnd | None = None
+    assignment: Assignment, skipped: Iterable[Skipped], findings: Iterable[Finding] = ()
 ) -> list[str]:
     """A sentence for each reason why statements of the file were left out, for each load that relies on masked
     lanes, and for what is left to chance."""
-    words = (front_end or frontends.only()).phrases
+    words = phrases_of(assignment)
     reasons: dict[tuple[Why, str], list[Skipped]] = {}
     for one in skipped:
         # Each exception is a reason of its own.

@@ -125,7 +125,7 @@ def test_what_is_left_to_chance_fails_a_run_or_is_a_remark(what: Undefinable) ->
     found = Undefined(what=what, kernel="silu_kernel", line=9, tensor="x_ptr", given="x", element=1700,
                       programs=[(1, 0, 0), (3, 2, 0)])
     kind = PHRASES.chances[what].kind
-    detail, remarks = explain_findings(SILU, SOURCE, [found]), explain_remarks([], [found])
+    detail, remarks = explain_findings(SILU, SOURCE, [found]), explain_remarks(SILU, [], [found])
     assert (detail is None) == (kind is None) == bool(remarks)
     if detail is not None:
         assert (detail.kind, detail.pattern) == (kind, f"undefined: {what}") and detail.message and detail.hint
@@ -134,7 +134,7 @@ def test_what_is_left_to_chance_fails_a_run_or_is_a_remark(what: Undefinable) ->
     assert not set("{}") & set(said) and said.endswith(".")
     # Seen, but not to matter.
     open_ = found.model_copy(update={"certain": False})
-    assert explain_findings(SILU, SOURCE, [open_]) is None and not explain_remarks([], [open_])
+    assert explain_findings(SILU, SOURCE, [open_]) is None and not explain_remarks(SILU, [], [open_])
     assert told(_answers_rightly, open_) is None
 
 

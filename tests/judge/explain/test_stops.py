@@ -111,7 +111,7 @@ def test_what_was_left_out_of_a_file_is_said() -> None:
         Skipped(line=42, why="exception", text="E: a"), Skipped(line=43, why="exception", text="E: b"),
         Skipped(line=44, why="numbers", text="randn"), Skipped(line=45, why="numbers", text="allclose"),
         Skipped(line=9, why="print", text="max")]
-    assert explain_remarks(skipped) == [
+    assert explain_remarks(SILU, skipped) == [
         "Lines 40, 44 and 45 were skipped: tensors have no numbers while a file is imported (`randn` and `allclose`).",
         "Line 41 was skipped: measuring time is the grader's work.",
         "Line 42 was skipped: it raised an exception (`E: a`).",
@@ -119,7 +119,7 @@ def test_what_was_left_out_of_a_file_is_said() -> None:
         "Skipped in line 9 (`max`): host code has no numbers to print or check. In a kernel use tl.device_print or "
         "tl.device_assert. This costs no points."]
     many = [Skipped(line=number, why="module", text=f"m{number}") for number in range(1, 11)]
-    assert explain_remarks(many) == [
+    assert explain_remarks(SILU, many) == [
         "Lines 1, 2, 3, 4, 5, 6 and 4 more were skipped: there is no such module where kernels are graded (`m1`, `m2`, "
         "`m3`, `m4`, `m5`, `m6` and 4 more)."]
 
@@ -157,5 +157,5 @@ def test_what_is_absent_is_told_by_the_line_left_out_and_is_no_matter_of_rules(
 
 def test_an_answer_that_depends_on_masked_lanes_is_remarked_on_once() -> None:
     masked = MaskedUsed(kernel="k", line=9, tensor="x_ptr")
-    (remark,) = explain_remarks([], [masked, EmptyGrid(kernel="k", line=1, grid=(0, 1, 1)), masked])
+    (remark,) = explain_remarks(SILU, [], [masked, EmptyGrid(kernel="k", line=1, grid=(0, 1, 1)), masked])
     assert "`x_ptr` in line 9 has a mask and no `other`" in remark and "other=0.0" in remark
