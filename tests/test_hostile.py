@@ -206,7 +206,8 @@ def _assert_held(folder: Path, lane: Lane, tmp_path: Path, record_property: Reco
     for name, result in graded.result.assignments.items():
         said = told(result)
         (verdicts,) = _noted(sources[name], "verdict")
-        found[name] = Got.of(verdicts, result.score, "" if ", " in verdicts else result.hint)
+        # A hint may hang on where an attack's objects lie in memory.
+        found[name] = Got.of(verdicts, result.score, "")
         if why := _noted(sources[name], "residual"):
             assert result.score > 0, f"it earns nothing any more: take away its line `# residual: {why[0]}`"
             continue

@@ -80,7 +80,7 @@ class Layers(BaseModel):
 
 Part = Literal["planner", "simulator", "compiler"]
 """What a front end runs in confined processes."""
-Role = Annotated[str, Field(pattern=r"^(?:probe|executor|[a-z_]{1,20}/(?:planner|simulator|compiler))$")]
+Role = Annotated[str, Field(max_length=40)]
 """What a forked process is for, a part of a front end among them (`<its folder>/planner`): `main` of that folder
 serves, but for a probe, which is asked what it manages."""
 

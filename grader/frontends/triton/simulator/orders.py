@@ -102,7 +102,9 @@ def _trusted(functions: dict[str, Function]) -> set[Op]:
             operands = [(name, each) for each in op.operands]
             # All that an operation makes leads through one place: of many results and operands no pair is looked at.
             made_of[name, f"#{id(op)}"] = operands
-            made_of.update(((name, value), [(name, f"#{id(op)}")]) for value in (*op.results, *inner))
+            # Regions beside each other may use a name anew: what is made of either counts.
+            for value in (*op.results, *inner):
+                made_of.setdefault((name, value), []).append((name, f"#{id(op)}"))
             if op.regions or op.name in ("tt.load", "tt.call") or not apart.isdisjoint(op.operands):
                 apart.update(op.results, inner)
             called = functions.get(callee(op)) if op.name == "tt.call" else None
