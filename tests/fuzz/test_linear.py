@@ -64,7 +64,7 @@ MOST = 2.5
 """Times as long for twice the input."""
 ENOUGH = 0.03
 """Seconds that are out of the noise. A reader that stays below them at the most that it is given is quick enough."""
-ATTEMPTS = 8
+ATTEMPTS = 12
 FURTHER = 4
 LONG = 2 << 20
 
