@@ -250,7 +250,8 @@ class _Check:
         if launch.kernel >= len(self.plan.kernels):
             raise Malformed("a kernel that is not there")
         kernel = self.plan.kernels[launch.kernel]
-        words = frontends.of(kernel).launch_options
+        front_end = frontends.of(kernel)
+        words = front_end.launch_options
         axes: tuple[Literal["x", "y", "z"], ...] = ("x", "y", "z")
         for axis, programs, most in zip(axes, launch.grid, MOST_GRID, strict=True):
             # Clusters lie along x, and the GPU counts their members.
@@ -271,7 +272,7 @@ class _Check:
             self._note(NotOnTarget(kernel.name, launch.line, words["programmatic"], self.device.target))
         if len(launch.arguments) != len(kernel.signature):
             raise Malformed("a launch with another number of arguments than its kernel takes")
-        frontends.of(kernel).check_launch(launch, kernel)
+        front_end.check_launch(launch, kernel)
         for argument in launch.arguments:
             self._argument(argument, kernel.name, launch.line)
 

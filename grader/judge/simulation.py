@@ -43,14 +43,12 @@ class Ran:
     stored: tuple[Stored, ...] = ()
 
 
-Stopped = TypeVar("Stopped")
+NotRan = TypeVar("NotRan")
 
 
-def ran_on_both(run: Callable[[bool], Ran | Stopped]) -> Ran | Stopped:
-    """What a call left that is run by `run(other)`, on an output full of the poison or, with `other`, of the other one.
-
-    Bytes hold the poison where a call has written it and where it has written nothing: the second call tells.
-    """
+def ran_on_both(run: Callable[[bool], Ran | NotRan]) -> Ran | NotRan:
+    """Runs a call once on a poisoned output, `run(False)`. Where its answer may hold the poison's bytes by right, runs
+    it again on the other poison, `run(True)`, which tells what was never written."""
     ran = run(False)
     if not isinstance(ran, Ran) or ran.output.dtype.is_floating_point or not bool(poisoned(ran.output).any()):
         return ran

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader import frontends
@@ -20,7 +20,7 @@ from grader.model.launched import Inspection
 from grader.model.result import Detail
 from grader.plan.compiled import Problem
 from grader.plan.messages import kernel_key
-from grader.plan.plan import Plan
+from grader.plan.plan import Kernel, Plan
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,14 @@ def compile_all(prepared: Prepared, planned: Planned) -> Compiled:
     seen = prepared.look()
     looks = [] if task.on_gpu else _look_at_large(prepared, plans)
     trouble = next((_Trouble(look.case.name, look.detail) for look in looks if look.detail is not None), None)
-    trouble = trouble or _trouble(prepared, plans)
+    timed = {case.name for case in task.assignment.timed}
+    kernels = kernels_of(plan for name, plan in plans.items() if name in timed)
+    trouble = trouble or _trouble(prepared, plans, kernels)
     if trouble is not None:
         what = trouble.what if isinstance(trouble.what, Detail) else planned.explain(task, Stopped(trouble.what))
         where = f"At {trouble.case}: " if trouble.case and what.kind != "policy" else ""
         return Compiled(what.model_copy(update={"message": where + what.message, "traceback": "", "output": ""}),
                         trouble.case in hidden)
-    timed = {case.name for case in task.assignment.timed}
-    kernels = kernels_of(plan for name, plan in plans.items() if name in timed)
     code = prepared.preparing.code(kernels)
     assert isinstance(code, list)
     shown = [plan for name, plan in plans.items() if name not in hidden]
@@ -87,11 +87,10 @@ def _look_at_large(prepared: Prepared, plans: Mapping[str, Plan]) -> list[Look]:
             for case in by_sizes.values() if case.name in plans]
 
 
-def _trouble(prepared: Prepared, plans: Mapping[str, Plan]) -> _Trouble | None:
-    """The first case that the device cannot start, or that has foreign code where the course refuses it."""
-    timed = {case.name for case in prepared.task.assignment.timed}
-    lost = prepared.preparing.fit(
-        kernels_of(plan for name, plan in plans.items() if name in timed), kernels_of(plans.values()))
+def _trouble(prepared: Prepared, plans: Mapping[str, Plan], timed: Sequence[Kernel]) -> _Trouble | None:
+    """The first case that the device cannot start, or that has foreign code where the course refuses it. `timed` are
+    the kernels of which machine code is made."""
+    lost = prepared.preparing.fit(timed, kernels_of(plans.values()))
     if lost is not None:
         return _Trouble("", lost)
     for name, plan in plans.items():

@@ -37,7 +37,7 @@ HOST_POOL_BYTES, MOST_HOST_SLOTS = 16 << 30, 12
 FEWEST_SLOTS, MOST_SLOTS = 4, 256
 # What the calls of one replay touch passes through the device's last cache so many times over.
 CACHES = 4
-# Of the memory that is free; checking needs room beside it.
+# Share of free memory given to the pool; checking needs the rest.
 MEMORY_SHARE = 0.4
 # Of what is reported beside the baseline.
 REPORTED_REPLAYS = 3

@@ -28,7 +28,7 @@ from grader.frontends.triton.compiler.machine_code import (
     to_ptx,
     without_lines,
 )
-from grader.frontends.triton.options import options_of
+from grader.frontends.triton.options import WARP, options_of
 from grader.frontends.triton.text import read_kernel
 from grader.plan import frames, messages
 from grader.plan.compiled import PTX_CHARACTERS, RESULT_BYTES, Binary, Fits, Problem
@@ -138,11 +138,11 @@ def fit_kernel(kernel: Kernel, target: str) -> Fits | Problem:
     largest = max((prod(map(int, sizes.split("x"))) for sizes in set(_TENSOR.findall(kernel.text))), default=1)
     if largest <= FITS_ANYWHERE and not _PRODUCT.search(kernel.text):
         return Fits(shared=0)
-    if largest > MOST_FOR_A_THREAD * 32 * options_of(kernel).num_warps:
-        made = compile_kernel(kernel, target)
-        return made if isinstance(made, Problem) else Fits(shared=made.facts.shared)
     try:
         read_kernel(kernel)
+        if largest > MOST_FOR_A_THREAD * WARP * options_of(kernel).num_warps:
+            made = compile_kernel(kernel, target)
+            return made if isinstance(made, Problem) else Fits(shared=made.facts.shared)
         stages = Stages(kernel, _capability(target))
         stages.run("ttir", "ttgir")
         shared = stages.shared_memory()
@@ -262,7 +262,7 @@ def explained(problem: Problem, printed: str) -> Problem:
     """A problem with the errors that Triton's compiler printed, and the line of the first that has one."""
     lines, said = [], dict[str, None]()
     for text in printed.split("\n"):
-        # `/path/to/silu.py:12:8: error: …`, `loc("kernel.text":1:85): error: …`, `<unknown>:0: error: …`
+        # `/path/to/silu.py:12:8: error: …`, `loc("kernel.ttir":1:85): error: …`, `<unknown>:0: error: …`
         place, found, error = text.partition(": error: ")
         file, *numbers = place.removesuffix(")").rsplit(":", 2)
         of_a_text = len(numbers) == 2 or file == "<unknown>"

@@ -27,6 +27,12 @@ def launch(x, out):
 
 BODIES = {
     "empty_like": "launch(x, torch.empty_like(x)); launch(x, out)",
+    "like_what_is_turned": "assert torch.empty_like(x.t()).stride() == x.t().stride()\n"
+                           "assert torch.zeros_like(x.t(), memory_format=torch.contiguous_format).is_contiguous()\n"
+                           "assert torch.full_like(x, 1, dtype=torch.float16).dtype == torch.float16; launch(x, out)",
+    # A third of a second in each planner, where PyTorch is asked for these on its meta device.
+    "like_without_sympy": "import sys\ntorch.empty_like(x); torch.zeros_like(x.t()); x.to('cuda')\n"
+                          "assert 'sympy' not in sys.modules; launch(x, out)",
     "zeros_like": "launch(torch.zeros_like(x), out)",
     "ones_full": "launch(torch.full_like(x, 2.0), torch.ones_like(x)); launch(x, out)",
     "new_tensors": "launch(x.new_zeros(x.shape), x.new_empty(4, 4)); launch(x.new_full((3,), 1), out)",
