@@ -9,7 +9,7 @@ from pathlib import Path
 from packaging.specifiers import SpecifierSet
 
 from grader.model.catalogue import ROOT, assignments
-from grader.model.course import LimitsTable, read_course
+from grader.model.course import LimitsTable, Policy, read_course
 from grader.model.job import read_job
 from grader.model.result import AssignmentResult
 from grader.model.submission import find_submissions
@@ -31,10 +31,13 @@ def unfit(folder: Path) -> str:
 SEED = 7
 
 
-def results(folder: Path, limits: LimitsTable, device: str = "cpu", speed: bool = False) -> dict[str, AssignmentResult]:
+def results(
+    folder: Path, limits: LimitsTable, device: str = "cpu", speed: bool = False, policy: Policy | None = None,
+) -> dict[str, AssignmentResult]:
     """The results of the assignments that `folder` holds a file of, by name."""
     present = tuple(name for file, name in FILES.items() if (folder / file).exists())
-    course = read_course(ROOT / "course.toml", frozenset(assignments())).model_copy(update={"limits": limits})
+    shipped = read_course(ROOT / "course.toml", frozenset(assignments()))
+    course = shipped.model_copy(update={"limits": limits, "policy": policy or shipped.policy})
     (submission,) = find_submissions(folder, FILES)
     graded = grade(read_job(submission, course, present, device, speed, seed=SEED))
     assert graded.result is not None, graded.error

@@ -30,7 +30,8 @@ class Foreign:
     text: str
 
 
-@dataclass(frozen=True)
+# One object a language: it is the same only as itself, and can be a key.
+@dataclass(frozen=True, eq=False)
 class FrontEnd:
     """A language, as the judge sees it. Every function may be given hostile text.
 

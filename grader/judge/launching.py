@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+import torch
+
 from grader.judge.arena import Allocation, Arena, Piece
 from grader.judge.compare import poison_, same_bits
 from grader.judge.execution import Executor, Executors, Lost
@@ -86,6 +88,8 @@ class Launching:
             self._executor = None
         while self._allocations:
             self._allocations.popitem()[1].close()
+        # What torch keeps for the judge's next tensors is missing from executors, and from other lanes on this GPU.
+        torch.cuda.empty_cache()
 
     def _slots(self, case: Case, inputs: Sequence[Inputs], other: bool) -> list[dict[str, Piece]]:
         """Memory for the calls: their inputs, as given, and outputs full of poison. Guard zones are written."""

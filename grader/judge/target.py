@@ -45,6 +45,11 @@ def compile_all(prepared: Prepared, planned: Planned) -> Compiled:
         if not isinstance(plan, Plan):
             return Compiled(planned.explain(task, Stopped(plan, f"At {name}: ")), name in hidden)
         plans[name] = plan
+    # What a course refuses is refused everywhere, also where a GPU alone could run it.
+    if task.course.policy.assembly == "refuse":
+        for name, plan in plans.items():
+            if refused := _foreign([plan]):
+                return Compiled(refused[0], name in hidden)
     # Before the compiler takes the place of the simulator that the cases have left.
     seen = prepared.look()
     looks = [] if task.on_gpu else _look_at_large(prepared, plans)
@@ -54,7 +59,7 @@ def compile_all(prepared: Prepared, planned: Planned) -> Compiled:
     trouble = trouble or _trouble(prepared, plans, kernels)
     if trouble is not None:
         what = trouble.what if isinstance(trouble.what, Detail) else planned.explain(task, Stopped(trouble.what))
-        where = f"At {trouble.case}: " if trouble.case and what.kind != "policy" else ""
+        where = f"At {trouble.case}: " if trouble.case else ""
         return Compiled(what.model_copy(update={"message": where + what.message, "traceback": "", "output": ""}),
                         trouble.case in hidden)
     code = prepared.preparing.code(kernels)
@@ -88,8 +93,7 @@ def _look_at_large(prepared: Prepared, plans: Mapping[str, Plan]) -> list[Look]:
 
 
 def _trouble(prepared: Prepared, plans: Mapping[str, Plan], timed: Sequence[Kernel]) -> _Trouble | None:
-    """The first case that the device cannot start, or that has foreign code where the course refuses it. `timed` are
-    the kernels of which machine code is made."""
+    """The first case that the device cannot start. `timed` are the kernels of which machine code is made."""
     lost = prepared.preparing.fit(timed, kernels_of(plans.values()))
     if lost is not None:
         return _Trouble("", lost)
@@ -97,8 +101,6 @@ def _trouble(prepared: Prepared, plans: Mapping[str, Plan], timed: Sequence[Kern
         for kernel in plan.kernels:
             if (problem := prepared.preparing.misfit(kernel)) is not None:
                 return _Trouble(name, problem)
-        if prepared.task.course.policy.assembly == "refuse" and (found := _foreign([plan])):
-            return _Trouble(name, found[0])
     return None
 
 

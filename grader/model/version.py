@@ -12,6 +12,7 @@ from __future__ import annotations
 
 JUDGE_CHANGES = {
     1: "Grades know the judge by this number. Before, they knew it by a hash over its sources.",
+    2: "Inline assembly that a course refuses is refused without a GPU, too; counts of cases leave out other checks.",
 }
 """What each version of the judge changed."""
 

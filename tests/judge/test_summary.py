@@ -199,6 +199,8 @@ def test_cases_that_only_a_gpu_can_judge_are_counted() -> None:
     checks[1].detail = Detail(kind="needs_gpu", message="The operation `x` needs a GPU.", hint="On a GPU.")
     assert said(SILU, checks) == (
         "1 of 2 cases can be judged on a GPU alone; first 37x129: The operation `x` needs a GPU.", "On a GPU.")
+    target = checks[1].model_copy(update={"id": "target", "stage": "target", "case": ""})
+    assert said(SILU, [*checks, target])[0].startswith("1 of 2 cases")
 
 
 def test_cases_that_were_not_run_are_not_counted_as_right() -> None:

@@ -60,8 +60,9 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
     first = next((c for c in deciding if c.stage == "source"), deciding[0])
     detail = _detail(first)
     if verdict in MACHINES_FAULT and first.stage == "case":
+        unjudged = sum(check.stage == "case" for check in deciding)
         return Summary(
-            f"{len(deciding)} of {plural(len(cases), 'case')} can be judged on a GPU alone; first {first.case}: "
+            f"{unjudged} of {plural(len(cases), 'case')} can be judged on a GPU alone; first {first.case}: "
             f"{detail.message}", detail.hint)
     # Where the grader failed, the sizes of its cases tell nothing, and may not even be known.
     alone = verdict in UNJUDGED or first.stage != "case"
