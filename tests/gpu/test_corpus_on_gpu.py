@@ -1,13 +1,15 @@
 """The whole corpus judged on a GPU: the verdicts are those without one, but where a file says otherwise and why:
-`# on a gpu: a, b; why`.
+`# on a gpu: a, b; why`. One whose kernel keeps the GPU from all other processes is judged `alone`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from grader.engine.confine import processes
 from grader.judge.lane import lane_executors, lane_zygote
@@ -32,6 +34,14 @@ def _noted(folder: Path, name: str, what: str) -> str:
     return found[1] if found else ""
 
 
+def _members(folders: Sequence[Path]) -> list[ParameterSet]:
+    def alone(folder: Path) -> bool:
+        return any(b"\n# alone on a gpu: " in file.read_bytes() for file in folder.glob("*.py"))
+
+    return [pytest.param(folder, id=f"{folder.parent.name}/{folder.name}",
+                         marks=[pytest.mark.alone] if alone(folder) else []) for folder in folders]
+
+
 def _graded(folder: Path, limits: LimitsTable) -> dict[str, AssignmentResult]:
     present = tuple(name for file, name in FILES.items() if (folder / file).is_file())
     submission = Submission(folder.name, folder, folder.name)
@@ -50,15 +60,15 @@ def test_honest_submissions_are_accepted(folder: str) -> None:
         assert ran == {case.name for case in assignments()[name].cases}
 
 
-@pytest.mark.parametrize("folder", test_submissions.MEMBERS, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize("folder", _members(test_submissions.MEMBERS))
 def test_a_submission_gets_the_verdict_that_it_gets_without_a_gpu(folder: Path) -> None:
-    limits = hostile_lane.LIMITS if folder.parent.name == "time_limit" else LimitsTable()
+    limits = hostile_lane.BRIEF if folder.parent.name == "time_limit" else LimitsTable()
     for name, result in _graded(folder, limits).items():
         expected = _noted(folder, name, "on a gpu").partition(";")[0] or folder.parent.name
         assert result.verdict in expected.split(", "), told(result)
 
 
-@pytest.mark.parametrize("folder", test_hostile.MEMBERS, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize("folder", _members(test_hostile.MEMBERS))
 def test_an_attack_scores_zero_and_leaves_no_process(folder: Path) -> None:
     # One that a submission has ended is replaced.
     versions = lane_zygote().versions

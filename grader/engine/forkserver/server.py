@@ -27,7 +27,8 @@ from types import ModuleType
 from grader.engine.confine import namespaces, probe, processes, sandbox
 from grader.plan import frames, wire
 
-REAP_SECONDS = 5.0
+# A process with work on a GPU ends only when that work is stopped: seconds, where others share the GPU.
+REAP_SECONDS = 12.0
 # Objects that are made before Python looks for garbage: with its own 700, looking took a fifth of planning.
 MOST_UNCOLLECTED = 50_000
 # madvise(2).

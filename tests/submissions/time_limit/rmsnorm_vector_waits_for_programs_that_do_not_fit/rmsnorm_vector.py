@@ -1,5 +1,6 @@
 # All programs wait for each other in one launch, of more than a GPU holds at a time.
 # expect: holds at most 2,112 of them at a time
+# alone on a gpu: its kernel does not end there
 import torch
 import triton
 import triton.language as tl

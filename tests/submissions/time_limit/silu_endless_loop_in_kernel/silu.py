@@ -1,4 +1,5 @@
 # The step of the loop in the kernel is forgotten (it would end after 2**24 rounds).
+# alone on a gpu: its kernel does not end there
 import triton
 import triton.language as tl
 

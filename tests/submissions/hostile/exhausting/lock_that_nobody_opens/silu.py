@@ -1,5 +1,6 @@
 # Every program waits for a lock that is closed from the start.
 # verdict: time_limit
+# alone on a gpu: its kernel does not end there
 import torch
 import triton
 import triton.language as tl

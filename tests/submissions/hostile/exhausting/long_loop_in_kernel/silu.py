@@ -1,5 +1,6 @@
 # A loop of 2^60 rounds in each program, each of which changes a number, so that no compiler leaves it out.
 # verdict: time_limit
+# alone on a gpu: its kernel does not end there
 import triton
 import triton.language as tl
 

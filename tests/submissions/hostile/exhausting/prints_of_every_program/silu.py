@@ -1,5 +1,6 @@
 # Each of tens of thousands of programs prints in a loop, long after what is printed is full.
 # verdict: wrong_answer, time_limit, runtime_error
+# alone on a gpu: its kernel takes long to end there
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,6 @@
 # Even programs take the first lock and then the second, odd ones the other way round, and none lets go of its first.
 # verdict: time_limit, wrong_answer
+# alone on a gpu: its kernel does not end there
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,6 @@
 # Two blocks that jump to each other.
 # verdict: time_limit, runtime_error
+# alone on a gpu: its kernel does not end there
 import json
 
 import triton

@@ -1,6 +1,7 @@
 # Writes zeros from the output on, upwards and downwards, over a gigabyte of whatever lies there.
 # verdict: runtime_error, wrong_answer, needs_gpu
 # needs: gpu
+# alone on a gpu: its kernel takes the whole context with it
 import triton
 import triton.language as tl
 

@@ -1,6 +1,7 @@
 # The last program waits for a number that nobody writes; the answer is there by then.
 # verdict: time_limit
 # needs: gpu
+# alone on a gpu: its kernel does not end there
 import torch
 import triton
 import triton.language as tl
