@@ -21,7 +21,7 @@ from grader.author.student_kit import solved
 from grader.judge.buffers import DTYPES
 from grader.judge.compare import Comparison, compare, poison_
 from grader.judge.inspection import FACTS, good_figures
-from grader.judge.judge import judge_all
+from grader.judge.judgement import Judgement
 from grader.judge.prepared import Prepared, Task
 from grader.model import catalogue
 from grader.model.assignment import Assignment, Case, Inputs, Scalar, Work, shape_of
@@ -291,11 +291,11 @@ def _reference(subject: Subject) -> Iterator[str]:
     path = subject.root / "reference" / subject.assignment.file
     course = read_course(catalogue.COURSE, frozenset(catalogue.files()))
     task = Task(subject.assignment, Source(content=path.read_bytes()), course, secrets.token_bytes(32), "cpu")
-    checks, beside = judge_all(Prepared(task))
-    for check in checks:
+    judgement = Judgement(Prepared(task))
+    for check in judgement.take_all():
         if check.outcome == "failed" and check.detail is not None:
             yield f"{path}: {check.id}: {check.detail.message} {check.detail.hint}".strip()
-    name, found = subject.assignment.name, beside.inspection
+    name, found = subject.assignment.name, judgement.beside.inspection
     kept = subject.root / "assignments" / name / FACTS
     if kept.is_file() and (found is None or found.figures != good_figures(name, subject.root)):
         yield f"{kept}: not the figures of {path}; kernelmark inspect {path} --keep writes them"

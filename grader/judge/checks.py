@@ -87,6 +87,22 @@ def score(
         "worst_ratio": worst if worst is not None and worst < inf else None})
 
 
+def told(check: CheckResult) -> str:
+    """A check in lines, for a log."""
+    detail = check.detail
+    if detail is None:
+        return check.id
+    lines = [detail.message]
+    if detail.place:
+        lines.append(f"  {detail.place.file}:{detail.place.line}: {detail.place.text}")
+    if detail.worst:
+        worst = detail.worst
+        lines.append(f"  out{worst.index}: got {worst.got}, expected {worst.expected} (allowed error {worst.allowed})")
+    if detail.hint:
+        lines.append(f"  hint: {detail.hint}")
+    return "\n".join(lines)
+
+
 def quotes(check: CheckResult) -> bool:
     """Whether a check quotes what the submission wrote."""
     return check.detail is not None and bool(check.detail.traceback or check.detail.output)

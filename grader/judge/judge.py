@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from grader.judge.answer import answer
-from grader.judge.checks import Judged, cut, expected_checks, not_due, not_run, our_failure, quotes, results, score
+from grader.judge.checks import Judged, cut, expected_checks, not_due, not_run, our_failure, quotes, score
 from grader.judge.explain import explain_remarks, explain_timed
 from grader.judge.machine import machine_of
 from grader.judge.prepared import Prepared, Stopped
@@ -93,13 +93,3 @@ def judge(
             found, quoted = cut(found, quoted=quoted), quoted or quotes(found)
             yield Judged(found, error)
     return Beside(compiled.inspection, (*explain_remarks(assignment, skipped, findings), *compiled.remarks))
-
-
-def judge_all(prepared: Prepared) -> tuple[list[CheckResult], Beside]:
-    """All expected checks of a task, and what is shown beside them. Raises the first error that ended a check."""
-    timeline, found = judge(prepared), list[CheckResult]()
-    while True:
-        try:
-            found += results([next(timeline)])
-        except StopIteration as end:
-            return found, end.value

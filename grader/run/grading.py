@@ -17,6 +17,7 @@ import torch
 
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.explain import explain_assignment
+from grader.judge.judgement import Judgement
 from grader.judge.lane import hang_up, lane_baselines, lane_executors, lane_isolation, lane_zygote
 from grader.judge.prepared import Prepared, Task, prepare_ahead
 from grader.judge.timing.speed import SPEED_SECONDS
@@ -38,7 +39,7 @@ from grader.model.result import (
 )
 from grader.model.verdicts import ACCEPTED, VERDICTS, Verdict
 from grader.run.sweep import cases, sweep
-from grader.suite.adapter import SUITE, Adapter, Judgement
+from grader.suite.adapter import SUITE, Adapter
 
 # Of a student's file that a page shows: what is longer is no kernel to read.
 SOURCE_BYTES = 60_000

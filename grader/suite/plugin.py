@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from grader.suite.adapter import Judgement
+    from grader.judge.judgement import Judgement
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -53,10 +53,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _by_hand(config: pytest.Config, folder: Path) -> list[Judgement]:
+    from grader.judge.judgement import Judgement
     from grader.judge.prepared import Prepared, Task
     from grader.model import catalogue, course
     from grader.model.job import draw_seed, read, seed_bytes
-    from grader.suite.adapter import Judgement
 
     if not folder.is_dir():
         raise pytest.UsageError(f"--submission {folder}: a student's folder expected")

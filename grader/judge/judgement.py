@@ -1,0 +1,60 @@
+"""A judged task: its outcomes taken one by one, as pytest asks for them, or all at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+
+from grader.engine.forkserver.handle import InfrastructureError
+from grader.judge.checks import Judged, expected_checks, our_failure, speed_checks
+from grader.judge.judge import Beside, judge
+from grader.judge.prepared import Prepared
+from grader.model.result import CheckResult
+
+
+class Judgement:
+    """What judging a task comes to, in `seconds`: of what is `selected` (indices of `expected`), each outcome is taken
+    in turn. A check that was not taken stands in `checks` as a failure of ours."""
+
+    def __init__(self, prepared: Prepared, *, speed: bool = False, quiet: Callable[[], None] = lambda: None) -> None:
+        self.task, self.beside, self.seconds = prepared.task, Beside(), 0.0
+        assignment, device = self.task.assignment, self.task.device
+        self.expected = (*expected_checks(assignment, device), *(speed_checks(assignment) if speed else ()))
+        self.checks = [our_failure(check, "The check was not run.") for check in self.expected]
+        self.selected: list[int] = []
+        self._prepared, self._quiet = prepared, quiet
+        self._outcomes = self._judged()
+
+    def _judged(self) -> Generator[Judged]:
+        started = time.monotonic()
+        try:
+            self.beside = yield from judge(
+                self._prepared, [self.expected[number] for number in self.selected], quiet=self._quiet)
+        finally:
+            self.seconds = time.monotonic() - started
+
+    def take(self, number: int) -> CheckResult:
+        """The next outcome, which is that of check `number`. Raises what ended it, where that is a failure of ours."""
+        try:
+            judged = next(self._outcomes)
+        except StopIteration:
+            raise InfrastructureError("the judge ended before it") from None
+        except BaseException as error:
+            self.checks[number] = our_failure(self.expected[number], f"{type(error).__name__}: {error}")
+            raise
+        assert judged.check.id == self.expected[number].id
+        self.checks[number] = judged.check
+        if judged.error is not None:
+            raise judged.error
+        return judged.check
+
+    def end(self) -> None:
+        """Takes what the judge returns behind its last outcome."""
+        next(self._outcomes, None)
+
+    def take_all(self) -> list[CheckResult]:
+        """The outcomes of all expected checks. Raises the first error that ended one."""
+        self.selected = list(range(len(self.expected)))
+        found = [self.take(number) for number in self.selected]
+        self.end()
+        return found
