@@ -1,0 +1,64 @@
+"""Secret rows of all slots are compared at once, as each by itself would be."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from grader.judge.buffers import DTYPES
+from grader.judge.compare import poison_
+from grader.judge.rows import answers_and_tolerances, row_check
+from grader.model.assignment import Inputs
+from grader.model.catalogue import answer_and_tolerance, assignments
+
+CHECKED = [one for one in assignments().values() if one.rows is not None and one.timed and one.spot_check is None]
+SLOTS = 3
+
+
+def _slots(name: str) -> list[Inputs]:
+    """Inputs of a case of some rows for so many calls, whose numbers are the same."""
+    assignment = assignments()[name]
+    case = next(case for case in assignment.cases_for("cpu") if min(case.sizes.values()) > 1)
+    drawn = [assignment.make_inputs(case, torch.Generator().manual_seed(seed)) for seed in range(SLOTS)]
+    numbers = {key: value for key, value in drawn[0].items() if not isinstance(value, torch.Tensor)}
+    return [{**one, **numbers} for one in drawn]
+
+
+@pytest.mark.parametrize("name", [one.name for one in CHECKED])
+def test_oracles_of_ours_answer_for_all_slots_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assignment, slots = assignments()[name], _slots(name)
+    stacked = {key: torch.stack([one[key] for one in slots]) if isinstance(value, torch.Tensor) else value
+               for key, value in slots[0].items()}
+    expected = [answer_and_tolerance(assignment, one) for one in slots]
+    # What is left where vmap cannot: it must not be needed.
+    monkeypatch.setattr(torch, "stack", None)
+    answers, allowed = answers_and_tolerances(assignment, stacked)
+    for number, (answer, tolerance) in enumerate(expected):
+        torch.testing.assert_close(answers[number], answer, rtol=1e-12, atol=0, equal_nan=True)
+        assert (allowed is None) == (tolerance is None)
+        if allowed is not None:
+            torch.testing.assert_close(allowed[number], tolerance.expand(answer.shape), rtol=1e-12, atol=0)
+
+
+def test_an_oracle_that_decides_by_values_answers_for_each_slot() -> None:
+    silu = assignments()["silu"].model_copy(update={
+        "oracle": lambda x: x.double() if bool(x.sum() > 0) else -x.double(), "tolerance": None})
+    x = torch.tensor([[[1.0, 2.0]], [[-1.0, -2.0]]])
+    answers, allowed = answers_and_tolerances(silu, {"x": x})
+    assert allowed is None and answers.tolist() == [[[1.0, 2.0]], [[1.0, 2.0]]]
+
+
+@pytest.mark.parametrize("name", [one.name for one in CHECKED])
+def test_the_slot_with_a_wrong_row_is_found(name: str) -> None:
+    assignment, slots = assignments()[name], _slots(name)
+    outputs = [answer_and_tolerance(assignment, one)[0].to(DTYPES[assignment.output.dtype]) for one in slots]
+    check = row_check(assignment, slots, len(outputs[0]), torch.Generator().manual_seed(1))
+    assert check(slots, outputs).tolist() == [0] * SLOTS
+    wrong = outputs[1].clone()
+    wrong[-1] = 77
+    assert check(slots, [outputs[0], wrong, outputs[2]]).tolist() == [0, math.inf, 0]
+    unwritten = torch.empty_like(outputs[2])
+    poison_(unwritten)
+    assert check(slots, [*outputs[:2], unwritten]).tolist() == [0, 0, math.inf]
