@@ -13,7 +13,7 @@ from pathlib import Path
 from grader.author import student_kit
 from grader.exports.graded import Class, ExportError
 from grader.model import catalogue
-from grader.model.submission import find_submissions, printable, read_source_file
+from grader.model.submission import find_submissions, in_any_language, printable, read_source_file
 
 # The first that a zip can say: the same results make the same bytes.
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
@@ -106,8 +106,8 @@ def jplag(submissions: Path, known: Mapping[str, str], into: Path) -> tuple[int,
     for file in known.values():
         shutil.copyfile(catalogue.ROOT / "student_template" / file, into / "base" / file)
     for one in submitted:
-        found = {file: content for file in known.values()
-                 if (content := read_source_file(one.folder, file, SOURCE_BYTES).content) is not None}
+        found = {name: content for file in known.values() for name in in_any_language(file)
+                 if (content := read_source_file(one.folder, name, SOURCE_BYTES).content) is not None}
         if not found:
             lines.append(printable(f"{one.student}: no file of an assignment that can be read"))
             continue

@@ -1,4 +1,5 @@
-"""Front ends: what plans, simulates and compiles kernels of one language. A folder here is one, and no list names it.
+"""Front ends: what plans, simulates and compiles kernels of one language. A folder here is one, or in a folder that
+`KERNELMARK_FRONT_ENDS` names (`grader.plan.languages`); no list names it.
 
 A folder has `planner/`, `simulator/` and `compiler/`, whose `main.py` each serve the judge in a confined process (see
 `grader.plan.messages` for what they are asked), and a `FRONT_END` in its `__init__.py`: what the judge itself has to
@@ -7,15 +8,17 @@ know of the language. Importing the folder imports neither compiler nor PyTorch.
 
 from __future__ import annotations
 
-import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Literal
+from typing import Literal, Protocol
 
 from grader.frontends.phrases import Phrases
+from grader.plan import languages
 from grader.plan.plan import Kernel, Launch, Malformed
+
+__path__ = languages.homes()
 
 Trait = Literal["product", "transposition"]
 """What a kernel has that a hint or a fact rests on: a product of matrices, a tile that is transposed."""
@@ -30,12 +33,23 @@ class Foreign:
     text: str
 
 
+class Parameter(Protocol):
+    """A parameter of the function that a student writes, as far as a language has to know it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> Literal["input", "scalar", "output"]: ...
+
+
 # One object a language: it is the same only as itself, and can be a key.
 @dataclass(frozen=True, eq=False)
 class FrontEnd:
     """A language, as the judge sees it. Every function may be given hostile text.
 
-    `name` is the folder's, `suffix` that of the files in this language, with its dot. `read_kernel` tells what is
+    `name` is the folder's, `suffix` that of the files in this language, with its dot. `signature` is a function of this
+    name and these parameters as a student writes it. `read_kernel` tells what is
     foreign in a kernel, each once; `check_launch` whether a launch fits its kernel: its options, and its arguments,
     which are as many as the signature has. Both raise Malformed for what no planner of ours writes. `argument_names`
     are those of the entry, one for each argument of a launch. `launch_options` are the language's words for fields of a
@@ -44,6 +58,7 @@ class FrontEnd:
 
     name: str
     suffix: str
+    signature: Callable[[str, Sequence[Parameter]], str]
     read_kernel: Callable[[Kernel], tuple[Foreign, ...]]
     check_launch: Callable[[Launch, Kernel], None]
     argument_names: Callable[[Kernel], list[str]]
@@ -55,8 +70,7 @@ class FrontEnd:
 @cache
 def front_ends() -> dict[str, FrontEnd]:
     """Every front end, by its name."""
-    return {module.name: import_module(f"{__name__}.{module.name}").FRONT_END
-            for module in pkgutil.iter_modules(__path__) if module.ispkg}
+    return {name: import_module(f"{__name__}.{name}").FRONT_END for name in languages.names()}
 
 
 def of(kernel: Kernel) -> FrontEnd:
@@ -67,10 +81,14 @@ def of(kernel: Kernel) -> FrontEnd:
     return found
 
 
+def suffixes() -> list[str]:
+    """What the names of files end in that a front end reads."""
+    return sorted(front_end.suffix for front_end in front_ends().values())
+
+
 def by_suffix(suffix: str) -> FrontEnd:
     """The front end of files with this suffix. Raises ValueError for a suffix that none has."""
     for front_end in front_ends().values():
         if front_end.suffix == suffix:
             return front_end
-    known = ", ".join(sorted(front_end.suffix for front_end in front_ends().values()))
-    raise ValueError(f"no front end reads files that end in {suffix!a}: use one of {known}")
+    raise ValueError(f"no front end reads files that end in {suffix!a}: use one of {', '.join(suffixes())}")

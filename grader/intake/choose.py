@@ -9,13 +9,13 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from grader.intake.archive import PATH_BYTES, STUDENT, TOO_LONG, BrokenArchive, unpack
 from grader.intake.found import LITTER, OTHER, Found, Part, below, is_archive, is_litter
 from grader.intake.manifest import Left
 from grader.model.desk import SUFFIXES, strays
-from grader.model.submission import printable, read_source_file
+from grader.model.submission import file_in, in_any_language, printable, read_source_file
 
 MOST_NAMED = 3
 
@@ -57,30 +57,31 @@ class Tree:
                 self._file(part.path, part.name, part.shown)
 
     def choose(self, known: Mapping[str, str]) -> Chosen:
-        """By the course's files `known`: each under its own name, or else the one Python file that seems to be meant
-        for it, of those of its name the one that is least deep."""
+        """By the course's files `known`: each under its own name, in whichever language, or else the one source that
+        seems to be meant for it, of those of its name the one that is least deep."""
         root = self._inner()
         found = strays(root, known)
         chosen = Chosen(root)
         why: dict[Path, str] = {}
         wanted: dict[Path, list[str]] = {}
         # What is missing first: a notebook may be meant for that, and for nothing that is there.
-        for name, file in sorted(known.items(), key=lambda item: (root / item[1]).is_file()):
-            meant = found.of[name]
-            if (root / file).is_file():
-                chosen.taken[file] = root / file
-                why = dict.fromkeys(meant, f"{file} lies there under its own name") | why
+        for name, file in sorted(known.items(), key=lambda item: (root / file_in(root, item[1])).is_file()):
+            meant, names = found.of[name], {PurePath(one).suffix: one for one in in_any_language(file)}
+            if there := [one for one in names.values() if (root / one).is_file()]:
+                chosen.taken |= {one: root / one for one in there}
+                why = dict.fromkeys(meant, f"{there[0]} lies there under its own name") | why
                 continue
-            python = [path for path in meant if path.suffix.casefold() == ".py"]
-            exact = [path for path in python if path.name == file]
+            sources = [path for path in meant if path.suffix.casefold() in names]
+            exact = [path for path in sources if path.name in names.values()]
             depth = min((len(path.parts) for path in exact), default=0)
-            best = [path for path in exact if len(path.parts) == depth] or python
+            best = [path for path in exact if len(path.parts) == depth] or sources
             if len(best) == 1:
-                chosen.taken[file] = best[0]
-                why = dict.fromkeys(meant, f"{file} is taken from {self.shown(best[0])}") | why
+                taken = names[best[0].suffix.casefold()]
+                chosen.taken[taken] = best[0]
+                why = dict.fromkeys(meant, f"{taken} is taken from {self.shown(best[0])}") | why
                 continue
             for path in meant:
-                said = f"one of {len(python)} that seem to be meant for {file}" if path in python else (
+                said = f"one of {len(sources)} that seem to be meant for {file}" if path in sources else (
                     "not unpacked" if is_archive(path.name) else "no Python file")
                 wanted.setdefault(path, []).append(file)
                 files = [*wanted[path][:MOST_NAMED], *["…"] * (len(wanted[path]) > MOST_NAMED)]
@@ -88,11 +89,12 @@ class Tree:
             chosen.beside += [path for path in meant if path not in chosen.beside]
         if not chosen.taken:
             chosen.beside += [path for path in found.others if path not in chosen.beside]
-        chosen.taken = {file: chosen.taken[file] for file in known.values() if file in chosen.taken}
-        taken = set(chosen.taken.values())
+        in_order = (one for file in known.values() for one in in_any_language(file))
+        chosen.taken = {file: chosen.taken[file] for file in in_order if file in chosen.taken}
+        graded = set(chosen.taken.values())
         for path, is_folder in below(self._folder):
             # Of a broken archive it is said already what is wrong.
-            if path not in taken and path not in self._broken:
+            if path not in graded and path not in self._broken:
                 self._leave(self.shown(path) + "/" * is_folder, LITTER if is_folder or is_litter(path.name)
                             else why.get(path, OTHER), wanted.get(path, ()))
         chosen.left = self.left

@@ -19,7 +19,7 @@ from grader.intake.manifest import FILE
 from grader.intake.people import names
 from grader.model import catalogue
 from grader.model.course import CourseError, read_course
-from grader.model.submission import printable
+from grader.model.submission import file_in, in_any_language, printable
 
 if TYPE_CHECKING:
     from grader.intake.main import Options
@@ -92,7 +92,8 @@ def fitting(source: Path, known: Mapping[str, str]) -> str | None:
     try:
         if source.is_file() and is_archive(source.name):
             into, kind = source.with_name(source.name.partition(".")[0] or "class"), "an archive"
-        elif source.is_dir() and not any((source / file).exists() for file in known.values()):
+        elif source.is_dir() and not any(
+                (source / file_in(source, file)).exists() for file in known.values()):
             from grader.intake.main import opened
 
             found = kinds.recognise(opened(source, source)[0])
@@ -151,7 +152,7 @@ def _table(found: Manifest, known: Mapping[str, str]) -> Table:
         table.add_column(heading, overflow="fold", no_wrap=heading == "handed in")
     nobody = _nobodys(found, known)
     for one in found.submissions:
-        missing = [file for file in known.values() if file not in one.taken and file not in nobody]
+        missing = [file for file in _untaken(one.taken, known) if file not in nobody]
         taken = [file if (name := _handed_in(one, origin, found.kind, known)) == file else f"{file} ← {name}"
                  for file, origin in one.taken.items()]
         table.add_row(Text(", ".join(map(_who, one.members))), Text(_when(one)), Text("\n".join(
@@ -163,7 +164,7 @@ def _table(found: Manifest, known: Mapping[str, str]) -> Table:
 def _handed_in(one: HandIn, origin: str, kind: Kind, known: Mapping[str, str]) -> str:
     """The name of a file that was taken, without what the platform put before it."""
     if kind == "canvas":
-        return kinds.uploaded(origin, known.values())
+        return kinds.uploaded(origin, [name for file in known.values() for name in in_any_language(file)])
     if kind == "git":
         # The commit.
         return origin.partition("/")[2] or origin
@@ -173,7 +174,12 @@ def _handed_in(one: HandIn, origin: str, kind: Kind, known: Mapping[str, str]) -
 def _nobodys(found: Manifest, known: Mapping[str, str]) -> list[str]:
     """The course's files that are in no submission, where some others are: a download is mostly of a few kernels."""
     taken = {file for one in found.submissions for file in one.taken}
-    return [file for file in known.values() if file not in taken] if taken else []
+    return _untaken(taken, known) if taken else []
+
+
+def _untaken(taken: Collection[str], known: Mapping[str, str]) -> list[str]:
+    """The course's files that are not there in any language."""
+    return [file for file in known.values() if not any(name in taken for name in in_any_language(file))]
 
 
 def _said(found: Manifest, options: Options, twice: Sequence[str]) -> list[str]:

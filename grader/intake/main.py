@@ -20,7 +20,7 @@ from grader.intake.found import LITTER, WORK, Found, IntakeError, Source, entrie
 from grader.intake.manifest import FILE, HandIn, Kind, Left, Manifest
 from grader.intake.people import Register
 from grader.model.roster import Student
-from grader.model.submission import named
+from grader.model.submission import in_any_language, named
 
 LOCK = "lock"
 NO_KIND = ("holds no submissions as Canvas, Gradescope, Moodle or git leave them, no folders and no archives; "
@@ -182,7 +182,8 @@ def _read(folder: Path, options: Options, work: Path) -> tuple[Kind, Source]:
     if kind is None:
         raise IntakeError(f"{folder.name}: {NO_KIND}")
     (work / "made").mkdir()
-    return kind, kinds.read(kind, folder, options.known.values(), work=work / "made", deadline=options.deadline)
+    files = [name for file in options.known.values() for name in in_any_language(file)]
+    return kind, kinds.read(kind, folder, files, work=work / "made", deadline=options.deadline)
 
 
 def _hand_in(one: Found, slug: str, tree: Tree, chosen: Chosen, deadline: datetime.datetime | None) -> HandIn:

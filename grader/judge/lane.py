@@ -27,13 +27,12 @@ from grader.engine.forkserver import isolation
 from grader.engine.forkserver.conversation import Conversation
 from grader.engine.forkserver.handle import OWN_MB, OWN_TASKS, Zygote
 from grader.engine.forkserver.isolation import Isolation
-from grader.plan import wire
+from grader.plan import languages, wire
 
 if TYPE_CHECKING:
     from grader.judge.execution import Executors
     from grader.judge.timing.baselines import Baselines
 
-FRONT_ENDS = Path(__file__).parents[1] / "frontends"
 # Seconds that a lane has to clear away what it has begun once it is told to end; a zygote that does not answer has 15.
 END_SECONDS = 60
 # The exit status of a process that a signal has ended, as a shell gives it.
@@ -158,10 +157,8 @@ def lane_zygote() -> Zygote:
 
 
 def _roles() -> list[wire.Role]:
-    """Every part of every front end. Read from the folders: an import of the front ends would come before the fork
-    server's start, and delay it."""
-    names = [folder.parent.name for folder in sorted(FRONT_ENDS.glob("*/__init__.py"))]
-    return [f"{name}/{part}" for name in names for part in get_args(wire.Part)]
+    """Every part of every front end. None is imported: that would delay the fork server's start."""
+    return [f"{name}/{part}" for name in languages.names() for part in get_args(wire.Part)]
 
 
 def converse(role: wire.Role, limits: wire.Limits) -> Conversation:

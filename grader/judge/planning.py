@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from grader.engine.forkserver.conversation import Conversation, Lost
+from grader.frontends import by_suffix
 from grader.judge.buffers import memory_file
 from grader.judge.rules import Problem, check, check_kernels
 from grader.model.assignment import Assignment, Case, Input, Output, Scalar, shape_of
@@ -104,9 +105,10 @@ def plan_calls(
                 replies[number] = planner.plan(wanted[number], files[number])
         planner.end()
         # From here on no process can write to the files any more.
-        raw = [_read(file, reply) if isinstance(reply, messages.Planned) else reply
+        language = by_suffix(assignment.suffix).name
+        raw = [_read(file, reply, language) if isinstance(reply, messages.Planned) else reply
                for file, reply in zip(files, replies, strict=True)]
-        asked = [_asked(outcome, file) for outcome, file in zip(raw, files, strict=True)]
+        asked = [_asked(outcome, file, language) for outcome, file in zip(raw, files, strict=True)]
     texts = list(dict.fromkeys(kernel.text for outcome, kernels in zip(raw, asked, strict=True)
                                for kernel in (*kernels, *(outcome.kernels if isinstance(outcome, Plan) else ()))))
     canonical = printed(texts) if texts else []
@@ -193,13 +195,13 @@ class _Planner:
         return reply
 
 
-def _read(file: int, reply: messages.Planned) -> Plan | Lost:
+def _read(file: int, reply: messages.Planned, language: str) -> Plan | Lost:
     """The plan, of which shapes of fields are looked at, and whether a compiler may see its kernels."""
     if reply.bytes > PLAN_BYTES:
         return Lost("protocol", f"a plan of {reply.bytes:,} bytes")
     try:
         plan = read_plan(os.pread(file, reply.bytes, 0))
-        check_kernels(plan.kernels)
+        check_kernels(plan.kernels, language)
         return plan
     except Malformed as malformed:
         return _malformed(malformed)
@@ -224,7 +226,7 @@ def _malformed(error: Malformed) -> Lost:
     return Lost("protocol", f"its plan does not hold: {error}")
 
 
-def _asked(outcome: Plan | Unplanned, file: int) -> list[Kernel]:
+def _asked(outcome: Plan | Unplanned, file: int, language: str) -> list[Kernel]:
     """The kernels that host code asked about, as a planner wrote them; none where what it left of them is nothing."""
     if isinstance(outcome, Plan):
         return [outcome.kernels[number] for number in outcome.asked if number < len(outcome.kernels)]
@@ -232,7 +234,7 @@ def _asked(outcome: Plan | Unplanned, file: int) -> list[Kernel]:
         return []
     try:
         kernels = messages.Kernels.model_validate_json(os.pread(file, outcome.asked, 0)).kernels
-        check_kernels(kernels)
+        check_kernels(kernels, language)
     except (ValueError, RecursionError, Malformed):
         return []
     return kernels

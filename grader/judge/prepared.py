@@ -41,13 +41,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Task:
-    """One assignment of one submission, to be judged on `device`, "cpu" or "cuda". All contents follow from `seed`."""
+    """One assignment of one submission, in the language of its file, to be judged on `device`, "cpu" or "cuda". All
+    contents follow from `seed`."""
 
     assignment: Assignment
     source: Source
     course: Course
     seed: bytes
     device: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "assignment", self.assignment.written(self.source.file))
 
     def of(self, case: Case) -> Task:
         """The same with this case alone, and no time."""

@@ -6,7 +6,6 @@ import time
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
-from pathlib import PurePath
 
 from grader.engine.forkserver.conversation import Conversation, Lost
 from grader.frontends import by_suffix
@@ -46,7 +45,7 @@ class Preparing:
         allowance: Allowance | None = None,
     ) -> None:
         self._assignment = assignment
-        self._language = by_suffix(PurePath(assignment.file).suffix).name
+        self._language = by_suffix(assignment.suffix).name
         self._source = source
         self._limits = limits
         self._device = device

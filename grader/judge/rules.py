@@ -144,9 +144,11 @@ def foreign(plan: Plan) -> list[tuple[Kernel, Foreign]]:
     return [(kernel, one) for kernel in plan.kernels for one in frontends.of(kernel).read_kernel(kernel)]
 
 
-def check_kernels(kernels: Sequence[Kernel]) -> None:
-    """Raises Malformed for kernels of which no planner of ours writes one."""
+def check_kernels(kernels: Sequence[Kernel], language: str = "") -> None:
+    """Raises Malformed for kernels of which no planner of ours writes one; of a file's `language`, if it is said."""
     for kernel in kernels:
+        if language and kernel.language != language:
+            raise Malformed(f"a kernel in {kernel.language[:20]!a}; its file is in {language!a}")
         _printable(kernel.name)
         frontends.of(kernel).read_kernel(kernel)
 

@@ -9,11 +9,16 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from grader import frontends
+
 DType = Literal["float32", "float16", "uint8"]
+SUFFIX = ".py"
+"""Of files of assignments that name no other."""
 Inputs = Mapping[str, Any]
 """Argument name to value: a torch tensor for each `Input`, a float for each `Scalar`; never the output."""
 
@@ -168,6 +173,7 @@ class Assignment(_Frozen):
     NumPy's, since torch's on the CPU have only 2^32 sequences. Timed cases with inputs on the host need it, and then
     all of them lie there.
     `timed` are the cases that speed is measured on, `work(sizes)` what they must move and compute at the least.
+    `suffix` is that of the file that a student fills in, and tells the language it is taught in.
     """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -190,10 +196,16 @@ class Assignment(_Frozen):
     spot_check: Callable[[Sequence[Inputs], Any], Callable[[Sequence[Inputs], Sequence[Any]], Any]] | None = None
     timed: tuple[TimedCase, ...] = ()
     work: Callable[[Mapping[str, int]], Work] | None = None
+    suffix: str = SUFFIX
+
+    def written(self, file: str) -> Self:
+        """The assignment in the language of a file of this name; as it is, if no language has the file's suffix."""
+        suffix = PurePath(file).suffix
+        return self.model_copy(update={"suffix": suffix}) if suffix in frontends.suffixes() else self
 
     @property
     def file(self) -> str:
-        return file_of(self.name)
+        return file_of(self.name, self.suffix)
 
     @property
     def function(self) -> str:
@@ -206,7 +218,7 @@ class Assignment(_Frozen):
     @property
     def signature(self) -> str:
         """As a student writes it: `silu(x, out)`."""
-        return f"{self.function}({', '.join(p.name for p in self.parameters)})"
+        return frontends.by_suffix(self.suffix).signature(self.function, self.parameters)
 
     @property
     def on_host(self) -> bool:
@@ -283,9 +295,9 @@ def _sizes(sizes: str, name: str) -> dict[str, int]:
     return dict(zip(names, map(int, found), strict=True))
 
 
-def file_of(name: str) -> str:
+def file_of(name: str, suffix: str = SUFFIX) -> str:
     """The file that a student fills in for the assignment of this name."""
-    return f"{name}.py"
+    return name + suffix
 
 
 def shape_of(parameter: Input | Output, case: Case) -> tuple[int, ...]:

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.model.submission import HandedIn, Source, printable, read_source_file
+from grader import frontends
+from grader.model.submission import HandedIn, Source, file_in, in_any_language, printable, read_source_file
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".7z", ".rar")
 # `silu.py.txt` is what an editor of Windows leaves.
-SUFFIXES = (".py", ".py.txt", ".ipynb", *ARCHIVES)
+SUFFIXES = (*(suffix + more for suffix in frontends.suffixes() for more in ("", ".txt")), ".ipynb", *ARCHIVES)
 # A file of these words is about a kernel, and none.
 ABOUT = frozenset({"test", "tests", "bench", "benchmark", "reference", "baseline"})
 # Folders below the student's that are looked into, one in another, and how many entries in all: a home is no homework.
@@ -56,7 +57,7 @@ def find(path: Path, known: Mapping[str, str], asked: Sequence[str], *, named: b
     """
     try:
         if path.is_dir():
-            return _folder(path, {name: known[name] for name in asked}, known)
+            return _folder(path, {name: file_in(path, known[name]) for name in asked}, known)
         if path.is_file():
             return _file(path, known, asked if named else ())
         there = path.is_symlink() or path.exists()
@@ -96,10 +97,10 @@ class Strays:
 def strays(folder: Path, known: Mapping[str, str]) -> Strays:
     """The strays in `folder` and below it. Files are read with care, and nothing is run or unpacked."""
     found, others, whole = Strays({name: [] for name in known}, []), list[Path](), list[Path]()
-    left = MOST_READ
+    left, expected = MOST_READ, {folder / name for file in known.values() for name in in_any_language(file)}
     for path in _below(folder):
         words = _words(path.name)
-        if not words or path in (folder / file for file in known.values()):
+        if not words or path in expected:
             continue
         name = meant(path.name, known)
         names, stubs = [name] if name else [], list[str]()
@@ -126,7 +127,7 @@ def handed_in(folder: Path, sources: Mapping[str, Source], known: Mapping[str, s
     if not missing and any(source.content is not None for source in sources.values()):
         return HandedIn(sources)
     found = strays(folder, known)
-    others = [] if any((folder / file).exists() for file in known.values()) else found.others
+    others = [] if any((folder / file_in(folder, file)).exists() for file in known.values()) else found.others
     instead = {name: Source(elsewhere=tuple(_named(found.of[name], folder))) for name in missing}
     return HandedIn({**sources, **instead}, tuple(_named(others, folder)))
 
@@ -156,7 +157,7 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
     found = strays(folder, known)
     others = {name: found.of[name] for name in asked if name not in here}
     instead = {name: paths[0] for name, paths in others.items()
-               if len(paths) == 1 and paths[0].suffix.casefold() == ".py"}
+               if len(paths) == 1 and paths[0].suffix.casefold() in frontends.suffixes()}
     missing = [file for name, file in asked.items() if name not in here and not others[name]]
     if not here and not any(others.values()):
         raise DeskError(f"{folder}: holds none of {', '.join(asked.values())}; one or more expected")
@@ -182,13 +183,13 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
 def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Desk:
     if len(only) > 1:
         raise DeskError(f"--only: {', '.join(only)}; one assignment expected for one file")
-    exact = next((name for name, file in known.items() if file == path.name), None)
+    exact = next((name for name, file in known.items() if path.name in in_any_language(file)), None)
     defined = [*itertools.chain(*_defined(path, known))]
     name = only[0] if only else exact or (defined[0] if len(defined) == 1 else meant(path.name, known))
     if name is None:
         raise DeskError(f"{path}: the file of an assignment expected ({', '.join(known.values())}); --only NAME says "
                         "which it is")
-    if path.name == known[name]:
+    if path.name in in_any_language(known[name]):
         return Desk(path.parent, {name: path}, [path])
     return Desk(path.parent, {name: path}, [path], [found_instead([path.name], known[name])], complete=False)
 

@@ -9,9 +9,10 @@ import stat
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal
 
+from grader import frontends
 from grader.model.assignment import file_of
 
 
@@ -32,7 +33,7 @@ class Submission:
     slug: str
 
 
-Cause = Literal["link_out", "dead_link", "not_a_file", "too_large", "denied"]
+Cause = Literal["link_out", "dead_link", "not_a_file", "too_large", "denied", "two_files"]
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,13 @@ class Unreadable:
 @dataclass(frozen=True)
 class Source:
     """A file of a submission: its bytes, or why they could not be read. Both None: there is no such file, and
-    `elsewhere` are those that seem to be meant for it."""
+    `elsewhere` are those that seem to be meant for it. The suffix of its name, `file`, tells the language; "" where it
+    is the assignment's own."""
 
     content: bytes | None = None
     problem: Unreadable | None = None
     elsewhere: tuple[str, ...] = ()
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,9 +66,27 @@ class HandedIn:
     others: tuple[str, ...] = ()
 
 
+def in_any_language(file: str) -> list[str]:
+    """An assignment's file under its names in all languages, its own first: `silu.py`, `silu.cu`."""
+    path = PurePath(file)
+    return [file, *(path.stem + suffix for suffix in frontends.suffixes() if suffix != path.suffix)]
+
+
+def file_in(folder: Path, file: str) -> str:
+    """The name under which `folder` has an assignment's file, in whichever language; `file` itself if it has none."""
+    return next((name for name in in_any_language(file) if os.path.lexists(folder / name)), file)
+
+
 def read_sources(folder: Path, names: Iterable[str], max_bytes: int) -> dict[str, Source]:
-    """The files of these assignments in a student's folder; see `read_source_file`."""
-    return {name: read_source_file(folder, file_of(name), max_bytes) for name in names}
+    """The files of these assignments in a student's folder, in whichever language; see `read_source_file`."""
+    return {name: _read_source(folder, file_of(name), max_bytes) for name in names}
+
+
+def _read_source(folder: Path, file: str, max_bytes: int) -> Source:
+    there = [name for name in in_any_language(file) if os.path.lexists(folder / name)]
+    if len(there) > 1:
+        return _unread("two_files", f"{' and '.join(there)} are both there; one of them expected", there[0])
+    return read_source_file(folder, there[0] if there else file, max_bytes)
 
 
 def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:
@@ -78,45 +99,48 @@ def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:
         if path.is_symlink():
             target = path.resolve(strict=True)
             if not target.is_relative_to(folder.resolve()):
-                return _unread("link_out", f"{file} is a symbolic link out of the submission; a regular file expected")
+                return _unread("link_out", f"{file} is a symbolic link out of the submission; a regular file expected",
+                           file)
             path = target
         # NONBLOCK: a FIFO must not hang the grader. NOFOLLOW: the link may have been swapped since.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
-        return _unread("dead_link", f"{file} is a symbolic link to nothing") if path.is_symlink() else Source()
+        return _unread("dead_link", f"{file} is a symbolic link to nothing", file) if path.is_symlink() else Source()
     except RuntimeError:
-        return _unread("dead_link", f"{file} cannot be read: symbolic links in a circle")
+        return _unread("dead_link", f"{file} cannot be read: symbolic links in a circle", file)
     except OSError as error:
         if error.errno == errno.ENXIO:
-            return _unread("not_a_file", f"{file} is not a regular file")
+            return _unread("not_a_file", f"{file} is not a regular file", file)
         return _unread("dead_link" if error.errno == errno.ELOOP else "denied",
-                       f"{file} cannot be read: {error.strerror}")
+                       f"{file} cannot be read: {error.strerror}", file)
     try:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode):
-            return _unread("not_a_file", f"{file} is not a regular file")
+            return _unread("not_a_file", f"{file} is not a regular file", file)
         if info.st_size > max_bytes:
-            return _unread("too_large", f"{file} has {info.st_size:,} bytes; at most {max_bytes:,} expected", max_bytes)
+            return _unread("too_large", f"{file} has {info.st_size:,} bytes; at most {max_bytes:,} expected", file,
+                           max_bytes)
         with os.fdopen(os.dup(descriptor), "rb") as stream:
             content = stream.read(max_bytes + 1)
     except OSError as error:
-        return _unread("denied", f"{file} cannot be read: {error.strerror}")
+        return _unread("denied", f"{file} cannot be read: {error.strerror}", file)
     finally:
         os.close(descriptor)
     if len(content) > max_bytes:
-        return _unread("too_large", f"{file} grew while it was read; at most {max_bytes:,} bytes expected", max_bytes)
-    return Source(content=content)
+        return _unread("too_large", f"{file} grew while it was read; at most {max_bytes:,} bytes expected", file,
+                       max_bytes)
+    return Source(content=content, file=file)
 
 
-def _unread(cause: Cause, message: str, most: int = 0) -> Source:
-    return Source(problem=Unreadable(cause, message, most))
+def _unread(cause: Cause, message: str, file: str, most: int = 0) -> Source:
+    return Source(problem=Unreadable(cause, message, most), file=file)
 
 
 def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
     """The students under `path`: a folder of student folders, or one student's folder.
 
-    `files` are the file names of assignments: a folder that holds one of them is one student's. Raises
-    SubmissionError.
+    `files` are the file names of assignments, which may be there in any language: a folder that holds one of them is
+    one student's. Raises SubmissionError.
     """
     try:
         info = path.stat()
@@ -124,7 +148,7 @@ def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
         raise SubmissionError(f"{path}: {error.strerror}; a folder of submissions expected") from None
     if not stat.S_ISDIR(info.st_mode):
         raise SubmissionError(f"{path}: is a file; a folder of submissions expected")
-    known = set(files)
+    known = {name for file in files for name in in_any_language(file)}
     try:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:

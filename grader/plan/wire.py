@@ -88,8 +88,8 @@ serves, but for a probe, which is asked what it manages."""
 class Settings(BaseModel):
     """What a zygote is started with, as JSON on its command line: nothing in it is secret.
 
-    `home` is an empty folder of its own, `readable` are the paths that workers may read. `roles` are what it prepares
-    for: with none it imports no library that they need.
+    `home` is an empty folder of its own, `readable` are the paths that workers may read, `front_ends` the folders that
+    hold front ends. `roles` are what it prepares for: with none it imports no library that they need.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -97,6 +97,7 @@ class Settings(BaseModel):
     roles: list[Role]
     home: str
     path: list[str]
+    front_ends: list[str]
     readable: list[str]
     layers: Layers
 

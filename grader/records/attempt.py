@@ -6,11 +6,12 @@ import datetime
 import hashlib
 import json
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from grader.model.assignment import SUFFIX
 from grader.model.catalogue import HIDDEN, ROOT
 from grader.model.course import Course
 from grader.model.result import Environment
@@ -96,10 +97,11 @@ class Attempt(BaseModel):
 
 
 def hash_of_submission(source: Source, problems: Sequence[str] = ()) -> str:
-    """The sha256 of a file; a word for one that is not there or cannot be read. One may be missing for `problems` with
-    what it was handed in as."""
+    """The sha256 of a file, which in another language is another one; a word for one that is not there or cannot be
+    read. One may be missing for `problems` with what it was handed in as."""
     if source.content is not None:
-        return hashlib.sha256(source.content).hexdigest()
+        digest, suffix = hashlib.sha256(source.content).hexdigest(), PurePath(source.file).suffix
+        return digest if suffix in ("", SUFFIX) else _hash([suffix, digest])
     if source.problem is None and problems:
         return _hash(["missing", *problems])
     return source.problem.cause if source.problem else "missing"

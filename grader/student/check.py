@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -28,7 +28,7 @@ from grader.model.course import Course
 from grader.model.desk import Desk
 from grader.model.hidden import for_student
 from grader.model.result import Result, with_assignments
-from grader.model.submission import Submission, submission_of
+from grader.model.submission import Submission, in_any_language, submission_of
 from grader.run import preflight
 from grader.run.preflight import PlanError
 
@@ -78,7 +78,7 @@ class Checker:
             if result is None:
                 continue
             results[name] = result
-            block = terminal.kernel(result.assignments[name], _shown(path), catalogue.files()[name])
+            block = terminal.kernel(result.assignments[name], _shown(path), _expected(name, path))
             self.console.print(block, crop=False)
         return results
 
@@ -117,7 +117,7 @@ class Checker:
         command = ["kernelmark", "check", str(path.absolute()), "--only", name, "--device", self.device,
                    "--seed", str(number), *(["--speed"] if self.options.speed else []), *self.options.words]
         try:
-            with _handed_in(found.folder, path, catalogue.files()[name]) as submission:
+            with _handed_in(found.folder, path, _expected(name, path)) as submission:
                 graded = grade(read_job(
                     submission, self.options.course, (name,), self.device, self.options.speed, number,
                     os.fsencode(shlex.join(command)).decode("utf-8", "replace"), self.calibrations))
@@ -210,6 +210,12 @@ def _opened(options: Options, console: Console, errors: Console) -> Checker:
         raise PlanError(str(error)) from None
     _ = lane_zygote().versions
     return Checker(options, device, found, console, errors)
+
+
+def _expected(name: str, path: Path) -> str:
+    """The name of an assignment's file in the language of `path`."""
+    file = catalogue.files()[name]
+    return next((one for one in in_any_language(file) if PurePath(one).suffix == path.suffix), file)
 
 
 @contextlib.contextmanager

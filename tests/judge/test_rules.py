@@ -24,6 +24,7 @@ from grader.judge.rules import (
     TooManyTogether,
     TooMuchMemory,
     check,
+    check_kernels,
     foreign,
 )
 from grader.plan.device import TARGETS
@@ -235,6 +236,12 @@ def test_foreign_code_is_listed_with_its_kernel() -> None:
     odd = kernels.odd()
     plan = Plan(buffers=[], kernels=[kernels.copy(), odd], first=[])
     assert foreign(plan) == [(odd, Foreign("assembly", 'neg.f32 $0, $1; // "0"\n'))]
+
+
+def test_a_kernel_is_in_the_language_of_its_file() -> None:
+    check_kernels([kernels.copy()], "triton")
+    with pytest.raises(Malformed, match="a kernel in 'triton'; its file is in 'toy'"):
+        check_kernels([kernels.copy()], "toy")
 
 
 JUNK = st.one_of(

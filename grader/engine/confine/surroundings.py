@@ -7,6 +7,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from grader.plan import languages
+
 # Libraries, compilers and their tables, on the usual distributions.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf",
            "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/opt/cuda", "/nix/store")  # fmt: skip
@@ -30,8 +32,8 @@ def readable() -> tuple[str, ...]:
 
 
 def own_code() -> tuple[str, ...]:
-    """What the zygote reads besides: this package. Its workers have it in memory."""
-    return (str(_ROOT / "grader"),)
+    """What the zygote reads besides: this package, and front ends elsewhere. Its workers have them in memory."""
+    return str(_ROOT / "grader"), *languages.homes()[1:]
 
 
 def course_file() -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from grader.engine.confine import bubblewrap, processes, surroundings
 from grader.engine.confine.cgroup import Cgroup
-from grader.plan import frames, wire
+from grader.plan import frames, languages, wire
 
 START_SECONDS = 120.0
 REPLY_SECONDS = 15.0
@@ -86,7 +86,7 @@ class Zygote:
         readable = surroundings.readable()
         settings = wire.Settings(
             control=theirs.fileno(), roles=list(roles), home=str(self._home), path=surroundings.import_path(),
-            readable=list(readable), layers=layers)
+            front_ends=languages.homes(), readable=list(readable), layers=layers)
         around = bubblewrap.command((*readable, *surroundings.own_code())) if layers.namespaces else []
         around = [*(cgroup.command() if cgroup else ()), *around]
         try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from grader.frontends import FrontEnd, Trait
+from collections.abc import Sequence
+
+from grader.frontends import FrontEnd, Parameter, Trait
 from grader.frontends.triton.phrases import PHRASES
 from grader.frontends.triton.text import argument_names, check_launch, read_kernel
 from grader.plan.plan import Kernel
@@ -13,8 +15,12 @@ def _traits(kernel: Kernel) -> frozenset[Trait]:
     return frozenset(trait for operation, trait in found.items() if operation in kernel.text)
 
 
+def _signature(function: str, parameters: Sequence[Parameter]) -> str:
+    return f"{function}({', '.join(one.name for one in parameters)})"
+
+
 FRONT_END = FrontEnd(
-    name="triton", suffix=".py", phrases=PHRASES, read_kernel=read_kernel, check_launch=check_launch,
-    argument_names=argument_names, traits=_traits,
+    name="triton", suffix=".py", signature=_signature, phrases=PHRASES, read_kernel=read_kernel,
+    check_launch=check_launch, argument_names=argument_names, traits=_traits,
     launch_options={
         "cluster": "num_ctas", "cooperative": "launch_cooperative_grid=True", "programmatic": "launch_pdl"})

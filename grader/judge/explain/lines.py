@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
-
 from grader import frontends
 from grader.frontends.phrases import Phrases
 from grader.model.assignment import Assignment
@@ -15,7 +13,7 @@ NAME_CHARACTERS = 80
 
 def phrases_of(assignment: Assignment) -> Phrases:
     """The words of the language that the assignment's file is written in."""
-    return frontends.by_suffix(PurePath(assignment.file).suffix).phrases
+    return frontends.by_suffix(assignment.suffix).phrases
 
 
 def line_text(source: str, line: int) -> str:

@@ -11,6 +11,7 @@ from grader.judge.explain.lines import phrases_of, place, quoted
 from grader.model.assignment import Assignment
 from grader.model.desk import ARCHIVES, found_instead
 from grader.model.result import Detail
+from grader.model.submission import in_any_language
 from grader.plan.messages import Absent, Refused
 
 
@@ -30,7 +31,7 @@ def explain_refusal(assignment: Assignment, source: str, refused: Refused) -> De
 
 def explain_missing(assignment: Assignment, elsewhere: Sequence[str]) -> Detail:
     """Says that the file is not there. `elsewhere` are other files that seem to be meant for it."""
-    file = assignment.file
+    file = " or ".join(in_any_language(assignment.file))
     if not elsewhere:
         return explain_failure(assignment, "missing_file", f"{file} is not in the submission.")
     first = elsewhere[0].casefold()

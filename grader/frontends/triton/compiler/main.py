@@ -19,6 +19,7 @@ from functools import partial
 from math import prod
 from tempfile import TemporaryFile
 
+from grader.frontends import serving
 from grader.frontends.triton.compiler.facts import read_facts
 from grader.frontends.triton.compiler.machine_code import (
     AssemblerError,
@@ -81,21 +82,17 @@ def prepare() -> None:
 
 
 def serve(channel: frames.Channel) -> None:
-    while True:
-        try:
-            request, descriptors = channel.receive_with_descriptors(messages.COMPILER_REQUEST)
-        except frames.ChannelClosed:
-            return
-        try:
-            source, target = descriptors
-            written = _write(target, _answer(request, os.pread(source, request.bytes, 0)))
-        finally:
-            for descriptor in descriptors:
-                os.close(descriptor)
-        channel.send(messages.Compiled(seq=request.seq, bytes=written))
+    """Answers the judge until it hangs up."""
+    serving.serve(channel, messages.COMPILER_REQUEST, _answer)
 
 
-def _answer(request: messages.Compile | messages.Canonicalise, contents: bytes) -> bytes:
+def _answer(request: messages.Compile | messages.Canonicalise, files: Sequence[int]) -> messages.Compiled:
+    source, target = files
+    made = _made(request, serving.contents(source, request.bytes))
+    return messages.Compiled(seq=request.seq, bytes=_write(target, made))
+
+
+def _made(request: messages.Compile | messages.Canonicalise, contents: bytes) -> bytes:
     if isinstance(request, messages.Canonicalise):
         texts = messages.Texts.model_validate_json(contents).texts
         return messages.Texts(texts=canonical(texts, _capability(request.target))).model_dump_json().encode()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import torch
@@ -17,11 +17,12 @@ import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, make_backend
 
+from grader.frontends import serving
 from grader.frontends.triton.planner import assemble, audit, driver, failures, handles, record, rehearsal, source
 from grader.frontends.triton.planner.functions import FunctionMode
 from grader.frontends.triton.planner.launches import Lowering, lower, parse_once
 from grader.plan.device import DEFAULT_TARGET
-from grader.plan.frames import Channel, ChannelClosed
+from grader.plan.frames import Channel
 from grader.plan.messages import (
     PLANNER_REQUEST,
     Absent,
@@ -66,26 +67,19 @@ def _rehearsing() -> tuple[rehearsal.Loading, rehearsal.Planning]:
 def serve(channel: Channel) -> None:
     """Answers the judge until it hangs up."""
     planner: _Planner | None = None
-    while True:
-        try:
-            request, descriptors = channel.receive_with_descriptors(PLANNER_REQUEST)
-        except ChannelClosed:
-            return
-        file = descriptors[0]
+
+    def answer(request: Load | PlanCall, files: Sequence[int]) -> _Reply:
+        nonlocal planner
         if isinstance(request, Load):
             planner = _Planner(request)
-            reply: _Reply = planner.load(request, _read(file))
+            reply: _Reply = planner.load(request, serving.contents(files[0]))
         else:
             assert planner is not None
-            reply = planner.plan(request, file)
-        for descriptor in descriptors:
-            os.close(descriptor)
+            reply = planner.plan(request, files[0])
         _flush()
-        channel.send(reply)
+        return reply
 
-
-def _read(file: int) -> bytes:
-    return os.pread(file, os.fstat(file).st_size, 0)
+    serving.serve(channel, PLANNER_REQUEST, answer)
 
 
 def _flush() -> None:

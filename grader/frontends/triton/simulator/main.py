@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import base64
 import mmap
-import os
 from collections.abc import Collection, Sequence
 
 import numpy as np
 import torch
 
+from grader.frontends import serving
 from grader.frontends.triton.simulator.arithmetic import warm_up
 from grader.frontends.triton.simulator.findings import Findings
 from grader.frontends.triton.simulator.launch import Failed, run_launch
@@ -20,7 +20,7 @@ from grader.frontends.triton.simulator.machine import AS_WRITTEN, Budget, Earlie
 from grader.frontends.triton.simulator.meter import Meter
 from grader.frontends.triton.simulator.pointers import Buffer
 from grader.frontends.triton.simulator.types import Array, encode, rounding, zeros
-from grader.plan.frames import FRAME_BYTES, Channel, ChannelClosed
+from grader.plan.frames import FRAME_BYTES, Channel
 from grader.plan.messages import SIMULATOR_REQUEST, CannotSimulate, Exhausted, Simulate, Simulated
 from grader.plan.plan import ITEM_BYTES, Copy, Data, DType, Fill, Launch, Malformed, Plan, View, read_plan
 from grader.plan.traffic import Watch
@@ -197,26 +197,13 @@ def _filling(dtype: DType, value: float) -> Array:
 
 def serve(channel: Channel) -> None:
     """Answers requests until the judge hangs up."""
-    while True:
-        try:
-            request, descriptors = channel.receive_with_descriptors(SIMULATOR_REQUEST)
-        except ChannelClosed:
-            return
-        answer = _answer(request, descriptors)
-        if isinstance(answer, Simulated) and len(answer.model_dump_json()) > MOST_TOLD:
-            # A text may be full of characters that take six bytes each.
-            answer = answer.model_copy(update={
-                "findings": answer.findings[:4], "accesses": [], "printed": answer.printed[:1000]})
-        channel.send(answer)
+    serving.serve(channel, SIMULATOR_REQUEST, _answer)
 
 
 def _answer(request: Simulate, descriptors: list[int]) -> Result:
     maps = []
     try:
-        text = b""
-        while len(text) < request.bytes and (part := os.pread(descriptors[0], request.bytes - len(text), len(text))):
-            text += part
-        plan = read_plan(text)
+        plan = read_plan(serving.contents(descriptors[0], request.bytes))
         sizes = [each.bytes for each in plan.buffers if each.given]
         memories: list[list[Array]] = []
         for number in range(request.call + 1):
@@ -232,7 +219,8 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
             watch=request.watch)
     except (Malformed, ValueError, IndexError, OSError) as error:
         result = CannotSimulate(seq=request.seq, operation=f"{type(error).__name__}: {error}"[:200])
-    finally:
-        for descriptor in descriptors:
-            os.close(descriptor)
+    if isinstance(result, Simulated) and len(result.model_dump_json()) > MOST_TOLD:
+        # A text may be full of characters that take six bytes each.
+        result = result.model_copy(update={
+            "findings": result.findings[:4], "accesses": [], "printed": result.printed[:1000]})
     return result.model_copy(update={"seq": request.seq})

@@ -1,0 +1,39 @@
+"""How a part of a front end serves the judge in its confined process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TypeVar
+
+from pydantic import TypeAdapter
+
+from grader.plan.frames import Channel, ChannelClosed
+from grader.plan.wire import Message
+
+Request = TypeVar("Request", bound=Message)
+
+
+def serve(
+    channel: Channel, requests: TypeAdapter[Request], answer: Callable[[Request, list[int]], Message]
+) -> None:
+    """Answers requests until the judge hangs up; the descriptors of memory files that come with one end with it."""
+    while True:
+        try:
+            request, descriptors = channel.receive_with_descriptors(requests)
+        except ChannelClosed:
+            return
+        try:
+            reply = answer(request, descriptors)
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+        channel.send(reply)
+
+
+def contents(file: int, size: int | None = None) -> bytes:
+    """The first `size` bytes of a memory file, or all that it holds."""
+    size, read = os.fstat(file).st_size if size is None else size, b""
+    while part := os.pread(file, size - len(read), len(read)):
+        read += part
+    return read

@@ -1,0 +1,96 @@
+"""A language that is no part of the grader: a folder beside it, and its submissions are graded like any other."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.model.catalogue import ROOT
+from grader.model.result import AssignmentResult, Result
+from grader.plan.languages import ELSEWHERE
+
+HERE = Path(__file__).parent
+CLASS = {
+    "right": {"silu.toy": "silu(x, out): x x sigmoid *"},
+    "wrong": {"silu.toy": "silu(x, out): x 2 * sigmoid"},
+    "known": {"silu.toy": "silu(x, out): x sigmoid"},
+    "broken": {"silu.toy": "silu(x, out): x +"},
+    "twice": {"silu.toy": "silu(x, out): x x sigmoid *", "silu.py": "# nothing yet\n"},
+    "triton": {"silu.py": (ROOT / "reference" / "silu.py").read_text(encoding="utf-8")},
+}
+MOST_LINES = 150
+
+
+def _command(*words: object, languages: Path | None = HERE) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "300"}
+    environment.pop(ELSEWHERE, None)
+    return subprocess.run(
+        [sys.executable, "-m", "grader.cli", *map(str, words)], cwd=ROOT, capture_output=True, text=True, check=False,
+        env=environment | ({ELSEWHERE: str(languages)} if languages else {}))
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("toys")
+    for student, files in CLASS.items():
+        (folder / "class" / student).mkdir(parents=True)
+        for name, text in files.items():
+            (folder / "class" / student / name).write_text(text, encoding="utf-8")
+    done = _command("grade", folder / "class", "--out", folder / "out", "--only", "silu", "--seed", 7)
+    assert done.returncode == 0, done
+    return folder / "out"
+
+
+def _result(out: Path, student: str) -> AssignmentResult:
+    return Result.model_validate_json((out / student / "result.json").read_bytes()).assignments["silu"]
+
+
+def test_the_language_is_small() -> None:
+    lines = [len(path.read_text(encoding="utf-8").splitlines()) for path in (HERE / "toy").rglob("*.py")]
+    assert len(lines) == 4 and sum(lines) <= MOST_LINES
+
+
+@pytest.mark.parametrize("student", ["right", "triton"])
+def test_a_right_submission_gets_its_points(out: Path, student: str) -> None:
+    found = _result(out, student)
+    assert found.verdict == "accepted" and found.score == found.measured_max > 0
+    assert {check.outcome for check in found.correctness.checks} == {"passed"}
+
+
+@pytest.mark.parametrize("student, hint", [("known", "This is σ(x) alone"), ("wrong", "")])
+def test_a_wrong_one_is_told_what_is_wrong(out: Path, student: str, hint: str) -> None:
+    found = _result(out, student)
+    assert (found.verdict, found.score) == ("wrong_answer", 0)
+    assert "expected" in found.message and hint in found.hint
+    page = (out / student / "report.html").read_text(encoding="utf-8")
+    assert "silu(x, out): …" in page and found.message.split(";")[0] in page
+
+
+def test_what_is_not_of_the_language_has_its_line(out: Path) -> None:
+    found = _result(out, "broken")
+    detail = found.correctness.checks[0].detail
+    assert found.verdict == "runtime_error" and detail is not None and detail.place is not None
+    assert (detail.place.file, detail.place.line, detail.place.text) == ("silu.toy", 1, "silu(x, out): x +")
+    assert detail.hint == "Compare it with the handout's."
+
+
+def test_of_two_files_for_one_assignment_neither_counts(out: Path) -> None:
+    found = _result(out, "twice")
+    assert found.message == "silu.py and silu.toy are both there; one of them expected"
+    assert found.hint == "An assignment is graded from one file: leave out the other."
+
+
+def test_a_student_checks_a_file_of_it(tmp_path: Path) -> None:
+    (tmp_path / "silu.toy").write_text(CLASS["right"]["silu.toy"], encoding="utf-8")
+    done = _command("check", tmp_path, "--only", "silu")
+    assert done.returncode == 0 and "Would be handed in: silu.toy." in done.stdout, done
+
+
+def test_a_language_that_is_not_there_is_not_looked_for(tmp_path: Path) -> None:
+    (tmp_path / "silu.toy").write_text(CLASS["right"]["silu.toy"], encoding="utf-8")
+    done = _command("check", tmp_path, "--only", "silu", languages=None)
+    assert done.returncode == 2 and "holds none of silu.py; one or more expected" in done.stderr, done

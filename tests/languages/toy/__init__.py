@@ -1,0 +1,57 @@
+"""Toy: a language for the test alone, of one elementwise operation: `silu(x, out): x x sigmoid *` is a file."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from grader.frontends import FrontEnd
+from grader.frontends.phrases import Phrases
+from grader.plan.plan import Kernel, Launch, Malformed
+
+TWO = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
+ONE: dict[str, Callable[[Any], Any]] = {"exp": np.exp, "sigmoid": lambda x: 1 / (1 + np.exp(-x))}
+
+
+def read(text: str) -> tuple[str, list[str], str]:
+    """Name, parameters and formula of a file. Raises Malformed."""
+    found = re.fullmatch(r"(\w+)\(([\w, ]*)\): (.+)", text.strip())
+    if found is None:
+        raise Malformed("name(parameters): formula expected")
+    return found[1], found[2].split(", "), found[3]
+
+
+def value(formula: str, known: Mapping[str, Any]) -> Any:
+    """What a formula comes to. Raises ValueError, IndexError."""
+    stack: list[Any] = []
+    for word in formula.split():
+        if word in TWO:
+            stack[-2:] = [TWO[word](stack[-2], stack[-1])]
+        elif word in ONE:
+            stack[-1] = ONE[word](stack[-1])
+        else:
+            stack.append(known[word] if word in known else float(word))
+    (answer,) = stack
+    return answer
+
+
+def _phrases(kind: Any) -> Any:
+    """One sentence, wherever the judge wants one."""
+    if isinstance(kind, type) and kind is not str and (hints := get_type_hints(kind)):
+        return kind(**{name: _phrases(of) for name, of in hints.items()})
+    if get_origin(kind) is tuple:
+        return () if get_args(kind)[-1] is ... else tuple(map(_phrases, get_args(kind)))
+    return "Compare it with the handout's." if kind is str else None if type(None) in get_args(kind) else str.strip
+
+
+def _check_launch(launch: Launch, kernel: Kernel) -> None:
+    if [one.kind for one in launch.arguments] != kernel.signature:
+        raise Malformed("arguments of other kinds than the signature's")
+
+
+FRONT_END = FrontEnd(
+    name="toy", suffix=".toy", read_kernel=lambda kernel: read(kernel.text)[3:], check_launch=_check_launch,
+    signature=lambda function, parameters: f"{function}({', '.join(one.name for one in parameters)}): …",
+    argument_names=lambda kernel: read(kernel.text)[1], traits=lambda kernel: frozenset(), launch_options={},
+    phrases=_phrases(Phrases))
