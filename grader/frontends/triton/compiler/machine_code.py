@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from triton import knobs
-from triton._C.libtriton import ir, nvidia, passes
-from triton.backends.compiler import GPUTarget, Language
-from triton.backends.nvidia.compiler import get_ptx_version_from_options, get_ptxas, sm_arch_from_capability
-from triton.compiler.compiler import make_backend
-from triton.tools.tensor_descriptor import TensorDescriptor
-
+from grader.frontends.triton import api
 from grader.frontends.triton.options import options_of
 from grader.plan import children
 from grader.plan.compiled import Metadata, TensorMap
@@ -33,7 +27,7 @@ class AssemblerError(Exception):
 def canonical(texts: Sequence[str], capability: int) -> list[str]:
     """Kernels' texts as Triton prints what it has parsed, attributes each in its own place: what a reader of text and a
     compiler read differently is gone. "" for a text that Triton does not take."""
-    context = _context(make_backend(GPUTarget("cuda", capability, 32)))
+    context = api.context_of(api.make_backend(api.target_of(capability)))
     printed = []
     for text in texts:
         try:
@@ -58,42 +52,24 @@ class Stages:
     """
 
     def __init__(self, kernel: Kernel, capability: int) -> None:
-        backend = make_backend(GPUTarget("cuda", capability, 32))
+        backend = api.make_backend(api.target_of(capability))
         asked = options_of(kernel)
         self.options = backend.parse_options(asked.model_dump())
         self._capability = capability
-        self._module = _parsed(kernel.text if asked.debug else without_checks(kernel.text), _context(backend))
-        self._stages: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
-        backend.add_stages(self._stages, self.options, Language.TRITON)
+        self._module = _parsed(kernel.text if asked.debug else without_checks(kernel.text), api.context_of(backend))
+        self._stages = api.stages(backend, self.options)
         self.metadata: dict[str, Any] = {"num_warps": self.options.num_warps}
 
     def run(self, *stages: str) -> str:
         """The text after these stages, which follow those that were run before."""
-        with knobs.compilation.scope():
-            knobs.compilation.disable_line_info = False
+        with api.with_lines():
             for stage in stages:
                 self._module = self._stages[stage](self._module, self.metadata)
         return str(self._module)
 
     def shared_memory(self) -> int:
-        """Bytes of shared memory that a program takes, after the stages up to "ttgir". No other stage may follow.
-
-        The passes are those with which Triton's next stage begins, up to the one that gives each tensor its place: see
-        triton/backends/nvidia/compiler.py, `make_llir`.
-        """
-        version = get_ptx_version_from_options(self.options, self._capability)
-        manager = ir.pass_manager(self._module.context)
-        passes.ttgpuir.add_combine_tensor_select_and_if(manager)
-        try:
-            passes.ttgpuir.add_allocate_warp_groups(manager)
-        except TypeError:
-            # Triton 3.9 asks whether a sanitizer of concurrency follows.
-            passes.ttgpuir.add_allocate_warp_groups(manager, False)
-        passes.convert.add_scf_to_cf(manager)
-        passes.gluon.add_inliner(manager)
-        nvidia.passes.ttgpuir.add_allocate_shared_memory_nv(manager, self._capability, version)
-        manager.run(self._module, "shared_memory")
-        return int(self._module.get_int_attr("ttg.shared"))
+        """Bytes of shared memory that a program takes, after the stages up to "ttgir". No other stage may follow."""
+        return api.shared_memory(self._module, self.options, self._capability)
 
 
 def to_ptx(kernel: Kernel, capability: int) -> tuple[str, Metadata]:
@@ -112,24 +88,15 @@ def metadata_of(triton: Mapping[str, Any]) -> Metadata:
         "scratch": triton["global_scratch_size"],
         "tensor_maps": maps and [one and {name: one[name] for name in TensorMap.model_fields if name in one}
                                  for one in maps],
-        "descriptors_round": hasattr(TensorDescriptor, "round_f32_to_tf32")}, strict=False)
-
-
-def _context(backend: Any) -> Any:
-    context = ir.context()
-    ir.load_dialects(context)
-    backend.load_dialects(context)
-    return context
+        "descriptors_round": api.descriptors_round()}, strict=False)
 
 
 def _parsed(text: str, context: Any) -> Any:
     with _file(text) as path:
         try:
-            module = ir.parse_mlir_module(path, context)
+            return api.parse(path, context)
         except RuntimeError:
             raise Malformed("a kernel whose text Triton does not take") from None
-    module.context = context
-    return module
 
 
 @contextmanager
@@ -164,8 +131,9 @@ def assemble(ptx: str, capability: int, *, fusion: bool) -> tuple[bytes, str]:
     with TemporaryDirectory() as folder:
         source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
         source.write_text(ptx)
-        command = [get_ptxas(capability).path, "-v", *([] if fusion else ["--fmad=false"]),
-                   f"--gpu-name={sm_arch_from_capability(capability)}", str(source), "-o", str(result)]
+        ptxas, name = api.assembler(capability)
+        fused = [] if fusion else ["--fmad=false"]
+        command = [ptxas, "-v", *fused, f"--gpu-name={name}", str(source), "-o", str(result)]
         try:
             ended = children.run(command, most=_MOST_SAID)
         except children.TooMuchError:

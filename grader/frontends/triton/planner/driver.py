@@ -14,10 +14,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-import triton
-from triton.backends.compiler import GPUTarget
-from triton.backends.driver import DriverBase
 
+from grader.frontends.triton import api
 from grader.frontends.triton.planner import tuning
 from grader.frontends.triton.planner.handles import GPU
 from grader.frontends.triton.planner.launches import Lowering
@@ -29,10 +27,10 @@ _FIRST_STREAM = 0x5000_0000
 _MILLISECONDS = 1.0
 
 
-class Driver(DriverBase):  # type: ignore[misc]
+class Driver(api.DriverBase):  # type: ignore[misc]
     """Triton's view of the device. `utils` answers what its launch path asks."""
 
-    def __init__(self, session: Session, target: GPUTarget) -> None:
+    def __init__(self, session: Session, target: api.GPUTarget) -> None:
         self._target = target
         device = session.device
         self.utils = types.SimpleNamespace(
@@ -65,7 +63,7 @@ class Driver(DriverBase):  # type: ignore[misc]
         major, minor = divmod(self._target.arch, 10)
         return major, minor
 
-    def get_current_target(self) -> GPUTarget:
+    def get_current_target(self) -> api.GPUTarget:
         return self._target
 
     def get_active_torch_device(self) -> torch.device:
@@ -75,12 +73,10 @@ class Driver(DriverBase):  # type: ignore[misc]
         return torch.cuda
 
     def map_python_to_cpp_type(self, ty: str) -> str:
-        from triton.backends.nvidia.driver import ty_to_cpp
-
-        return str(ty_to_cpp(ty))
+        return str(api.ty_to_cpp(ty))
 
     def get_benchmarker(self) -> Callable[..., Any]:
-        return triton.testing.do_bench  # type: ignore[no-any-return]
+        return api.benchmark()
 
     def get_empty_cache_for_benchmark(self) -> Any:
         return torch.empty(256 << 18, dtype=torch.int, device="cuda")
@@ -245,9 +241,7 @@ def install(session: Session) -> tuple[Lowering, tuning.Tuning]:
     """Puts the stand-ins in the place of torch.cuda's and Triton's functions. A planner's process is the submission's
     alone, so nothing is put back."""
     lowering = Lowering(session)
-    triton.runtime.driver.set_active(Driver(session, lowering.target))
-    triton.compile = triton.compiler.compile = triton.compiler.compiler.compile = lowering.compile
-    triton.knobs.runtime.interpret = False
+    api.install_compiler(Driver(session, lowering.target), lowering.compile)
     properties, graphs = _properties(session), _Graphs(session)
     capability = (session.device.major, session.device.minor)
     cuda: Any = torch.cuda

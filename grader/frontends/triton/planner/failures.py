@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Any
 
 import torch
-from triton.compiler.errors import CompilationError
 
+from grader.frontends.triton.api import CompilationError
 from grader.frontends.triton.planner.record import Session, TooLargeError, UnsupportedError
 from grader.plan.messages import Failed
 

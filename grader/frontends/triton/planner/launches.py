@@ -7,7 +7,6 @@ triton/backends/nvidia/driver.py for what the launcher does with a signature.
 
 from __future__ import annotations
 
-import ast
 import functools
 import operator
 import re
@@ -17,16 +16,9 @@ from typing import Any, cast
 
 import torch
 from pydantic import ValidationError
-from triton._C.libtriton import ir
-from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource, make_backend
-from triton.compiler.compiler import CompiledKernel, filter_traceback
-from triton.language.core import constexpr
-from triton.runtime import _allocation
-from triton.runtime.errors import OutOfResources
-from triton.runtime.jit import JITCallable
 
-from grader.frontends.triton.options import Options
+from grader.frontends.triton import api
+from grader.frontends.triton.options import WARP, Options
 from grader.frontends.triton.planner.handles import dtype_name
 from grader.frontends.triton.planner.record import Memory, Session, TooLargeError, UnsupportedError
 from grader.plan.messages import Resources, kernel_key
@@ -66,17 +58,17 @@ class Lowering:
         self.session = session
         self.kernels: list[Compiled] = []
         self.failure: BaseException | None = None
-        self.target = GPUTarget("cuda", session.device.major * 10 + session.device.minor, 32)
-        self.defaults = vars(make_backend(self.target).parse_options({}))
+        self.target = api.target_of(session.device.major * 10 + session.device.minor)
+        self.defaults = vars(api.make_backend(self.target).parse_options({}))
 
     def compile(self, src: Any, target: Any = None, options: Any = None, _env_vars: Any = None) -> Compiled:
         """In place of triton.compile."""
-        if not isinstance(src, ASTSource):
+        if not isinstance(src, api.ASTSource):
             self.session.refuse("other", "triton.compile")
-        if src.fn.is_gluon():
+        if api.is_gluon(src.fn):
             raise TypeError("this kernel is written in Gluon; triton.language expected")
         self._check_origin(src.fn)
-        backend = make_backend(self.target)
+        backend = api.make_backend(self.target)
         parsed = backend.parse_options(options or {})
         self._check_options(vars(parsed))
         if len(self.kernels) >= 4 * MOST_KERNELS:
@@ -86,11 +78,10 @@ class Lowering:
             # With Triton's checks whoever will run it: host code is shown no sign of who that is.
             module = lower(src, backend.parse_options({**(options or {}), "debug": True}), self.target)
             text = str(module)
-            # Looks at what the kernel names outside of itself, and refuses what may change unseen.
-            src.fn.cache_key  # noqa: B018
+            api.check_names(src.fn)
         except Exception as error:
             self.failure = error
-            filter_traceback(error)
+            api.filter_traceback(error)
             raise
         finally:
             self.session.lowering = False
@@ -100,7 +91,7 @@ class Lowering:
         planned = self._plans(vars(parsed))
         kernel = Kernel(
             language="triton", name=src.fn.__name__[:200], symbol=module.get_entry_func_name(),
-            line=definition(src.fn), text=text,
+            line=api.definition(src.fn), text=text,
             signature=[kind for _, kind in _leaves(list(src.signature.values()), list(src.signature.values()))],
             options=planned.for_plan())
         made = Compiled(self, src, parsed, kernel, planned)
@@ -108,7 +99,7 @@ class Lowering:
         return made
 
     def _check_origin(self, fn: Any) -> None:
-        if fn.fn.__code__.co_filename != self.session.file:
+        if api.file_of(fn) != self.session.file:
             self.session.refuse("library", fn.__name__)
 
     def _check_helpers(self, text: str) -> None:
@@ -119,7 +110,7 @@ class Lowering:
     def _plans(self, options: dict[str, Any]) -> Options:
         """The options as a plan has them. Raises ValueError for a number that no launch takes."""
         if options["num_warps"] > MOST_WARPS:
-            raise OutOfResources(32 * options["num_warps"], 32 * MOST_WARPS, "threads")
+            raise api.OutOfResources(WARP * options["num_warps"], WARP * MOST_WARPS, "threads")
         try:
             return Options(**{name: options[name] for name in _CLOSED})
         except ValidationError as error:
@@ -134,42 +125,17 @@ class Lowering:
                 self.session.refuse("option", name)
 
 
-def lower(src: ASTSource, options: Any, target: GPUTarget) -> Any:
+def lower(src: api.ASTSource, options: Any, target: api.GPUTarget) -> Any:
     """The module of Triton's front end, before any pass."""
-    backend = make_backend(target)
-    return src.make_ir(
-        target, options, backend.get_codegen_implementation(options), backend.get_module_map(), _context(target))
+    return api.lower(src, options, target, _context(target))
 
 
 @functools.cache
-def _context(target: GPUTarget) -> Any:
-    """MLIR's context with Triton's dialects, which takes as long to make as a small kernel takes to lower."""
-    context = ir.context()
-    ir.load_dialects(context)
-    make_backend(target).load_dialects(context)
-    return context
+def _context(target: api.GPUTarget) -> Any:
+    return api.context_of(api.make_backend(target))
 
 
-def parse_once() -> None:
-    """Has Triton parse each source once, instead of at every call of a helper in a kernel."""
-    parse = JITCallable.parse
-    trees: dict[str, ast.Module] = {}
-
-    def parsed(self: Any) -> ast.Module:
-        if self._src not in trees:
-            trees[self._src] = parse(self)
-        return trees[self._src]
-
-    JITCallable.parse = parsed
-
-
-def definition(fn: Any) -> int:
-    """The line of a kernel's `def`."""
-    return int(fn.starting_line_number) + next(
-        (index for index, line in enumerate(fn.raw_src) if line.lstrip().startswith("def ")), 0)
-
-
-class Compiled(CompiledKernel):  # type: ignore[misc]
+class Compiled(api.CompiledKernel):  # type: ignore[misc]
     """What Triton's launch path and host code find where a compiled kernel would be."""
 
     def __init__(self, lowering: Lowering, src: Any, options: Any, kernel: Kernel, planned: Options) -> None:
@@ -200,7 +166,7 @@ class Compiled(CompiledKernel):  # type: ignore[misc]
         known = self.resources if sys._getframe(1).f_code.co_filename == session.file else self._known()
         most = session.device.shared_memory_per_block_optin
         if known is not None and known.shared > most:
-            raise OutOfResources(known.shared, most, "shared memory")
+            raise api.OutOfResources(known.shared, most, "shared memory")
 
     @property
     def run(self) -> Any:
@@ -240,7 +206,7 @@ class Compiled(CompiledKernel):  # type: ignore[misc]
                 for index, (value, kind) in enumerate(_leaves(list(args), list(self.src.signature.values())))]
         if "tt.make_tensor_descriptor" in self.plan.text and session.device.generation.descriptors and all(grid):
             # A kernel that makes descriptors needs room for them, which the student's allocator has to give.
-            _allocation._allocator.get()(
+            api.allocate(
                 grid[0] * grid[1] * grid[2] * self.planned.num_ctas * DESCRIPTOR_BYTES, DESCRIPTOR_BYTES, stream)
         session.record(Launch(
             kernel=self._lowering.kernels.index(self), grid=cast(tuple[int, int, int], grid), arguments=arguments,
@@ -252,7 +218,7 @@ class Compiled(CompiledKernel):  # type: ignore[misc]
 class Metadata:
     """A compiled kernel's metadata, under Triton's names."""
 
-    def __init__(self, compiled: Compiled, options: Any, target: GPUTarget) -> None:
+    def __init__(self, compiled: Compiled, options: Any, target: api.GPUTarget) -> None:
         self.__dict__.update(vars(options))
         self.target = target
         self.name = compiled.name
@@ -273,7 +239,7 @@ class Metadata:
 class Texts(dict[str, Any]):
     """A kernel's text at each stage, made on demand. No assembler is available."""
 
-    def __init__(self, compiled: Compiled, options: Any, target: GPUTarget) -> None:
+    def __init__(self, compiled: Compiled, options: Any, target: api.GPUTarget) -> None:
         self._compiled = compiled
         self._options = options
         self._target = target
@@ -288,9 +254,7 @@ class Texts(dict[str, Any]):
             return self.setdefault(stage, self._compiled.plan.text)
         # Given, so that Triton does not ask its assembler; the last that its LLVM knows.
         object.__setattr__(self._options, "ptx_version", 86)
-        backend = make_backend(self._target)
-        stages: dict[str, Any] = {}
-        backend.add_stages(stages, self._options, self._compiled.src.language)
+        stages = api.stages(api.make_backend(self._target), self._options)
         module = lower(self._compiled.src, self._options, self._target)
         metadata: dict[str, Any] = {}
         for name, make in stages.items():
@@ -311,7 +275,7 @@ def _leaves(values: Any, kinds: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _as_int(value: Any) -> int:
-    number = operator.index(value.value if isinstance(value, constexpr) else value)
+    number = operator.index(value.value if isinstance(value, api.constexpr) else value)
     if not -(2**31) <= number < 2**31:
         raise OverflowError(f"signed integer is {'greater' if number > 0 else 'less'} than "
                             f"{'maximum' if number > 0 else 'minimum'}")

@@ -14,13 +14,12 @@ from typing import Any, Literal
 import torch
 import triton
 import triton.language as tl
-from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource, make_backend
 
 from grader.frontends import serving
+from grader.frontends.triton import api
 from grader.frontends.triton.planner import assemble, audit, driver, failures, handles, record, rehearsal, source
 from grader.frontends.triton.planner.functions import FunctionMode
-from grader.frontends.triton.planner.launches import Lowering, lower, parse_once
+from grader.frontends.triton.planner.launches import Lowering, lower
 from grader.plan.device import DEFAULT_TARGET
 from grader.plan.frames import Channel
 from grader.plan.messages import (
@@ -52,10 +51,10 @@ def prepare() -> None:
     """Does once, in the process that planners are forked from, what the first lowering of a process costs, and sees
     that a kernel can be planned. Raises RehearsalError."""
     os.environ.setdefault("MPLBACKEND", "Agg")
-    target = GPUTarget("cuda", int(DEFAULT_TARGET.removeprefix("sm_")), 32)
+    target = api.target_of(int(DEFAULT_TARGET.removeprefix("sm_")))
     signature = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n": "i32", "BLOCK": "constexpr"}
-    parse_once()
-    str(lower(ASTSource(_trivial, signature, {(3,): 64}), make_backend(target).parse_options({}), target))
+    api.parse_once()
+    str(lower(api.ASTSource(_trivial, signature, {(3,): 64}), api.make_backend(target).parse_options({}), target))
     rehearsal.rehearse(_rehearsing)
 
 

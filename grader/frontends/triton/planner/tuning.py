@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import triton
-from triton.compiler.errors import CompileTimeAssertionFailure
-from triton.runtime.autotuner import Autotuner
-from triton.runtime.errors import OutOfResources
-
-from grader.frontends.triton.planner.launches import definition
+from grader.frontends.triton import api
 from grader.frontends.triton.planner.record import Session, SkippedError
 from grader.plan.plan import Tuner
 
@@ -30,7 +25,7 @@ class Tuning:
         """Before a case: every autotuner tunes anew."""
         self.met = []
         for tuner in self._tuners:
-            tuner.cache.clear()
+            api.forget(tuner)
         self._tuners = []
         self._failed = {}
 
@@ -47,38 +42,26 @@ class Tuning:
         while configs[chosen] in failed and len(failed) < len(set(configs)):
             chosen = (chosen + 1) % len(configs)
         met = Tuner(
-            kernel=tuner.base_fn.__name__[:200], line=definition(_innermost(tuner)), candidates=len(configs),
-            chosen=chosen, configuration=str(configs[chosen])[:500], resets=_resets(tuner, configs))
+            kernel=tuner.base_fn.__name__[:200], line=api.definition(api.tuned_kernel(tuner)), candidates=len(configs),
+            chosen=chosen, configuration=str(configs[chosen])[:500], resets=api.resets(tuner, configs))
         self.met[at:at + 1] = [met]
         return {config: float((index - chosen) % len(configs)) for index, config in enumerate(configs)}
 
     def exclude(self, tuner: Any) -> bool:
         """Whether another configuration is left after the one that was just tried."""
-        config = getattr(tuner, "best_config", None)
+        config = api.best(tuner)
         failed = self._failed.setdefault(id(tuner), set())
         if len(tuner.configs) < 2 or config is None or config in failed:
             return False
         failed.add(config)
-        tuner.cache.clear()
+        api.forget(tuner)
         return True
-
-
-def _resets(tuner: Any, configs: list[Any]) -> bool:
-    return bool(tuner.reset_to_zero or tuner.restore_value or tuner.user_defined_pre_hook
-                or tuner.user_defined_post_hook or any(config.pre_hook is not None for config in configs))
-
-
-def _innermost(tuner: Any) -> Any:
-    fn = tuner.fn
-    while not hasattr(fn, "raw_src"):
-        fn = fn.fn
-    return fn
 
 
 def install(session: Session) -> Tuning:
     """Puts the stand-ins in Triton's place."""
     tuning = Tuning(session)
-    prune, run = Autotuner.prune_configs, Autotuner.run
+    prune, run = api.autotuner()
     times: dict[int, dict[Any, float]] = {}
 
     def prune_configs(self: Any, kwargs: Any) -> Any:
@@ -100,7 +83,7 @@ def install(session: Session) -> Tuning:
         while True:
             try:
                 return run(self, *args, **kwargs)
-            except (CompileTimeAssertionFailure, OutOfResources):
+            except (api.CompileTimeAssertionFailure, api.OutOfResources):
                 # On a GPU such a configuration loses against all others.
                 if not tuning.exclude(self):
                     raise
@@ -116,7 +99,6 @@ def install(session: Session) -> Tuning:
     def report(self: Any, *args: Any, **kwargs: Any) -> Any:
         raise SkippedError("a benchmark")
 
-    Autotuner.prune_configs, Autotuner._bench, Autotuner.run = prune_configs, bench, run_one
-    triton.testing.do_bench = triton.testing.do_bench_cudagraph = do_bench
-    triton.testing.Mark.run = report
+    api.install_autotuner(prune_configs, bench, run_one)
+    api.install_benchmarks(do_bench, report)
     return tuning

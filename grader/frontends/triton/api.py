@@ -1,0 +1,205 @@
+"""Triton's private interfaces: all that is used of them, and nowhere else.
+
+No version promises them. What one has in another way fails here, where the fork server imports it or plans and compiles
+a kernel of ours (`planner/rehearsal.py`, `compiler/main.py`), and is one line that names the version.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import triton
+from triton import knobs
+from triton._C.libtriton import ir, nvidia, passes
+from triton.backends.compiler import GPUTarget, Language
+from triton.backends.driver import DriverBase
+from triton.backends.nvidia.compiler import get_ptx_version_from_options, get_ptxas, sm_arch_from_capability
+from triton.backends.nvidia.driver import ty_to_cpp
+from triton.compiler import ASTSource, make_backend
+from triton.compiler.compiler import CompiledKernel, filter_traceback
+from triton.compiler.errors import CompilationError, CompileTimeAssertionFailure
+from triton.language.core import constexpr
+from triton.runtime import _allocation
+from triton.runtime.autotuner import Autotuner
+from triton.runtime.errors import OutOfResources
+from triton.runtime.jit import JITCallable
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+__all__ = [
+    "ASTSource", "CompilationError", "CompileTimeAssertionFailure", "CompiledKernel", "DriverBase", "GPUTarget",
+    "OutOfResources", "constexpr", "filter_traceback", "make_backend", "ty_to_cpp",
+]
+def target_of(capability: int) -> GPUTarget:
+    """90 is sm_90."""
+    return GPUTarget("cuda", capability, 32)
+
+
+# Kernels of Python: triton/runtime/jit.py.
+
+
+def definition(fn: Any) -> int:
+    """The line of a kernel's `def`."""
+    return int(fn.starting_line_number) + next(
+        (index for index, line in enumerate(fn.raw_src) if line.lstrip().startswith("def ")), 0)
+
+
+def file_of(fn: Any) -> str:
+    """The file that a kernel stands in."""
+    return str(fn.fn.__code__.co_filename)
+
+
+def is_gluon(fn: Any) -> bool:
+    return bool(fn.is_gluon())
+
+
+def check_names(fn: Any) -> None:
+    """Looks at what a kernel names outside of itself. Raises where it may change unseen."""
+    fn.cache_key  # noqa: B018
+
+
+def parse_once() -> None:
+    """Has Triton parse each source once, instead of at every call of a helper in a kernel."""
+    parse = JITCallable.parse
+    trees: dict[str, ast.Module] = {}
+
+    def parsed(self: Any) -> ast.Module:
+        if self._src not in trees:
+            trees[self._src] = parse(self)
+        return trees[self._src]
+
+    JITCallable.parse = parsed
+
+
+def allocate(size: int, alignment: int, stream: Any) -> None:
+    """Asks the student's allocator for a kernel's scratch memory."""
+    _allocation._allocator.get()(size, alignment, stream)
+
+
+# From text to text: triton/compiler/compiler.py, triton/backends/nvidia/compiler.py.
+
+
+def context_of(backend: Any) -> Any:
+    """MLIR's context with Triton's dialects, which takes as long to make as a small kernel takes to lower."""
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    return context
+
+
+def lower(src: ASTSource, options: Any, target: GPUTarget, context: Any) -> Any:
+    """The module of Triton's front end, before any pass."""
+    backend = make_backend(target)
+    return src.make_ir(target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context)
+
+
+def parse(path: str, context: Any) -> Any:
+    """The module in a file. Raises RuntimeError for a text that Triton does not take."""
+    module = ir.parse_mlir_module(path, context)
+    module.context = context
+    return module
+
+
+def stages(backend: Any, options: Any) -> dict[str, Callable[[Any, dict[str, Any]], Any]]:
+    """By their names, in order, the stages that a module goes through; each may add to the metadata."""
+    found: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
+    backend.add_stages(found, options, Language.TRITON)
+    return found
+
+
+@contextmanager
+def with_lines() -> Iterator[None]:
+    """While open, stages keep the lines of the source."""
+    with knobs.compilation.scope():
+        knobs.compilation.disable_line_info = False
+        yield
+
+
+def shared_memory(module: Any, options: Any, capability: int) -> int:
+    """Bytes of shared memory that a program takes, after the stage "ttgir". No other stage may follow.
+
+    The passes are those with which Triton's next stage begins, up to the one that gives each tensor its place: see
+    `make_llir`.
+    """
+    manager = ir.pass_manager(module.context)
+    passes.ttgpuir.add_combine_tensor_select_and_if(manager)
+    try:
+        passes.ttgpuir.add_allocate_warp_groups(manager)
+    except TypeError:
+        # Triton 3.9 asks whether a sanitizer of concurrency follows.
+        passes.ttgpuir.add_allocate_warp_groups(manager, False)
+    passes.convert.add_scf_to_cf(manager)
+    passes.gluon.add_inliner(manager)
+    version = get_ptx_version_from_options(options, capability)
+    nvidia.passes.ttgpuir.add_allocate_shared_memory_nv(manager, capability, version)
+    manager.run(module, "shared_memory")
+    return int(module.get_int_attr("ttg.shared"))
+
+
+def assembler(capability: int) -> tuple[str, str]:
+    """The path of ptxas, and what it calls the target."""
+    return get_ptxas(capability).path, sm_arch_from_capability(capability)
+
+
+def descriptors_round() -> bool:
+    """Whether descriptors of this version say if they round to tf32."""
+    return hasattr(TensorDescriptor, "round_f32_to_tf32")
+
+
+# Autotuners: triton/runtime/autotuner.py.
+
+
+def autotuner() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """How an autotuner prunes its configurations, and how it runs."""
+    return Autotuner.prune_configs, Autotuner.run
+
+
+def tuned_kernel(tuner: Any) -> Any:
+    """The kernel inside of an autotuner, and of what else is around it."""
+    fn = tuner.fn
+    while not hasattr(fn, "raw_src"):
+        fn = fn.fn
+    return fn
+
+
+def forget(tuner: Any) -> None:
+    """Has an autotuner tune anew."""
+    tuner.cache.clear()
+
+
+def best(tuner: Any) -> Any:
+    """The configuration that an autotuner has taken; None before."""
+    return getattr(tuner, "best_config", None)
+
+
+def resets(tuner: Any, configs: list[Any]) -> bool:
+    """Whether an autotuner sets or puts back any tensor between the configurations that it tries."""
+    return bool(tuner.reset_to_zero or tuner.restore_value or tuner.user_defined_pre_hook
+                or tuner.user_defined_post_hook or any(config.pre_hook is not None for config in configs))
+
+
+# Stand-ins in Triton's place, for the rest of the process.
+
+
+def install_compiler(driver: DriverBase, compile: Callable[..., Any]) -> None:
+    """Has kernels compiled by `compile` for the device of `driver`."""
+    triton.runtime.driver.set_active(driver)
+    triton.compile = triton.compiler.compile = triton.compiler.compiler.compile = compile
+    triton.knobs.runtime.interpret = False
+
+
+def install_autotuner(prune: Callable[..., Any], bench: Callable[..., Any], run: Callable[..., Any]) -> None:
+    """`bench` gives the times of a configuration; the others are those of `autotuner`."""
+    Autotuner.prune_configs, Autotuner._bench, Autotuner.run = prune, bench, run
+
+
+def install_benchmarks(do_bench: Callable[..., Any], report: Callable[..., Any]) -> None:
+    triton.testing.do_bench = triton.testing.do_bench_cudagraph = do_bench
+    triton.testing.Mark.run = report
+
+
+def benchmark() -> Callable[..., Any]:
+    """What times a function."""
+    return triton.testing.do_bench  # type: ignore[no-any-return]
