@@ -45,8 +45,6 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
     "engine/confine/surroundings.py": (1, "a package whose files a submission has to be able to read"),
     "engine/confine/sandbox.py": (1, "variables for the folder of its cache, which PyTorch's compiler fills, too"),
     "engine/executor/main.py": (1, "baselines are compiled by PyTorch, which uses its compiler and cache"),
-    "engine/executor/driver.py": (4, "how its compiler wants arguments laid out: a launcher of the front end's is to"),
-    "engine/executor/programs.py": (1, "as engine/executor/driver.py"),
     "plan/device.py": (1, "the source of a fact"),
 }
 """Files with so many lines that name a language, and why they may."""

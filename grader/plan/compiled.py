@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from grader.plan.device import TENSOR_CORES
-from grader.plan.plan import MOST_KERNELS, Line, Shaped, Size, Text
+from grader.plan.plan import MOST_DIMENSIONS, MOST_KERNELS, Index, Line, Shaped, Size, Text
 
 CORES = f"^({'|'.join(['none', *(one.name for one in TENSOR_CORES)])})$"
 PTX_CHARACTERS = 1 << 20
@@ -37,9 +37,19 @@ class Facts(Shaped):
     lines: Annotated[list[Width], Field(max_length=256)] = []
 
 
-class TensorMap(Shaped):
-    """How a tensor descriptor was compiled."""
+class Given(Shaped):
+    """The launch's argument of this index, as it is."""
 
+    kind: Literal["given"] = "given"
+    argument: Index
+
+
+class TensorMap(Shaped):
+    """The descriptor of this index as a tensor map (TMA), in the CUDA driver's numbers: `CUtensorMapDataType` and
+    `CUtensorMapSwizzle` in cuda.h. `fp4_padded`: two elements lie in a byte."""
+
+    kind: Literal["map"] = "map"
+    argument: Index
     swizzle: int
     elem_size: int
     elem_type: int
@@ -47,17 +57,44 @@ class TensorMap(Shaped):
     fp4_padded: bool = False
 
 
+class Part(Shaped):
+    """Of the descriptor of this index: where it begins, its size or stride (in elements) along an axis, whether it pads
+    with NaN. `type` is the number's."""
+
+    kind: Literal["part"] = "part"
+    argument: Index
+    of: Literal["address", "size", "stride", "nan"]
+    axis: Annotated[int, Field(ge=0, lt=MOST_DIMENSIONS)] = 0
+    type: Literal["i1", "i32", "i64", "u64"]
+
+
+class Scratch(Shaped):
+    """The address of memory that the launch has for itself, so many bytes for a program; null without any. A kernel
+    takes one at most."""
+
+    kind: Literal["scratch"] = "scratch"
+    bytes: Size
+
+
+class Zero(Shaped):
+    """So many bytes of zeros: nothing that a launch is asked for."""
+
+    kind: Literal["zero"] = "zero"
+    bytes: Annotated[int, Field(ge=1, le=4096)]
+
+
+Operand = Annotated[Given | TensorMap | Part | Scratch | Zero, Field(discriminator="kind")]
+
+
 class Metadata(Shaped):
-    """What a launcher must know of a kernel, whose machine code calls it `name`. `shared` and `scratch` memory are in
-    bytes for a program, which is a `cluster` of so many thread blocks. `tensor_maps` are of its descriptors, None for
-    one that is given in parts; `descriptors_round`: one in parts also says whether it rounds to tf32."""
+    """What a launcher must know of a kernel, whose machine code calls it `name`. `shared` memory is in bytes for a
+    program, which is a `cluster` of so many thread blocks. `operands` are what the machine code takes, in its order:
+    what a language adds to a launch's arguments, or makes of them, stands here, and a launcher adds nothing."""
 
     name: Text
     shared: int
     cluster: int = 1
-    scratch: int = 0
-    tensor_maps: Annotated[list[TensorMap | None], Field(max_length=256)] | None = None
-    descriptors_round: bool = False
+    operands: Annotated[list[Operand], Field(max_length=2048)]
 
 
 class Binary(Shaped):

@@ -1,7 +1,4 @@
-"""Kernels as machine code: loaded, given their arguments, launched, by the CUDA driver alone.
-
-How arguments are laid out for a kernel that Triton compiled: triton/backends/nvidia/driver.py, `make_launcher`.
-"""
+"""Kernels as machine code: loaded, given their arguments, launched, by the CUDA driver alone."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from typing import Any
 import torch
 
 from grader.engine.executor.messages import FaultKind
-from grader.plan.compiled import Binary, TensorMap
+from grader.plan.compiled import Binary, Given, Operand, Part, Scratch, TensorMap, Zero
 from grader.plan.plan import Argument, Descriptor, Float, Integer, Kernel, Launch, Pointer
 
 # Shared memory that a kernel has without asking.
@@ -39,9 +36,8 @@ _INTEGERS = {
     "i1": ctypes.c_int8, "u1": ctypes.c_uint8, "i8": ctypes.c_int8, "i16": ctypes.c_int16, "i32": ctypes.c_int32,
     "i64": ctypes.c_int64, "u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32, "u64": ctypes.c_uint64,
 }  # fmt: skip
-_FLOATS = {"fp16": torch.float16, "fp32": torch.float32, "fp64": torch.float64}
-# Triton numbers the types of tensor maps as the device has them; the host's numbers differ in these.
-_HOST_MAP_TYPES = {8: 10, 9: 8, 10: 9}
+_FLOATS = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32, "fp64": torch.float64}
+_OTHERS = "the machine code takes other arguments than the plan gives"
 
 
 class DriverError(Exception):
@@ -88,37 +84,41 @@ def pack(values: Sequence[bytes]) -> Arguments:
 
 
 def values_of(
-    arguments: Sequence[Argument], maps: Sequence[TensorMap | None] | None, addresses: Sequence[int],
-    encode: Callable[[int, Descriptor, TensorMap], bytes], *, rounds: bool = False,
+    operands: Sequence[Operand], arguments: Sequence[Argument], addresses: Sequence[int], scratch: int,
+    encode: Callable[[int, Descriptor, TensorMap], bytes],
 ) -> list[bytes]:
-    """The arguments of a launch as a kernel of Triton's takes them, without its scratch memory.
+    """What a kernel takes, of the arguments of a launch: `addresses` are those of the plan's buffers, `scratch` that of
+    the launch's own memory. Raises DriverError for operands of other arguments than there are."""
+    return [_value(one, arguments, addresses, scratch, encode) for one in operands]
 
-    `addresses` are those of the plan's buffers. A descriptor is a tensor map where the kernel was compiled for one, and
-    its parts where not, with whether it rounds where the kernel asks (`rounds`); its shape and strides follow.
-    """
-    values: list[bytes] = []
-    left = list(maps or [])
-    for argument in arguments:
+
+def _value(
+    operand: Operand, arguments: Sequence[Argument], addresses: Sequence[int], scratch: int,
+    encode: Callable[[int, Descriptor, TensorMap], bytes],
+) -> bytes:
+    if isinstance(operand, Zero):
+        return bytes(operand.bytes)
+    if isinstance(operand, Scratch):
+        return _integer("u64", scratch if operand.bytes else 0)
+    argument = arguments[operand.argument] if operand.argument < len(arguments) else None
+    if isinstance(operand, Given):
         if isinstance(argument, Pointer):
-            values.append(_integer("u64", addresses[argument.buffer] + argument.offset))
-        elif isinstance(argument, Integer):
-            values.append(_integer(argument.type, argument.value))
-        elif isinstance(argument, Float):
-            values.append(_float(argument))
-        else:
-            view = argument.view
-            address = addresses[view.buffer] + view.offset
-            compiled = left.pop(0) if left else None
-            if compiled is not None:
-                values.append(encode(address, argument, compiled))
-            else:
-                values.append(_integer("u64", address))
-                values += [_integer("i64", size) for size in (*view.shape, *view.strides)]
-                values.append(_integer("i1", argument.padding == "nan"))
-                values += [_integer("i1", 0)] * rounds
-            values += [_integer("i32", size) for size in view.shape]
-            values += [_integer("i64", stride) for stride in view.strides]
-    return values
+            return _integer("u64", addresses[argument.buffer] + argument.offset)
+        if isinstance(argument, Integer):
+            return _integer(argument.type, argument.value)
+        if isinstance(argument, Float):
+            return _float(argument)
+    elif isinstance(argument, Descriptor) and (operand.kind == "map" or operand.axis < len(argument.view.shape)):
+        address = addresses[argument.view.buffer] + argument.view.offset
+        return encode(address, argument, operand) if isinstance(operand, TensorMap) else _integer(
+            operand.type, _part(operand, argument, address))
+    raise DriverError("other", _OTHERS)
+
+
+def _part(part: Part, descriptor: Descriptor, address: int) -> int:
+    view = descriptor.view
+    return {"address": address, "size": view.shape[part.axis], "stride": view.strides[part.axis],
+            "nan": descriptor.padding == "nan"}[part.of]
 
 
 def encode(address: int, descriptor: Descriptor, compiled: TensorMap) -> bytes:
@@ -137,12 +137,11 @@ def encode(address: int, descriptor: Descriptor, compiled: TensorMap) -> bytes:
     strides = [stride * compiled.elem_size for stride in view.strides]
     memory = ctypes.create_string_buffer(2 * MAP_BYTES)
     start = -(-ctypes.addressof(memory) // MAP_BYTES) * MAP_BYTES
-    kind = _HOST_MAP_TYPES.get(compiled.elem_type, compiled.elem_type)
     padding = (
         driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
         if descriptor.padding == "nan" else driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
     error = ctypes.CDLL("libcuda.so.1").cuTensorMapEncodeTiled(
-        ctypes.c_void_p(start), kind, ctypes.c_uint32(rank), ctypes.c_void_p(address),
+        ctypes.c_void_p(start), compiled.elem_type, ctypes.c_uint32(rank), ctypes.c_void_p(address),
         (ctypes.c_uint64 * 5)(*reversed(shape)),
         # Innermost first, and without the innermost.
         (ctypes.c_uint64 * 5)(*reversed(strides[:-1])),
@@ -183,7 +182,8 @@ class Loaded:
 
     def scratch(self, launch: Launch) -> int:
         """Bytes of scratch memory that a launch needs."""
-        return self.metadata.scratch * launch.cluster * math.prod(launch.grid)
+        bytes = sum(one.bytes for one in self.metadata.operands if isinstance(one, Scratch))
+        return bytes * launch.cluster * math.prod(launch.grid)
 
     def prepare(
         self, launch: Launch, addresses: Sequence[int], scratch: int, stream: int, *, programmatic: bool
@@ -193,10 +193,7 @@ class Loaded:
         Raises DriverError where the plan's arguments are not those that the machine code takes.
         """
         driver = self._driver
-        values = values_of(
-            launch.arguments, self.metadata.tensor_maps, addresses, encode, rounds=self.metadata.descriptors_round)
-        # The second is a profiler's.
-        arguments = pack([*values, _integer("u64", scratch), _integer("u64", 0)])
+        arguments = pack(values_of(self.metadata.operands, launch.arguments, addresses, scratch, encode))
         self._check(arguments, launch)
         attributes = []
 
@@ -241,8 +238,7 @@ class Loaded:
         for index, size in enumerate([*arguments.sizes, None]):
             error, _, wanted = driver.cuFuncGetParamInfo(self._function, index)
             if (int(error) != 0) != (size is None) or (size is not None and wanted != size):
-                told = "the machine code takes other arguments than the plan gives"
-                raise DriverError("other", told, self.kernel.name, launch.line)
+                raise DriverError("other", _OTHERS, self.kernel.name, launch.line)
 
 
 def _integer(kind: str, value: int) -> bytes:
@@ -250,9 +246,6 @@ def _integer(kind: str, value: int) -> bytes:
 
 
 def _float(argument: Float) -> bytes:
-    # Triton cuts bfloat16 off float32.
-    made = torch.tensor([argument.value], dtype=_FLOATS.get(argument.type, torch.float32))
-    text = bytes(made.view(torch.uint8).tolist())
-    return text[2:] if argument.type == "bf16" else text
+    return bytes(torch.tensor([argument.value], dtype=_FLOATS[argument.type]).view(torch.uint8).tolist())
 
 

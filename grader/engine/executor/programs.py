@@ -71,7 +71,7 @@ def steps(
     for operation in operations:
         step: Step
         if isinstance(operation, Launch):
-            # As Triton's launcher does, which leaves such a one out.
+            # A launch of no program is left out: the driver would refuse it.
             if not math.prod(operation.grid):
                 continue
             kernel = loaded[operation.kernel]

@@ -148,7 +148,7 @@ def built(
     plain = Kernel(
         language="triton", name=kernel.__name__, symbol=compiled.metadata.name, text=str(compiled.asm["ttir"]),
         signature=list(signature.values()), options=made.for_plan())
-    metadata = metadata_of(compiled.metadata._asdict())
+    metadata = metadata_of(compiled.metadata._asdict(), plain.signature)
     return plain, Binary(cubin=base64.b64encode(compiled.asm["cubin"]).decode(), facts=facts, metadata=metadata)
 
 

@@ -9,7 +9,9 @@ import struct
 import pytest
 
 from grader.engine.executor import driver
-from grader.plan.compiled import TensorMap
+from grader.frontends.triton import api
+from grader.frontends.triton.compiler.machine_code import metadata_of
+from grader.plan.compiled import Given, Operand, Part, TensorMap
 from grader.plan.plan import Argument, Descriptor, Float, Integer, Pointer
 from tests.engine.executor import kernels
 
@@ -44,32 +46,50 @@ def test_a_launch_gives_what_the_machine_code_takes(
     kernel: object, signature: dict[str, str], constants: dict[str, int], arguments: list[Argument]
 ) -> None:
     _, binary = kernels.built(kernel, signature, constants)
-    values = driver.values_of(arguments, binary.metadata.tensor_maps, [1 << 20, 1 << 21], encode)
+    values = driver.values_of(binary.metadata.operands, arguments, [1 << 20, 1 << 21], 1 << 22, encode)
     taken = sizes_in(kernels.parameters_of(kernel, signature, constants))
-    # Two more: scratch memory, and a profiler's.
-    assert [len(value) for value in values] + [8, 8] == taken
+    assert [len(value) for value in values] == taken
+    # Scratch memory, and a profiler's: this kernel needs none.
+    assert values[-2:] == [bytes(8)] * 2
 
 
 @pytest.mark.parametrize("rounds", [False, True])
-def test_a_descriptor_that_was_compiled_to_pointers_is_given_in_parts(rounds: bool) -> None:
+def test_a_descriptor_that_was_compiled_to_pointers_is_given_in_parts(
+    rounds: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "descriptors_round", lambda: rounds)
     descriptor = Descriptor(view=kernels.whole(0, 3, 16), block=[1, 16], padding="nan")
-    values = driver.values_of([descriptor], None, [4096], encode, rounds=rounds)
-    assert values == [
+    metadata = metadata_of(
+        {"name": "k", "shared": 0, "num_ctas": 1, "global_scratch_size": 256, "tensordesc_meta": []},
+        ["tensordesc<fp32[1, 16]>"])
+    assert driver.values_of(metadata.operands, [descriptor], [4096], 1 << 20, encode) == [
         struct.pack("<Q", 4096), *(struct.pack("<q", number) for number in (3, 16, 16, 1)), b"\1", *[b"\0"] * rounds,
-        *(struct.pack("<i", number) for number in (3, 16)), *(struct.pack("<q", number) for number in (16, 1))]
+        *(struct.pack("<i", number) for number in (3, 16)), *(struct.pack("<q", number) for number in (16, 1)),
+        struct.pack("<Q", 1 << 20), bytes(8)]
+
+
+@pytest.mark.parametrize("operand", [
+    Given(argument=1), Given(argument=2), Part(argument=0, of="size", type="i64"),
+    Part(argument=1, of="stride", axis=2, type="i64"), TensorMap(argument=0, swizzle=0, elem_size=4, elem_type=7,
+                                                               block_size=[1, 16])], ids=repr)
+def test_an_operand_of_another_argument_is_refused(operand: Operand) -> None:
+    arguments: list[Argument] = [Pointer(buffer=0), Descriptor(view=kernels.whole(0, 3, 16), block=[1, 16])]
+    with pytest.raises(driver.DriverError, match="takes other arguments than the plan gives"):
+        driver.values_of([operand], arguments, [4096], 0, encode)
 
 
 @pytest.mark.parametrize(("argument", "value"), [
     (Float(type="fp32", value=1e39), struct.pack("<f", float("inf"))),
     (Float(type="fp16", value=1.5), struct.pack("<e", 1.5)),
     (Float(type="bf16", value=1.5), struct.pack("<f", 1.5)[2:]),
+    (Float(type="bf16", value=1.004), struct.pack("<f", 1.0078125)[2:]),
     (Float(type="fp64", value=1e39), struct.pack("<d", 1e39)),
     (Integer(type="i32", value=-2), struct.pack("<i", -2)),
     (Integer(type="u64", value=2**64 - 1), b"\xff" * 8),
     (Pointer(buffer=1, offset=12), struct.pack("<Q", 8192 + 12)),
 ], ids=str)  # fmt: skip
 def test_a_number_is_laid_out_as_its_type(argument: Argument, value: bytes) -> None:
-    assert driver.values_of([argument], None, [0, 8192], encode) == [value]
+    assert driver.values_of([Given(argument=0)], [argument], [0, 8192], 0, encode) == [value]
 
 
 def test_packed_values_stand_where_their_pointers_point() -> None:

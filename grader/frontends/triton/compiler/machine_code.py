@@ -8,14 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 from grader.frontends.triton import api
 from grader.frontends.triton.options import options_of
+from grader.frontends.triton.text import descriptor
 from grader.plan import children
-from grader.plan.compiled import Metadata, TensorMap
+from grader.plan.compiled import Given, Metadata, Operand, Part, Scratch, TensorMap, Zero
 from grader.plan.plan import Kernel, Malformed
 
+# Triton numbers the types of tensor maps as the device has them; the host's numbers differ in these.
+_HOST_TYPES = {8: 10, 9: 8, 10: 9}
 # What ptxas has to say of one kernel; a name in it may have a megabyte.
 _MOST_SAID = 8 << 20
 
@@ -76,19 +79,41 @@ def to_ptx(kernel: Kernel, capability: int) -> tuple[str, Metadata]:
     """A kernel in PTX, with lines of its source, and what a launcher has to know. Raises as `Stages` does."""
     stages = Stages(kernel, capability)
     ptx = stages.run("ttir", "ttgir", "llir", "ptx")
-    return ptx, metadata_of({**stages.metadata, "num_ctas": stages.options.num_ctas})
+    return ptx, metadata_of({**stages.metadata, "num_ctas": stages.options.num_ctas}, kernel.signature)
 
 
-def metadata_of(triton: Mapping[str, Any]) -> Metadata:
-    """What a launcher needs of the metadata that Triton's stages leave."""
-    maps = triton["tensordesc_meta"]
+def metadata_of(triton: Mapping[str, Any], signature: Sequence[str]) -> Metadata:
+    """What a launcher needs of the metadata that Triton's stages leave, as Triton's own launcher has it: see
+    triton/backends/nvidia/driver.py, `make_launcher`."""
+    maps = list(triton["tensordesc_meta"] or [])
+    operands: list[Operand] = []
+    for number, entry in enumerate(signature):
+        described = descriptor(entry)
+        operands += [Given(argument=number)] if described is None else _descriptor(
+            number, len(described[1]), maps.pop(0) if maps else None)
+    # The last is a profiler's scratch memory.
+    operands += [Scratch(bytes=triton["global_scratch_size"]), Zero(bytes=8)]
+    return Metadata(
+        name=triton["name"], shared=triton["shared"], cluster=triton["num_ctas"], operands=operands)
+
+
+def _descriptor(number: int, rank: int, compiled: Mapping[str, Any] | None) -> list[Operand]:
+    """A descriptor as a tensor map where the kernel was compiled for one, and in parts where not. Its shape and strides
+    follow either."""
+    def parts(of: Literal["size", "stride"], type: Literal["i32", "i64"]) -> list[Operand]:
+        return [Part(argument=number, of=of, axis=axis, type=type) for axis in range(rank)]
+
+    follow = [*parts("size", "i32"), *parts("stride", "i64")]
+    if compiled is None:
+        rounds = [Zero(bytes=1)] if api.descriptors_round() else []
+        return [Part(argument=number, of="address", type="u64"), *parts("size", "i64"), *parts("stride", "i64"),
+                Part(argument=number, of="nan", type="i1"), *rounds, *follow]
+    element = int(compiled["elem_type"])
     # Triton's numbers may be of types of its own.
-    return Metadata.model_validate({
-        "name": triton["name"], "shared": triton["shared"], "cluster": triton["num_ctas"],
-        "scratch": triton["global_scratch_size"],
-        "tensor_maps": maps and [one and {name: one[name] for name in TensorMap.model_fields if name in one}
-                                 for one in maps],
-        "descriptors_round": api.descriptors_round()}, strict=False)
+    return [TensorMap.model_validate({
+        "argument": number, "elem_type": _HOST_TYPES.get(element, element), "block_size": compiled["block_size"],
+        **{name: compiled[name] for name in ("swizzle", "elem_size", "fp4_padded") if name in compiled}},
+        strict=False), *follow]
 
 
 def _parsed(text: str, context: Any) -> Any:

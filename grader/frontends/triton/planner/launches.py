@@ -7,9 +7,11 @@ triton/backends/nvidia/driver.py for what the launcher does with a signature.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import operator
 import re
+import struct
 import sys
 from collections.abc import Iterator
 from typing import Any, cast
@@ -297,13 +299,19 @@ def _argument(session: Session, index: int, kind: str, value: Any) -> Argument:
         _check_extent(view, memory)
         return Descriptor(view=view, block=[int(n) for n in value.block_shape], padding=value.padding)
     if kind in ("fp16", "bf16", "fp32", "fp64"):
-        return Float(type=cast(Any, kind), value=float(value))
+        return Float(type=cast(Any, kind), value=_cut(float(value)) if kind == "bf16" else float(value))
     if kind in ("nvTmaDesc",):
         raise UnsupportedError("a descriptor made by the driver")
     number = int(value)
     if session.at(number) is not None:
         session.refuse("address", "data_ptr")
     return Integer(type=cast(Any, kind), value=number)
+
+
+def _cut(value: float) -> float:
+    """A number of type bfloat16, which Triton's launcher cuts off float32 where others would round."""
+    (bits,) = struct.unpack("<I", struct.pack("<f", ctypes.c_float(value).value))
+    return float(struct.unpack("<f", struct.pack("<I", bits & 0xFFFF_0000))[0])
 
 
 def _pointed(session: Session, index: int, value: Any) -> tuple[Memory, int]:

@@ -12,7 +12,7 @@ import triton
 
 from grader.frontends.triton.compiler.machine_code import to_ptx
 from grader.frontends.triton.compiler.main import compile_kernel
-from grader.plan.compiled import Binary, Facts, Problem
+from grader.plan.compiled import Binary, Facts, Problem, TensorMap
 from grader.plan.plan import Kernel
 from tests.frontends.triton import kernels
 from tests.frontends.triton.kernels import TARGET, lower, source_of
@@ -101,8 +101,8 @@ def test_descriptors_are_copied_by_the_copy_engine() -> None:
 def test_a_launcher_is_told_of_descriptors_and_shared_memory() -> None:
     outcome = compile_kernel(kernels.tile(), "sm_90")
     assert isinstance(outcome, Binary)
-    compiled, *_ = outcome.metadata.tensor_maps or []
-    assert outcome.metadata.name == "tile_kernel" and compiled is not None and compiled.block_size == [64, 64]
+    maps = [one for one in outcome.metadata.operands if isinstance(one, TensorMap)]
+    assert outcome.metadata.name == "tile_kernel" and [one.block_size for one in maps] == [[64, 64]] * len(maps) != []
 
 
 @pytest.mark.parametrize(

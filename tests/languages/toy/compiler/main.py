@@ -13,8 +13,9 @@ def _answer(request: Compile | Canonicalise, files: list[int]) -> Compiled:
     made = serving.contents(files[0], request.bytes)
     if isinstance(request, Compile):
         asked = Kernels.model_validate_json(made)
-        code = [Binary(cubin=base64.b64encode(one.text.encode()).decode(), metadata=Metadata(name="entry", shared=0),
-                       facts=Facts(registers=16, spills=0, shared=0)) for one in asked.kernels]
+        facts, metadata = Facts(registers=16, spills=0, shared=0), Metadata(name="toy", shared=0, operands=[])
+        code = [Binary(cubin=base64.b64encode(one.text.encode()).decode(), facts=facts, metadata=metadata)
+                for one in asked.kernels]
         made = Binaries(kernels=[*code, *(Fits(shared=0) for _ in asked.fitting)]).model_dump_json().encode()
     return Compiled(seq=request.seq, bytes=os.pwrite(files[1], made, 0))
 

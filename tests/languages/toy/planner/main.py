@@ -30,8 +30,7 @@ def _plan(request: PlanCall, text: str) -> Plan:
     arguments: list[Argument] = [
         Pointer(buffer=tensors.index(one)) if isinstance(one, GivenTensor) else Float(value=one.value)
         for one in request.given]
-    kernel = Kernel(
-        language="toy", name=read(text)[0], symbol="entry", text=text, signature=[one.kind for one in arguments])
+    kernel = Kernel(language="toy", name=read(text)[0], symbol="toy", text=text, signature=[a.kind for a in arguments])
     grid = -(-prod(tensors[-1].shape) // 128), 1, 1
     return Plan(kernels=[kernel], first=[Launch(kernel=0, grid=grid, block=(128, 1, 1), arguments=arguments)],
                 buffers=[Buffer(bytes=prod(one.shape) * ITEM_BYTES[one.dtype], given=one.name) for one in tensors])
