@@ -1,9 +1,10 @@
 """Front ends: what plans, simulates and compiles kernels of one language. A folder here is one, or in a folder that
 `KERNELMARK_FRONT_ENDS` names (`grader.plan.languages`); no list names it.
 
-A folder has `planner/`, `simulator/` and `compiler/`, whose `main.py` each serve the judge in a confined process (see
-`grader.plan.messages` for what they are asked), and a `FRONT_END` in its `__init__.py`: what the judge itself has to
-know of the language. Importing the folder imports neither compiler nor PyTorch.
+A folder has `planner/`, `simulator/` and `compiler/`, whose `main.py` each `serve` the judge in a confined process
+(`serving.py`; see `grader.plan.messages` for what they are asked, and `grader.plan.compiled` for what a launcher is
+told), and a `FRONT_END` in its `__init__.py`: what the judge itself has to know of the language. Importing the folder
+imports neither compiler nor PyTorch.
 """
 
 from __future__ import annotations
@@ -33,6 +34,15 @@ class Foreign:
     text: str
 
 
+@dataclass(frozen=True)
+class Look:
+    """What can be seen of a file without running it: the functions that it defines, and the assignments whose stub it
+    still has."""
+
+    defined: frozenset[str] = frozenset()
+    stubs: frozenset[str] = frozenset()
+
+
 class Parameter(Protocol):
     """A parameter of the function that a student writes, as far as a language has to know it."""
 
@@ -49,11 +59,11 @@ class FrontEnd:
     """A language, as the judge sees it. Every function may be given hostile text.
 
     `name` is the folder's, `suffix` that of the files in this language, with its dot. `signature` is a function of this
-    name and these parameters as a student writes it. `read_kernel` tells what is
-    foreign in a kernel, each once; `check_launch` whether a launch fits its kernel: its options, and its arguments,
-    which are as many as the signature has. Both raise Malformed for what no planner of ours writes. `argument_names`
-    are those of the entry, one for each argument of a launch. `launch_options` are the language's words for fields of a
-    `Launch`, `phrases` those for what the judge finds.
+    name and these parameters as a student writes it. `look` is given a file's text, or a notebook's. `read_kernel`
+    tells what is foreign in a kernel, each once; `check_launch` whether a launch fits its kernel: its options, and its
+    arguments, which are as many as the signature has. Both raise Malformed for what no planner of ours writes.
+    `argument_names` are those of the entry, one for each argument of a launch. `launch_options` are the language's
+    words for fields of a `Launch`, `phrases` those for what the judge finds.
     """
 
     name: str
@@ -65,6 +75,7 @@ class FrontEnd:
     launch_options: Mapping[Literal["cluster", "cooperative", "programmatic"], str]
     traits: Callable[[Kernel], frozenset[Trait]]
     phrases: Phrases
+    look: Callable[[str], Look] = lambda text: Look()
 
 
 @cache

@@ -231,6 +231,8 @@ class Assignment(_Frozen):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        if self.suffix not in (known := frontends.suffixes()):
+            raise ValueError(f"suffix: one of {', '.join(known)} expected, got {self.suffix!a}")
         if sum(isinstance(p, Output) for p in self.parameters) != 1:
             raise ValueError("parameters: exactly one Output expected")
         names = [c.name for c in self.cases]

@@ -26,7 +26,6 @@ MOST_NAMED = 3
 MOST_READ = 50
 SOURCE_BYTES = 128 << 10
 
-_STUB = "raise NotImplementedError("
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
@@ -198,14 +197,11 @@ def _defined(path: Path, known: Mapping[str, str]) -> tuple[list[str], list[str]
     """The assignments whose functions a file defines, which it may do in the text of a notebook; and those of which it
     has the stub that was handed out."""
     text = (read_source_file(path.parent, path.name, SOURCE_BYTES).content or b"").decode("utf-8", "replace")
-    defined, stubs = set[str](), set[str]()
-    for line in text.split("\n"):
-        # In a notebook a line is a string.
-        said = line.lstrip(" \t").removeprefix('"')
-        if said.startswith("def "):
-            defined.add(said.removeprefix("def ").partition("(")[0])
-        elif (said := said.lstrip(" \t")).startswith(_STUB):
-            stubs.add(said.removeprefix(_STUB).removeprefix("\\")[1:].partition(": not written yet")[0])
+    suffixes = {suffix.casefold() for suffix in path.suffixes}
+    languages = frontends.front_ends().values()
+    # A notebook's is not known.
+    seen = [one.look(text) for one in [one for one in languages if one.suffix in suffixes] or languages]
+    defined, stubs = {name for one in seen for name in one.defined}, {name for one in seen for name in one.stubs}
     left = [name for name in known if name in defined and name in stubs]
     return [name for name in known if name in defined and name not in left], left
 

@@ -84,6 +84,15 @@ def test_of_two_files_for_one_assignment_neither_counts(out: Path) -> None:
     assert found.hint == "An assignment is graded from one file: leave out the other."
 
 
+def test_an_intake_takes_files_of_it(tmp_path: Path) -> None:
+    for file in ("SiLU_final.toy", "notes.txt"):
+        (tmp_path / "all" / "ada").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "all" / "ada" / file).write_text(CLASS["right"]["silu.toy"], encoding="utf-8")
+    done = _command("intake", tmp_path / "all", "--into", tmp_path / "class")
+    assert done.returncode == 0, done
+    assert [path.name for path in (tmp_path / "class" / "ada").iterdir()] == ["silu.toy"]
+
+
 def test_a_student_checks_a_file_of_it(tmp_path: Path) -> None:
     (tmp_path / "silu.toy").write_text(CLASS["right"]["silu.toy"], encoding="utf-8")
     done = _command("check", tmp_path, "--only", "silu")

@@ -9,8 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from grader import frontends
 from grader.model import desk
-from grader.model.submission import Source, SubmissionError, chosen, find_submissions, named, read_source_file
+from grader.model.submission import (
+    Source,
+    SubmissionError,
+    chosen,
+    find_submissions,
+    named,
+    read_source_file,
+    read_sources,
+)
+from grader.records.attempt import hash_of_submission
 
 FILES = ("silu.py", "gemm.py")
 CAP = 1024
@@ -102,6 +112,29 @@ def test_a_plain_file_is_read(tmp_path: Path) -> None:
     folder = student(tmp_path, "alice", "silu.py")
     assert read_source_file(folder, "silu.py", CAP).content == b"x = 1\n"
     assert read_source_file(folder, "gemm.py", CAP) == read_source_file(folder, "nothing.py", CAP)
+
+
+@pytest.fixture
+def _two_languages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frontends, "suffixes", lambda: [".cu", ".py"])
+
+
+@pytest.mark.usefixtures("_two_languages")
+def test_a_file_is_read_in_whichever_language_it_is(tmp_path: Path) -> None:
+    folder = student(tmp_path, "alice", "silu.cu")
+    assert [s.student for s in find_submissions(folder, FILES)] == ["alice"]
+    found = read_sources(folder, ["silu", "gemm"], CAP)
+    assert found == {"silu": Source(content=b"x = 1\n", file="silu.cu"), "gemm": Source()}
+    assert hash_of_submission(found["silu"]) != hash_of_submission(Source(content=b"x = 1\n", file="silu.py"))
+    assert hash_of_submission(Source(content=b"x = 1\n")) == hash_of_submission(Source(b"x = 1\n", file="silu.py"))
+
+
+@pytest.mark.usefixtures("_two_languages")
+def test_of_two_files_for_one_assignment_none_is_read(tmp_path: Path) -> None:
+    folder = student(tmp_path, "alice", "silu.cu", "silu.py")
+    source = read_sources(folder, ["silu"], CAP)["silu"]
+    assert source.content is None and source.problem is not None and source.problem.cause == "two_files"
+    assert source.problem.message == "silu.py and silu.cu are both there; one of them expected"
 
 
 def test_links_within_the_folder_are_followed_and_others_refused(tmp_path: Path) -> None:
