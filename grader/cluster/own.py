@@ -5,18 +5,21 @@ from __future__ import annotations
 import hashlib
 import platform
 from importlib import metadata
+from pathlib import Path
 
 from grader.model.catalogue import ROOT
+from grader.plan import languages
 
 
 def own() -> dict[str, str]:
-    """Versions of this process, without what a GPU's build adds to them, and a sha256 of the grader's code and the
-    assignments."""
+    """Versions of this process, without what a GPU's build adds to them, and a sha256 of the grader's code, of front
+    ends elsewhere, and the assignments."""
     digest = hashlib.sha256()
-    for folder in ("grader", "assignments"):
-        for path in sorted((ROOT / folder).rglob("*")):
+    for folder in (ROOT / "grader", ROOT / "assignments", *map(Path, languages.homes()[1:])):
+        for path in sorted(folder.rglob("*")):
             if path.suffix in (".py", ".toml", ".j2") and path.is_file():
-                digest.update(f"{path.relative_to(ROOT)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+                name = f"{folder.name}/{path.relative_to(folder)}\0"
+                digest.update(name.encode() + hashlib.sha256(path.read_bytes()).digest())
     packages = ("kernelmark", "torch", "triton", "numpy")
     versions = {name: metadata.version(name).partition("+")[0] for name in packages}
     return {**versions, "python": platform.python_version(), "grader and assignments": digest.hexdigest()[:12]}
