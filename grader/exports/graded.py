@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.intake.found import Found
-from grader.intake.manifest import HandIn, Kind, Manifest, Member
+from grader.intake.manifest import Kind, Manifest, ManifestEntry, Member
 from grader.intake.people import Register
+from grader.intake.source import RawSubmission
 from grader.model.hidden import for_student
 from grader.model.result import Result
 from grader.model.roster import Student
@@ -25,14 +25,14 @@ class ExportError(Exception):
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradedSubmission:
     """A submission's result, and whose it is. `result` is whole, `shown` what its student may see.
     `grades` are everyone's by id in small letters; None: no attempts are on record, or nobody asked for them."""
 
     folder: str
     result: Result
     members: list[Member]
-    hand_in: HandIn | None
+    hand_in: ManifestEntry | None
     grades: Mapping[str, Grade] | None = None
 
     def total(self, member: Member) -> float | None:
@@ -76,7 +76,7 @@ class Class:
     """`kind` is the source's, None without a manifest; `lines` are what a TA has to know before grades go anywhere.
     `given` are the grades, by id, of those `missing` that a person gave points."""
 
-    graded: list[Graded]
+    graded: list[GradedSubmission]
     kind: Kind | None
     missing: list[Member] = field(default_factory=list)
     given: dict[str, Grade] = field(default_factory=dict)
@@ -111,10 +111,11 @@ def read_class(
     for entry in loaded.entries:
         hand_in = hand_ins.pop(entry.folder, None)
         ids = (members or {}).get(entry.folder) or [entry.result.student]
-        who = Found(entry.folder, list(hand_in.members) if hand_in else [Member(id=id_, source_id=id_) for id_ in ids])
+        listed = list(hand_in.members) if hand_in else [Member(id=id_, source_id=id_) for id_ in ids]
+        who = RawSubmission(entry.folder, listed)
         if not register.enter(who) and roster is not None:
             found.lines.append(f"{entry.folder}: not in the roster: {_ids(who.members)}")
-        one = Graded(entry.folder, entry.result, who.members, hand_in, by_id)
+        one = GradedSubmission(entry.folder, entry.result, who.members, hand_in, by_id)
         if students and not {entry.folder, *(member.id for member in who.members)} & set(students):
             continue
         found.graded.append(one)

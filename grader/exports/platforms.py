@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from grader.exports.graded import ExportError, Graded
+from grader.exports.graded import ExportError, GradedSubmission
 from grader.intake.manifest import Kind
 from grader.model.result import AssignmentResult, CheckResult
 from grader.model.text import clean
@@ -18,7 +18,7 @@ from grader.report.findings import label
 CLASSROOM50 = "classroom50/result/v1"
 
 
-def gradescope(one: Graded, visibility: str) -> dict[str, Any]:
+def gradescope(one: GradedSubmission, visibility: str) -> dict[str, Any]:
     """`results.json` of an autograder. Raises ExportError where a failure of ours left something open.
 
     A hidden case stands there as its student may see it, by its kind: one that Gradescope hides would hide the total.
@@ -45,7 +45,7 @@ def gradescope(one: Graded, visibility: str) -> dict[str, Any]:
                            "measured_max": one.result.measured_max}}
 
 
-def classroom50(one: Graded, kind: Kind | None, classroom: str, assignment: str) -> dict[str, Any]:
+def classroom50(one: GradedSubmission, kind: Kind | None, classroom: str, assignment: str) -> dict[str, Any]:
     """A result in Classroom 50's form, points rounded to whole ones, of those that could be won. What a folder cannot
     say is null.
 
@@ -69,7 +69,7 @@ def classroom50(one: Graded, kind: Kind | None, classroom: str, assignment: str)
         "submitted_by": one.members[0].id}
 
 
-def junit(graded: Sequence[Graded]) -> bytes:
+def junit(graded: Sequence[GradedSubmission]) -> bytes:
     """JUnit's XML as pytest writes it: a suite a submission, a case a check, as their student may see them."""
     root = ElementTree.Element("testsuites", name="kernelmark")
     for one in graded:

@@ -6,7 +6,7 @@ import csv
 import io
 
 from grader.exports.graded import Class
-from grader.intake.manifest import HandIn, Member
+from grader.intake.manifest import ManifestEntry, Member
 from grader.report.gradebook import cell, rows
 from grader.report.load import Entry
 from grader.report.text import points
@@ -39,7 +39,7 @@ def table(found: Class) -> str:
     return sheet.getvalue()
 
 
-def _problems(hand_in: HandIn) -> list[str]:
+def _problems(hand_in: ManifestEntry) -> list[str]:
     """What could not be read of it; and where nothing of it could be graded, what it held."""
     left = [] if hand_in.taken else [f"{one.name}: {one.why}" for one in hand_in.left] or ["no file"]
     return [*hand_in.problems, *left]

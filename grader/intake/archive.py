@@ -1,7 +1,7 @@
-"""Unpacks archives that anyone may have made: zip, and tar with gzip, bzip2, xz or nothing around it.
+"""Unpacks untrusted archives: zip, and tar plain or compressed by gzip, bzip2 or xz.
 
-Nothing is trusted: neither names, nor sizes, nor kinds of entries. An entry that cannot be taken is left and named; an
-archive that cannot be read is a `BrokenArchive`, and nothing of it stays.
+Names, sizes and kinds of entries are all checked. An entry that cannot be unpacked is skipped and reported; an archive
+that cannot be read raises `BrokenArchive`, and nothing of it stays on disk.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from grader.model.submission import printable
 CHUNK = 1 << 16
 MOST_PARTS = 32
 NAME_BYTES = 255
-# Less than the 4,096 that Linux takes: folders lie around it, of an archive in a hand-in another such path.
+# Linux allows 4,096; the rest is for the folders around an archive, and for an archive inside another.
 PATH_BYTES = 1_024
-# What a zip's directory may take for each of its entries: it is read whole before any of them.
+# For each entry allowed: zipfile reads a zip's whole directory before the first entry.
 DIRECTORY_BYTES = 1_024
-# What a tar's header may say of a file: it is copied for each of them.
+# In a tar's header: tarfile copies all keys for each file.
 MOST_KEYS = 256
-# Text of one letter shrinks by a thousand; below this size nobody minds.
+# Repetitive text shrinks a thousandfold; up to this size any ratio is allowed.
 RATIO_FROM = 4 << 20
 OUT = "leads out of the archive"
 TOO_LONG = "has a name that is too long"
 
 
 @dataclass(frozen=True)
-class Limits:
-    """How much an archive may hold: entries, bytes of a file, bytes in all, and these over the archive's own; and how
-    long it may take."""
+class ArchiveLimits:
+    """How much an archive may hold: entries, bytes of one file, bytes in all, unpacked bytes for each packed byte; and
+    how many seconds unpacking may take."""
 
     entries: int
     file: int
@@ -54,19 +54,19 @@ class Limits:
     seconds: float = math.inf
 
 
-STUDENT = Limits(entries=3_000, file=16 << 20, total=64 << 20, seconds=30)
-# A class's download, of which a platform writes the directory and students the files.
-CLASS = Limits(entries=200_000, file=64 << 20, total=8 << 30)
+STUDENT = ArchiveLimits(entries=3_000, file=16 << 20, total=64 << 20, seconds=30)
+# A download of a class: the platform wrote its directory, students its files.
+CLASS = ArchiveLimits(entries=200_000, file=64 << 20, total=8 << 30)
 
 
 class BrokenArchive(Exception):
     """An archive cannot be unpacked; the text says why, in a clause without the archive's name."""
 
 
-def unpack(path: Path, into: Path, limits: Limits = STUDENT) -> list[Left]:
-    """Writes the plain files and folders of an archive below `into`, which it makes. Returns the entries that were
-    left, by their names in the archive. Raises BrokenArchive, and OSError where `into` cannot be written; then `into`
-    is gone."""
+def unpack(path: Path, into: Path, limits: ArchiveLimits = STUDENT) -> list[Left]:
+    """Makes the folder `into` and unpacks an archive's plain files and folders there. Returns the entries that were
+    skipped, by their names in the archive. Raises BrokenArchive, and OSError if `into` cannot be written; in both cases
+    `into` is removed."""
     into.mkdir(parents=True)
     try:
         return _unpack(path, into, limits)
@@ -75,10 +75,10 @@ def unpack(path: Path, into: Path, limits: Limits = STUDENT) -> list[Left]:
         raise
 
 
-def _unpack(path: Path, into: Path, limits: Limits) -> list[Left]:
+def _unpack(path: Path, into: Path, limits: ArchiveLimits) -> list[Left]:
     packed = path.stat().st_size
     if packed > limits.total:
-        raise BrokenArchive(f"has {packed:,} bytes; at most {limits.total:,} expected")
+        raise BrokenArchive(f"has {packed:,} bytes; pack at most {limits.total:,}")
     target = _Target(into, limits, min(limits.total, max(RATIO_FROM, packed * limits.ratio)))
     try:
         with path.open("rb") as stream:
@@ -89,7 +89,7 @@ def _unpack(path: Path, into: Path, limits: Limits) -> list[Left]:
                 target.add(name, kind, content)
     except (BrokenArchive, _WriteError):
         raise
-    # The standard library's readers meet hostile bytes with nearly any exception there is.
+    # On hostile bytes the standard library's readers raise nearly any exception.
     except Exception as error:
         raise BrokenArchive(_why(error)) from None
     return target.left
@@ -97,15 +97,15 @@ def _unpack(path: Path, into: Path, limits: Limits) -> list[Left]:
 
 def _why(error: Exception) -> str:
     if isinstance(error, RuntimeError) and "password" in str(error):
-        return "is encrypted; an archive without a password expected"
+        return "is encrypted; pack it without a password"
     if isinstance(error, tarfile.ReadError):
-        return "is neither zip nor tar, or damaged; one of them expected"
-    said = printable(str(error))[:120]
-    return f"is damaged ({said or type(error).__name__}); an archive that opens expected"
+        return "is neither zip nor tar, or is damaged; pack it as one of them"
+    message = printable(str(error))[:120]
+    return f"is damaged ({message or type(error).__name__}); pack it again"
 
 
 class _WriteError(OSError):
-    """What went wrong is ours, such as no room on the disk."""
+    """Writing failed on our side, for example because the disk is full."""
 
 
 @contextlib.contextmanager
@@ -119,9 +119,9 @@ def _ours() -> Iterator[None]:
 
 
 class _Target:
-    """The folder to unpack to, and what may still go there."""
+    """The folder to unpack to, and how many bytes may still be written there."""
 
-    def __init__(self, into: Path, limits: Limits, most: int) -> None:
+    def __init__(self, into: Path, limits: ArchiveLimits, most: int) -> None:
         self._into, self._most = into, most
         self._limits = limits
         self._until = time.monotonic() + limits.seconds
@@ -129,7 +129,7 @@ class _Target:
         self.left: list[Left] = []
 
     def add(self, name: str, kind: str, content: IO[bytes] | None) -> None:
-        """Takes an entry, or notes why not. `kind` is "file", "folder", or what it is instead."""
+        """Unpacks an entry, or notes why it is skipped. `kind` is "file", "folder", or a name for anything else."""
         self._entries += 1
         if time.monotonic() > self._until:
             raise BrokenArchive(f"takes more than {self._limits.seconds:.0f} s to unpack")
@@ -139,7 +139,7 @@ class _Target:
         if isinstance(parts, str):
             self._leave(name, parts)
         elif kind not in ("file", "folder"):
-            self._leave(name, f"is {kind}; a file expected")
+            self._leave(name, f"is {kind}; hand in a plain file")
         elif parts:
             path = self._into.joinpath(*parts)
             try:
@@ -152,8 +152,8 @@ class _Target:
 
     def _write(self, path: Path, name: str, content: IO[bytes]) -> None:
         if path.is_file():
-            # As with tar's append and zip's update: what comes later is newer.
-            self._leave(name, "stands there again later, or as another case of the same letters; the last is taken")
+            # tar's append and zip's update put the newer entry behind the older one.
+            self._leave(name, "appears again later, or with other capital letters; the last one is taken")
             path.unlink()
         size = 0
         with _ours():
@@ -173,16 +173,16 @@ class _Target:
     def _spend(self, count: int) -> None:
         self.bytes_left -= count
         if self.bytes_left < 0:
-            raise BrokenArchive(f"unpacks to more than {self._most >> 20} MiB, the most that one of its size may hold")
+            raise BrokenArchive(f"unpacks to more than {self._most >> 20} MiB, the limit for an archive of its size")
 
     def _leave(self, name: str, why: str) -> None:
-        # A name may have megabytes, and the manifest of the whole class holds it.
+        # A name may be megabytes long, and the manifest holds all names of a class.
         shown = name[:PATH_BYTES] + "…" * (len(name) > PATH_BYTES)
         self.left.append(Left(name=printable(shown), why=why))
 
 
 def _parts(name: str) -> list[str] | str:
-    """The folders and the name of an entry, or why it cannot have them."""
+    """The folders and the file name of an entry's path, or why the path cannot be used."""
     if len(name) > 4 * PATH_BYTES:
         return TOO_LONG
     name = name.replace("\\", "/")
@@ -195,7 +195,7 @@ def _parts(name: str) -> list[str] | str:
     return parts
 
 
-def _zip_entries(stream: IO[bytes], limits: Limits) -> Iterator[tuple[str, str, IO[bytes] | None]]:
+def _zip_entries(stream: IO[bytes], limits: ArchiveLimits) -> Iterator[tuple[str, str, IO[bytes] | None]]:
     end = zipfile._EndRecData(stream)  # type: ignore[attr-defined]
     if end is not None and end[zipfile._ECD_SIZE] > limits.entries * DIRECTORY_BYTES:  # type: ignore[attr-defined]
         raise BrokenArchive(f"has a directory for more than {limits.entries:,} entries")
@@ -210,7 +210,7 @@ def _zip_entries(stream: IO[bytes], limits: Limits) -> Iterator[tuple[str, str, 
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:
-    """What does not say that it is UTF-8 often is, since macOS does not say so."""
+    """An entry's name. macOS writes UTF-8 without setting the flag for it."""
     if info.flag_bits & 0x800:
         return info.filename
     try:
@@ -220,12 +220,12 @@ def _zip_name(info: zipfile.ZipInfo) -> str:
 
 
 def _tar_entries(stream: IO[bytes], target: _Target) -> Iterator[tuple[str, str, IO[bytes] | None]]:
-    # As a stream, of which no more is read than the limit: a header may claim gigabytes, and be read at once.
+    # A bounded stream: a header may claim gigabytes, which tarfile would read at once.
     bounded = io.BufferedReader(_Bounded(_decompressed(stream), target.bytes_left + RATIO_FROM))
     with tarfile.open(fileobj=bounded, mode="r|", errors="surrogateescape") as archive:
         for member in archive:
             if max(len(archive.pax_headers), len(member.pax_headers)) > MOST_KEYS:
-                raise BrokenArchive(f"says more than {MOST_KEYS} things of a file")
+                raise BrokenArchive(f"has more than {MOST_KEYS} keys in a file's header")
             kind = "folder" if member.isdir() else "file" if member.isreg() else (
                 "a link" if member.issym() or member.islnk() else "a device")
             content = archive.extractfile(member) if kind == "file" else None
@@ -242,7 +242,7 @@ def _decompressed(stream: IO[bytes]) -> IO[bytes] | io.BufferedIOBase:
 
 
 class _Bounded(io.RawIOBase):
-    """The first bytes of a stream; more of them is too much."""
+    """A stream that raises BrokenArchive beyond its first `most` bytes."""
 
     def __init__(self, stream: IO[bytes] | io.BufferedIOBase, most: int) -> None:
         self._stream, self._left, self._most = stream, most, most
@@ -261,7 +261,7 @@ class _Bounded(io.RawIOBase):
 
 
 def _kind(mode: int, *, is_folder: bool) -> str:
-    """By the mode of Unix, which is 0 where a zip was made elsewhere."""
+    """An entry's kind by its Unix mode, which is 0 if the zip was made on another system."""
     if is_folder:
         return "folder"
     with contextlib.suppress(KeyError):

@@ -1,4 +1,4 @@
-"""Which files of a submission are graded: gathered into one folder, archives unpacked, chosen by the course's rule."""
+"""Gathers the files of a submission into one folder, unpacks its archives, and chooses which files are graded."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from grader.intake.archive import PATH_BYTES, STUDENT, TOO_LONG, BrokenArchive, unpack
-from grader.intake.found import LITTER, OTHER, Found, Part, below, is_archive, is_litter
 from grader.intake.manifest import Left
+from grader.intake.source import LITTER, OTHER, RawPart, RawSubmission, below, is_archive, is_litter
 from grader.model.desk import SUFFIXES, strays
 from grader.model.submission import file_in, in_any_language, printable, read_source_file
 
@@ -22,8 +22,8 @@ MOST_NAMED = 3
 
 @dataclass
 class Chosen:
-    """`taken` are the files to grade by their names, `beside` those that a grading should see all the same, since they
-    seem to be meant for what is missing; all lie below `root`."""
+    """`taken` are the files to grade, by name; `beside` are other files that seem to be meant for missing ones, which a
+    grading reports. All lie below `root`."""
 
     root: Path
     taken: dict[str, Path] = field(default_factory=dict)
@@ -32,43 +32,44 @@ class Chosen:
 
 
 class Tree:
-    """The files of a submission in a folder of its own, by the names that they were handed in under."""
+    """The files of a submission, copied into a folder of their own, with the names that they were handed in under."""
 
-    def __init__(self, found: Found, folder: Path) -> None:
+    def __init__(self, submission: RawSubmission, folder: Path) -> None:
         self._folder = folder
         self._shown: dict[str, str] = {}
         self._broken: set[Path] = set()
         self._files = 0
-        # What archives may hold is for all of a hand-in together.
+        # The limits hold for all archives of a submission together.
         self._room, self._until = STUDENT.total, time.monotonic() + STUDENT.seconds
-        self.left = list(found.left)
-        self.problems = list(found.problems)
+        self.left = list(submission.left)
+        self.problems = list(submission.problems)
         folder.mkdir(parents=True)
-        for part in found.parts:
+        for part in submission.parts:
             if part.path.is_dir():
                 self._gather(part)
             elif part.path.is_symlink():
-                # One that a student made could lead to another's file beside it.
-                self._leave(part.shown, "is a link; a file expected")
+                # A link that a student made could lead to another student's file beside it.
+                self._leave(part.shown, "is a link; hand in a plain file")
             elif part.name in self._shown:
-                self._leave(part.shown, f"another file is called {part.name}, too")
+                self._leave(part.shown, f"another file has the name {part.name}, too")
             else:
                 self._shown[part.name] = part.shown
                 self._file(part.path, part.name, part.shown)
 
     def choose(self, known: Mapping[str, str]) -> Chosen:
-        """By the course's files `known`: each under its own name, in whichever language, or else the one source that
-        seems to be meant for it, of those of its name the one that is least deep."""
+        """Chooses a file for each of the course's files `known`: the file of that name at the top, in whichever language,
+        or else the one source that seems to be meant for it. Of several with the right name, the least deep one is
+        chosen."""
         root = self._inner()
-        found = strays(root, known)
+        candidates = strays(root, known)
         chosen = Chosen(root)
         why: dict[Path, str] = {}
         wanted: dict[Path, list[str]] = {}
-        # What is missing first: a notebook may be meant for that, and for nothing that is there.
+        # Missing files first: a notebook may be meant for one of them, but for no file that is there.
         for name, file in sorted(known.items(), key=lambda item: (root / file_in(root, item[1])).is_file()):
-            meant, names = found.of[name], {PurePath(one).suffix: one for one in in_any_language(file)}
-            if there := [one for one in names.values() if (root / one).is_file()]:
-                chosen.taken |= {one: root / one for one in there}
+            meant, names = candidates.of[name], {PurePath(other).suffix: other for other in in_any_language(file)}
+            if there := [other for other in names.values() if (root / other).is_file()]:
+                chosen.taken |= {other: root / other for other in there}
                 why = dict.fromkeys(meant, f"{there[0]} lies there under its own name") | why
                 continue
             sources = [path for path in meant if path.suffix.casefold() in names]
@@ -81,31 +82,31 @@ class Tree:
                 why = dict.fromkeys(meant, f"{taken} is taken from {self.shown(best[0])}") | why
                 continue
             for path in meant:
-                said = f"one of {len(sources)} that seem to be meant for {file}" if path in sources else (
+                reason = f"one of {len(sources)} that seem to be meant for {file}" if path in sources else (
                     "not unpacked" if is_archive(path.name) else "no Python file")
                 wanted.setdefault(path, []).append(file)
                 files = [*wanted[path][:MOST_NAMED], *["…"] * (len(wanted[path]) > MOST_NAMED)]
-                why[path] = f"{said}; {', '.join(files)} expected"
+                why[path] = f"{reason}; {', '.join(files)} expected"
             chosen.beside += [path for path in meant if path not in chosen.beside]
         if not chosen.taken:
-            chosen.beside += [path for path in found.others if path not in chosen.beside]
-        in_order = (one for file in known.values() for one in in_any_language(file))
+            chosen.beside += [path for path in candidates.others if path not in chosen.beside]
+        in_order = (name for file in known.values() for name in in_any_language(file))
         chosen.taken = {file: chosen.taken[file] for file in in_order if file in chosen.taken}
-        graded = set(chosen.taken.values())
+        taken_from = set(chosen.taken.values())
         for path, is_folder in below(self._folder):
-            # Of a broken archive it is said already what is wrong.
-            if path not in graded and path not in self._broken:
+            # Problems already say what is wrong with a broken archive.
+            if path not in taken_from and path not in self._broken:
                 self._leave(self.shown(path) + "/" * is_folder, LITTER if is_folder or is_litter(path.name)
                             else why.get(path, OTHER), wanted.get(path, ()))
         chosen.left = self.left
         return chosen
 
     def shown(self, path: Path) -> str:
-        """The name of a file of this folder in the source."""
+        """The name that a file of this folder has in the source."""
         first, *rest = path.relative_to(self._folder).parts
         return printable("/".join((self._shown.get(first, first), *rest)))
 
-    def _gather(self, part: Part) -> None:
+    def _gather(self, part: RawPart) -> None:
         for path, is_folder in below(part.path, functools.partial(self._unread, part.path)):
             name = str(path.relative_to(part.path))
             if is_folder or is_litter(path.name):
@@ -116,10 +117,10 @@ class Tree:
     def _unread(self, root: Path, error: OSError) -> None:
         name = os.path.relpath(error.filename, root)
         where = root.name if name == "." else name
-        self.problems.append(f"{printable(where)}: {error.strerror}; a readable folder expected")
+        self.problems.append(f"{printable(where)}: {error.strerror}; make the folder readable")
 
     def _file(self, path: Path, name: str, shown: str, folder: Path | None = None) -> None:
-        """Copies a file that may hold Python, or unpacks it into a folder of its name."""
+        """Copies a file that may hold Python, or unpacks an archive into a folder of its name."""
         if not name.casefold().endswith(SUFFIXES):
             self._leave(shown, OTHER)
             return
@@ -128,7 +129,7 @@ class Tree:
             return
         self._files += 1
         if self._files > STUDENT.entries:
-            self._leave(shown, f"more than {STUDENT.entries:,} files of Python")
+            self._leave(shown, f"more than {STUDENT.entries:,} Python files")
             return
         target = self._folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -141,19 +142,19 @@ class Tree:
             try:
                 left = unpack(path, target, dataclasses.replace(
                     STUDENT, total=self._room, seconds=max(0, self._until - time.monotonic())))
-                self._room -= sum(one.lstat().st_size for one, _ in below(target))
-                self.left += [Left(name=f"{printable(shown)}/{one.name}", why=one.why) for one in left]
+                self._room -= sum(file.lstat().st_size for file, _ in below(target))
+                self.left += [Left(name=f"{printable(shown)}/{entry.name}", why=entry.why) for entry in left]
                 if not left and next(below(target), None) is None:
                     self._leave(shown, "an archive that holds no file")
                 return
             except BrokenArchive as error:
                 self.problems.append(f"{printable(shown)}: {error}")
                 self._broken.add(target)
-        # A broken archive, too: grading names it where a file is missing.
+        # Broken archives are copied, too: where a file is missing, grading names them.
         target.write_bytes(source.content)
 
     def _inner(self) -> Path:
-        """The folder in which files are looked for: one that is alone in another, as in an archive of a folder."""
+        """The folder to look in: descends as long as a folder holds one folder and nothing else."""
         root = self._folder
         while True:
             inside = [path for path in root.iterdir() if not is_litter(path.name)]
@@ -166,13 +167,13 @@ class Tree:
 
 
 def write(chosen: Chosen, folder: Path) -> None:
-    """Copies what was chosen into a new folder."""
+    """Copies the chosen files into a new folder."""
     folder.mkdir()
     for file, path in chosen.taken.items():
         shutil.copyfile(path, folder / file)
     for path in chosen.beside:
         inside = path.relative_to(chosen.root)
-        # What was taken may have its name, or that of the folder it lies in.
+        # A taken file may have this file's name, or the name of the folder that holds it.
         if path.is_file() and inside.parts[0] not in chosen.taken:
             target = folder / inside
             target.parent.mkdir(parents=True, exist_ok=True)

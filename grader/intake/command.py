@@ -1,4 +1,4 @@
-"""`kernelmark intake`: what it takes, and what it says."""
+"""The command `kernelmark intake`, and the lines that it prints."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from rich.text import Text
 
 from grader.console import console, say, usage
 from grader.intake import kinds
-from grader.intake.found import WORK, IntakeError, is_archive
 from grader.intake.manifest import FILE
 from grader.intake.people import names
+from grader.intake.source import WORK, IntakeError, is_archive
 from grader.model import catalogue
 from grader.model.course import CourseError, read_course
 from grader.model.submission import file_in, in_any_language, printable
 
 if TYPE_CHECKING:
-    from grader.intake.main import Options
-    from grader.intake.manifest import HandIn, Kind, Left, Manifest, Member
+    from grader.intake.main import IntakeOptions
+    from grader.intake.manifest import Kind, Left, Manifest, ManifestEntry, Member
     from grader.model.roster import Student
 
 
@@ -32,22 +32,22 @@ def intake(
     into: Annotated[Path | None, typer.Option(help="The folder to make, with a folder for each submission.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be taken, and write nothing.")] = False,
     roster: Annotated[Path | None, typer.Option(
-        help="roster.csv: id, name, email, section, late_days. Says who is missing and who is unknown.")] = None,
+        help="roster.csv: id, name, email, section, late_days. Reports who is missing and who is unknown.")] = None,
     groups: Annotated[Path | None, typer.Option(
-        help="A CSV file of group and id, where the source names one member of a group alone.")] = None,
+        help="A CSV file with the columns group and id, if SOURCE names only one member of each group.")] = None,
     deadline: Annotated[str | None, typer.Option(
-        help="A time with a zone, 2026-03-01T23:59+01:00. What came later is marked late; of a git clone the last "
-             "commit by then is taken.")] = None,
+        help="A time with a zone, 2026-03-01T23:59+01:00. Later submissions are marked late; from a git clone, the "
+             "last commit before the deadline is taken.")] = None,
     pattern: Annotated[str | None, typer.Option(
         help="A regular expression for paths below SOURCE, with groups such as (?P<id>…), name, email, section, file, "
              "time, late.")] = None,
-    course: Annotated[Path, typer.Option(help="Whose files are looked for.")] = catalogue.COURSE,
+    course: Annotated[Path, typer.Option(help="The course file, whose assignments are looked for.")] = catalogue.COURSE,
     force: Annotated[bool, typer.Option("--force", help="Replace a folder that an intake wrote earlier.")] = False,
 ) -> None:
-    """Make of a download a folder that can be graded, and say whose each file is, what is left, and why.
+    """Turn a download into a folder that can be graded; report whose each file is, and what is left out and why.
 
-    A download from Canvas, Gradescope or Moodle, folders, archives or git clones are recognised. An archive that cannot
-    be read costs nobody but its owner anything. intake.json in the new folder keeps what was said.
+    Recognises downloads from Canvas, Gradescope and Moodle, folders, archives and git clones. An archive that cannot be
+    read affects only its owner. intake.json in the new folder keeps the whole report.
     """
     from grader.intake import main
     from grader.intake.people import read_groups
@@ -56,39 +56,39 @@ def intake(
     try:
         known = catalogue.files()
         chosen = read_course(course, frozenset(known)).select(known, ())
-        options = main.Options(
+        options = main.IntakeOptions(
             {name: known[name] for name in chosen}, read_roster(roster) if roster else None,
             read_groups(groups) if groups else None, pattern,
             kinds.instant(deadline, "--deadline") if deadline else None)
         if into is None and not dry_run:
-            raise IntakeError("--into: the folder to make expected, or --dry-run")
+            raise IntakeError("--into: not given; name the folder to make, or pass --dry-run")
         if into is not None and not dry_run:
             main.may_be_written(into, force=force)
             if (inner := _inside(source, into)) is not None:
-                raise IntakeError(f"--into {into}: lies {inner}; a folder beside it expected")
+                raise IntakeError(f"--into {into}: lies {inner}; choose a folder beside it")
         parent = None if dry_run or into is None else into.absolute().parent
         if parent is not None:
             parent.mkdir(parents=True, exist_ok=True)
-        with main.taken_in(source, options, parent) as (found, made):
+        with main.taken_in(source, options, parent) as (manifest, made):
             if dry_run:
-                console.print(_table(found, options.known))
+                console.print(_table(manifest, options.known))
             elif into is not None:
                 main.place(made, into, force=force)
     except (IntakeError, RosterError, CourseError) as error:
         usage(printable(str(error)))
     except OSError as error:
-        # What is being made has a name that nobody gave.
+        # The folder under construction has a name that the user never gave.
         where = into if WORK in str(error.filename or WORK) else error.filename
-        usage(printable(f"{where or 'temporary folder'}: {error.strerror}; what can be read and written expected"))
-    for line in _said(found, options, main.twice(found)):
+        usage(printable(f"{where or 'temporary folder'}: {error.strerror}; check its permissions and the free space"))
+    for line in _said(manifest, options, main.twice(manifest)):
         say(line)
     if into is not None and not dry_run:
-        say(f"{into}: {_many(len(found.submissions), 'submission')}; its {FILE} says what was left and why. "
+        say(f"{into}: {_many(len(manifest.submissions), 'submission')}; its {FILE} says what was left out and why. "
             f"Next: kernelmark grade {shlex.quote(str(into))}")
 
 
 def fitting(source: Path, known: Mapping[str, str]) -> str | None:
-    """Why a source has to be taken in before it is graded, with the command; None where it can be graded as it is."""
+    """Why a source needs an intake before it is graded, with the command for it; None if it can be graded as it is."""
     try:
         if source.is_file() and is_archive(source.name):
             into, kind = source.with_name(source.name.partition(".")[0] or "class"), "an archive"
@@ -96,47 +96,47 @@ def fitting(source: Path, known: Mapping[str, str]) -> str | None:
                 (source / file_in(source, file)).exists() for file in known.values()):
             from grader.intake.main import opened
 
-            found = kinds.recognise(opened(source, source)[0])
-            if found not in ("canvas", "gradescope", "moodle", "archives"):
+            recognised = kinds.recognise(opened(source, source)[0])
+            if recognised not in ("canvas", "gradescope", "moodle", "archives"):
                 return None
             # `.` and `..` have no name.
-            named = source if source.name not in ("", "..") else source.resolve()
-            into, kind = named.with_name(f"{named.name}-class"), kinds.WORDS[found]
+            folder = source if source.name not in ("", "..") else source.resolve()
+            into, kind = folder.with_name(f"{folder.name}-class"), kinds.WORDS[recognised]
         else:
             return None
     except (IntakeError, OSError):
         return None
-    return printable(f"{source}: is {kind}; a folder of students' folders expected: "
+    return printable(f"{source}: is {kind}; take it in first: "
                      f"{shlex.join(['kernelmark', 'intake', str(source), '--into', str(into)])}")
 
 
 def remembered(folder: Path, names: Collection[str]) -> list[str]:
-    """What the intake that wrote a folder could not read of these students' folders, a line each; nothing where none
-    did."""
+    """Problems that the intake of a folder had with these students' folders, a line each; empty if no intake wrote the
+    folder."""
     from grader.intake.manifest import ManifestError, read_manifest
 
     if not (folder / FILE).is_file():
         return []
     try:
-        return [printable(f"{one.folder}: {problem}") for one in read_manifest(folder).submissions
-                if one.folder in names for problem in one.problems]
+        return [printable(f"{entry.folder}: {problem}") for entry in read_manifest(folder).submissions
+                if entry.folder in names for problem in entry.problems]
     except ManifestError:
-        # Planning refuses to go on.
+        # Planning reports it.
         return []
 
 
 def folders(folder: Path, names: Sequence[str]) -> list[str]:
-    """The names with the id of a member, or what the source calls one, replaced by the folders that are theirs."""
+    """Replaces each name that is a member's id, in the roster or in the source, by the member's folders."""
     from grader.intake.manifest import ManifestError, read_manifest
 
     of: dict[str, list[str]] = {}
     if names and (folder / FILE).is_file():
         with contextlib.suppress(ManifestError):
-            for one in read_manifest(folder).submissions:
-                for key in {key for member in one.members for key in (member.id, member.source_id)}:
-                    of.setdefault(key, []).append(one.folder)
-                of[one.folder] = [one.folder]
-    return [one for name in names for one in of.get(name, [name])]
+            for entry in read_manifest(folder).submissions:
+                for key in {key for member in entry.members for key in (member.id, member.source_id)}:
+                    of.setdefault(key, []).append(entry.folder)
+                of[entry.folder] = [entry.folder]
+    return [theirs for name in names for theirs in of.get(name, [name])]
 
 
 def _inside(source: Path, into: Path) -> str | None:
@@ -146,93 +146,97 @@ def _inside(source: Path, into: Path) -> str | None:
     return "around SOURCE" if outer.is_relative_to(inner) else None
 
 
-def _table(found: Manifest, known: Mapping[str, str]) -> Table:
+def _table(manifest: Manifest, known: Mapping[str, str]) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in ("who", "handed in", "taken", "left, and why"):
         table.add_column(heading, overflow="fold", no_wrap=heading == "handed in")
-    nobody = _nobodys(found, known)
-    for one in found.submissions:
-        missing = [file for file in _untaken(one.taken, known) if file not in nobody]
-        taken = [file if (name := _handed_in(one, origin, found.kind, known)) == file else f"{file} ← {name}"
-                 for file, origin in one.taken.items()]
-        table.add_row(Text(", ".join(map(_who, one.members))), Text(_when(one)), Text("\n".join(
+    nobody = _nobodys(manifest, known)
+    for entry in manifest.submissions:
+        missing = [file for file in _untaken(entry.taken, known) if file not in nobody]
+        taken = [file if (name := _handed_in(entry, origin, manifest.kind, known)) == file else f"{file} ← {name}"
+                 for file, origin in entry.taken.items()]
+        table.add_row(Text(", ".join(map(_who, entry.members))), Text(_when(entry)), Text("\n".join(
             [*taken, *([f"missing: {', '.join(missing)}"] if missing else [])])), Text("\n".join(
-                [*one.problems, *_why(one.left)])))
+                [*entry.problems, *_why(entry.left)])))
     return table
 
 
-def _handed_in(one: HandIn, origin: str, kind: Kind, known: Mapping[str, str]) -> str:
-    """The name of a file that was taken, without what the platform put before it."""
+def _handed_in(entry: ManifestEntry, origin: str, kind: Kind, known: Mapping[str, str]) -> str:
+    """The name of a taken file as its student knows it, without the platform's prefix."""
     if kind == "canvas":
         return kinds.uploaded(origin, [name for file in known.values() for name in in_any_language(file)])
     if kind == "git":
-        # The commit.
+        # The first part is the commit.
         return origin.partition("/")[2] or origin
-    return next((origin.removeprefix(f"{whole}/") for whole in one.origin if kind == "archives"), origin)
+    return next((origin.removeprefix(f"{whole}/") for whole in entry.origin if kind == "archives"), origin)
 
 
-def _nobodys(found: Manifest, known: Mapping[str, str]) -> list[str]:
-    """The course's files that are in no submission, where some others are: a download is mostly of a few kernels."""
-    taken = {file for one in found.submissions for file in one.taken}
+def _nobodys(manifest: Manifest, known: Mapping[str, str]) -> list[str]:
+    """The course's files that no submission has; none if no submission has any file. A download is often of one
+    assignment alone."""
+    taken = {file for entry in manifest.submissions for file in entry.taken}
     return _untaken(taken, known) if taken else []
 
 
 def _untaken(taken: Collection[str], known: Mapping[str, str]) -> list[str]:
-    """The course's files that are not there in any language."""
+    """The course's files that are missing in every language."""
     return [file for file in known.values() if not any(name in taken for name in in_any_language(file))]
 
 
-def _said(found: Manifest, options: Options, twice: Sequence[str]) -> list[str]:
-    """What a TA has to know of an intake, a line each."""
-    people = sum(len(one.members) for one in found.submissions)
-    late = sum(bool(one.late) for one in found.submissions)
-    lines = [f"{found.source} is {kinds.WORDS[found.kind]}: {_many(len(found.submissions), 'submission')}"
-             f"{f' of {people} people' if people != len(found.submissions) else ''}{f', {late} late' if late else ''}."]
-    for one in found.submissions:
-        if one.taken:
-            meant = _why(left for left in one.left if left.meant)
-            lines += [printable(f"{one.folder}: {problem}") for problem in (*one.problems, *meant)]
+def _said(manifest: Manifest, options: IntakeOptions, twice: Sequence[str]) -> list[str]:
+    """The report of an intake for the TA, as lines."""
+    people = sum(len(entry.members) for entry in manifest.submissions)
+    late = sum(bool(entry.late) for entry in manifest.submissions)
+    count = len(manifest.submissions)
+    lines = [f"{manifest.source} is {kinds.WORDS[manifest.kind]}: {_many(count, 'submission')}"
+             f"{f' of {people} people' if people != count else ''}{f', {late} late' if late else ''}."]
+    for entry in manifest.submissions:
+        if entry.taken:
+            meant = _why(left for left in entry.left if left.meant)
+            lines += [printable(f"{entry.folder}: {problem}") for problem in (*entry.problems, *meant)]
         else:
-            why = "; ".join([*one.problems, *_why(one.left)])
-            lines.append(printable(f"{one.folder}: nothing to grade: {why or 'no file'}"))
-    if nobody := _nobodys(found, options.known):
+            why = "; ".join([*entry.problems, *_why(entry.left)])
+            lines.append(printable(f"{entry.folder}: nothing to grade: {why or 'no file'}"))
+    if nobody := _nobodys(manifest, options.known):
         lines.append(f"Handed in by nobody: {', '.join(nobody)}")
-    if found.left:
-        lines.append(printable(f"In no submission: {'; '.join(_why(found.left))}"))
+    if manifest.left:
+        lines.append(printable(f"In no submission: {'; '.join(_why(manifest.left))}"))
     if twice:
         lines.append(printable(f"In more than one submission: {', '.join(twice)}"))
-    if options.deadline and not any(one.submitted_at for one in found.submissions):
-        lines.append("--deadline: the source says of no submission when it was handed in, so that none is late by it")
-    here = {member.id.casefold() for one in found.submissions for member in one.members}
+    if options.deadline and not any(entry.submitted_at for entry in manifest.submissions):
+        lines.append("--deadline: the source has no submission times, so no submission is marked late")
+    here = {member.id.casefold() for entry in manifest.submissions for member in entry.members}
     if idle := [name for name, ids in (options.groups or {}).items() if here.isdisjoint(map(str.casefold, ids))]:
         lines.append(printable(f"Groups without a submission: {', '.join(idle)}"))
     if options.roster is not None:
-        either, several = _of_one_name(found)
-        missing = [member for member in found.missing if member.id not in several]
-        unknown = [_stranger(one, options.roster) for one in found.submissions if one.folder in found.unknown]
+        either, several = _of_one_name(manifest)
+        missing = [member for member in manifest.missing if member.id not in several]
+        unknown = [_stranger(entry, options.roster) for entry in manifest.submissions
+                   if entry.folder in manifest.unknown]
         lines.append(printable(f"Missing: {', '.join(map(_who, missing)) or 'nobody'}"))
         lines.append(printable(f"Not in the roster: {', '.join(unknown) or 'nobody'}"))
         lines += either
     return lines
 
 
-def _stranger(one: HandIn, roster: Sequence[Student]) -> str:
-    """A submission's folder, with the ids that the roster lacks where these are others."""
+def _stranger(entry: ManifestEntry, roster: Sequence[Student]) -> str:
+    """A submission's folder, and the ids that the roster lacks if they differ from the folder's name."""
     known = {student.id.casefold() for student in roster}
-    ids = [member.id for member in one.members if member.id.casefold() not in known]
-    return one.folder if ids == [one.folder] else f"{one.folder} ({', '.join(ids)})"
+    ids = [member.id for member in entry.members if member.id.casefold() not in known]
+    return entry.folder if ids == [entry.folder] else f"{entry.folder} ({', '.join(ids)})"
 
 
-def _of_one_name(found: Manifest) -> tuple[list[str], set[str]]:
-    """A line for each submission whose owner's name several of the missing have; and the ids of these."""
+def _of_one_name(manifest: Manifest) -> tuple[list[str], set[str]]:
+    """Unknown owners whose name several missing students have: a line for each submission, and those students' ids."""
     lines, ids = [], set[str]()
-    for one in found.submissions:
-        called = set[str]().union(*(names(member.name) for member in one.members))
-        several = [member for member in found.missing if names(member.name) & called]
-        if one.folder in found.unknown and len(several) > 1:
+    for entry in manifest.submissions:
+        called = set[str]().union(*(names(member.name) for member in entry.members))
+        several = [member for member in manifest.missing if names(member.name) & called]
+        if entry.folder in manifest.unknown and len(several) > 1:
             ids |= {member.id for member in several}
-            lines.append(printable(f"{one.folder}: {' or '.join(map(_who, several))}; the source's id expected in the "
-                                   f"roster: {', '.join(member.source_id for member in one.members)}"))
+            ids_there = ", ".join(member.source_id for member in entry.members)
+            lines.append(printable(f"{entry.folder}: {' or '.join(map(_who, several))}; give the right one the "
+                                   f"source's id in the roster: {ids_there}"))
     return lines, ids
 
 
@@ -240,15 +244,15 @@ def _who(member: Member) -> str:
     return printable(f"{member.id} ({member.name})" if member.name and member.name != member.id else member.id)
 
 
-def _when(one: HandIn) -> str:
-    return " ".join(filter(None, (one.submitted_at or ("" if one.late else "–"), "late" if one.late else "")))
+def _when(entry: ManifestEntry) -> str:
+    return " ".join(filter(None, (entry.submitted_at or ("" if entry.late else "–"), "late" if entry.late else "")))
 
 
 def _why(left: Iterable[Left]) -> list[str]:
-    """What was left, those of one reason together."""
+    """The files that were left out, grouped by reason."""
     reasons: dict[str, list[str]] = {}
-    for one in left:
-        reasons.setdefault(one.why, []).append(one.name)
+    for item in left:
+        reasons.setdefault(item.why, []).append(item.name)
     return [f"{', '.join(names)}: {why}" for why, names in reasons.items()]
 
 

@@ -1,5 +1,5 @@
-"""`intake.json` in the folder that an intake writes: whose each submission is, when it was handed in, and where it came
-from; what was taken of it and what was left. Policy and exports read this."""
+"""`intake.json` in the folder that an intake writes: owner, time and origin of each submission, the files that were
+taken, and those that were left out. Late policy and exports read it."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ Kind = Literal["folders", "archives", "canvas", "gradescope", "moodle", "git", "
 
 
 class ManifestError(Exception):
-    """There is no manifest that can be read; one line that says what, where and what was expected."""
+    """The manifest cannot be read; one line that says what is wrong, where, and what to do."""
 
 
 def _utf8(text: object) -> object:
-    """Text of what may be the bytes of a file's name."""
+    """Replaces the surrogates in a file name that is not UTF-8."""
     return os.fsencode(text).decode("utf-8", "replace") if isinstance(text, str) else text
 
 
 Text = Annotated[str, BeforeValidator(_utf8)]
 
 
-class Record(BaseModel):
+class ManifestRecord(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Member(Record):
-    """A person. `id` is the roster's, or else the one of the source, which is always `source_id`: Canvas's number of a
-    user, Moodle's of a participant, Gradescope's `sid`, a folder's name."""
+class Member(ManifestRecord):
+    """A person. `source_id` is the id in the source: Canvas's user number, Moodle's participant number, Gradescope's
+    `sid`, or a folder's name. `id` is the id in the roster, or `source_id` for people who are not in it."""
 
     id: Text
     name: Text = ""
@@ -44,17 +44,17 @@ class Member(Record):
     source_id: Text = ""
 
 
-class Left(Record):
-    """Something of the source that is not graded, by its name there, and why. `meant` are the missing files that it
-    seems to be meant for."""
+class Left(ManifestRecord):
+    """A file of the source that is left out, by its name there, and why. `meant` are the missing files that it seems to
+    be meant for."""
 
     name: Text
     why: Text
     meant: list[str] = []
 
 
-class HandIn(Record):
-    """A submission: the folder it was written to, and whose it is."""
+class ManifestEntry(ManifestRecord):
+    """A submission: its folder in the class, its members, times and files."""
 
     folder: str
     members: list[Member] = Field(min_length=1, description="one person, or those of a group")
@@ -63,7 +63,7 @@ class HandIn(Record):
     origin: list[Text] = Field(description="its folders or files in the source")
     taken: dict[str, Text] = Field(default={}, description="files written, each with its name in the source")
     left: list[Left] = []
-    problems: list[Text] = Field(default=[], description="what could not be read of it, as its student may read it")
+    problems: list[Text] = Field(default=[], description="what could not be read, in words that the student may see")
 
     @field_validator("submitted_at")
     @classmethod
@@ -73,16 +73,16 @@ class HandIn(Record):
         return text
 
 
-class Manifest(Record):
-    """What an intake made of a source."""
+class Manifest(ManifestRecord):
+    """The result of an intake."""
 
     schema_: Literal["kernelmark/intake/v1"] = Field(default=SCHEMA, alias="schema")
     kind: Kind
     source: Text = Field(description="the name of the file or folder that was taken in")
-    submissions: list[HandIn]
-    left: list[Left] = Field(default=[], description="what belongs to no submission")
-    missing: list[Member] = Field(default=[], description="of the roster, those of whom there is no submission")
-    unknown: list[str] = Field(default=[], description="folders of submissions of which the roster lacks a member")
+    submissions: list[ManifestEntry]
+    left: list[Left] = Field(default=[], description="files that belong to no submission")
+    missing: list[Member] = Field(default=[], description="students of the roster without a submission")
+    unknown: list[str] = Field(default=[], description="folders of submissions with a member who is not in the roster")
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
@@ -92,12 +92,12 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / FILE
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise ManifestError(f"{path}: more than {MAX_BYTES >> 20} MiB; the file that an intake wrote expected")
+            raise ManifestError(f"{path}: more than {MAX_BYTES >> 20} MiB; run kernelmark intake again")
         return Manifest.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise ManifestError(f"{path}: {error.strerror}; the folder that kernelmark intake wrote expected") from None
+        raise ManifestError(f"{path}: {error.strerror}; name the folder that kernelmark intake wrote") from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise ManifestError(f"{path}: {where + ': ' if where else ''}{first['msg']}; "
-                            "the file as kernelmark intake wrote it expected") from None
+        raise ManifestError(f"{path}: {where + ': ' if where else ''}{first['msg']}; run kernelmark intake again"
+                            ) from None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from grader.intake.manifest import FILE, HandIn, read_manifest
+from grader.intake.manifest import FILE, ManifestEntry, read_manifest
 from grader.model import catalogue, desk
 from grader.model.course import Course
 from grader.model.result import Environment
@@ -57,7 +57,7 @@ NO_GRADE = "without a grade from the same file"
 
 def deliveries(submissions: Sequence[Submission]) -> dict[Submission, Delivery]:
     """What `intake.json` beside the submissions' folders says of them. Raises ManifestError."""
-    said: dict[Path, dict[str, HandIn]] = {}
+    said: dict[Path, dict[str, ManifestEntry]] = {}
     found = {}
     for one in submissions:
         folder = one.folder.absolute()

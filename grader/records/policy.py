@@ -11,9 +11,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.intake.found import Found
 from grader.intake.manifest import Manifest, Member
 from grader.intake.people import Register
+from grader.intake.source import RawSubmission
 from grader.model.late import Late
 from grader.model.roster import Student
 from grader.records.attempt import Attempt
@@ -31,7 +31,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Line:
+class GradeLine:
     """A student's grade in an assignment. `points` is None for what is not handed in, not judged, or excused, whose
     `maximum` is 0; so is that of what nobody has a grade in yet. `open`: it was handed in, and not judged yet.
     `other_course`: it was graded under another course file than the newest grades of the class, with which it is not to
@@ -51,7 +51,7 @@ class Grade:
     """All of a student's lines. `late_days` are the grace days that there were."""
 
     student: str
-    lines: tuple[Line, ...]
+    lines: tuple[GradeLine, ...]
     late_days: int
 
     @property
@@ -89,7 +89,7 @@ def as_in_roster(
         people |= {(hand_in.folder, member.id.casefold()): member for member in hand_in.members}
     now: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
     for slug, ids in dict.fromkeys((one.attempt.slug, one.attempt.members) for one in standing):
-        who = Found(slug, [people.get((slug, id_.casefold())) or Member(id=id_, source_id=id_) for id_ in ids])
+        who = RawSubmission(slug, [people.get((slug, id_.casefold())) or Member(id=id_, source_id=id_) for id_ in ids])
         register.enter(who)
         now[slug, ids] = tuple(dict.fromkeys(member.id for member in who.members))
     return [one._replace(attempt=one.attempt.model_copy(
@@ -132,27 +132,27 @@ def grade(
         if name in decided:
             lines.append(decided[name])
         elif (one := chosen.get(name)) is not None:
-            lines.append(Line(name, one.hundredths / 100, one.attempt.max_score, one.steps, one.days,
+            lines.append(GradeLine(name, one.hundredths / 100, one.attempt.max_score, one.steps, one.days,
                               other_course=one.attempt.book != books.get(name, one.attempt.book)))
         elif name in work:
             maximum = max(one.attempt.max_score for one in work[name])
-            lines.append(Line(name, None, maximum, (Step("handed in, and not judged yet", None),), open=True))
+            lines.append(GradeLine(name, None, maximum, (Step("handed in, and not judged yet", None),), open=True))
         else:
             said = "nothing handed in, or not graded yet" if work else "nothing handed in"
-            lines.append(Line(name, None, assignments.get(name, 0) if name in books else 0, (Step(said, None),)))
+            lines.append(GradeLine(name, None, assignments.get(name, 0) if name in books else 0, (Step(said, None),)))
     return Grade(student, tuple(lines), budget)
 
 
-def _decided(student: str, name: str, work: Sequence[Standing], late: Late, most: float) -> Line | None:
+def _decided(student: str, name: str, work: Sequence[Standing], late: Late, most: float) -> GradeLine | None:
     """What a person has decided, if so. `most` are the course's points, where nothing was graded that says of how many.
     """
     maximum = max((one.attempt.max_score for one in work), default=most)
     for excused in late.excused:
         if (excused.student.casefold(), excused.assignment) == (student.casefold(), name):
-            return Line(name, None, 0, (Step(f"excused by {excused.by}: {excused.reason}", None),))
+            return GradeLine(name, None, 0, (Step(f"excused by {excused.by}: {excused.reason}", None),))
     for given in late.overrides:
         if (given.student.casefold(), given.assignment) == (student.casefold(), name):
-            return Line(name, given.points, maximum, (Step(f"given by {given.by}: {given.reason}", given.points),))
+            return GradeLine(name, given.points, maximum, (Step(f"given by {given.by}: {given.reason}", given.points),))
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from grader.intake.manifest import FILE, HandIn, Kind, Manifest, Member
+from grader.intake.manifest import FILE, Kind, Manifest, ManifestEntry, Member
 from grader.model.hidden import for_student, staff
 from grader.model.result import Result
 from grader.model.verdicts import Verdict
@@ -28,16 +28,18 @@ def graded(out: Path, results: Mapping[str, Verdicts | Result]) -> Path:
     return out
 
 
-def taken(folder: Path, kind: Kind, *submissions: HandIn) -> Path:
+def taken(folder: Path, kind: Kind, *submissions: ManifestEntry) -> Path:
     folder.mkdir(parents=True)
     (folder / FILE).write_text(Manifest(
         kind=kind, source="all.zip", submissions=list(submissions)).model_dump_json(by_alias=True))
     return folder
 
 
-def hand_in(folder: str, *members: Member, at: str | None = None, origin: str = "", late: bool | None = None) -> HandIn:
-    return HandIn(folder=folder, members=list(members), submitted_at=at, late=late, origin=[origin or folder],
-                  taken={"silu.py": "0a" * 20 + "/silu.py"})
+def hand_in(
+    folder: str, *members: Member, at: str | None = None, origin: str = "", late: bool | None = None
+) -> ManifestEntry:
+    return ManifestEntry(folder=folder, members=list(members), submitted_at=at, late=late, origin=[origin or folder],
+                         taken={"silu.py": "0a" * 20 + "/silu.py"})
 
 
 def person(ident: str, name: str = "", source_id: str = "", email: str = "") -> Member:

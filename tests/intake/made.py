@@ -7,11 +7,11 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from grader.intake.main import Options, taken_in
-from grader.intake.manifest import HandIn, Manifest, read_manifest
+from grader.intake.main import IntakeOptions, taken_in
+from grader.intake.manifest import Manifest, ManifestEntry, read_manifest
 
 KNOWN = {"silu": "silu.py", "gemm": "gemm.py", "rmsnorm_vector": "rmsnorm_vector.py"}
-OPTIONS = Options(KNOWN)
+OPTIONS = IntakeOptions(KNOWN)
 Files = Mapping[str, str | bytes]
 GIT = ("git", "-c", "user.name=Ada", "-c", "user.email=ada@x.edu", "-c", "init.defaultBranch=main")
 
@@ -49,7 +49,7 @@ def committed(folder: Path, time: str, files: Files, *more: str) -> None:
             "PATH": "/usr/bin:/bin", "GIT_AUTHOR_DATE": time, "GIT_COMMITTER_DATE": time})
 
 
-def take_in(source: Path, options: Options = OPTIONS) -> tuple[Manifest, dict[str, dict[str, str]]]:
+def take_in(source: Path, options: IntakeOptions = OPTIONS) -> tuple[Manifest, dict[str, dict[str, str]]]:
     """The manifest, and the text of each file of each submission."""
     with taken_in(source, options) as (manifest, made):
         assert read_manifest(made) == manifest
@@ -58,9 +58,9 @@ def take_in(source: Path, options: Options = OPTIONS) -> tuple[Manifest, dict[st
                           for folder in made.iterdir() if folder.is_dir()}
 
 
-def whys(one: HandIn) -> dict[str, str]:
+def whys(one: ManifestEntry) -> dict[str, str]:
     return {left.name: left.why for left in one.left}
 
 
-def by_folder(manifest: Manifest) -> dict[str, HandIn]:
+def by_folder(manifest: Manifest) -> dict[str, ManifestEntry]:
     return {one.folder: one for one in manifest.submissions}

@@ -19,8 +19,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.intake.archive import PATH_BYTES, STUDENT, BrokenArchive, Limits, unpack
-from grader.intake.main import Options, taken_in
+from grader.intake.archive import PATH_BYTES, STUDENT, ArchiveLimits, BrokenArchive, unpack
+from grader.intake.main import IntakeOptions, taken_in
 
 GOOD = b"def silu(): ...\n"
 
@@ -99,8 +99,8 @@ def test_links_and_devices_are_left_and_named(tmp_path: Path) -> None:
     left = unpack(made, tmp_path / "tar")
     assert files(tmp_path / "tar") == {"folder/gemm.py": GOOD}
     assert {one.name: one.why for one in left} == {
-        **dict.fromkeys(["silu.py", "folder", "hard.py"], "is a link; a file expected"),
-        **dict.fromkeys(["null", "fifo"], "is a device; a file expected")}
+        **dict.fromkeys(["silu.py", "folder", "hard.py"], "is a link; hand in a plain file"),
+        **dict.fromkeys(["null", "fifo"], "is a device; hand in a plain file")}
     made = a_zip(tmp_path / "hw.zip", (moded("silu.py", stat.S_IFLNK | 0o777), secret.encode()),
                  (moded("fifo", stat.S_IFIFO), b""), (moded("gemm.py", stat.S_IFREG | 0o4777), GOOD))
     left = unpack(made, tmp_path / "zip")
@@ -168,7 +168,7 @@ def _headers(path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("make", "clause"), [
-    (_directory, "a directory for more than"), (_headers, "more than 256 things of a file")])
+    (_directory, "a directory for more than"), (_headers, "more than 256 keys in a file's header")])
 def test_what_would_take_minutes_is_refused_before_any_of_it(
     tmp_path: Path, make: Callable[[Path], Path], clause: str
 ) -> None:
@@ -180,13 +180,13 @@ def test_what_would_take_minutes_is_refused_before_any_of_it(
 def test_archives_of_a_hand_in_share_their_room(tmp_path: Path) -> None:
     for number in range(3):
         a_zip(tmp_path / "all" / "ada" / f"{number}.zip", *((f"{one}.bin", os.urandom(13 << 20)) for one in range(2)))
-    with taken_in(tmp_path / "all", Options({"silu": "silu.py"})) as (manifest, _):
+    with taken_in(tmp_path / "all", IntakeOptions({"silu": "silu.py"})) as (manifest, _):
         (hand_in,) = manifest.submissions
     assert [problem.partition(":")[0] for problem in hand_in.problems] == ["2.zip"]
 
 
 def test_what_is_just_below_the_limits_is_taken(tmp_path: Path) -> None:
-    limits = Limits(entries=3, file=1 << 20, total=2 << 20)
+    limits = ArchiveLimits(entries=3, file=1 << 20, total=2 << 20)
     entries = [("a.py", bytes(1 << 20)), ("b.py", bytes(1 << 20)), ("c.py", b"")]
     assert unpack(a_zip(tmp_path / "hw.zip", *entries), tmp_path / "out", limits) == []
     with pytest.raises(BrokenArchive):
@@ -228,12 +228,12 @@ def _cut(path: Path) -> Path:
 
 
 BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
-    "encrypted": (_encrypted, "is encrypted; an archive without a password expected"),
+    "encrypted": (_encrypted, "is encrypted; pack it without a password"),
     "damaged": (_damaged, "is damaged (Bad CRC-32"),
     "cut": (_cut, "damaged"),
-    "empty": (_written(b""), "is neither zip nor tar, or damaged"),
-    "rar": (_written(b"Rar!\x1a\x07\x01\x00" + bytes(100)), "is neither zip nor tar, or damaged"),
-    "a web page": (_written(b"<!DOCTYPE html><html>sign in</html>"), "is neither zip nor tar, or damaged"),
+    "empty": (_written(b""), "is neither zip nor tar, or is damaged"),
+    "rar": (_written(b"Rar!\x1a\x07\x01\x00" + bytes(100)), "is neither zip nor tar, or is damaged"),
+    "a web page": (_written(b"<!DOCTYPE html><html>sign in</html>"), "is neither zip nor tar, or is damaged"),
     "half a zip": (_written(b"PK\x03\x04" + bytes(100)), "is damaged (File is not a zip file"),
 }
 

@@ -81,7 +81,7 @@ def test_paths_that_no_system_takes_cost_their_owner_alone(tmp_path: Path) -> No
         name: ["silu.py"] for name in ("ada", "bo", "cy", "di")}
     assert set(whys(found["ada"]).values()) == set(whys(found["cy"]).values()) == {"has a name that is too long"}
     (problem,) = found["di"].problems
-    assert problem.endswith(": File name too long; a readable folder expected")
+    assert problem.endswith(": File name too long; make the folder readable")
 
 
 def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,12 +96,12 @@ def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(os, "scandir", closed)
     ada, bo = take_in(tmp_path / "all")[0].submissions
-    assert ada.problems == ["hw/closed: Permission denied; a readable folder expected"]
-    assert bo.problems == ["closed: Permission denied; a readable folder expected"]
+    assert ada.problems == ["hw/closed: Permission denied; make the folder readable"]
+    assert bo.problems == ["closed: Permission denied; make the folder readable"]
     assert set(ada.taken) == {"gemm.py"} and not bo.taken
     manifest, _ = take_in(tmp_path / "all", replace(OPTIONS, pattern="(?P<id>[^/]+)/.+"))
     assert {one.name: one.why for one in manifest.left} == dict.fromkeys(
-        ["ada/hw/closed", "bo/closed"], "cannot be read: Permission denied; a readable folder expected")
+        ["ada/hw/closed", "bo/closed"], "cannot be read: Permission denied; make the folder readable")
 
 
 def test_a_folder_of_a_files_name_costs_nobody_anything(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.intake.found import WORK
 from grader.intake.main import place, taken_in
 from grader.intake.manifest import FILE, read_manifest
+from grader.intake.source import WORK
 from grader.model.catalogue import ROOT
 from grader.model.submission import find_submissions
 from tests.command import SILU, kernelmark
@@ -79,7 +79,7 @@ def test_an_existing_folder_is_left_alone(tmp_path: Path) -> None:
     assert kernelmark("intake", source, "--into", "class", cwd=tmp_path).returncode == 0
     (source / "new_15_8_silu.py").write_text(SILU)
     done = kernelmark("intake", source, "--into", "class", cwd=tmp_path)
-    assert done.returncode == 2 and "class: is there already; another name, or --force" in done.stderr
+    assert done.returncode == 2 and "class: already exists; choose another name or pass --force" in done.stderr
     assert not (tmp_path / "class" / "new_15").exists()
     done = kernelmark("intake", source, "--into", "class", "--force", cwd=tmp_path)
     assert done.returncode == 0 and (tmp_path / "class" / "new_15").exists() and not list(tmp_path.glob(".*"))
@@ -127,12 +127,12 @@ def interrupted(rename: Callable[[Path, Path], Path], step: int, *, done: bool) 
 
 
 USAGE = {
-    "no into": ((), "--into: the folder to make expected, or --dry-run"),
+    "no into": ((), "--into: not given; name the folder to make, or pass --dry-run"),
     "in the source": (("--into", "all/class"), "--into all/class: lies in SOURCE"),
-    "around it": (("--into", "."), "is there already"),
-    "deadline": (("--into", "class", "--deadline", "2026-03-01"), "--deadline: '2026-03-01'; a time with a zone"),
+    "around it": (("--into", "."), "already exists"),
+    "deadline": (("--into", "class", "--deadline", "2026-03-01"), "--deadline: '2026-03-01' is no time with a zone"),
     "roster": (("--into", "class", "--roster", "none.csv"), "none.csv: No such file or directory; a CSV file expected"),
-    "no room": (("--into", "/proc/class"), "kernelmark: /proc/class: No such file or directory; what can be"),
+    "no room": (("--into", "/proc/class"), "kernelmark: /proc/class: No such file or directory; check its"),
 }
 
 
@@ -147,8 +147,8 @@ def test_a_usage_error_is_one_line_and_nothing_is_written(tmp_path: Path, words:
 HOLDS = """
 import sys, time
 from pathlib import Path
-from grader.intake.main import Options, taken_in
-with taken_in(Path(sys.argv[1]), Options({"silu": "silu.py"}), Path(sys.argv[2])):
+from grader.intake.main import IntakeOptions, taken_in
+with taken_in(Path(sys.argv[1]), IntakeOptions({"silu": "silu.py"}), Path(sys.argv[2])):
     print("taken in", flush=True)
     time.sleep(600)
 """
@@ -197,7 +197,7 @@ def test_grade_names_the_one_command_that_fits(tmp_path: Path, kind: str) -> Non
         laid_out(source, {"ann.zip": zipped(tmp_path / "hw.zip", {"silu.py": SILU}).read_bytes()})
     done = kernelmark("grade", source.name, cwd=tmp_path)
     assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1, done
-    said, _, command = done.stderr.strip().rpartition(" expected: kernelmark ")
+    said, _, command = done.stderr.strip().rpartition("; take it in first: kernelmark ")
     assert said.startswith(f"kernelmark: {source.name}: is a") and not (tmp_path / "results").exists()
     done = kernelmark(*command.split(), cwd=tmp_path)
     assert done.returncode == 0 and find_submissions(tmp_path / command.split()[-1], ["silu.py"]), done
@@ -243,8 +243,8 @@ def test_what_a_table_says_once(tmp_path: Path) -> None:
     assert done.stdout.count("gemm.py") == 1 and any(line.startswith("Handed in by nobody: ") for line in lines)
     assert "Missing: nobody" in lines
     for number in ("21", "22"):
-        assert (f"zhangwei_{number}: w1 (Wei Zhang) or w2 (Wei Zhang); the source's id expected in the roster: {number}"
-                in lines), lines
+        assert (f"zhangwei_{number}: w1 (Wei Zhang) or w2 (Wei Zhang); give the right one the source's id in the "
+                f"roster: {number}" in lines), lines
 
 
 def test_what_an_option_did_not_find_is_told(tmp_path: Path) -> None:
@@ -256,4 +256,4 @@ def test_what_an_option_did_not_find_is_told(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert done.returncode == 0 and "Groups without a submission: blue" in lines, done
     assert "Not in the roster: ann (cyy)" in lines and "Missing: cy" in lines
-    assert any(line.startswith("--deadline: the source says of no submission") for line in lines)
+    assert any(line.startswith("--deadline: the source has no submission times") for line in lines)

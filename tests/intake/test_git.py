@@ -40,7 +40,7 @@ def test_the_last_commit_by_the_deadline(tmp_path: Path) -> None:
     assert whys(first) == {"1 commit": "after the deadline", "data.bin": "no assignment's file",
                            ".gitattributes": "no assignment's file"}
     assert "the first is of 2026-03-02T10:00:00+01:00" in found["kernels-lin"].problems[0]
-    assert "no commit by the deadline" in found["shallow"].problems[0]
+    assert "no commit before the deadline" in found["shallow"].problems[0]
     assert "no git repository" in found["plain"].problems[0]
     # Without a deadline, what stands now.
     manifest, files = take_in(tmp_path / "all")
@@ -145,7 +145,7 @@ def test_a_damaged_clone_costs_its_owner_alone(tmp_path: Path) -> None:
     manifest, files = take_in(tmp_path / "all", DEADLINE)
     found = by_folder(manifest)
     assert files == {"ada": {"silu.py": SILU}, "bo": {}, "cy": {}, "di": {}, "ed": {}}
-    for name, says in (("bo", "git cannot read it"), ("cy", "a branch expected"), ("di", "has no commit"),
+    for name, says in (("bo", "git cannot read it"), ("cy", "check out a branch"), ("di", "has no commit"),
                        ("ed", "its .git cannot be read: File name too long")):
         assert says in found[name].problems[0] and "\n" not in found[name].problems[0]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.intake.found import IntakeError
+from grader.intake.source import IntakeError
 from tests.intake.made import OPTIONS, Files, by_folder, laid_out, source_of, take_in, whys, zipped
 
 SILU, GEMM = source_of("silu"), source_of("gemm")
@@ -49,7 +49,7 @@ def test_canvas(tmp_path: Path, packed: bool) -> None:
     assert jane.taken["silu.py"] == "doejane_LATE_12345_6789_silu-2.py"
     assert whys(jane) == {"doejane_LATE_12345_990_silu.py": "an earlier upload of silu.py"}
     assert found["doejane_777"].late is False and found["anon_8"].late is True
-    assert whys(found["roe_22"]) == {"roe_22_23_link.html": "text or a link that was typed in; a file expected",
+    assert whys(found["roe_22"]) == {"roe_22_23_link.html": "text or a link that was typed in; hand in a file",
                                      "roe_22_24_notes.pdf": "no assignment's file"}
 
 
@@ -149,7 +149,7 @@ def test_gradescope(tmp_path: Path) -> None:
     assert (group.submitted_at, group.late) == ("2026-03-01T22:30:00+00:00", True)
     assert [(one.id, one.name) for one in group.members] == [("0777", "Zoë"), ("lin@x.edu", "Lin")]
     assert (found["submission_13"].members[0].id, found["submission_13"].submitted_at) == ("13", None)
-    assert "does not stand in submission_metadata.yml" in found["submission_15"].problems[0]
+    assert "is not listed in submission_metadata.yml" in found["submission_15"].problems[0]
     assert [left.name for left in manifest.left] == ["submission_14"]
 
 
@@ -174,7 +174,7 @@ def test_who_hands_in_again_at_gradescope_stays_one_student(tmp_path: Path) -> N
 @pytest.mark.parametrize("text", ["a: [", "- 1\n", "\x00"])
 def test_metadata_that_is_none_is_told_in_one_line(tmp_path: Path, text: str) -> None:
     source = laid_out(tmp_path / "all", {"submission_metadata.yml": text, "submission_1/silu.py": SILU})
-    with pytest.raises(IntakeError, match="the file as Gradescope wrote it expected") as caught:
+    with pytest.raises(IntakeError, match="export it from Gradescope again") as caught:
         take_in(source)
     assert "\n" not in str(caught.value)
 
@@ -195,7 +195,7 @@ def test_folders_and_archives(tmp_path: Path) -> None:
     assert found["dan"].taken == {"silu.py": "submission.zip/hw/silu.py"}
     assert found["eve"].taken == {"silu.py": "eve.zip/hw/silu.py"}
     (problem,) = found["fay"].problems
-    assert problem.startswith("fay.tar.gz: is ") and "expected" in problem
+    assert problem.startswith("fay.tar.gz: is ") and problem.endswith("; pack it again")
     # The same of archives alone, in a zip of a folder of them.
     manifest, files = take_in(zipped(tmp_path / "all.zip", {"class/eve.zip": hw, "class/dan.zip": hw}))
     assert manifest.kind == "archives" and set(files) == {"eve", "dan"}
@@ -218,15 +218,15 @@ def test_a_pattern(tmp_path: Path) -> None:
     assert files == {"ada_x.edu": {"silu.py": SILU, "gemm.py": GEMM}, "lin_x.edu": {"silu.py": SILU}}
     assert by_folder(manifest)["ada_x.edu"].submitted_at == "2026-03-02T01:00:00+01:00"
     assert by_folder(manifest)["ada_x.edu"].members[0].email == "ada@x.edu"
-    for wrong, says in (("(", "a regular expression expected"), ("(?P<who>.*)", "groups who;"),
-                        (r"(?P<time>[^/]+)\+01:00/(?P<id>.+)", "a time with a zone")):
+    for wrong, says in (("(", "give a regular expression"), ("(?P<who>.*)", "groups who;"),
+                        (r"(?P<time>[^/]+)\+01:00/(?P<id>.+)", "no time with a zone")):
         with pytest.raises(IntakeError, match=says):
             take_in(source, replace(OPTIONS, pattern=wrong))
 
 
 @pytest.mark.parametrize("files", [{}, {"a.txt": ""}, {"silu.py": SILU}])
 def test_what_is_of_no_kind_is_told(tmp_path: Path, files: Files) -> None:
-    with pytest.raises(IntakeError, match="--pattern expected"):
+    with pytest.raises(IntakeError, match="say with --pattern"):
         take_in(laid_out(tmp_path / "all", files))
     with pytest.raises(IntakeError, match="no such file or folder"):
         take_in(tmp_path / "nowhere")
@@ -245,4 +245,4 @@ def test_names_that_are_no_text_and_links(tmp_path: Path) -> None:
     (source / "eve_9_9_silu.py").symlink_to("ada_1_2_silu.py")
     manifest, files = take_in(source)
     assert files["eve_9"] == {} and whys(by_folder(manifest)["eve_9"]) == {
-        "eve_9_9_silu.py": "is a link; a file expected"}
+        "eve_9_9_silu.py": "is a link; hand in a plain file"}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.intake.manifest import FILE, HandIn, Manifest, ManifestError, Member, read_manifest
+from grader.intake.manifest import FILE, Manifest, ManifestEntry, ManifestError, Member, read_manifest
 
-ADA = HandIn(folder="ada", members=[Member(id="ada", source_id="17")], submitted_at="2026-03-01T23:59:00+01:00",
+ADA = ManifestEntry(folder="ada", members=[Member(id="ada", source_id="17")], submitted_at="2026-03-01T23:59:00+01:00",
              late=False, origin=["ada_17_23_silu.py"], taken={"silu.py": "ada_17_23_silu.py"})
 
 
@@ -20,8 +20,8 @@ def test_a_manifest_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("content", "says"), [
-    (None, "No such file or directory; the folder that kernelmark intake wrote expected"),
-    ("[]", "expected"),
+    (None, "No such file or directory; name the folder that kernelmark intake wrote"),
+    ("[]", "run kernelmark intake again"),
     ('{"schema": "kernelmark/intake/v2", "kind": "git", "source": "", "submissions": []}', "schema: "),
     ('{"kind": "git", "source": "", "submissions": [{"folder": "a", "members": [], "origin": []}]}', "members: "),
     ('{"kind": "git", "source": "", "submissions": [{"folder": "a", "members": [{"id": "a"}], "origin": [], '

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.intake.found import Found, IntakeError
 from grader.intake.manifest import Member
 from grader.intake.people import Register, read_groups
+from grader.intake.source import IntakeError, RawSubmission
 from grader.model.roster import Student
 from tests.intake.made import OPTIONS, by_folder, laid_out, source_of, take_in
 
@@ -31,7 +31,7 @@ ROSTER = [Student("ada", "Ada Byron", "ada@x.edu", "B"), Student("lin", "李 雷
     (Member(id="9"), None),
 ])
 def test_a_member_is_found_or_unknown(member: Member, who: str | None) -> None:
-    register, found = Register(ROSTER, {}), Found("x", [member])
+    register, found = Register(ROSTER, {}), RawSubmission("x", [member])
     assert register.enter(found) is (who is not None)
     (made,) = found.members
     assert made.id == (who or member.id) and made.source_id == member.source_id
@@ -53,7 +53,7 @@ def test_a_group_is_all_of_its_members(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "says"), [
-    ("team,id\n", "headings group and id expected"), ("group,id\nred\n", "row 2: a group and an id expected")])
+    ("team,id\n", "name the columns group and id"), ("group,id\nred\n", "row 2: no group or no id; give both")])
 def test_groups_that_cannot_be_read(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "groups.csv").write_text(text)
     with pytest.raises(IntakeError, match=says):

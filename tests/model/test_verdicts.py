@@ -19,7 +19,7 @@ PROGRAM = '''
 import json
 from pathlib import Path
 
-from grader.exports.graded import Graded
+from grader.exports.graded import GradedSubmission
 from grader.exports.platforms import gradescope
 from grader.model import scoring
 from grader.model.course import Course, PointsTable
@@ -49,7 +49,7 @@ out = Path("out")
 entries = load_results(out).entries
 write_class(entries, out)
 page = write_student(entries[0].result, out / "ada")
-export = gradescope(Graded("ada", entries[0].result, [], None), "visible")
+export = gradescope(GradedSubmission("ada", entries[0].result, [], None), "visible")
 print(json.dumps({
     "order": order, "score": found.score, "wrong": [one.name for one in findings(made)], "page": page.read_text(),
     "class": (out / "index.html").read_text(), "book": (out / "gradebook.csv").read_text(),

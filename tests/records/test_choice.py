@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.intake.manifest import HandIn, Manifest, ManifestError, Member
+from grader.intake.manifest import Manifest, ManifestEntry, ManifestError, Member
 from grader.model.course import Course, LimitsTable, PointsTable, Policy
 from grader.model.submission import Submission
 from grader.model.version import JUDGE_VERSION, POINTS_VERSION
@@ -213,7 +213,7 @@ def test_a_grade_of_another_version_of_the_judge_is_run_beside(
 def test_whose_a_folder_is_and_when_it_came_is_what_the_intake_says(tmp_path: Path, ada: Submission) -> None:
     bob = Submission("bob", tmp_path / "bob", "bob")
     assert deliveries([ada, bob]) == {ada: Delivery(), bob: Delivery()}
-    manifest = Manifest(kind="canvas", source="download.zip", submissions=[HandIn(
+    manifest = Manifest(kind="canvas", source="download.zip", submissions=[ManifestEntry(
         folder="ada", members=[Member(id="17"), Member(id="18")], submitted_at=ONCE, late=True, origin=["x"])])
     (tmp_path / "intake.json").write_text(manifest.model_dump_json(by_alias=True))
     assert deliveries([ada, bob]) == {ada: Delivery(("17", "18"), ONCE, True), bob: Delivery()}

@@ -1,4 +1,4 @@
-"""What a source holds, before anything of it is copied: submissions, each of files and folders of the source."""
+"""The submissions of a source before anything is copied: each is a list of files and folders of the source."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from grader.model.desk import ARCHIVES
 
 OTHER = "no assignment's file"
 WORK = ".kernelmark-intake-"
-"""What the folder of an intake that is under way is called, with something behind it."""
+"""Prefix of the temporary folder in which an intake works."""
 LITTER = "hidden, installed, or written by a system"
 
 
 class IntakeError(Exception):
-    """There is nothing to take in; one line that says what, where and what was expected."""
+    """The intake cannot be done; one line that says what is wrong, where, and what to do."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """A file or a folder of a submission: where it lies, its name as handed in ("" for a folder that is the submission
-    itself), and its name in the source."""
+class RawPart:
+    """A file or folder of a submission: its path, its name as handed in ("" if the folder is the whole submission), and
+    its name in the source."""
 
     path: Path
     name: str
@@ -31,12 +31,12 @@ class Part:
 
 
 @dataclass
-class Found:
-    """A submission as its source has it. `folder` is the name that it would like."""
+class RawSubmission:
+    """A submission as its source has it. `folder` is the preferred name of its folder in the class."""
 
     folder: str
     members: list[Member]
-    parts: list[Part] = field(default_factory=list)
+    parts: list[RawPart] = field(default_factory=list)
     submitted_at: str | None = None
     late: bool | None = None
     origin: list[str] = field(default_factory=list)
@@ -45,15 +45,15 @@ class Found:
 
 
 @dataclass
-class Source:
-    """All that was found. `left` belongs to nobody."""
+class RawSource:
+    """Everything in a source. `left` belongs to no submission."""
 
-    submissions: list[Found]
+    submissions: list[RawSubmission]
     left: list[Left] = field(default_factory=list)
 
 
 def is_litter(name: str) -> bool:
-    """`.git`, `.DS_Store`, `__MACOSX`, `__pycache__` and their like."""
+    """Whether this is a name such as `.git`, `.DS_Store`, `__MACOSX` or `__pycache__`."""
     return name.startswith((".", "__"))
 
 
@@ -62,16 +62,18 @@ def is_archive(name: str) -> bool:
 
 
 def entries(folder: Path, *, litter: bool = False) -> list[os.DirEntry[str]]:
-    """What lies in a folder, by name, but for litter; or that alone. Raises IntakeError."""
+    """The entries of a folder, sorted by name: all but litter, or with `litter` the litter alone. Raises IntakeError.
+    """
     try:
-        return sorted((one for one in os.scandir(folder) if is_litter(one.name) is litter), key=lambda one: one.name)
+        wanted = [entry for entry in os.scandir(folder) if is_litter(entry.name) is litter]
+        return sorted(wanted, key=lambda entry: entry.name)
     except OSError as error:
-        raise IntakeError(f"{folder}: {error.strerror}; a readable folder expected") from None
+        raise IntakeError(f"{folder}: {error.strerror}; make the folder readable") from None
 
 
 def below(folder: Path, unread: Callable[[OSError], None] | None = None) -> Iterator[tuple[Path, bool]]:
-    """The files below a folder, each with False; folders of litter and of installed packages, and links to folders,
-    each with True: nothing in them is handed in. `unread` is told why a folder cannot be read."""
+    """Yields each file below a folder with False; and with True each folder that is not searched: litter, installed
+    packages, links. `unread` is called with the error if a folder cannot be read."""
     for at, folders, files in os.walk(folder, onerror=unread):
         if "pyvenv.cfg" in files and Path(at) != folder:
             folders.clear()
