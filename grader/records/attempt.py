@@ -1,4 +1,4 @@
-"""An attempt: one assignment of one student, graded once; and the hashes that say what it was graded from."""
+"""An attempt: one assignment of one student, graded once; and the hashes of everything that it was graded from."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from grader.model.verdicts import GRADERS_FAULT, OURS, UNJUDGED, UNTRIED, Verdic
 from grader.model.version import JUDGE_VERSION, POINTS_VERSION
 
 FACTS = ("device", "python", "torch", "triton", "numpy", "isolation", "kernelmark")
-"""Of an environment, what attempts are told apart by."""
+"""The fields of an environment by which attempts differ."""
 
 
 class HandIn(NamedTuple):
-    """A file as a student handed it in at a time: whatever attempts there are of it, one of them stands. `turn` counts
-    how often a folder that names no time came back to this file from another."""
+    """A file as a student handed it in at some time; one of its attempts stands. `turn` counts how often a folder
+    without times came back to this file after another one."""
 
     slug: str
     assignment: str
@@ -37,10 +37,10 @@ class HandIn(NamedTuple):
 class Attempt(BaseModel):
     """The head of a record: all that policy and comparison need without the checks.
 
-    `submission`, `tests` and `environment` are the hashes of what was graded, by what and where; `rules` is that of
-    what turns checks into points. `submitted_at` is ISO 8601 with a zone, and `late` a mark of the system it came
-    from; None where the source does not say. `of` is the attempt whose checks these are, if no code was run for this
-    one. `run` numbers the grading that gave it, whose log it shares.
+    `submission`, `tests` and `environment` are hashes of the file, of what it was graded with, and of where it was
+    graded; `rules` is the hash of the rules that turn checks into points. `submitted_at` is ISO 8601 with a zone, and
+    `late` the mark of the platform; both are None if the source does not say. If no code was run for this attempt, `of`
+    is the attempt that its checks come from. `run` numbers the grading that made it, whose log it shares.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -74,7 +74,7 @@ class Attempt(BaseModel):
 
     @property
     def book(self) -> tuple[str, str]:
-        """What of the course's files the points follow from."""
+        """The hashes of the course's files that decide the points."""
         return self.tests, self.rules
 
     @property
@@ -97,8 +97,8 @@ class Attempt(BaseModel):
 
 
 def hash_of_submission(source: Source, problems: Sequence[str] = ()) -> str:
-    """The sha256 of a file, which in another language is another one; a word for one that is not there or cannot be
-    read. One may be missing for `problems` with what it was handed in as."""
+    """The sha256 of a file; the same text in another language has another hash. For a file that is missing or cannot be
+    read, a word instead, or a hash of the `problems` that the intake had with it."""
     if source.content is not None:
         digest, suffix = hashlib.sha256(source.content).hexdigest(), PurePath(source.file).suffix
         return digest if suffix in ("", SUFFIX) else _hash([suffix, digest])
@@ -108,8 +108,8 @@ def hash_of_submission(source: Source, problems: Sequence[str] = ()) -> str:
 
 
 def hash_of_tests(name: str, course: Course, root: Path = ROOT) -> str:
-    """The sha256 of what an assignment's answers are checked with: its files but the handout, hidden cases included,
-    the version of the judge, and the limits of the course."""
+    """The sha256 of everything that decides an assignment's checks: its Python files, its hidden cases, the version of
+    the judge, and the limits of the course."""
     folder = root / "assignments" / name
     files = [*sorted(folder.glob("*.py")), folder / HIDDEN]
     return _hash([_digests(files, root), JUDGE_VERSION, course.limits.model_dump(), course.gpu.model_dump(),
@@ -117,7 +117,7 @@ def hash_of_tests(name: str, course: Course, root: Path = ROOT) -> str:
 
 
 def hash_of_rules(name: str, course: Course) -> str:
-    """The sha256 of what turns an assignment's checks and times into points."""
+    """The sha256 of the rules that turn an assignment's checks and times into points."""
     threshold = course.threshold_of(name)
     return _hash([POINTS_VERSION, course.points_of(name).model_dump(), course.points.credit, course.policy.violation,
                   threshold.floor, threshold.target])
@@ -135,4 +135,3 @@ def hash_of_environment(environment: Environment, speed: bool) -> str:
 
 def _hash(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
-

@@ -1,4 +1,4 @@
-"""What of a class is to be graded: what is there from the same file, tests and environment is not graded again."""
+"""Chooses what to grade of a class. A grade from the same file, tests and environment is not made again."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from typing import Literal
 from grader.intake.manifest import FILE, ManifestEntry, read_manifest
 from grader.model import catalogue, desk
 from grader.model.course import Course
-from grader.model.result import Environment
 from grader.model.submission import HandedIn, Submission, read_sources
-from grader.records.attempt import Attempt, hash_of_environment, hash_of_rules, hash_of_submission, hash_of_tests
+from grader.records.attempt import Attempt, hash_of_rules, hash_of_submission, hash_of_tests
 from grader.records.standing import Standing, by_assignment, newest
 
 Kind = Literal["grade", "failed", "regrade"]
-"""Everything; what failed through no fault of the student's; what has a grade."""
+"""Which assignments are graded: all, those that a failure of ours left ungraded, or those that have a grade."""
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """What the folder of submissions says of one of them: its members, when it was handed in, and whether late; and
-    what of it could not be read."""
+    """What the intake recorded about a submission: its members, when it was handed in, whether it was late, and
+    problems with reading it."""
 
     members: tuple[str, ...] = ()
     submitted_at: str | None = None
@@ -33,20 +32,21 @@ class Delivery:
 
 @dataclass
 class Choice:
-    """Drafts of the attempts to make, by folder and assignment, and by folder what was read; those that were only
-    handed in anew, with another time or after another file; why others are left out."""
+    """`drafts` are the attempts to make, by folder and assignment, and `handed_in` the files read, by folder. `again`
+    are attempts to record without a grading: the same file was handed in once more. `skipped` counts the rest by
+    reason."""
 
     drafts: dict[str, dict[str, Attempt]] = field(default_factory=dict)
     handed_in: dict[str, HandedIn] = field(default_factory=dict)
     again: list[Attempt] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
 
-    def said(self) -> str:
-        """How many are left out, and why, in one line; "" if none is."""
+    def skipped_line(self) -> str:
+        """How many assignments are skipped, and why; "" if none is."""
         many = self.skipped.total()
         all_ = sum(map(len, self.drafts.values())) + many
         reasons = [f"{count:,} {why}" if count < many else why for why, count in self.skipped.items()]
-        anew = f"; {len(self.again):,} of them handed in again since, which counts" if self.again else ""
+        anew = f"; {len(self.again):,} of them handed in again, which is recorded" if self.again else ""
         return f"Skipped {many:,} of {all_:,} assignment{'s' * (all_ != 1)}: {'; '.join(reasons)}{anew}" if many else ""
 
 
@@ -56,67 +56,65 @@ NO_GRADE = "without a grade from the same file"
 
 
 def deliveries(submissions: Sequence[Submission]) -> dict[Submission, Delivery]:
-    """What `intake.json` beside the submissions' folders says of them. Raises ManifestError."""
-    said: dict[Path, dict[str, ManifestEntry]] = {}
-    found = {}
-    for one in submissions:
-        folder = one.folder.absolute()
-        if folder.parent not in said:
-            there = (folder.parent / FILE).is_file()
-            said[folder.parent] = {
-                each.folder: each for each in read_manifest(folder.parent).submissions} if there else {}
-        known = said[folder.parent].get(folder.name)
-        found[one] = Delivery() if known is None else Delivery(
+    """The delivery of each submission, from the `intake.json` beside its folder. Raises ManifestError."""
+    entries: dict[Path, dict[str, ManifestEntry]] = {}
+    delivered = {}
+    for submission in submissions:
+        folder = submission.folder.absolute()
+        if folder.parent not in entries:
+            written = (folder.parent / FILE).is_file()
+            entries[folder.parent] = {
+                entry.folder: entry for entry in read_manifest(folder.parent).submissions} if written else {}
+        known = entries[folder.parent].get(folder.name)
+        delivered[submission] = Delivery() if known is None else Delivery(
             tuple(member.id for member in known.members), known.submitted_at, known.late, tuple(known.problems))
-    return found
+    return delivered
 
 
 def choose(
-    submissions: Mapping[Submission, Delivery], names: Sequence[str], course: Course, environment: Environment,
-    speed: bool, recorded: Sequence[Attempt], standing: Sequence[Standing], *, kind: Kind = "grade",
-    force: bool = False,
+    submissions: Mapping[Submission, Delivery], names: Sequence[str], course: Course, environment: str,
+    recorded: Sequence[Attempt], standing: Sequence[Standing], *, kind: Kind = "grade", force: bool = False,
 ) -> Choice:
-    """Which assignments (`names`) of which submissions to grade. `recorded` are all attempts in the order of recording,
-    and `standing` those that stand."""
-    found = Choice()
+    """Chooses which assignments (`names`) of which submissions to grade. `environment` is the hash of where they would
+    be graded, `recorded` are all attempts in the order of recording, and `standing` the hand-ins that have one."""
+    choice = Choice()
     tests = {name: hash_of_tests(name, course) for name in names}
     rules = {name: hash_of_rules(name, course) for name in names}
-    where = hash_of_environment(environment, speed)
     before: dict[tuple[str, str, str], list[Attempt]] = {}
-    for one in recorded:
-        before.setdefault((one.slug, one.assignment, one.submission), []).append(one)
-    stands = {one.attempt.hand_in: one.attempt for one in standing}
-    hand_ins = by_assignment({one.attempt.hand_in: one for one in standing})
+    for attempt in recorded:
+        before.setdefault((attempt.slug, attempt.assignment, attempt.submission), []).append(attempt)
+    stands = {hand_in.attempt.hand_in: hand_in.attempt for hand_in in standing}
+    hand_ins = by_assignment({hand_in.attempt.hand_in: hand_in for hand_in in standing})
     for submission, delivery in submissions.items():
         sources = read_sources(submission.folder, names, course.source_bytes)
         for name, source in sources.items():
             draft = Attempt(
                 student=submission.student, slug=submission.slug, members=delivery.members or (submission.student,),
                 assignment=name, submission=hash_of_submission(source, delivery.problems), tests=tests[name],
-                environment=where, rules=rules[name], submitted_at=delivery.submitted_at, late=delivery.late)
+                environment=environment, rules=rules[name], submitted_at=delivery.submitted_at, late=delivery.late)
             mine = before.get((submission.slug, name, draft.submission), [])
             if draft.submitted_at is None and mine:
-                # Nothing is said against the time that was known.
+                # The folder names no time, so keep the one recorded earlier.
                 draft = draft.model_copy(update={"submitted_at": mine[-1].submitted_at, "late": mine[-1].late})
             if mine:
                 last = newest(hand_ins[submission.slug, name]).attempt
                 came_back = draft.submitted_at is None and last.submission != draft.submission
-                draft = draft.model_copy(update={"turn": max(one.turn for one in mine) + came_back})
-            graded = any(one.key == draft.key and not one.failed for one in mine)
-            # What mended a failure may be other tests or another environment.
+                draft = draft.model_copy(update={"turn": max(attempt.turn for attempt in mine) + came_back})
+            graded = any(attempt.key == draft.key and not attempt.failed for attempt in mine)
+            # Any newer attempt without a failure counts: other tests or another environment may have mended it.
             if kind == "failed" and (graded or not mine or not mine[-1].failed):
-                found.skipped[NOT_FAILED] += 1
-            elif kind == "regrade" and not any(one.judged for one in mine):
-                found.skipped[NO_GRADE] += 1
+                choice.skipped[NOT_FAILED] += 1
+            elif kind == "regrade" and not any(attempt.judged for attempt in mine):
+                choice.skipped[NO_GRADE] += 1
             elif force or not graded:
-                found.drafts.setdefault(submission.slug, {})[name] = draft
+                choice.drafts.setdefault(submission.slug, {})[name] = draft
             else:
-                found.skipped[GRADED] += 1
+                choice.skipped[GRADED] += 1
                 if draft.hand_in not in stands:
                     last = stands[mine[-1].hand_in]
-                    found.again.append(last.model_copy(update={
+                    choice.again.append(last.model_copy(update={
                         "of": last.id, "submitted_at": draft.submitted_at, "late": draft.late, "turn": draft.turn,
                         "members": draft.members}))
-        if submission.slug in found.drafts:
-            found.handed_in[submission.slug] = desk.handed_in(submission.folder, sources, catalogue.files())
-    return found
+        if submission.slug in choice.drafts:
+            choice.handed_in[submission.slug] = desk.handed_in(submission.folder, sources, catalogue.files())
+    return choice

@@ -1,4 +1,4 @@
-"""Who would move if the newest attempts stood, by how much, in which checks and why."""
+"""Compares standing attempts with newer ones: whose grade would change, by how much, in which checks and why."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ CHECKS = 4
 
 @dataclass(frozen=True)
 class Move:
-    """A standing attempt, the newest beside it, whether theirs is the hand-in made last, what differs between their
-    checks, and why, each in words."""
+    """A standing attempt and a newer one of the same hand-in. `counts` says whether that is the student's last hand-in;
+    `checks` are the checks that differ, and `why` the causes, in words."""
 
     before: Attempt
     after: Attempt
@@ -34,12 +34,12 @@ class Move:
 
 
 def moves(store: Store) -> list[Move]:
-    """Every standing attempt that has a newer one beside it; those that would move by most first. Raises StoreError."""
+    """Every standing attempt that has a newer one, the largest change first. Raises StoreError."""
     attempts, decisions = store.attempts(), store.decisions()
     last = {latest(hand_ins).attempt.hand_in for hand_ins in by_assignment(standing(attempts, decisions)).values()}
-    found = [_move(before, after, before.hand_in in last, store.result(before), store.result(after))
+    moved = [_move(before, after, before.hand_in in last, store.result(before), store.result(after))
              for before, after in pending(attempts, decisions)]
-    return sorted(found, key=lambda move: (-abs(move.points), move.before.slug, move.before.assignment))
+    return sorted(moved, key=lambda move: (-abs(move.points), move.before.slug, move.before.assignment))
 
 
 def _move(before: Attempt, after: Attempt, counts: bool, then: Result | None, now: Result | None) -> Move:
@@ -54,7 +54,7 @@ def _move(before: Attempt, after: Attempt, counts: bool, then: Result | None, no
 
 
 def _checks(old: AssignmentResult, new: AssignmentResult) -> tuple[str, ...]:
-    """The checks that ended otherwise, in words."""
+    """The checks with another outcome, in words."""
     then = {check.id: check.outcome for check in old.correctness.checks}
     now = {check.id: check.outcome for check in new.correctness.checks}
     return tuple(f"{id_}: {then.get(id_, 'not there')} → {now.get(id_, 'not there')}".replace("_", " ")
@@ -64,48 +64,48 @@ def _checks(old: AssignmentResult, new: AssignmentResult) -> tuple[str, ...]:
 def _why(
     before: Attempt, after: Attempt, then: Environment | None, now: Environment | None, timing: bool
 ) -> tuple[str, ...]:
-    found = []
+    reasons = []
     if before.failed:
-        found.append("infrastructure: a failure of ours before")
+        reasons.append("infrastructure: the grader failed before")
     changed = [words for words, differs in (
         ("files of the assignment, version of the judge or limits", before.tests != after.tests),
         ("points or thresholds", before.rules != after.rules)) if differs]
     if changed:
-        found.append(f"specification: other {' and '.join(changed)}")
-    # Of a grading on unlike GPUs every attempt has the hash of the first; its record says which one it was.
+        reasons.append(f"specification: other {' and '.join(changed)}")
+    # In a grading on unlike GPUs every attempt has the hash of the first GPU; the record names the real one.
     facts = [f"{name} {getattr(then, name)} → {getattr(now, name)}" for name in FACTS
              if then is not None and now is not None and getattr(then, name) != getattr(now, name)]
     if facts or before.environment != after.environment:
-        found.append(f"environment: {', '.join(facts) or 'speed measured or not'}")
+        reasons.append(f"environment: {', '.join(facts) or 'speed measured or not'}")
     if timing:
-        found.append("timing only: every check ended as before")
-    return tuple(found or ["inputs: all is as it was, and other inputs were drawn"])
+        reasons.append("timing only: every check ended as before")
+    return tuple(reasons or ["inputs: nothing changed, but other inputs were drawn"])
 
 
 def failures(store: Store) -> list[Attempt]:
-    """Of standing grades, the newest attempts that failed through no fault of the student's: those displace nothing."""
+    """The newest attempts that failed through no fault of the student's and have a standing grade, which stays."""
     attempts = store.attempts()
-    newest = {one.hand_in: one for one in attempts}
-    return [newest[hand_in] for hand_in, one in standing(attempts, store.decisions()).items()
-            if newest[hand_in].failed and newest[hand_in].id > one.attempt.id]
+    newest = {attempt.hand_in: attempt for attempt in attempts}
+    return [newest[hand_in] for hand_in, attempt in standing(attempts, store.decisions()).items()
+            if newest[hand_in].failed and newest[hand_in].id > attempt.attempt.id]
 
 
-def lines(found: Sequence[Move], failed: Sequence[Attempt]) -> list[str]:
-    """As a terminal shows them."""
-    said = []
-    moved = [move for move in found if move.moved]
+def lines(moves: Sequence[Move], failed: Sequence[Attempt]) -> list[str]:
+    """The lines that a terminal shows."""
+    shown = []
+    moved = [move for move in moves if move.moved]
     for move in moved:
         before, after = move.before, move.after
         verdicts = f", {before.verdict} → {after.verdict}" if before.verdict != after.verdict else ""
         which = "" if move.counts else " (a hand-in before the last one)"
-        said.append(f"{before.student} {before.assignment}{which}: {before.score:g} of {before.max_score:g} → "
+        shown.append(f"{before.student} {before.assignment}{which}: {before.score:g} of {before.max_score:g} → "
                     f"{after.score:g} of {after.max_score:g} ({move.points:+g}){verdicts}; {'; '.join(move.why)}")
-        said += [f"    {text}" for text in move.checks[:CHECKS]]
+        shown += [f"    {text}" for text in move.checks[:CHECKS]]
         if len(move.checks) > CHECKS:
-            said.append(f"    and {len(move.checks) - CHECKS:,} more checks")
-    said += [f"{one.student} {one.assignment}: infrastructure: graded again and failed through no fault of the "
-             f"student's; the grade stays{f' ({one.error})' if one.error else ''}" for one in failed]
+            shown.append(f"    and {len(move.checks) - CHECKS:,} more checks")
+    shown += [f"{attempt.student} {attempt.assignment}: infrastructure: graded again and failed through no fault of "
+              f"the student's; the grade stays{f' ({attempt.error})' if attempt.error else ''}" for attempt in failed]
     up, down = sum(move.points > 0 for move in moved), sum(move.points < 0 for move in moved)
-    said.append(f"{len(found):,} newer attempt{'s' * (len(found) != 1)}: {len(moved):,} would move a grade, {up:,} up, "
-                f"{down:,} down")
-    return said
+    many = f"{len(moves):,} newer attempt{'s' * (len(moves) != 1)}"
+    shown.append(f"{many}: {len(moved):,} would move a grade, {up:,} up, {down:,} down")
+    return shown

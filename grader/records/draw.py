@@ -1,4 +1,4 @@
-"""A student's files in the folder of results, drawn from the standing attempts."""
+"""Writes students' files in the folder of results from the standing attempts."""
 
 from __future__ import annotations
 
@@ -24,28 +24,29 @@ Books = Mapping[str, tuple[str, str]]
 
 
 def shown(store: Store, slug: str | None = None) -> dict[str, list[Attempt]]:
-    """By folder, the attempts that its files show: of each assignment the one that stands for the latest hand-in."""
-    found: dict[str, list[Attempt]] = {}
+    """The attempts that each folder's files show: for each assignment, the standing one of the latest hand-in."""
+    attempts: dict[str, list[Attempt]] = {}
     for (folder, _), hand_ins in by_assignment(standing(store.attempts(slug), store.decisions())).items():
-        found.setdefault(folder, []).append(latest(hand_ins).attempt)
-    return found
+        attempts.setdefault(folder, []).append(latest(hand_ins).attempt)
+    return attempts
 
 
 def under_another_course_file(store: Store) -> set[tuple[str, str]]:
-    """The (folder, assignment) whose files show what was graded by other tests or rules than the newest that stands."""
-    shows = [one for attempts in shown(store).values() for one in attempts if not one.failed]
+    """Each (folder, assignment) that was graded by other tests or rules than the newest standing attempt."""
+    shows = [attempt for attempts in shown(store).values() for attempt in attempts if not attempt.failed]
     books = newest_books(shows)
-    return {(one.slug, one.assignment) for one in shows if one.book != books[one.assignment]}
+    return {(attempt.slug, attempt.assignment) for attempt in shows if attempt.book != books[attempt.assignment]}
 
 
 def refresh(store: Store, out: Path, slug: str | None = None) -> list[str]:
-    """Draws what is not as the standing attempts say, of this folder or of all. Returns a line for each failure.
+    """Writes the files of this folder, or of all, that differ from the standing attempts. Returns a line for each
+    failure.
 
-    Of one folder alone, it is not seen that others were graded under another course file.
+    With a single folder, differences to other folders' course files are not noticed.
     """
-    found, lines = shown(store, slug), []
-    books = newest_books(one for attempts in found.values() for one in attempts if not one.failed)
-    for folder, attempts in found.items():
+    by_folder, lines = shown(store, slug), []
+    books = newest_books(attempt for attempts in by_folder.values() for attempt in attempts if not attempt.failed)
+    for folder, attempts in by_folder.items():
         try:
             draw(store, out, attempts, books)
         except OSError as error:
@@ -56,37 +57,37 @@ def refresh(store: Store, out: Path, slug: str | None = None) -> list[str]:
 
 
 def beside(store: Store, course: Course) -> list[str]:
-    """What a person has to know or decide: files that are gone, newer attempts beside those that stand, and points of
-    another course file."""
+    """Lines for a person to know or decide: missing files, newer attempts, and points of another course file."""
     attempts, decisions = store.attempts(), store.decisions()
     stands, waiting = standing(attempts, decisions), pending(attempts, decisions)
-    rules = {name: hash_of_rules(name, course) for name in {one.assignment for one in attempts}}
+    rules = {name: hash_of_rules(name, course) for name in {attempt.assignment for attempt in attempts}}
     known = {after.hand_in for _, after in waiting if after.rules == rules[after.assignment]}
-    newer, other = len(waiting), sum(one.attempt.judged and one.attempt.rules != rules[one.attempt.assignment]
-                                     for hand_in, one in stands.items() if hand_in not in known)
+    newer = len(waiting)
+    other = sum(attempt.judged and attempt.rules != rules[attempt.assignment]
+                for hand_in, (_, attempt) in stands.items() if hand_in not in known)
     lines = []
     if gone := [(slug, name) for (slug, name), hand_ins in by_assignment(stands).items()
                 if newest(hand_ins).attempt.empty and not latest(hand_ins).attempt.empty]:
-        lines.append("Handed in before and not there any more, or the stub again, so that the grade of the file before "
-                     f"it counts: {some([' '.join(one) for one in gone])}")
+        lines.append("Handed in before, and missing or the stub again since, so that the earlier file's grade counts: "
+                     f"{some([' '.join(names) for names in gone])}")
     if newer:
         have = "1 standing grade has a newer attempt beside it" if newer == 1 else (
             f"{newer:,} standing grades have a newer attempt beside them")
         lines.append(f"{have}: kernelmark diff shows what would change, kernelmark apply changes it")
     if other:
         are = "1 grade is" if other == 1 else f"{other:,} grades are"
-        lines.append(f"{are} by other points or thresholds than the course file: kernelmark rescore gives those of now")
+        lines.append(f"{are} by other points or thresholds than the course file has: kernelmark rescore updates them")
     return lines
 
 
 def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books) -> bool:
-    """Writes the files of the student whose attempts these are, unless they are so already; says whether it did.
+    """Writes the files of the student whose attempts these are, unless they are up to date; returns whether it wrote.
 
     `books` are tests and rules of the class's newest attempts. Raises OSError, ValueError and StoreError. The result is
-    written last: where it is right, so are the others.
+    written last: if it is up to date, the others are.
     """
-    records = {one.id: record for one in attempts if (record := store.result(one)) is not None}
-    attempts = [one for one in attempts if one.id in records]
+    records = {attempt.id: record for attempt in attempts if (record := store.result(attempt)) is not None}
+    attempts = [attempt for attempt in attempts if attempt.id in records]
     if not attempts:
         return False
     folder = out / attempts[0].slug
@@ -100,15 +101,15 @@ def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books) -> 
     if all(_read(path) == text for path, text in texts.items()) and all(
             path.is_file() for path in (whole / LOG, folder / PAGE)):
         return False
-    # A comparison draws nothing, and does without jinja2.
+    # Late: jinja2 is slow to import, and comparing attempts needs no page.
     from grader.report.pages import HOME, write_student
 
     folder.mkdir(exist_ok=True)
     if hidden:
         whole.parent.mkdir(mode=0o700, exist_ok=True)
         whole.mkdir(exist_ok=True)
-    # It names every check.
-    replace(whole / LOG, "\n".join(store.logs(sorted({one.run for one in attempts}))).encode(errors="replace"))
+    # The log names every check, also those of hidden cases.
+    replace(whole / LOG, "\n".join(store.logs(sorted({attempt.run for attempt in attempts}))).encode(errors="replace"))
     if hidden:
         (folder / LOG).unlink(missing_ok=True)
     else:
@@ -121,23 +122,23 @@ def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books) -> 
 
 
 def _joined(attempts: Sequence[Attempt], records: Mapping[int, Result], books: Books) -> Result:
-    """One result of attempts of several gradings; what it says of the grading is the newest one's."""
-    here = max(attempts, key=lambda one: one.id)
-    newest = records[here.id]
+    """One result from attempts of several gradings; its environment and notes are those of the newest."""
+    last = max(attempts, key=lambda attempt: attempt.id)
+    newest = records[last.id]
     notes = list(newest.notes)
-    for one in attempts:
-        record = records[one.id]
+    for attempt in attempts:
+        record = records[attempt.id]
         differs = []
-        if one.book != books.get(one.assignment):
+        if attempt.book != books.get(attempt.assignment):
             differs.append(" under another course file than the newest grades")
         if record.environment.device != newest.environment.device:
             differs.append(f" on another device ({record.environment.device})")
-        if one.run != here.run or differs:
-            title = record.assignments[one.assignment].title
+        if attempt.run != last.run or differs:
+            title = record.assignments[attempt.assignment].title
             notes.append(f"{title} was graded earlier ({record.graded_at}){','.join(differs)}.")
-    runs = {one.run: records[one.id].seconds for one in attempts}
-    assignments = {one.assignment: records[one.id].assignments[one.assignment] for one in attempts}
-    # Of a folder in which something was found, nothing else is asked.
+    runs = {attempt.run: records[attempt.id].seconds for attempt in attempts}
+    assignments = {attempt.assignment: records[attempt.id].assignments[attempt.assignment] for attempt in attempts}
+    # Unread files matter only in a folder in which no assignment's file was found.
     unread = [] if any(a.source_sha256 for a in assignments.values()) else newest.unread
     return with_assignments(
         newest, assignments, seconds=round(sum(runs.values()), 3), notes=notes, unread=unread)

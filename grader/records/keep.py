@@ -1,4 +1,4 @@
-"""What a grading gives becomes attempts: one for each assignment, recorded before a student's files are drawn."""
+"""Records a grading's results as attempts, one for each assignment, and then writes the student's files."""
 
 from __future__ import annotations
 
@@ -16,20 +16,19 @@ from grader.records.store import Store, StoreError
 def keep(
     store: Store, out: Path, drafts: Mapping[str, Attempt], result: Result | None, log: str = "", error: str = ""
 ) -> list[str]:
-    """Records what became of `drafts`, by assignment, and draws the student's files. Returns one line for each failure
-    of ours. Without a `result` the grading as a whole failed, as `error` says."""
-    student, slug = next((one.student, one.slug) for one in drafts.values())
+    """Records the outcome of `drafts`, which are by assignment, and writes the student's files. Returns a line for each
+    failure of ours. Without a `result` the whole grading failed, and `error` says why."""
+    student, slug = next((draft.student, draft.slug) for draft in drafts.values())
     if result is None:
         lines = [f"{student}: not graded: {error}"]
     else:
-        lines = [f"{student}: {name}: {_why(a)}" for name, a in result.assignments.items()
-                 if a.ours]
+        lines = [f"{student}: {name}: {_why(a)}" for name, a in result.assignments.items() if a.ours]
     try:
-        before = {one.assignment for one in store.attempts(slug) if not one.failed}
-        # In the order in which they were judged, which is that of the course: the student's files keep it.
+        before = {attempt.assignment for attempt in store.attempts(slug) if not attempt.failed}
+        # In the order of the course, in which they were judged: the student's files keep it.
         order = [*(result.assignments if result else ()), *drafts]
         made = [_attempt(draft, result, error)
-                for draft in sorted(drafts.values(), key=lambda one: order.index(one.assignment))]
+                for draft in sorted(drafts.values(), key=lambda draft: order.index(draft.assignment))]
         if any(head.failed and head.assignment in before for head, _ in made):
             lines = [f"{line} (the earlier result was kept)" for line in lines]
         store.add(made, log)
@@ -42,34 +41,34 @@ def keep(
 
 
 def _attempt(draft: Attempt, result: Result | None, error: str) -> tuple[Attempt, Result | None]:
-    found = result.assignments.get(draft.assignment) if result else None
-    if result is None or found is None:
+    assignment = result.assignments.get(draft.assignment) if result else None
+    if result is None or assignment is None:
         return draft.model_copy(update={"error": error}), None
-    head = scored_head(draft, found)
-    if found.source_sha256:
-        # As it was when it was graded.
-        head = head.model_copy(update={"submission": found.source_sha256})
-    return head, with_assignments(result, {draft.assignment: found})
+    head = scored_head(draft, assignment)
+    if assignment.source_sha256:
+        # The file may have changed between choosing and grading.
+        head = head.model_copy(update={"submission": assignment.source_sha256})
+    return head, with_assignments(result, {draft.assignment: assignment})
 
 
-def scored_head(head: Attempt, found: AssignmentResult) -> Attempt:
+def scored_head(head: Attempt, assignment: AssignmentResult) -> Attempt:
     return head.model_copy(update={
-        "verdict": found.verdict, "score": found.score, "max_score": found.max_score})
+        "verdict": assignment.verdict, "score": assignment.score, "max_score": assignment.max_score})
 
 
 def earlier(store: Store, standing: Sequence[Standing], drafts: Mapping[str, Attempt]) -> dict[str, Earlier]:
-    """The shares of the points for speed that the same files were given before, by assignment."""
-    found: dict[str, Earlier] = {}
-    for one in standing:
-        draft = drafts.get(one.attempt.assignment)
-        if draft is not None and (draft.slug, draft.submission) == (one.attempt.slug, one.attempt.submission):
-            result = store.result(one.attempt)
-            found |= earlier_shares(result) if result else {}
-    return found
+    """The share of the points for speed that each same file was given before, by assignment."""
+    shares: dict[str, Earlier] = {}
+    for hand_in in standing:
+        draft = drafts.get(hand_in.attempt.assignment)
+        if draft is not None and (draft.slug, draft.submission) == (hand_in.attempt.slug, hand_in.attempt.submission):
+            result = store.result(hand_in.attempt)
+            shares |= earlier_shares(result) if result else {}
+    return shares
 
 
 def _why(failed: AssignmentResult) -> str:
-    """What failed of ours; a message for students does not tell it of hidden cases."""
+    """What failed, with the message of a hidden case, which the assignment's own message leaves out."""
     hidden = [check.detail.message for check in failed.correctness.checks
               if check.hidden and check.detail and check.detail.kind == "infrastructure"]
     return " ".join([failed.message, *hidden[:1]])

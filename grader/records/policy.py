@@ -1,7 +1,7 @@
-"""From attempts to grades: a pure function of what stands, of roster and course. No clock, no file.
+"""Turns attempts into grades: a pure function of standing attempts, roster and course. No clock, no file.
 
-Grace days are spent where they save most, over all of a student's assignments. Whatever is chosen is then the best of
-what is allowed, and so an extension, which allows more, can cost no student a point.
+Grace days are spent where they save most, over all of a student's assignments. The choice is the best of all that are
+allowed, so an extension, which allows more, never costs a student points.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DAY = 86_400
 
 @dataclass(frozen=True)
 class Step:
-    """What was done, and the points after it; None where there are none."""
+    """A step of the calculation, in words, and the points after it; None if there are no points yet."""
 
     text: str
     points: float | None
@@ -32,10 +32,9 @@ class Step:
 
 @dataclass(frozen=True)
 class GradeLine:
-    """A student's grade in an assignment. `points` is None for what is not handed in, not judged, or excused, whose
-    `maximum` is 0; so is that of what nobody has a grade in yet. `open`: it was handed in, and not judged yet.
-    `other_course`: it was graded under another course file than the newest grades of the class, with which it is not to
-    be averaged."""
+    """A student's grade in an assignment. `points` is None if it was not handed in, not judged, or excused. `maximum`
+    is 0 if it was excused, or if nobody has a grade in it yet. `open`: handed in, but not judged yet. `other_course`:
+    graded under another course file than the newest grades of the class, so not comparable with them."""
 
     assignment: str
     points: float | None
@@ -48,7 +47,7 @@ class GradeLine:
 
 @dataclass(frozen=True)
 class Grade:
-    """All of a student's lines. `late_days` are the grace days that there were."""
+    """A student's grades in all assignments. `late_days` are the grace days that the student had in all."""
 
     student: str
     lines: tuple[GradeLine, ...]
@@ -69,7 +68,7 @@ class Grade:
 
 @dataclass(frozen=True)
 class _Option:
-    """A hand-in that may count, with so many grace days. Points are hundredths, so that sums are exact."""
+    """A hand-in that may count, and the grace days spent on it. Points are in hundredths, so that sums are exact."""
 
     attempt: Attempt
     days: int
@@ -80,36 +79,37 @@ class _Option:
 def as_in_roster(
     standing: Sequence[Standing], roster: Sequence[Student], manifest: Manifest | None
 ) -> list[Standing]:
-    """The same attempts with the ids of now as their members': attempts have those of when they were graded, and a
-    roster may have come since. The manifest's names and mails lead to the roster's people."""
+    """Replaces the members' ids of attempts by those of the roster, which may be newer than the attempts. The names and
+    emails in the manifest identify people of the roster."""
     register = Register(roster, {})
     people: dict[tuple[str, str], Member] = {}
-    for hand_in in manifest.submissions if manifest else ():
-        people |= {(hand_in.folder, member.source_id.casefold()): member for member in hand_in.members}
-        people |= {(hand_in.folder, member.id.casefold()): member for member in hand_in.members}
+    for entry in manifest.submissions if manifest else ():
+        people |= {(entry.folder, member.source_id.casefold()): member for member in entry.members}
+        people |= {(entry.folder, member.id.casefold()): member for member in entry.members}
     now: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
-    for slug, ids in dict.fromkeys((one.attempt.slug, one.attempt.members) for one in standing):
-        who = RawSubmission(slug, [people.get((slug, id_.casefold())) or Member(id=id_, source_id=id_) for id_ in ids])
-        register.enter(who)
-        now[slug, ids] = tuple(dict.fromkeys(member.id for member in who.members))
-    return [one._replace(attempt=one.attempt.model_copy(
-        update={"members": now[one.attempt.slug, one.attempt.members]})) for one in standing]
+    for slug, ids in dict.fromkeys((hand_in.attempt.slug, hand_in.attempt.members) for hand_in in standing):
+        members = [people.get((slug, id_.casefold())) or Member(id=id_, source_id=id_) for id_ in ids]
+        owner = RawSubmission(slug, members)
+        register.enter(owner)
+        now[slug, ids] = tuple(dict.fromkeys(member.id for member in owner.members))
+    return [hand_in._replace(attempt=hand_in.attempt.model_copy(
+        update={"members": now[hand_in.attempt.slug, hand_in.attempt.members]})) for hand_in in standing]
 
 
 def class_grades(
     standing: Iterable[Standing], roster: Sequence[Student], late: Late, assignments: Mapping[str, float],
     books: Mapping[str, tuple[str, str]],
 ) -> list[Grade]:
-    """The grades of everyone in the roster, then of others that handed in. A group's work counts for each member.
+    """The grades of everyone in the roster, then of others who handed in. A group's work counts for each member.
 
-    `assignments` have the most points that each can give, `books` tests and rules of each one's newest grades.
+    `assignments` maps names to the most points that each can give, `books` to tests and rules of its newest grades.
     """
     work: dict[str, dict[str, list[Standing]]] = {}
     names = {student.id.casefold(): student.id for student in roster}
-    for one in standing:
-        for member in one.attempt.members:
+    for hand_in in standing:
+        for member in hand_in.attempt.members:
             key = names.setdefault(member.casefold(), member)
-            work.setdefault(key, {}).setdefault(one.attempt.assignment, []).append(one)
+            work.setdefault(key, {}).setdefault(hand_in.attempt.assignment, []).append(hand_in)
     days = {student.id: student.late_days for student in roster}
     return [grade(student, work.get(student, {}), days.get(student), late, assignments, books)
             for student in names.values()]
@@ -131,22 +131,23 @@ def grade(
     for name in names:
         if name in decided:
             lines.append(decided[name])
-        elif (one := chosen.get(name)) is not None:
-            lines.append(GradeLine(name, one.hundredths / 100, one.attempt.max_score, one.steps, one.days,
-                              other_course=one.attempt.book != books.get(name, one.attempt.book)))
+        elif (option := chosen.get(name)) is not None:
+            attempt = option.attempt
+            lines.append(GradeLine(name, option.hundredths / 100, attempt.max_score, option.steps, option.days,
+                                   other_course=attempt.book != books.get(name, attempt.book)))
         elif name in work:
-            maximum = max(one.attempt.max_score for one in work[name])
+            maximum = max(hand_in.attempt.max_score for hand_in in work[name])
             lines.append(GradeLine(name, None, maximum, (Step("handed in, and not judged yet", None),), open=True))
         else:
-            said = "nothing handed in, or not graded yet" if work else "nothing handed in"
-            lines.append(GradeLine(name, None, assignments.get(name, 0) if name in books else 0, (Step(said, None),)))
+            text = "nothing handed in, or not graded yet" if work else "nothing handed in"
+            lines.append(GradeLine(name, None, assignments.get(name, 0) if name in books else 0, (Step(text, None),)))
     return Grade(student, tuple(lines), budget)
 
 
 def _decided(student: str, name: str, work: Sequence[Standing], late: Late, most: float) -> GradeLine | None:
-    """What a person has decided, if so. `most` are the course's points, where nothing was graded that says of how many.
+    """The grade that a person decided, if one did. `most` are the course's points, for an assignment without a grading.
     """
-    maximum = max((one.attempt.max_score for one in work), default=most)
+    maximum = max((hand_in.attempt.max_score for hand_in in work), default=most)
     for excused in late.excused:
         if (excused.student.casefold(), excused.assignment) == (student.casefold(), name):
             return GradeLine(name, None, 0, (Step(f"excused by {excused.by}: {excused.reason}", None),))
@@ -157,19 +158,20 @@ def _decided(student: str, name: str, work: Sequence[Standing], late: Late, most
 
 
 def _options(student: str, name: str, work: Sequence[Standing], late: Late, budget: int) -> list[_Option]:
-    """The best that can be had with each number of grace days; where that is the same, of the hand-in made last."""
-    judged = [one for one in (timed(work) if late.count == "best" else [latest(work)]) if one.attempt.judged]
+    """The best option for each number of grace days; of equal ones, that of the latest hand-in."""
+    eligible = timed(work) if late.count == "best" else [latest(work)]
+    judged = [hand_in for hand_in in eligible if hand_in.attempt.judged]
     deadline = late.deadline(student, name)
-    # What held no file is none that could have counted.
-    many = sum(not one.attempt.empty for one in work)
-    found: dict[int, _Option] = {}
-    for one in sorted(judged, key=lambda one: one.first):
-        seconds = _seconds_late(one.attempt, deadline)
+    # Empty hand-ins could not have counted.
+    many = sum(not hand_in.attempt.empty for hand_in in work)
+    best_by_days: dict[int, _Option] = {}
+    for hand_in in sorted(judged, key=lambda hand_in: hand_in.first):
+        seconds = _seconds_late(hand_in.attempt, deadline)
         for days in range(min(budget, math.ceil(seconds / DAY)) + 1):
-            option = _counted(one.attempt, many, deadline, seconds, days, late)
-            if days not in found or option.hundredths >= found[days].hundredths:
-                found[days] = option
-    return list(found.values())
+            option = _counted(hand_in.attempt, many, deadline, seconds, days, late)
+            if days not in best_by_days or option.hundredths >= best_by_days[days].hundredths:
+                best_by_days[days] = option
+    return list(best_by_days.values())
 
 
 def _seconds_late(attempt: Attempt, deadline: datetime.datetime | None) -> float:
@@ -186,7 +188,7 @@ def _counted(
                   f" ({attempt.submitted_at or 'time of submission unknown'})", points)]
     if deadline is not None and attempt.submitted_at is None:
         steps.append(Step("in time as far as is known" + (
-            "; its source marks it late and does not say since when" if attempt.late else ""), points))
+            "; its source marks it late, but does not say by how much" if attempt.late else ""), points))
     if deadline is not None and seconds:
         steps.append(Step(f"{_span(seconds)} after {late.words(deadline)}", points))
     left = max(0.0, seconds - days * DAY)
@@ -205,8 +207,8 @@ def _counted(
 
 
 def _spend(options: Mapping[str, Sequence[_Option]], budget: int) -> dict[str, _Option]:
-    """Of each assignment the option that makes the sum of points largest, with at most `budget` grace days in all;
-    fewer days where that is the same."""
+    """One option for each assignment, with the largest sum of points for at most `budget` grace days in all. Of equal
+    sums, the one with the fewest days."""
     best: dict[int, tuple[int, tuple[tuple[str, _Option], ...]]] = {0: (0, ())}
     for name, given in options.items():
         if not given:
@@ -223,7 +225,7 @@ def _spend(options: Mapping[str, Sequence[_Option]], budget: int) -> dict[str, _
 
 
 def _span(seconds: float) -> str:
-    """`1 day 2 h 3 min 4 s`, without what is nought."""
+    """A duration such as `1 day 2 h 3 min 4 s`, without parts that are zero."""
     whole = math.ceil(seconds)
     parts = ((whole // DAY, "day" if whole // DAY == 1 else "days"), (whole // 3600 % 24, "h"),
              (whole // 60 % 60, "min"), (whole % 60, "s"))

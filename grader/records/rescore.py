@@ -1,4 +1,4 @@
-"""Points anew, after points or thresholds of the course have changed: from the checks and times on record."""
+"""Computes points again from recorded checks and times, after the course's points or thresholds have changed."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from grader.records.store import Store
 
 
 def rescore(store: Store, course: Course) -> int:
-    """Records an attempt beside each that stands, or is newer, was judged and has other rules than the course's, and
-    returns how many: the same checks, with the points of now. No code is run. Raises StoreError."""
+    """Records a new attempt for each standing or newer one that was judged under other rules than the course has: the
+    same checks with new points. Runs no code. Returns how many there are. Raises StoreError."""
     attempts, decisions = store.attempts(), store.decisions()
-    newest = {hand_in: one.attempt for hand_in, one in standing(attempts, decisions).items()}
+    newest = {hand_in: attempt for hand_in, (_, attempt) in standing(attempts, decisions).items()}
     newest |= {after.hand_in: after for _, after in pending(attempts, decisions)}
-    rules = {name: hash_of_rules(name, course) for name in {one.assignment for one in newest.values()}}
+    rules = {name: hash_of_rules(name, course) for name in {attempt.assignment for attempt in newest.values()}}
     folders: dict[str, list[tuple[Attempt, Result | None]]] = {}
-    for one in newest.values():
-        if one.rules == rules[one.assignment] or not one.judged or (record := store.result(one)) is None:
+    for attempt in newest.values():
+        name = attempt.assignment
+        if attempt.rules == rules[name] or not attempt.judged or (record := store.result(attempt)) is None:
             continue
-        found = scored(one.assignment, record.assignments[one.assignment], course, record.environment.device,
-                       earlier_shares(record).get(one.assignment))
-        record = with_assignments(record, {one.assignment: found}, environment=record.environment.model_copy(
+        rescored = scored(name, record.assignments[name], course, record.environment.device,
+                          earlier_shares(record).get(name))
+        record = with_assignments(record, {name: rescored}, environment=record.environment.model_copy(
             update={"course": course.sha256}))
-        head = scored_head(one, found).model_copy(update={"rules": rules[one.assignment], "of": one.id})
-        folders.setdefault(one.slug, []).append((head, record))
+        head = scored_head(attempt, rescored).model_copy(update={"rules": rules[name], "of": attempt.id})
+        folders.setdefault(attempt.slug, []).append((head, record))
     for made in folders.values():
         store.add(made)
     return sum(map(len, folders.values()))

@@ -1,4 +1,5 @@
-"""Which attempt of a hand-in stands, and which hand-in counts: functions of attempts and decisions, stored nowhere."""
+"""Decides which attempt of a hand-in stands, and which hand-in counts. Both follow from attempts and decisions and are
+stored nowhere."""
 
 from __future__ import annotations
 
@@ -10,27 +11,27 @@ from grader.records.store import Decision
 
 
 class Standing(NamedTuple):
-    """A hand-in's standing attempt, and the number of its first one, which orders hand-ins."""
+    """A hand-in's standing attempt, and the id of its first attempt, by which hand-ins are ordered."""
 
     first: int
     attempt: Attempt
 
 
 def standing(attempts: Sequence[Attempt], decisions: Sequence[Decision] = ()) -> dict[HandIn, Standing]:
-    """The standing attempt of every hand-in, in the order of recording: what was applied last and is not undone, or
-    else the first that judged it. Where none could, the first that only a GPU could, or that failed."""
-    found: dict[HandIn, Standing] = {}
-    for one in attempts:
-        before = found.get(one.hand_in)
-        if before is None or _rank(one) < _rank(before.attempt):
-            found[one.hand_in] = Standing(before.first if before else one.id, one)
-    numbered = {one.id: one for one in attempts}
+    """The standing attempt of every hand-in, in the order of recording: the one applied last and not undone, or else
+    the first that judged it. If none judged it, the first that needs a GPU, or else the first that failed."""
+    stands: dict[HandIn, Standing] = {}
+    for attempt in attempts:
+        before = stands.get(attempt.hand_in)
+        if before is None or _rank(attempt) < _rank(before.attempt):
+            stands[attempt.hand_in] = Standing(before.first if before else attempt.id, attempt)
+    numbered = {attempt.id: attempt for attempt in attempts}
     undone = {decision.undoes for decision in decisions}
     for decision in decisions:
         if decision.attempt in numbered and decision.batch not in undone:
             applied = numbered[decision.attempt]
-            found[applied.hand_in] = Standing(found[applied.hand_in].first, applied)
-    return found
+            stands[applied.hand_in] = Standing(stands[applied.hand_in].first, applied)
+    return stands
 
 
 def _rank(attempt: Attempt) -> int:
@@ -38,54 +39,55 @@ def _rank(attempt: Attempt) -> int:
 
 
 def pending(attempts: Sequence[Attempt], decisions: Sequence[Decision]) -> list[tuple[Attempt, Attempt]]:
-    """Standing attempts with the newest one beside them that judged the same hand-in later."""
-    newest = {one.hand_in: one for one in attempts if one.judged}
+    """Each standing attempt that has a later judged attempt of the same hand-in, with the newest such attempt."""
+    newest = {attempt.hand_in: attempt for attempt in attempts if attempt.judged}
     return [(before, after) for hand_in, (_, before) in standing(attempts, decisions).items()
             if (after := newest.get(hand_in)) is not None and after.id > before.id]
 
 
 def to_undo(decisions: Sequence[Decision]) -> int | None:
-    """The last batch that was applied and is not undone."""
+    """The last batch of decisions that was applied and is not undone."""
     undone = {decision.undoes for decision in decisions}
     return max((d.batch for d in decisions if d.undoes is None and d.batch not in undone), default=None)
 
 
-def by_assignment(found: Mapping[HandIn, Standing]) -> dict[tuple[str, str], list[Standing]]:
+def by_assignment(standing_attempts: Mapping[HandIn, Standing]) -> dict[tuple[str, str], list[Standing]]:
     """The hand-ins of each student's folder and assignment."""
     groups: dict[tuple[str, str], list[Standing]] = {}
-    for hand_in, one in found.items():
-        groups.setdefault((hand_in.slug, hand_in.assignment), []).append(one)
+    for hand_in, stands in standing_attempts.items():
+        groups.setdefault((hand_in.slug, hand_in.assignment), []).append(stands)
     return groups
 
 
 def latest(hand_ins: Sequence[Standing]) -> Standing:
-    """The one of a student's hand-ins for an assignment that was made last, as its source says; as they were recorded,
-    where it does not. Of a file's times the one recorded last counts: an earlier one was corrected, or the file was
-    handed in again. A hand-in that nothing but a failure of ours is known of displaces none, nor does an empty one."""
-    hand_ins = ([one for one in hand_ins if not one.attempt.failed and not one.attempt.empty]
-                or [one for one in hand_ins if not one.attempt.failed] or hand_ins)
-    settled = list({one.attempt.submission: one for one in sorted(hand_ins, key=_recorded)}.values())
-    instants = [one.attempt.instant for one in settled]
+    """The hand-in that a student made last for an assignment: by the times that its source gives, or in the order of
+    recording if a time is missing. If a file has several times, the one recorded last counts, since it corrects the
+    others, or the file was handed in again. Empty hand-ins, and those on which the grader failed, displace no other."""
+    hand_ins = ([hand_in for hand_in in hand_ins if not hand_in.attempt.failed and not hand_in.attempt.empty]
+                or [hand_in for hand_in in hand_ins if not hand_in.attempt.failed] or hand_ins)
+    settled = list({hand_in.attempt.submission: hand_in for hand_in in sorted(hand_ins, key=_recorded)}.values())
+    instants = [hand_in.attempt.instant for hand_in in settled]
     if None in instants:
         return max(settled, key=_recorded)
     return max(zip(instants, map(_recorded, settled), settled, strict=True))[2]
 
 
 def newest(hand_ins: Iterable[Standing]) -> Standing:
-    """The one of a student's hand-ins for an assignment that was recorded last, whatever counts."""
+    """The hand-in that was recorded last."""
     return max(hand_ins, key=_recorded)
 
 
 def timed(hand_ins: Sequence[Standing]) -> list[Standing]:
-    """Those hand-ins, without a file's unknown time where a time of it is known."""
-    known = {one.attempt.submission for one in hand_ins if one.attempt.submitted_at is not None}
-    return [one for one in hand_ins if one.attempt.submitted_at is not None or one.attempt.submission not in known]
+    """The hand-ins without those that have no time, if another hand-in of the same file has one."""
+    known = {hand_in.attempt.submission for hand_in in hand_ins if hand_in.attempt.submitted_at is not None}
+    return [hand_in for hand_in in hand_ins
+            if hand_in.attempt.submitted_at is not None or hand_in.attempt.submission not in known]
 
 
-def _recorded(one: Standing) -> int:
-    return one.first
+def _recorded(hand_in: Standing) -> int:
+    return hand_in.first
 
 
 def newest_books(attempts: Iterable[Attempt]) -> dict[str, tuple[str, str]]:
-    """Tests and rules of each assignment's newest attempt: others are not to be compared with it, nor averaged."""
-    return {one.assignment: one.book for one in sorted(attempts, key=lambda one: one.id)}
+    """Tests and rules of each assignment's newest attempt. Attempts with others are not comparable with it."""
+    return {attempt.assignment: attempt.book for attempt in sorted(attempts, key=lambda attempt: attempt.id)}

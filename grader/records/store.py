@@ -1,8 +1,8 @@
-"""Attempts and decisions, in one SQLite file of a folder of results: added to, never changed.
+"""Stores attempts and decisions in an SQLite file in the folder of results. Rows are added and never changed.
 
-SQLite rather than a file an attempt, as measured at 300 students × 20 assignments: all heads are read in 0.04 s (1.6 s
-from files), all records written in 2.2 s (9.3 s, each of them synced); a transaction is whole after kill -9 or on a
-full disk, and triggers refuse whatever would change or delete a row.
+Measured at 300 students × 20 assignments, against one file for each attempt: SQLite reads all heads in 0.04 s (files:
+1.6 s) and writes all records in 2.2 s (files, each synced: 9.3 s). A transaction is whole after kill -9 and on a full
+disk, and triggers refuse any change or deletion of a row.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class StoreError(Exception):
 
 
 class Decision(NamedTuple):
-    """A row of a batch: the attempt stands from now on; or else the batch that is undone."""
+    """A row of a batch: an attempt that stands from now on, or a batch that it undoes."""
 
     batch: int
     attempt: int | None
@@ -55,7 +55,7 @@ class Decision(NamedTuple):
 
 
 class Store:
-    """The attempts of a folder of results. Raises StoreError wherever SQLite does."""
+    """The attempts of a folder of results. Its methods raise StoreError if SQLite fails."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -63,19 +63,19 @@ class Store:
 
     @classmethod
     def create(cls, out: Path) -> Self:
-        """The store below `out`, to be made when something is first added. Raises OSError."""
+        """The store below `out`; its file is made when something is first added. Raises OSError."""
         folder = out / FOLDER
-        # Hidden cases stand in records.
+        # Private: records hold hidden cases.
         folder.mkdir(mode=0o700, exist_ok=True)
         return cls(folder / FILE)
 
     @classmethod
     def existing(cls, out: Path) -> Self:
         """The store below `out`. Raises StoreError if there is none."""
-        found = cls(out / FOLDER / FILE)
-        if not found.path.is_file():
-            raise StoreError(f"{out}: holds no attempts; a folder that kernelmark grade wrote expected")
-        return found
+        store = cls(out / FOLDER / FILE)
+        if not store.path.is_file():
+            raise StoreError(f"{out}: holds no attempts; name a folder that kernelmark grade wrote")
+        return store
 
     def __enter__(self) -> Self:
         return self
@@ -94,11 +94,11 @@ class Store:
             return [Attempt.model_validate({**json.loads(head), "id": id_, "run": run}) for id_, run, head in rows]
 
     def result(self, attempt: Attempt) -> Result | None:
-        """The record of an attempt: a result of its one assignment; None if a failure of ours left none."""
+        """The record of an attempt, a result with its one assignment; None if the grader failed before it had one."""
         with self._reading() as connection:
-            found = connection.execute(
+            row = connection.execute(
                 "select record from attempts where id = ?", (attempt.id,)).fetchone() if connection else None
-            return None if found is None or found[0] is None else Result.model_validate_json(found[0])
+            return None if row is None or row[0] is None else Result.model_validate_json(row[0])
 
     def logs(self, runs: Iterable[int]) -> list[str]:
         with self._reading() as connection:
@@ -111,8 +111,8 @@ class Store:
             return [Decision(*row) for row in rows]
 
     def add(self, attempts: Sequence[tuple[Attempt, Result | None]], log: str | None = None) -> None:
-        """Records attempts: all of them or none. With a `log` they are one grading's; without, no code was run for
-        them, and each belongs to the run of the one it is `of`."""
+        """Records all of these attempts or none. With a `log` they belong to one new run; without, no code was run for
+        them, and each belongs to the run of the attempt that it is `of`."""
         rows = [(head.run, head.slug, head.model_dump_json(exclude={"id", "run"}),
                  None if record is None else record.model_dump_json(by_alias=True)) for head, record in attempts]
         with self._writing() as connection:
@@ -123,20 +123,20 @@ class Store:
             connection.executemany("insert into attempts(run, slug, head, record) values (?, ?, ?, ?)", rows)
 
     def decide(self, attempts: Iterable[Attempt] = (), *, undoes: int | None = None) -> None:
-        """Records a batch: these attempts stand from now on; or an earlier batch does not count any more."""
-        rows = [one.id for one in attempts] if undoes is None else [None]
+        """Records a batch: these attempts stand from now on, or an earlier batch is undone."""
+        rows = [id_.id for id_ in attempts] if undoes is None else [None]
         with self._writing() as connection:
             (batch,) = connection.execute("select coalesce(max(batch), 0) + 1 from decisions").fetchone()
             made = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
             connection.executemany("insert into decisions(batch, attempt, undoes, made_at) values (?, ?, ?, ?)",
-                                   [(batch, one, undoes, made) for one in rows])
+                                   [(batch, id_, undoes, made) for id_ in rows])
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection | None]:
         try:
             yield self._open("rw") if self._connection or self.path.is_file() else None
         except (sqlite3.Error, ValidationError, json.JSONDecodeError) as error:
-            raise StoreError(f"{self.path}: {_said(error)}; attempts that can be read expected") from None
+            raise StoreError(f"{self.path}: {_said(error)}; restore the file, or grade into a new folder") from None
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -148,15 +148,15 @@ class Store:
                 yield connection
                 connection.execute("commit")
             except BaseException:
-                # Closed, it is rolled back, also where a full disk leaves no other way.
+                # Closing rolls back, even on a full disk.
                 self.__exit__()
                 raise
         except sqlite3.Error as error:
             raise StoreError(f"attempts not recorded: {_said(error)} ({self.path})") from None
 
     def _open(self, mode: str) -> sqlite3.Connection | None:
-        """The file opened to be read or added to; None if nothing was ever added. With "rw" it is never made, and what
-        a killed process left half written is rolled back."""
+        """Opens the file; returns None if nothing was ever added. Mode "rw" never makes it, and rolls back what a
+        killed process left half written."""
         if self._connection is not None:
             return self._connection
         connection = sqlite3.connect(
@@ -169,7 +169,8 @@ class Store:
                 connection.close()
                 return None
             elif version != VERSION:
-                raise StoreError(f"{self.path}: attempts of version {version}; {VERSION} expected")
+                raise StoreError(f"{self.path}: attempts of version {version}, not {VERSION}; use the version of "
+                                 "kernelmark that wrote them")
         except BaseException:
             connection.close()
             raise
@@ -179,6 +180,6 @@ class Store:
 
 def _said(error: Exception) -> str:
     if isinstance(error, ValidationError):
-        first = error.errors(include_url=False)[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        problem = error.errors(include_url=False)[0]
+        return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
     return str(error)

@@ -1,4 +1,4 @@
-"""What a TA does with attempts from the command line: rescore, diff, apply, explain-grade. None runs anyone's code."""
+"""The commands for attempts: rescore, diff, apply, explain-grade. None of them runs students' code."""
 
 from __future__ import annotations
 
@@ -25,78 +25,77 @@ from grader.records.standing import Standing, newest_books, pending, standing, t
 from grader.records.store import FOLDER, Store, StoreError
 
 Out = Annotated[Path, typer.Option(help="The folder of results.")]
-CourseFile = Annotated[Path, typer.Option("--course", help="Points, thresholds, policy for late work.")]
-WHO = "a folder of results, or an id of the roster or of intake.json"
+CourseFile = Annotated[Path, typer.Option("--course", help="The course file: points, thresholds, late policy.")]
+Students = Annotated[list[str] | None, typer.Option(
+    "--student", help="Only this student, by folder or id; may be given again.")]
+WHO = "name a folder of results, or an id in the roster or in intake.json"
 
 
 def add_to(app: typer.Typer) -> None:
-    """Adds these commands to the command line's."""
+    """Adds these commands to the command line."""
     for name, command in (("rescore", rescore), ("diff", diff), ("apply", apply), ("explain-grade", explain_grade)):
         app.command(name, rich_help_panel=TAS)(command)
 
 
 def rescore(out: Out = Path("results"), course: CourseFile = catalogue.COURSE) -> None:
-    """Give the points and thresholds of now for the checks and times on record. Runs no submission's code.
+    """Compute the points of recorded checks and times again, with the course's present points and thresholds.
 
-    The new attempts stand beside the old: `kernelmark diff` shows what would change, `kernelmark apply` changes it.
+    Runs no submission's code. The new attempts are recorded beside the old: `kernelmark diff` shows what would change,
+    `kernelmark apply` changes it.
     """
     # Late: numpy is slow to import.
     from grader.records.rescore import rescore as rescored
 
     rules = _course(course)
     with _held(out) as store:
-        say(f"{rescored(store, rules):,} attempts scored anew")
+        say(f"{rescored(store, rules):,} attempts scored again")
         for line in beside(store, rules):
             say(line)
 
 
-def diff(
-    out: Out = Path("results"),
-    student: Annotated[list[str] | None, typer.Option("--student", help="Of this one alone, by folder or id.")] = None,
-) -> None:
-    """Show who would move if the newest attempts stood: by how much, in which checks, and why."""
-    with _told(), Store.existing(out) as store:
+def diff(out: Out = Path("results"), student: Students = None) -> None:
+    """Show whose grade would change if the newest attempts stood: by how much, in which checks, and why."""
+    with _reporting(), Store.existing(out) as store:
         _known(store, out, student)
-        found = [move for move in compare.moves(store) if _named(move.before, student)]
-        failed = [one for one in compare.failures(store) if _named(one, student)]
-        for line in compare.lines(found, failed):
+        moves = [move for move in compare.moves(store) if _named(move.before, student)]
+        failed = [attempt for attempt in compare.failures(store) if _named(attempt, student)]
+        for line in compare.lines(moves, failed):
             say(clean(line, 1000))
 
 
 def apply(
-    out: Out = Path("results"),
-    student: Annotated[list[str] | None, typer.Option("--student", help="Of this one alone, by folder or id.")] = None,
+    out: Out = Path("results"), student: Students = None,
     only: Annotated[str, typer.Option(help="Assignments, e.g. silu,gemm. Default: all.")] = "",
-    undo: Annotated[bool, typer.Option("--undo", help="Take back what was applied last.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Undo the last apply.")] = False,
 ) -> None:
-    """Let the newest attempts stand, as `kernelmark diff` shows them."""
+    """Make the newest attempts count, as `kernelmark diff` shows them."""
     names = names_in(only)
     with _held(out) as store:
         _known(store, out, student)
-        there = {one.assignment for one in store.attempts()}
-        if strange := next((name for name in names if name not in there), None):
-            _usage(f"--only {strange!r}: no such assignment in {out}; one of {', '.join(sorted(there))} expected")
+        graded = {attempt.assignment for attempt in store.attempts()}
+        if strange := next((name for name in names if name not in graded), None):
+            _usage(f"--only {strange!r}: no such assignment in {out}; choose from {', '.join(sorted(graded))}")
         if undo:
             batch = to_undo(store.decisions())
             if batch is None:
-                _usage(f"{out}: nothing was applied that is not undone; kernelmark apply first expected")
+                _usage(f"{out}: nothing to undo; run kernelmark apply first")
             count = sum(decision.batch == batch for decision in store.decisions())
             store.decide(undoes=batch)
-            said = "1 grade is taken back" if count == 1 else f"{count:,} grades are taken back"
+            outcome = "1 grade is taken back" if count == 1 else f"{count:,} grades are taken back"
         else:
             wanted = [after for _, after in pending(store.attempts(), store.decisions())
                       if _named(after, student) and (not names or after.assignment in names)]
             store.decide(wanted)
             have = "1 newer attempt stands" if len(wanted) == 1 else f"{len(wanted):,} newer attempts stand"
-            said = f"{have} now" + "; kernelmark apply --undo takes that back" * bool(wanted)
+            outcome = f"{have} now" + "; kernelmark apply --undo takes that back" * bool(wanted)
         trouble = refresh(store, out)
-        # Pages are slow to import.
+        # Late: pages are slow to import.
         from grader.report.load import load_results
         from grader.report.pages import write_class
 
         loaded = load_results(out)
         write_class(loaded.entries, out, failures=loaded.failures, others=under_another_course_file(store))
-    say(said)
+    say(outcome)
     for line in trouble:
         errors.print(f"kernelmark: {line}", markup=False)
     if trouble:
@@ -104,62 +103,62 @@ def apply(
 
 
 def explain_grade(
-    student: Annotated[str, typer.Argument(help="Whose, by folder or id; without it a line for each student.")] = "",
+    student: Annotated[str, typer.Argument(help="A folder or id. Default: a line for each student.")] = "",
     out: Out = Path("results"),
     course: CourseFile = catalogue.COURSE,
     roster: Annotated[Path | None, typer.Option(help="roster.csv, with late_days.")] = None,
     intake: Annotated[Path | None, typer.Option(
-        help="The folder that kernelmark intake wrote, whose names lead to a roster that came later.")] = None,
+        help="The folder that kernelmark intake wrote, to match its names with a newer roster.")] = None,
 ) -> None:
-    """Print every step from raw points to a student's grade, by the course file's policy for late work."""
+    """Print every step from raw points to a student's grade, by the course file's late policy."""
     rules = _course(course)
-    with _told():
+    with _reporting():
         people = read_roster(roster) if roster else []
         before = stands_in(out)
         stands = as_in_roster(before, people, read_manifest(intake) if intake else None)
-    found = grades(stands, rules, people)
-    folders = {member.casefold(): one.attempt.slug for one in stands for member in one.attempt.members}
+    chosen = grades(stands, rules, people)
+    folders = {member.casefold(): hand_in.attempt.slug for hand_in in stands for member in hand_in.attempt.members}
     if student:
-        # A group has a folder, and each of its members a grade; and an id is as good as that of the roster.
+        # A group has one folder, and each of its members a grade; an id may be that of the source or of the roster.
         mates = {member.casefold() for then, now in zip(before, stands, strict=True)
                  if _named(then.attempt, [student]) or _named(now.attempt, [student]) for member in now.attempt.members}
-        found = ([grade for grade in found if grade.student.casefold() == student.casefold()]
-                 or [grade for grade in found if grade.student.casefold() in mates])
-        if not found:
-            _usage(f"{student!r}: no such student in {out}; {WHO}, or --roster, expected")
+        chosen = ([grade for grade in chosen if grade.student.casefold() == student.casefold()]
+                 or [grade for grade in chosen if grade.student.casefold() in mates])
+        if not chosen:
+            _usage(f"{student!r}: no such student in {out}; {WHO}, or pass --roster")
     else:
-        for line in strangers(course, rules, found):
+        for line in strangers(course, rules, chosen):
             errors.print(f"kernelmark: {line}", markup=False)
-    for grade in found:
+    for grade in chosen:
         folder = folders.get(grade.student.casefold(), grade.student)
         for line in _explained(grade, folder) if student else [_total(grade, folder)]:
             say(clean(line, 1000))
 
 
 def stands_in(out: Path) -> list[Standing]:
-    """What stands of the attempts below `out`, in the order of recording. Raises StoreError."""
+    """The standing attempts below `out`, in the order of recording. Raises StoreError."""
     with Store.existing(out) as store:
         return list(standing(store.attempts(), store.decisions()).values())
 
 
 def grades(stands: Sequence[Standing], course: Course, roster: Sequence[Student] = ()) -> list[Grade]:
-    """Everyone's grades by the course's policy, from what stands."""
-    books = newest_books(one.attempt for one in stands if one.attempt.judged)
+    """Everyone's grades by the course's policy, from the standing attempts."""
+    books = newest_books(hand_in.attempt for hand_in in stands if hand_in.attempt.judged)
     points = {name: course.points_of(name) for name in (*(course.assignments or ()), *books)}
     known = {name: of.correctness + of.performance for name, of in points.items()}
     return class_grades(stands, roster, course.late, known, books)
 
 
-def strangers(course: Path, rules: Course, found: Sequence[Grade]) -> list[str]:
-    """A line for each person whom the course's policy names and who has no grade, and for points beyond the most there
-    are: an id or a number may be mistyped."""
-    lines = [f"{course}: [late] names {one!r}, who has no grade here; an id as explain-grade shows them expected"
-             for one in rules.late.strangers(grade.student for grade in found)]
+def strangers(course: Path, rules: Course, marks: Sequence[Grade]) -> list[str]:
+    """Lines about likely typing errors in the course's policy: people without a grade, and points beyond the
+    maximum."""
+    lines = [f"{course}: [late] names {student!r}, who has no grade here; use an id that explain-grade shows"
+             for student in rules.late.strangers(grade.student for grade in marks)]
     for given in rules.late.overrides:
         of = rules.points_of(given.assignment)
         if given.points > (most := of.correctness + of.performance):
             lines.append(f"{course}: [late] gives {given.student!r} {given.points:g} points in {given.assignment}, "
-                         f"which has {most:g}")
+                         f"which has only {most:g}")
     return lines
 
 
@@ -184,18 +183,18 @@ def _total(grade: Grade, folder: str) -> str:
 
 
 def _named(attempt: Attempt, names: list[str] | None) -> bool:
-    """Whether it is of one of these: a folder, or an id of a member. No names: it is."""
+    """Whether an attempt's folder or one of its members' ids is among `names`. Without names, True."""
     asked = {name.casefold() for name in names or ()}
     return not asked or not asked.isdisjoint(
         name.casefold() for name in (attempt.slug, attempt.student, *attempt.members))
 
 
 def _known(store: Store, out: Path, names: list[str] | None) -> None:
-    """Ends the command where one of the names is nobody's: a mistyped one would find nothing to do."""
+    """Ends the command with an error if a name is nobody's."""
     attempts = store.attempts() if names else []
     for name in names or ():
-        if not any(_named(one, [name]) for one in attempts):
-            _usage(f"--student {name!r}: no such student in {out}; {WHO} expected")
+        if not any(_named(attempt, [name]) for attempt in attempts):
+            _usage(f"--student {name!r}: no such student in {out}; {WHO}")
 
 
 def _course(path: Path) -> Course:
@@ -207,16 +206,17 @@ def _course(path: Path) -> Course:
 
 @contextlib.contextmanager
 def _held(out: Path) -> Iterator[Store]:
-    """The attempts in `out`, to which no other process adds meanwhile."""
-    with _told(), Store.existing(out) as store, locked(out / FOLDER):
+    """The attempts in `out`, locked against other processes."""
+    with _reporting(), Store.existing(out) as store, locked(out / FOLDER):
         yield store
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _reporting() -> Iterator[None]:
+    """Turns errors of the block into usage errors."""
     try:
         yield
     except (StoreError, LockedError, ManifestError, RosterError) as error:
         _usage(str(error))
     except OSError as error:
-        _usage(f"{error.filename}: {error.strerror}; a folder of results that can be written expected")
+        _usage(f"{error.filename}: {error.strerror}; check the permissions of the folder of results")

@@ -25,6 +25,7 @@ from grader.model.course import Course
 from grader.model.job import Graded, Job, draw_seed
 from grader.model.result import Environment
 from grader.model.submission import Submission, named
+from grader.records.attempt import hash_of_environment
 from grader.records.choice import Choice, Delivery, choose, deliveries
 from grader.records.draw import beside, refresh, under_another_course_file
 from grader.records.keep import earlier, keep
@@ -95,8 +96,8 @@ def planned(
             side_by_side = max(1, len(cards))
             if console and (said := unlike(cards)):
                 console.print(said, markup=False, soft_wrap=True)
-        choice = choose(delivered, names, course, environment, asked.speed and device == "cuda", recorded, stands,
-                        kind=asked.kind, force=asked.force)
+        here = hash_of_environment(environment, asked.speed and device == "cuda")
+        choice = choose(delivered, names, course, here, recorded, stands, kind=asked.kind, force=asked.force)
         jobs = _jobs(delivered, course, asked, device, choice, store, stands)
         yield Plan(started, asked, jobs, lanes, side_by_side, course, measured, store, choice)
 
@@ -227,8 +228,8 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
                      "grade nobody's code that you do not trust", markup=False)
     # What is graded is kept, and the class page is written.
     on_interruption(run.interrupt)
-    if said := plan.choice.said():
-        console.print(said, markup=False, soft_wrap=True)
+    if line := plan.choice.skipped_line():
+        console.print(line, markup=False, soft_wrap=True)
     try:
         run.begin()
         with shown(run.watch, console, plan.asked.as_json) as tell:

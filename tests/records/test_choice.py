@@ -32,8 +32,9 @@ def chosen(
     ada: Submission, recorded: list[Attempt], kind: Kind = "grade", *, force: bool = False, time: str | None = None,
     course: Course | None = None, device: str = "cpu",
 ) -> Choice:
-    return choose({ada: Delivery(submitted_at=time)}, ["silu"], course or Course(), samples.environment(device), False,
-                  recorded, list(standing(recorded).values()), kind=kind, force=force)
+    environment = hash_of_environment(samples.environment(device), speed=False)
+    return choose({ada: Delivery(submitted_at=time)}, ["silu"], course or Course(), environment, recorded,
+                  list(standing(recorded).values()), kind=kind, force=force)
 
 
 def graded(found: Choice, verdict: str = "accepted", number: int = 1) -> Attempt:
@@ -47,7 +48,7 @@ def test_a_draft_says_what_is_graded_by_what_and_where(ada: Submission) -> None:
     (ada.folder / "silu.py").unlink()
     assert chosen(ada, []).drafts["ada"]["silu"].submission == "missing"
     # Another archive that cannot be read is another hand-in, whose student is told of it.
-    found = [choose({ada: Delivery(problems=problems)}, ["silu"], Course(), HERE, False, [], []).drafts["ada"]["silu"]
+    found = [choose({ada: Delivery(problems=problems)}, ["silu"], Course(), "here", [], []).drafts["ada"]["silu"]
              for problems in (("hw.zip: is damaged",), ("hw.zip: a password",), ("hw.zip: is damaged",))]
     assert found[0].submission == found[2].submission not in (found[1].submission, "missing")
 
@@ -65,7 +66,7 @@ def test_what_was_graded_from_the_same_is_skipped(
     before = [graded(chosen(ada, []), verdict)]
     found = chosen(ada, before, kind, force=force)
     assert bool(found.drafts) == is_graded and found.skipped.total() == 1 - is_graded
-    assert found.said().startswith("" if is_graded else "Skipped 1 of 1 assignment: ") and not found.again
+    assert found.skipped_line().startswith("" if is_graded else "Skipped 1 of 1 assignment: ") and not found.again
 
 
 A, B = "A100", "H200"
@@ -129,7 +130,7 @@ def test_a_file_that_comes_back_after_another_counts_again_without_being_run(ada
     found = chosen(ada, [first, second])
     (again,) = found.again
     assert not found.drafts and (again.of, again.verdict) == (1, "accepted")
-    assert found.said().endswith("; 1 of them handed in again since, which counts")
+    assert found.skipped_line().endswith("; 1 of them handed in again, which is recorded")
     recorded = [first, second, again.model_copy(update={"id": 3})]
     assert latest(list(standing(recorded).values())).attempt.id == 3 and not pending(recorded, ())
     # Once; and graded by force it is graded as the hand-in that counts.

@@ -46,7 +46,7 @@ WHY = {
     "timing": (record(speed=30), record(speed=20), {}, "timing only: every check ended as before"),
     "speed asked for": (record(), record(speed=20), {"environment": "with speed"},
                         "environment: speed measured or not; timing only: every check ended as before"),
-    "other inputs": (record("wrong_answer"), record(), {}, "inputs: all is as it was, and other inputs were drawn"),
+    "other inputs": (record("wrong_answer"), record(), {}, "inputs: nothing changed, but other inputs were drawn"),
 }
 
 
@@ -106,7 +106,7 @@ def test_diff_apply_and_undo_from_the_command_line(tmp_path: Path) -> None:
     assert said("apply", "--undo") == "1 grade is taken back\n"
     assert (out / "ada" / "report.html").read_text() == page and '"ada",0,' in (out / "gradebook.csv").read_text()
     done = kernelmark("apply", "--undo", *asked)
-    assert done.returncode == 2 and "nothing was applied" in done.stderr
+    assert done.returncode == 2 and "nothing to undo" in done.stderr
     done = kernelmark("diff", "--out", tmp_path)
     assert done.returncode == 2 and "holds no attempts" in done.stderr and len(done.stderr.splitlines()) == 1
 

@@ -305,7 +305,7 @@ def test_who_is_named_and_has_no_grade_is_told(tmp_path: Path) -> None:
         '[late.deadlines]\nsilu = 2026-10-01T12:00:00Z\n')
     done = kernelmark("explain-grade", "--out", tmp_path, "--course", tmp_path / "course.toml")
     assert done.returncode == 0 and done.stderr.count("names") == 1 and "[late] names 'adda', who has no" in done.stderr
-    assert "[late] gives 'ada' 500 points in silu, which has 100" in done.stderr
+    assert "[late] gives 'ada' 500 points in silu, which has only 100" in done.stderr
 
 
 def test_what_stands_for_policy_is_what_was_applied(tmp_path: Path) -> None:

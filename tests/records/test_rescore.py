@@ -128,4 +128,4 @@ def test_it_runs_and_imports_nothing_that_could_run_code(tmp_path: Path, mixed: 
          "print({'torch', 'triton', 'grader.judge', 'grader.run.lanes'} & set(sys.modules))",
          "rescore", "--out", tmp_path, "--course", tmp_path / "course.toml"],
         cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("6 attempts scored anew\n") and done.stdout.endswith("set()\n"), done
+    assert done.stdout.startswith("6 attempts scored again\n") and done.stdout.endswith("set()\n"), done

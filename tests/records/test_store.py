@@ -160,7 +160,7 @@ def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
     with sqlite3.connect(store.path) as connection:
         connection.execute("pragma user_version = 2")
     connection.close()
-    with pytest.raises(StoreError, match="version 2; 1 expected"):
+    with pytest.raises(StoreError, match="version 2, not 1"):
         Store.existing(tmp_path).attempts()
 
 
