@@ -1,4 +1,4 @@
-"""Folders and archives for others: reports for Moodle, an autograder for Gradescope, a layout for plagiarism tools."""
+"""Folders and archives to export: reports for Moodle, an autograder for Gradescope, a layout for plagiarism tools."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.exports.graded import Class, ExportError
 from grader.model import catalogue
 from grader.model.submission import find_submissions, in_any_language, printable, read_source_file
 
-# The first that a zip can say: the same results make the same bytes.
+# The earliest time a zip can hold: the same results give the same bytes.
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 SUBMITTED = re.compile(r"(?s).+?_\d+_assignsubmission_file_?")
 SOURCE_BYTES = 128 << 10
@@ -36,7 +36,7 @@ $python -m venv .venv
 """
 
 RUN = """#!/usr/bin/env bash
-# Grades one submission without a GPU: answers, not speed. Where this fails, there is no result, and no points are lost.
+# Grades one submission without a GPU: answers, not speed. If this fails, there is no result, and no points are lost.
 set -e
 cd /autograder
 rm -rf class taken graded
@@ -50,32 +50,34 @@ $kernelmark export gradescope graded --intake taken --student submission --visib
 """
 
 
-def moodle_feedback(out: Path, found: Class) -> tuple[bytes, list[str]]:
-    """A zip of each student's report under the name of the folder that Moodle gave out, and whose could not go in."""
-    if found.kind != "moodle":
-        raise ExportError("--intake: a download from Moodle expected, whose names of folders lead back to students")
+def moodle_feedback(out: Path, class_: Class) -> tuple[bytes, list[str]]:
+    """A zip with each student's report under Moodle's own name for the student's folder, and lines about reports that
+    are left out. Raises ExportError."""
+    if class_.kind != "moodle":
+        raise ExportError("--intake: not made from a download of Moodle, whose folder names the upload needs; take in "
+                          "Moodle's download")
     lines = []
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for one in found.graded:
-            origins = one.hand_in.origin if one.hand_in else []
-            # Before Moodle 3.1 a file had it before its own name, with a line between.
+        for submission in class_.graded:
+            origins = submission.hand_in.origin if submission.hand_in else []
+            # Before Moodle 3.1 files lay flat, each with the folder's name and "_" before its own.
             folders = [match[0] for name in origins if (match := SUBMITTED.match(name))] or origins
             try:
-                page = (out / one.folder / "report.html").read_bytes()
+                page = (out / submission.folder / "report.html").read_bytes()
             except OSError as error:
-                lines.append(f"{one.folder}: report.html: {error.strerror}")
+                lines.append(f"{submission.folder}: report.html: {error.strerror}")
                 continue
             for folder in dict.fromkeys(folders):
                 flat = folder.endswith("_") and folder not in origins
                 _add(archive, f"{folder}{'' if flat else '/'}report.html", page)
             if not folders:
-                lines.append(f"{one.folder}: not of this download")
+                lines.append(f"{submission.folder}: not in this download")
     return content.getvalue(), lines
 
 
 def gradescope_autograder(course: Path, visibility: str) -> bytes:
-    """The zip of an autograder: what students get, hidden cases, and the two scripts that Gradescope runs.
+    """The zip of an autograder: the students' kit, hidden cases, and the two scripts that Gradescope runs.
 
     Raises KitError, CourseError, CatalogueError, OSError.
     """
@@ -96,25 +98,25 @@ def gradescope_autograder(course: Path, visibility: str) -> bytes:
 
 
 def jplag(submissions: Path, known: Mapping[str, str], into: Path) -> tuple[int, list[str]]:
-    """Makes `into`: `submissions/<student>/`, and the stubs as `base/`. Returns how many submissions have a file, and
-    a line for each that has none. Raises SubmissionError, OSError."""
+    """Makes `into` with `submissions/<student>/`, and the stubs as `base/`. Returns how many submissions have a file,
+    and a line for each that has none. Raises SubmissionError, OSError."""
     lines = []
     count = 0
-    # First: a folder made for a mistyped one would be in the way of the right one's.
+    # Before `into` is made: if this fails, the corrected command can still make it.
     submitted = find_submissions(submissions, known.values())
     (into / "base").mkdir(parents=True)
     for file in known.values():
         shutil.copyfile(catalogue.ROOT / "student_template" / file, into / "base" / file)
-    for one in submitted:
-        found = {name: content for file in known.values() for name in in_any_language(file)
-                 if (content := read_source_file(one.folder, name, SOURCE_BYTES).content) is not None}
-        if not found:
-            lines.append(printable(f"{one.student}: no file of an assignment that can be read"))
+    for submission in submitted:
+        contents = {name: content for file in known.values() for name in in_any_language(file)
+                    if (content := read_source_file(submission.folder, name, SOURCE_BYTES).content) is not None}
+        if not contents:
+            lines.append(printable(f"{submission.student}: no readable file of an assignment"))
             continue
         count += 1
-        folder = into / "submissions" / one.slug
+        folder = into / "submissions" / submission.slug
         folder.mkdir(parents=True)
-        for file, content in found.items():
+        for file, content in contents.items():
             (folder / file).write_bytes(content)
     return count, lines
 

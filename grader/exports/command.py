@@ -1,4 +1,4 @@
-"""`kernelmark export`: a command for each platform."""
+"""The commands `kernelmark export`, one for each platform."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from grader.model.submission import printable
 if TYPE_CHECKING:
     from grader.exports.graded import Class
 
+
 class Visibility(StrEnum):
-    """What Gradescope knows of it."""
+    """Gradescope's words for when students see a result."""
 
     VISIBLE = "visible"
     AFTER_DUE_DATE = "after_due_date"
@@ -31,14 +32,15 @@ app = typer.Typer(help="Write grades and reports as Canvas, Moodle, Gradescope a
                   no_args_is_help=True)
 
 Results = Annotated[Path, typer.Argument(help="The folder of results that kernelmark grade wrote.")]
-Intake = Annotated[Path | None, typer.Option(help="The folder that kernelmark intake wrote: whose each result is.")]
+Intake = Annotated[Path | None, typer.Option(
+    help="The folder that kernelmark intake wrote, which names the owners of results.")]
 Roster = Annotated[Path | None, typer.Option(help="roster.csv: id, name, email, section, late_days.")]
 Out = Annotated[Path, typer.Option(help="The file to write.")]
-Sheet = Annotated[Path, typer.Option(help="The sheet that you downloaded; it stays as it is.")]
-Students = Annotated[list[str] | None, typer.Option("--student", help="Of this one alone; may be given again.")]
-Course = Annotated[Path, typer.Option(help="The course.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
-Shown = Annotated[Visibility, typer.Option(help="When students see it.")]
+Sheet = Annotated[Path, typer.Option(help="The sheet that you downloaded, which is not changed.")]
+Students = Annotated[list[str] | None, typer.Option("--student", help="Only this student; may be given again.")]
+Course = Annotated[Path, typer.Option(help="The course file.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
+Shown = Annotated[Visibility, typer.Option(help="When students see the result.")]
 
 
 @app.command()
@@ -51,12 +53,12 @@ def canvas(
     from grader.exports import fill
     from grader.exports.graded import ExportError
 
-    found = _class(results, intake, roster, course=course)
+    class_ = _class(results, intake, roster, course=course)
     try:
-        filled = fill.canvas(sheet, column, found)
+        filled = fill.canvas(sheet, column, class_)
     except ExportError as error:
         _refused(error)
-    _say(found.lines + filled.lines)
+    _say(class_.lines + filled.lines)
     _write(out, filled.sheet.text().encode(), f"{filled.count} grades, to be imported in Canvas's gradebook", force)
 
 
@@ -66,16 +68,16 @@ def moodle(
         help="The heading of the grades, in your Moodle's language.")] = "Grade",
     intake: Intake = None, roster: Roster = None, course: Course = catalogue.COURSE, force: Force = False,
 ) -> None:
-    """Fill the grades of the grading worksheet that Moodle gave out, for those who have one."""
+    """Fill the grades of Moodle's grading worksheet, for those who have a grade."""
     from grader.exports import fill
     from grader.exports.graded import ExportError
 
-    found = _class(results, intake, roster, course=course)
+    class_ = _class(results, intake, roster, course=course)
     try:
-        filled = fill.moodle(sheet, column, found)
+        filled = fill.moodle(sheet, column, class_)
     except ExportError as error:
         _refused(error)
-    _say(found.lines + filled.lines)
+    _say(class_.lines + filled.lines)
     _write(out, filled.sheet.text().encode(), f"{filled.count} grades, to be uploaded as the grading worksheet", force)
 
 
@@ -88,13 +90,13 @@ def moodle_feedback(
     from grader.exports.bundles import moodle_feedback as zipped
     from grader.exports.graded import ExportError
 
-    found = _class(results, intake, None)
+    class_ = _class(results, intake, None)
     try:
-        content, lines = zipped(results, found)
+        content, lines = zipped(results, class_)
     except ExportError as error:
         _refused(error)
-    _say(found.lines + lines)
-    _write(out, content, f"{len(found.graded) - len(lines)} reports, to be uploaded as multiple feedback files", force)
+    _say(class_.lines + lines)
+    _write(out, content, f"{len(class_.graded) - len(lines)} reports, to be uploaded as multiple feedback files", force)
 
 
 @app.command()
@@ -102,19 +104,19 @@ def gradescope(
     results: Results, out: Out, student: Students = None, visibility: Shown = Visibility.VISIBLE, intake: Intake = None,
     force: Force = False,
 ) -> None:
-    """Write results.json of one student, as an autograder of Gradescope does. Exit status 3 after a failure of ours."""
+    """Write one student's results.json, as an autograder of Gradescope does. Exit status 3 if the grader failed."""
     from grader.exports.graded import ExportError
     from grader.exports.platforms import gradescope as converted
 
-    found = _class(results, intake, None, student or ())
-    (one,) = found.graded if len(found.graded) == 1 else usage(
-        f"--student: {len(found.graded)} results in {results}; one of them expected")
+    class_ = _class(results, intake, None, student or ())
+    (submission,) = class_.graded if len(class_.graded) == 1 else usage(
+        f"--student: {len(class_.graded)} results in {results}; name one student")
     try:
-        content = converted(one, visibility)
+        content = converted(submission, visibility)
     except ExportError as error:
         errors.print(f"kernelmark: {printable(str(error))}", markup=False)
         raise typer.Exit(INFRASTRUCTURE_ERROR) from None
-    _write(out, _json(content), f"the results of {one.folder}", force)
+    _write(out, _json(content), f"the results of {submission.folder}", force)
 
 
 @app.command("gradescope-zip")
@@ -131,37 +133,37 @@ def gradescope_zip(
     except (KitError, CourseError, catalogue.CatalogueError) as error:
         _refused(error)
     except OSError as error:
-        usage(f"{error.filename}: {error.strerror}; the course's repository expected")
-    _write(out, content, "an autograder. Gradescope has no GPU: it judges answers and compiles for the course's, and "
-           "leaves speed unmeasured. Choose a container of 4 CPUs and 6 GB", force)
+        usage(f"{error.filename}: {error.strerror}; run this in the course's repository")
+    _write(out, content, "an autograder. Gradescope has no GPU: answers are judged, kernels are compiled for the "
+           "course's GPU, and speed is not measured. Choose a container of 4 CPUs and 6 GB", force)
 
 
 @app.command()
 def classroom50(
     results: Results, intake: Annotated[Path, typer.Option(
-        help="The folder that kernelmark intake wrote from git clones: it has the times of submission.")],
-    out: Annotated[Path, typer.Option(help="The folder for a file of each student's.")],
+        help="The folder that kernelmark intake wrote from git clones, which have submission times.")],
+    out: Annotated[Path, typer.Option(help="The folder for a file for each student.")],
     classroom: Annotated[str, typer.Option(help="The classroom's name.")] = "",
     assignment: Annotated[str, typer.Option(help="The assignment's name.")] = "kernels",
     student: Students = None, roster: Roster = None, force: Force = False,
 ) -> None:
-    """Write a result for each student as Classroom 50 reads it; points are rounded to whole ones."""
+    """Write a result for each student in the format of Classroom 50, with whole points."""
     from grader.exports.graded import ExportError
     from grader.exports.platforms import classroom50 as converted
     from grader.model.text import some
 
-    found = _class(results, intake, roster, student or ())
+    class_ = _class(results, intake, roster, student or ())
     written = []
     refused: dict[str, list[str]] = {}
-    for one in found.graded:
+    for submission in class_.graded:
         try:
-            written.append((one.folder, _json(converted(one, found.kind, classroom, assignment))))
+            written.append((submission.folder, _json(converted(submission, class_.kind, classroom, assignment))))
         except ExportError as error:
             refused.setdefault(error.why, []).append(error.folder)
-    # A download without times refuses all of a class for one reason.
-    _say([*found.lines, *(f"{some(folders)}: {why}" for why, folders in refused.items())])
+    # Grouped: a download without times refuses a whole class for one reason.
+    _say([*class_.lines, *(f"{some(folders)}: {why}" for why, folders in refused.items())])
     if not written:
-        usage(f"{intake}: no result can be written, as told above; times of submission expected")
+        usage(f"{intake}: no result can be written, for the reasons above")
     for folder, content in written:
         _write(out / f"{folder}.json", content, "", force)
     say(f"{out}: {len(written)} results for Classroom 50")
@@ -169,28 +171,29 @@ def classroom50(
 
 @app.command()
 def junit(results: Results, out: Out, student: Students = None, force: Force = False) -> None:
-    """Write every check as JUnit XML, a suite a student. It is for dashboards: no grade is ever read from it."""
+    """Write every check as JUnit XML, a suite for each student. For dashboards only: grades are never read from it."""
     from grader.exports.platforms import junit as converted
 
-    found = _class(results, None, None, student or ())
-    _say(found.lines)
-    _write(out, converted(found.graded), f"the checks of {len(found.graded)} students", force)
+    class_ = _class(results, None, None, student or ())
+    _say(class_.lines)
+    _write(out, converted(class_.graded), f"the checks of {len(class_.graded)} students", force)
 
 
 @app.command("csv")
 def table(
     results: Results, out: Out, intake: Intake = None, roster: Roster = None, course: Course = catalogue.COURSE,
-    excel: Annotated[bool, typer.Option("--excel", help="Say that it is UTF-8, which Excel asks for.")] = False,
+    excel: Annotated[bool, typer.Option("--excel", help="Begin with a byte order mark, which Excel needs.")] = False,
     force: Force = False,
 ) -> None:
-    """Write a row for each person: who, when, late or not, points and verdict of each assignment."""
+    """Write a row for each person: name, time, late or not, points and verdict of each assignment."""
     from grader.exports.table import table as drawn
     from grader.model.sheet import BOM
 
-    found = _class(results, intake, roster, course=course)
-    _say(found.lines)
-    _write(out, ((BOM if excel else "") + drawn(found)).encode(), f"{sum(len(one.members) for one in found.graded)} "
-           f"people with a result, {len(found.missing)} without", force)
+    class_ = _class(results, intake, roster, course=course)
+    _say(class_.lines)
+    people = sum(len(submission.members) for submission in class_.graded)
+    _write(out, ((BOM if excel else "") + drawn(class_)).encode(),
+           f"{people} people with a result, {len(class_.missing)} without", force)
 
 
 @app.command()
@@ -198,13 +201,13 @@ def jplag(
     submissions: Annotated[Path, typer.Argument(help="A folder of students' folders, as intake writes it.")],
     out: Annotated[Path, typer.Option(help="The folder to make.")], course: Course = catalogue.COURSE,
 ) -> None:
-    """Lay submissions out for JPlag, Dolos or MOSS: a folder each, and the stubs as base code."""
+    """Arrange submissions for JPlag, Dolos or MOSS: a folder for each, and the stubs as base code."""
     from grader.exports.bundles import jplag as laid_out
     from grader.model.course import CourseError, read_course
     from grader.model.submission import SubmissionError
 
     if out.exists():
-        usage(f"{out}: is there already; a new folder expected")
+        usage(f"{out}: already exists; choose a new folder")
     try:
         known = catalogue.files()
         names = read_course(course, frozenset(known)).select(known, ())
@@ -212,7 +215,7 @@ def jplag(
     except (CourseError, SubmissionError) as error:
         _refused(error)
     except OSError as error:
-        usage(printable(f"{error.filename}: {error.strerror}; a folder that can be written expected"))
+        usage(printable(f"{error.filename}: {error.strerror}; choose a folder that can be written"))
     _say(lines)
     say(f"{out}: {count} submissions and the stubs. "
         f"JPlag: java -jar jplag.jar -l python3 -bc {out}/base {out}/submissions")
@@ -221,7 +224,7 @@ def jplag(
 def _class(
     results: Path, intake: Path | None, roster: Path | None, students: Sequence[str] = (), course: Path | None = None,
 ) -> Class:
-    """The class; with a `course` its grades by that policy, where attempts are on record."""
+    """The class. With a `course`, and if attempts are recorded, its grades follow that course's policy."""
     from grader.exports.graded import ExportError, read_class
     from grader.intake.manifest import ManifestError, read_manifest
     from grader.model.course import CourseError, read_course
@@ -237,10 +240,10 @@ def _class(
             return read_class(results, manifest, people, students)
         stands = as_in_roster(stands_in(results), people or (), manifest)
         marks = grades(stands, rules, people or ())
-        found = read_class(results, manifest, people, students, marks,
-                           {one.attempt.slug: one.attempt.members for one in stands})
-        found.lines += strangers(course, rules, marks)
-        return found
+        class_ = read_class(results, manifest, people, students, marks,
+                           {hand_in.attempt.slug: hand_in.attempt.members for hand_in in stands})
+        class_.lines += strangers(course, rules, marks)
+        return class_
     except (CourseError, ExportError, ManifestError, RosterError, StoreError) as error:
         _refused(error)
 
@@ -254,16 +257,16 @@ def _say(lines: Iterable[str]) -> None:
         errors.print(f"kernelmark: {printable(line)}", markup=False)
 
 
-def _write(out: Path, content: bytes, what: str, force: bool) -> None:
-    """Writes a file, and says what it holds."""
+def _write(out: Path, content: bytes, description: str, force: bool) -> None:
+    """Writes a file, and prints what it holds."""
     if out.exists() and not force:
-        usage(f"--out {out}: is there already; another name, or --force to replace it, expected")
+        usage(f"--out {out}: already exists; choose another name or pass --force")
     try:
         replace(out, content)
     except OSError as error:
-        usage(printable(f"--out {out}: {error.strerror}; a file that can be written expected"))
-    if what:
-        say(f"{out}: {what}")
+        usage(printable(f"--out {out}: {error.strerror}; choose a file that can be written"))
+    if description:
+        say(f"{out}: {description}")
 
 
 def _refused(error: Exception) -> NoReturn:

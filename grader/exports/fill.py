@@ -1,4 +1,4 @@
-"""Fills one column of a sheet that was downloaded from a platform, for the rows that are meant, and nothing else."""
+"""Fills one column of a sheet that was downloaded from a platform, in students' rows only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CANVAS_IDS = ("SIS User ID", "SIS Login ID", "Integration ID")
 
 @dataclass
 class Filled:
-    """A sheet with grades, and what a TA has to know of it."""
+    """A sheet with grades: how many were written, and lines that a TA has to know."""
 
     sheet: Sheet
     count: int = 0
@@ -29,43 +29,44 @@ class Filled:
 
 @dataclass(frozen=True)
 class Key:
-    """How rows are found: a column's texts, and what a member is called there."""
+    """How a member's row is found: a column, and the texts that it may hold for the member. With `names` they are
+    compared as names."""
 
     column: int
     of: Sequence[str]
     names: bool = False
 
 
-def canvas(path: Path, column: str, found: Class) -> Filled:
-    """The rows and the column of Canvas's gradebook that have a grade here; rows that name no student stay before them.
+def canvas(path: Path, column: str, class_: Class) -> Filled:
+    """Fills a column of Canvas's gradebook. Keeps the rows that name no student, and the rows with a grade.
 
-    No other column goes back, and no row without a grade: an import takes a blank for a change. Raises ExportError.
+    Other columns and rows without a grade are removed: Canvas's import takes a blank for a change. Raises ExportError.
     """
     sheet = _read(path)
     student, ident = sheet.column("Student"), sheet.column("ID")
     if student is None or ident is None:
-        raise ExportError(f"{path}: no columns Student and ID; the gradebook as Canvas exported it expected")
+        raise ExportError(f"{path}: no columns Student and ID; give the gradebook as Canvas exported it")
     assignments = [heading for heading in sheet.header if re.search(r" \(\d+\)$", heading)]
     target = _column(path, sheet, column, assignments)
     title = sheet.header[target]
     logins = [at for name in CANVAS_IDS if (at := sheet.column(name)) is not None]
 
     def keys(member: Member) -> Iterator[Key]:
-        # An anonymous number is no user's.
-        if found.kind == "canvas" and member.source_id and member.name != "anon":
+        # In an anonymous download the number is no user's.
+        if class_.kind == "canvas" and member.source_id and member.name != "anon":
             yield Key(ident, [member.source_id])
         yield from (Key(at, [member.id, member.email]) for at in logins)
-        if found.kind is None:
+        if class_.kind is None:
             yield Key(ident, [member.id])
         yield Key(student, [member.name, member.id], names=True)
 
     people = [number for number, row in enumerate(sheet.rows) if number and _cell(row, ident).strip()]
-    filled = _filled(path, sheet, target, student, people, found, keys)
-    # Before anybody: "Manual Posting" and the points possible, which Canvas reads, as they are.
+    filled = _filled(_Target(path, sheet, target, student, people), class_, keys)
+    # Above the students: "Manual Posting" and the points possible, which Canvas reads.
     head = list(range(1, min(people, default=len(sheet.rows))))
     for number in head:
         if _cell(sheet.rows[number], student).strip() == "Points Possible":
-            _compare(filled, found, _cell(sheet.rows[number], target), title)
+            _compare(filled, class_, _cell(sheet.rows[number], target), title)
     kept = [at for at, heading in enumerate(sheet.header)
             if at == target or heading.strip() in ("Student", "ID", *CANVAS_IDS, "Section")]
     rows = [0, *head, *sorted(filled.rows)]
@@ -73,20 +74,20 @@ def canvas(path: Path, column: str, found: Class) -> Filled:
     return Filled(sheet, len(filled.rows), filled.lines)
 
 
-def moodle(path: Path, column: str, found: Class) -> Filled:
-    """Moodle's grading worksheet with grades in their column; all else is as it was. Raises ExportError.
+def moodle(path: Path, column: str, class_: Class) -> Filled:
+    """Fills the column of grades in Moodle's grading worksheet and changes nothing else. Raises ExportError.
 
-    Headings are of any language: the first column names the participant by number, and `column` the grade.
+    The headings may be in any language: the first column has the participant's number, `column` is the grade's heading.
     """
     sheet = _read(path)
     target = _column(path, sheet, column or "Grade", sheet.header)
     if len(sheet.rows) > 1 and not all(re.fullmatch(r"\D*\d+", _cell(row, 0)) for row in sheet.rows[1:] if any(row)):
-        raise ExportError(f"{path}: the first column names no participants; Moodle's grading worksheet expected")
+        raise ExportError(f"{path}: the first column names no participants; give Moodle's grading worksheet")
     mails = [at for at in range(1, len(sheet.header)) if any("@" in _cell(row, at) for row in sheet.rows[1:])]
     number, name = sheet.column("ID number"), sheet.column("Full name")
 
     def keys(member: Member) -> Iterator[Key]:
-        if found.kind == "moodle" and member.source_id:
+        if class_.kind == "moodle" and member.source_id:
             yield Key(0, [member.source_id])
         if number is not None:
             yield Key(number, [member.id])
@@ -96,13 +97,27 @@ def moodle(path: Path, column: str, found: Class) -> Filled:
 
     numbers = Sheet([[re.sub(r"^\D+", "", _cell(row, 0)), *row[1:]] for row in sheet.rows])
     people = [at for at, row in enumerate(sheet.rows) if at and any(row)]
-    # In English alone: elsewhere Moodle refuses the upload of such a row.
+    # Known by its English heading only; in other languages Moodle itself refuses such a row.
     locked = sheet.column("Grade can be changed")
-    filled = _filled(path, sheet, target, name or 0, people, found, keys, look=numbers, locked=locked)
+    filled = _filled(_Target(path, sheet, target, name or 0, people, numbers, locked), class_, keys)
     most = sheet.column("Maximum grade")
     for at in {_cell(sheet.rows[row], most) for row in filled.rows} if most is not None else ():
-        _compare(filled, found, at, sheet.header[target])
+        _compare(filled, class_, at, sheet.header[target])
     return Filled(sheet, len(filled.rows), filled.lines)
+
+
+@dataclass(frozen=True)
+class _Target:
+    """What is filled: a column of a sheet, in the rows of `people`. Column `owner` names the owner of a row, and column
+    `locked` says whether its grade can be changed. Rows are looked up in `look_up`, by default in the sheet itself."""
+
+    path: Path
+    sheet: Sheet
+    column: int
+    owner: int
+    people: Sequence[int]
+    look_up: Sheet | None = None
+    locked: int | None = None
 
 
 @dataclass
@@ -111,63 +126,65 @@ class _Done:
     lines: list[str]
 
 
-def _filled(
-    path: Path, sheet: Sheet, target: int, who: int, people: Sequence[int], found: Class,
-    keys: Callable[[Member], Iterator[Key]], look: Sheet | None = None, locked: int | None = None,
-) -> _Done:
-    """Writes each total into the one row that is its member's; column `who` says whose a row is, and `locked` whether
-    its grade can be changed. Raises ExportError where there are totals and nobody's row was found."""
-    table = look or sheet
-    # Spreadsheets that part columns by semicolons mostly have a comma in their numbers.
+def _filled(target: _Target, class_: Class, keys: Callable[[Member], Iterator[Key]]) -> _Done:
+    """Writes each total into its member's row, if exactly one row fits. Raises ExportError if there are totals, but no
+    row fits any of them."""
+    sheet, people = target.sheet, target.people
+    table = target.look_up or sheet
+    # Spreadsheets that separate columns by semicolons mostly write numbers with a comma.
     cells = [cell for row in sheet.rows[1:] for cell in row if _NUMBER.fullmatch(cell)]
     comma = sheet.delimiter == ";" and not any("." in cell for cell in cells)
     done = _Done(set(), [])
     changed = part = 0
-    told: set[int] = set()
-    for one in found.judged():
-        member = one.member
+    met: set[int] = set()
+    for total in class_.judged():
+        member = total.member
         rows = next((rows for key in keys(member) if (rows := _rows(table, people, key))), set())
         if len(rows) != 1:
-            done.lines.append(f"{one.folder}: {member.id}: " + (
+            done.lines.append(f"{total.folder}: {member.id}: " + (
                 f"{len(rows)} rows of the sheet may be meant; left out" if rows else "in no row of the sheet"))
             continue
         (row,) = rows
-        told.add(row)
-        if row in done.rows:
-            done.lines.append(f"{one.folder}: {member.id}: row {row + 1} has a grade of another submission; left out")
+        met.add(row)
+        old = _cell(sheet.rows[row], target.column).strip()
+        if (reason := _why_kept(target, row, old, filled=row in done.rows)):
+            done.lines.append(f"{total.folder}: {member.id}: {reason}; left out")
             continue
-        old = _cell(sheet.rows[row], target).strip()
-        if old in ("EX", "N/A"):
-            done.lines.append(f"{one.folder}: {member.id}: is {'excused' if old == 'EX' else 'not assigned'} ({old}); "
-                              "left out")
-            continue
-        if locked is not None and _cell(sheet.rows[row], locked).strip().casefold() == "no":
-            done.lines.append(f"{one.folder}: {member.id}: the sheet says that its grade cannot be changed; left out")
-            continue
-        new = points(one.points)
+        new = points(total.points)
         changed += bool(_NUMBER.fullmatch(old)) and float(old.replace(",", ".")) != float(new)
-        sheet.rows[row] += [""] * (target + 1 - len(sheet.rows[row]))
-        sheet.rows[row][target] = new.replace(".", ",") if comma else new
+        sheet.rows[row] += [""] * (target.column + 1 - len(sheet.rows[row]))
+        sheet.rows[row][target.column] = new.replace(".", ",") if comma else new
         done.rows.add(row)
-        part += one.part
-        if one.most < one.course:
-            done.lines.append(f"{one.folder}: {member.id}: {new} of {points(one.most)} points, and the rest excused: "
-                              "nothing is scaled")
-    if not told and done.lines:
-        raise ExportError(f"{path}: none of {len(done.lines)} grades has a row there; --intake, which knows what the "
-                          f"platform calls a student, --roster or another sheet expected ({done.lines[0]})")
-    if blank := [_cell(sheet.rows[row], who).strip() for row in people if row not in told]:
+        part += total.part
+        if total.most < total.course:
+            done.lines.append(f"{total.folder}: {member.id}: {new} of {points(total.most)} points, and the rest "
+                              "excused: points are not scaled")
+    if not met and done.lines:
+        raise ExportError(f"{target.path}: none of {len(done.lines)} grades has a row there ({done.lines[0]}); give "
+                          "--intake, which knows the platform's ids, --roster, or another sheet")
+    if blank := [_cell(sheet.rows[row], target.owner).strip() for row in people if row not in met]:
         done.lines.append(f"no grade here for {len(blank)} {'row' if len(blank) == 1 else 'rows'} of the sheet: "
                           f"{some(blank)}")
     if part:
-        done.lines.append(f"{part} of these are of fewer points than the course has: speed, for one, needs a GPU")
+        done.lines.append(f"{part} of these are out of fewer points than the course has: speed needs a GPU")
     if changed:
         done.lines.append(f"{changed} of these had another grade in the sheet")
     return done
 
 
+def _why_kept(target: _Target, row: int, old: str, *, filled: bool) -> str:
+    """Why a row keeps its present grade `old`; "" if it gets the new one."""
+    if filled:
+        return f"row {row + 1} has a grade of another submission"
+    if old in ("EX", "N/A"):
+        return f"is {'excused' if old == 'EX' else 'not assigned'} ({old})"
+    if target.locked is not None and _cell(target.sheet.rows[row], target.locked).strip().casefold() == "no":
+        return "the sheet says that its grade cannot be changed"
+    return ""
+
+
 def _rows(sheet: Sheet, people: Iterable[int], key: Key) -> set[int]:
-    """The rows that a member may be."""
+    """The rows that may be the member's."""
     if key.names:
         wanted = set[str]().union(*(names(text) for text in key.of))
         return {row for row in people if names(_cell(sheet.rows[row], key.column)) & wanted}
@@ -183,7 +200,7 @@ def _read(path: Path) -> Sheet:
 
 
 def _column(path: Path, sheet: Sheet, asked: str, offered: Sequence[str]) -> int:
-    """The column of this heading, with or without the number that Canvas puts behind a title."""
+    """The column with this heading, with or without the number that Canvas adds to a title. Raises ExportError."""
     if asked:
         for fits in (lambda heading: heading == asked, lambda heading: re.sub(r" \(\d+\)$", "", heading) == asked):
             at = [at for at, heading in enumerate(sheet.header) if heading in offered and fits(heading)]
@@ -191,15 +208,16 @@ def _column(path: Path, sheet: Sheet, asked: str, offered: Sequence[str]) -> int
                 return at[0]
     elif len(offered) == 1:
         return sheet.header.index(offered[0])
-    raise ExportError(f"--column {asked!r}: one of {', '.join(map(repr, offered)) or 'no columns'} in {path} expected")
+    problem = f"--column {asked!r}: not a column of {path}" if asked else f"--column: not given for {path}"
+    raise ExportError(f"{problem}; choose from {', '.join(map(repr, offered)) or 'another sheet: this has none'}")
 
 
-def _compare(done: _Done, found: Class, cell: str, title: str) -> None:
-    """Points are never scaled: where a platform has another maximum, a person has to decide."""
-    ours = max((one.result.max_score for one in found.graded), default=0)
+def _compare(done: _Done, class_: Class, cell: str, title: str) -> None:
+    """Adds a line if the platform has another maximum. Points are never scaled: a person has to decide."""
+    ours = max((submission.result.max_score for submission in class_.graded), default=0)
     theirs = cell.strip().replace(",", ".")
     if _NUMBER.fullmatch(theirs) and float(theirs) != ours:
-        done.lines.append(f"{title} has {theirs} points there, and {points(ours)} here: nothing is scaled")
+        done.lines.append(f"{title} has {theirs} points there, and {points(ours)} here: points are not scaled")
 
 
 def _cell(row: Sequence[str], at: int) -> str:

@@ -1,4 +1,4 @@
-"""A result as other programs read it: Gradescope's results.json, Classroom 50's, JUnit's XML."""
+"""Converts results to the formats of other programs: Gradescope, Classroom 50, JUnit."""
 
 from __future__ import annotations
 
@@ -18,64 +18,65 @@ from grader.report.findings import label
 CLASSROOM50 = "classroom50/result/v1"
 
 
-def gradescope(one: GradedSubmission, visibility: str) -> dict[str, Any]:
-    """`results.json` of an autograder. Raises ExportError where a failure of ours left something open.
+def gradescope(submission: GradedSubmission, visibility: str) -> dict[str, Any]:
+    """The `results.json` of an autograder. Raises ExportError if a failure of ours left points open.
 
-    A hidden case stands there as its student may see it, by its kind: one that Gradescope hides would hide the total.
+    A hidden case is included with its kind of failure alone, as its student may see it: hiding a test would make
+    Gradescope hide the total.
     """
-    if failed := [name for name, a in one.result.assignments.items() if a.ours]:
-        raise ExportError(f"{', '.join(failed)}: the grader failed; a grading without failures of ours expected, so "
-                          "run it again", one.folder)
+    if failed := [name for name, a in submission.result.assignments.items() if a.ours]:
+        raise ExportError(f"{', '.join(failed)}: the grader failed; grade this submission again", submission.folder)
     tests = []
-    for number, (name, a) in enumerate(one.shown.assignments.items(), start=1):
+    for number, (name, a) in enumerate(submission.shown.assignments.items(), start=1):
         judged = {} if not a.judged else {
             "score": a.score, "max_score": a.measured_max, "status": "passed" if a.right else "failed"}
-        said = [VERDICTS[a.verdict].words, *filter(None, (a.message, a.hint))]
-        tests.append({"name": a.title, "number": str(number), "output": clean("\n".join(said)),
+        output = [VERDICTS[a.verdict].words, *filter(None, (a.message, a.hint))]
+        tests.append({"name": a.title, "number": str(number), "output": clean("\n".join(output)),
                       "visibility": visibility, "tags": [name], "extra_data": {"verdict": a.verdict}, **judged})
         for part, check in enumerate((check for check in a.correctness.checks if check.outcome != "not_run"), start=1):
             tests.append({
                 "name": f"{a.title}: {label(check)}", "number": f"{number}.{part}", "status": check.outcome,
                 "output": _said(check), "visibility": visibility, "tags": [name]})
-    return {"score": one.result.score, "execution_time": round(one.shown.seconds), "output_format": "text",
-            "test_output_format": "text", "visibility": visibility, "stdout_visibility": "hidden",
-            "output": "\n".join(map(clean, one.shown.notes)),
+    return {"score": submission.result.score, "execution_time": round(submission.shown.seconds),
+            "output_format": "text", "test_output_format": "text", "visibility": visibility,
+            "stdout_visibility": "hidden",
+            "output": "\n".join(map(clean, submission.shown.notes)),
             "tests": tests,
-            "extra_data": {"graded_at": one.result.graded_at, "max_score": one.result.max_score,
-                           "measured_max": one.result.measured_max}}
+            "extra_data": {"graded_at": submission.result.graded_at, "max_score": submission.result.max_score,
+                           "measured_max": submission.result.measured_max}}
 
 
-def classroom50(one: GradedSubmission, kind: Kind | None, classroom: str, assignment: str) -> dict[str, Any]:
-    """A result in Classroom 50's form, points rounded to whole ones, of those that could be won. What a folder cannot
-    say is null.
+def classroom50(submission: GradedSubmission, kind: Kind | None, classroom: str, assignment: str) -> dict[str, Any]:
+    """A result in Classroom 50's format, in whole points. Fields that are unknown for a folder are null.
 
-    Raises ExportError without a time of submission, which stays the same across gradings, and with a failure of ours.
+    Raises ExportError if there is no submission time, which must not change between gradings, or if points are open.
     """
-    if one.hand_in is None or one.hand_in.submitted_at is None:
-        raise ExportError("no time of submission; --intake of a source that has it expected, such as git clones",
-                          one.folder)
-    if one.unjudged:
-        raise ExportError(f"{', '.join(one.unjudged)}: not judged; a grading of all points expected", one.folder)
-    commits = {origin.partition("/")[0] for origin in one.hand_in.taken.values()} if kind == "git" else set()
+    if submission.hand_in is None or submission.hand_in.submitted_at is None:
+        raise ExportError("no time of submission; give the --intake of a source with times, such as git clones",
+                          submission.folder)
+    if submission.unjudged:
+        raise ExportError(f"{', '.join(submission.unjudged)}: not judged; grade it where it can be", submission.folder)
+    commits = {origin.partition("/")[0] for origin in submission.hand_in.taken.values()} if kind == "git" else set()
     return {
         "schema": CLASSROOM50, "classroom": classroom, "assignment": assignment,
-        "assignment_type": "group" if len(one.members) > 1 else "individual", "owner": one.members[0].id,
-        "submission": one.folder, "commit": commits.pop() if len(commits) == 1 else None, "release": None,
-        "review": None, "datetime": one.hand_in.submitted_at, "graded_at": one.result.graded_at,
-        "score": _whole(one.result.score), "max-score": _whole(one.result.measured_max),
+        "assignment_type": "group" if len(submission.members) > 1 else "individual", "owner": submission.members[0].id,
+        "submission": submission.folder, "commit": commits.pop() if len(commits) == 1 else None, "release": None,
+        "review": None, "datetime": submission.hand_in.submitted_at, "graded_at": submission.result.graded_at,
+        "score": _whole(submission.result.score), "max-score": _whole(submission.result.measured_max),
         "tests": [{"test-name": name, "passed": a.right, "score": _whole(a.score),
                    "max-score": _whole(a.measured_max), "verdict": a.verdict, "message": clean(a.message)}
-                  for name, a in one.shown.assignments.items()],
-        "submitted_by": one.members[0].id}
+                  for name, a in submission.shown.assignments.items()],
+        "submitted_by": submission.members[0].id}
 
 
 def junit(graded: Sequence[GradedSubmission]) -> bytes:
-    """JUnit's XML as pytest writes it: a suite a submission, a case a check, as their student may see them."""
+    """JUnit XML as pytest writes it: a suite for each submission and a case for each check, as students may see
+    them."""
     root = ElementTree.Element("testsuites", name="kernelmark")
-    for one in graded:
-        result = one.shown
+    for submission in graded:
+        result = submission.shown
         suite = ElementTree.SubElement(root, "testsuite", {
-            "name": _xml(one.folder), "timestamp": result.graded_at, "time": f"{result.seconds:.3f}"})
+            "name": _xml(submission.folder), "timestamp": result.graded_at, "time": f"{result.seconds:.3f}"})
         counts = dict.fromkeys(("tests", "errors", "failures", "skipped"), 0)
         for name, a in result.assignments.items():
             for check in a.correctness.checks or [_whole_check(a)]:
@@ -84,15 +85,15 @@ def junit(graded: Sequence[GradedSubmission]) -> bytes:
                 counts["tests"] += 1
                 if (outcome := _outcome(check)) is not None:
                     counts[{"failure": "failures", "error": "errors", "skipped": "skipped"}[outcome]] += 1
-                    said = ElementTree.SubElement(case, outcome, message=_xml(_said(check)))
-                    said.text = _xml(check.detail.traceback) if check.detail else ""
+                    element = ElementTree.SubElement(case, outcome, message=_xml(_said(check)))
+                    element.text = _xml(check.detail.traceback) if check.detail else ""
         suite.attrib |= {key: str(count) for key, count in counts.items()}
     ElementTree.indent(root)
     return bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
 
 
 def _xml(text: str) -> str:
-    """Text without the two signs that `clean` leaves and XML forbids."""
+    """Text without the two characters that `clean` keeps and XML forbids."""
     return re.sub("[\ufffe\uffff]", "\ufffd", clean(text))
 
 
@@ -103,7 +104,7 @@ def _outcome(check: CheckResult) -> str | None:
 
 
 def _whole_check(a: AssignmentResult) -> CheckResult:
-    """One check for an assignment of which none was made."""
+    """A check that stands for a whole assignment without checks."""
     return CheckResult(id=a.verdict, stage="source", outcome="passed" if a.right else "failed")
 
 
@@ -114,5 +115,4 @@ def _said(check: CheckResult) -> str:
 
 def _whole(points: float) -> int:
     return math.floor(points + 0.5)
-
 

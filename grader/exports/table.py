@@ -1,4 +1,4 @@
-"""The class as one CSV file, a row a person: the gradebook's columns behind who and when."""
+"""The class as one CSV file with a row for each person: name and time, then the gradebook's columns."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ PERSON = ("id", "name", "email", "section", "folder", "submitted_at", "late", "p
           "grade_max")
 
 
-def table(found: Class) -> str:
-    """CSV text: `grade` is by the course's policy, and of `grade_max`; `score` is what was graded. Whoever handed
-    nothing in has a row, and no grade in it but what a person gave."""
-    head, *graded = rows([Entry(one.folder, one.result) for one in found.graded])
+def table(class_: Class) -> str:
+    """CSV text. `grade` out of `grade_max` follows the course's policy; `score` is the graded result. People who handed
+    in nothing have a row, too, whose grade is blank unless a person gave one."""
+    head, *graded = rows([Entry(submission.folder, submission.result) for submission in class_.graded])
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    # The first column is the student, of whom there may be several here.
+    # The gradebook's first column is the student's name, which PERSON replaces.
     writer.writerow([*PERSON, *head[1:]])
-    for one, row in zip(found.graded, graded, strict=True):
+    for submission, row in zip(class_.graded, graded, strict=True):
         when = ["", "", ""]
-        if one.hand_in:
-            when = [one.hand_in.submitted_at or "", {None: "", True: "yes", False: "no"}[one.hand_in.late],
-                    cell("; ".join(_problems(one.hand_in)))]
-        for member in one.members:
-            total = one.total(member)
-            grade = ["", ""] if total is None else [points(total), points(one.most(member))]
-            writer.writerow([*_person(member), cell(one.folder), *when, *grade, *row[1:]])
-    for member in found.missing:
-        given = found.given.get(member.id)
+        if hand_in := submission.hand_in:
+            when = [hand_in.submitted_at or "", {None: "", True: "yes", False: "no"}[hand_in.late],
+                    cell("; ".join(_problems(hand_in)))]
+        for member in submission.members:
+            total = submission.total(member)
+            grade = ["", ""] if total is None else [points(total), points(submission.most(member))]
+            writer.writerow([*_person(member), cell(submission.folder), *when, *grade, *row[1:]])
+    for member in class_.missing:
+        given = class_.given.get(member.id)
         grade = ["", ""] if given is None else [points(given.points), points(given.maximum)]
         writer.writerow([*_person(member), *[""] * (len(PERSON) - 6), *grade, *[""] * (len(head) - 1)])
     return sheet.getvalue()
 
 
 def _problems(hand_in: ManifestEntry) -> list[str]:
-    """What could not be read of it; and where nothing of it could be graded, what it held."""
-    left = [] if hand_in.taken else [f"{one.name}: {one.why}" for one in hand_in.left] or ["no file"]
+    """The intake's problems; for a submission without a graded file, also the files that were left out."""
+    left = [] if hand_in.taken else [f"{entry.name}: {entry.why}" for entry in hand_in.left] or ["no file"]
     return [*hand_in.problems, *left]
 
 

@@ -57,9 +57,9 @@ class Tree:
                 self._file(part.path, part.name, part.shown)
 
     def choose(self, known: Mapping[str, str]) -> Chosen:
-        """Chooses a file for each of the course's files `known`: the file of that name at the top, in whichever language,
-        or else the one source that seems to be meant for it. Of several with the right name, the least deep one is
-        chosen."""
+        """Chooses a file for each of the course's files `known`: the file of that name at the top, in any language, or
+        else the one source that seems to be meant for it. Of several with the right name, the least deep one is chosen.
+        """
         root = self._inner()
         candidates = strays(root, known)
         chosen = Chosen(root)
