@@ -1,0 +1,267 @@
+"""What the tests would notice: plants one fault at a time in a copy of the tree, and runs the tests that should see it.
+
+    .venv/bin/python -m benchmarks.planted_faults [--only WORDS] [--jobs 2] > benchmarks/results/planted-faults.md
+
+Prints a table in Markdown. A fault is caught if a test fails that passes without it. Takes a quarter of an hour.
+A fault whose text does not stand exactly once in its file is an error: plant it anew in what the file says today.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+from typing import NamedTuple
+
+from grader.model.catalogue import ROOT
+
+SECONDS = 1200
+"""What the tests of one fault may take."""
+CAUGHT, MISSED = "caught", "**missed**"
+
+
+class Fault(NamedTuple):
+    """`old` stands once in `grader/<file>` and becomes `new`; `tests` are words for pytest, below `tests/`."""
+
+    file: str
+    old: str
+    new: str
+    tests: str
+    why: str
+
+
+JUDGE = "judge/test_compare.py"
+RULES = "judge/test_rules.py"
+RACES = "frontends/triton/simulator/test_findings.py frontends/triton/simulator/test_clocks.py"
+PAGES = "report/test_desk.py report/test_pages.py -k 'not hundred and not small'"
+CALLS = "engine/confine/test_seccomp_program.py engine/confine/test_seccomp_refusals.py"
+FILES = "engine/confine/test_landlock_rules.py engine/confine/test_landlock_files.py"
+FAULTS = (
+    Fault("judge/compare.py", "wrong = (error <= limit).logical_not_()", "wrong = error > limit", JUDGE,
+          "NaN is right, since no comparison with it holds"),
+    Fault("judge/compare.py", "0x7FC0_5EED", "0x7FC0_0000", JUDGE, "the poison is the NaN that arithmetic produces"),
+    Fault("judge/compare.py", "wrong = got.view(as_integer) != expected.to(got.dtype).view(as_integer)",
+          "wrong = got != expected.to(got.dtype)", JUDGE, "an exact copy may turn -0.0 into 0.0"),
+    Fault("judge/compare.py", "wrong |= unwritten", "pass", JUDGE,
+          "a byte that was never written is right where it holds the answer by chance"),
+    Fault("judge/rules.py", "if number < len(self.given) and not self.given[number].output:", "if False:", RULES,
+          "a plan may write an input"),
+    Fault("judge/rules.py", "last = sum((size - 1) * stride", "last = sum((size - 2) * stride", RULES,
+          "a view ends a stride too early, so that it may leave its buffer"),
+    Fault("judge/rules.py", "if source.buffer not in self.settled:", "if False:", RULES,
+          "host code may copy a tensor that no kernel wrote"),
+    Fault("judge/rules.py", "if total > most:", "if total > 2 * most:", RULES, "temporaries may take twice the memory"),
+    Fault("judge/rules.py", "if buffer.place == \"host\":", "if False:", RULES, "a kernel may take pageable memory"),
+    Fault("judge/rules.py", "if size < room or self.plan.buffers[buffer].given:", "if size < room:", RULES,
+          "host code may fill the output with data"),
+    Fault("engine/executor/guards.py", "_guarded).any(1)", "_guarded).all(1)", "engine/executor/test_guards.py",
+          "one changed byte behind a tensor goes unseen"),
+    Fault("engine/executor/guards.py", "max(before, around)", "min(before, around)", "engine/executor/test_guards.py",
+          "a large tensor's neighbour lies in its guard zone"),
+    Fault("judge/arena.py", "secrets.randbelow(guards.MOST_DISTANCE)", "0", "judge/test_arena.py",
+          "tensors lie at distances that everybody knows"),
+    Fault("judge/allowance.py", "self.left -= time.monotonic() - started", "pass",
+          "judge/test_preparing.py",
+          "cases may take as long as they like together"),
+    Fault("judge/simulation.py", "poisoned(again.output, other=True)", "poisoned(again.output)", JUDGE,
+          "of bytes nobody asks which were never written"),
+    Fault("model/estimate.py", "chosen = values[draw.integers(len(values), size=(resamples, size))]",
+          "chosen = values[draw.integers(len(values) - 1, size=(resamples, size))]", "model/test_estimate.py",
+          "the bootstrap never draws the last ratio"),
+    Fault("model/estimate.py", "return previous if kept else highest / steps", "return highest / steps",
+          "model/test_estimate.py", "points move at each rerun"),
+    Fault("model/estimate.py", "share * steps + 0.5", "share * steps", "model/test_estimate.py",
+          "steps are rounded down"),
+    Fault("model/estimate.py", "np.log(_positive(baseline)) - np.log(_positive(student))",
+          "np.log(_positive(student)) - np.log(_positive(baseline))", "model/test_estimate.py",
+          "the slower the better"),
+    Fault("judge/timing/paired.py", "third = student()", "third = second", "judge/timing/test_paired.py",
+          "the student's side is measured once a block"),
+    Fault("judge/timing/paired.py", "for blocks in (every,) if apart else (every, found):",
+          "for blocks in (every, found):", "judge/timing/test_paired.py",
+          "blocks count between whose halves the clock fell"),
+    Fault("judge/timing/fitness.py", "if n.percent is None or n.percent > 0]", "if n.percent]",
+          "judge/timing/test_fitness.py", "a neighbour whose use is unknown counts as idle"),
+    Fault("judge/timing/fitness.py", "deque(maxlen=RECENT)", "deque()", "judge/timing/test_fitness.py",
+          "a lane never forgets its first figures"),
+    Fault("judge/timing/replays.py", "self._taken.append(own)", "pass", "judge/timing/test_replays.py",
+          "a kernel that writes the device's clock is not noticed"),
+    Fault("judge/timing/pool.py", "late = self._is_late()", "late = torch.tensor(False)", "judge/timing/test_pool.py",
+          "work may end after the clock has stopped"),
+    Fault("judge/timing/pool.py", "if self._outputs.touched() or", "if", "judge/timing/test_pool.py",
+          "writes beside the output go unseen while the clock runs"),
+    Fault("model/scoring.py", "share = sum(name in passed for name in expected) / len(expected) if expected else 0",
+          "share = sum(name in passed for name in expected) / max(1, len(passed)) if expected else 0",
+          "model/test_scoring.py", "checks that were not run do not count against it"),
+    Fault("model/scoring.py", "return ACCEPTED if complete and expected else OURS", "return ACCEPTED",
+          "model/test_scoring.py", "accepted without evidence"),
+    Fault("model/scoring.py", "earlier.contest == now else None", "else None", "model/test_scoring.py",
+          "a share is kept that another device gave"),
+    Fault("model/late.py", "return max(map(self.instant", "return min(map(self.instant", "records/test_policy.py",
+          "an extension shortens"),
+    Fault("model/late.py", "for fold in (0, 1))", "for fold in (0,))", "records/test_policy.py",
+          "an hour that clocks show twice ends at its first turn"),
+    Fault("records/policy.py", "count = math.ceil(left / DAY)", "count = left // DAY", "records/test_policy.py",
+          "the first day late costs nothing"),
+    Fault("records/policy.py", "(best[days][0], -days)", "(best[days][0], days)", "records/test_policy.py",
+          "grace days are spent for nothing"),
+    Fault("records/standing.py", "if not one.attempt.failed and not one.attempt.empty]",
+          "if not one.attempt.failed]", "records/test_standing.py", "an empty hand-in displaces work"),
+    Fault("records/standing.py", "decision.batch not in undone:", "True:", "records/test_standing.py",
+          "what was undone still stands"),
+    Fault("records/store.py", "begin select raise(abort", "begin select (1", "records/test_store.py",
+          "a record can be changed"),
+    Fault("records/choice.py", "elif force or not graded:", "elif not graded:", "records/test_choice.py",
+          "--force grades nothing"),
+    Fault("intake/archive.py", "or \"..\" in parts or", "or", "intake/test_archive.py",
+          "an archive may lead out of its folder"),
+    Fault("intake/archive.py", "if self.bytes_left < 0:", "if False:", "intake/test_archive.py", "a bomb unpacks"),
+    Fault("intake/people.py", "return self._ids[max(ends, key=len)] if ends else None",
+          "return self._ids[min(ends, key=len)] if ends else None", "intake/test_people.py",
+          "a clone is given to a shorter name"),
+    Fault("intake/people.py", "if found.setdefault(key, student) is not student:", "if False:", "intake/test_people.py",
+          "of two students with one mail the first has all"),
+    Fault("model/submission.py", "if not target.is_relative_to(folder.resolve()):", "if False:",
+          "model/test_submission.py", "a link reads another's file"),
+    Fault("model/roster.py", "if earlier := lines.get(value[key].casefold()):",
+          "if earlier := lines.get(value[key]):", "model/test_roster.py", "two students who differ in case alone"),
+    Fault("model/hidden.py", "name, case = f\"hidden-{number}\", f\"hidden {number}\"", "name = f\"hidden-{number}\"",
+          "model/test_hidden.py", "a student sees a hidden case's sizes"),
+    Fault("exports/fill.py", "and member.name != \"anon\":", "and True:", "exports/test_sheets.py",
+          "an anonymous number is taken for a user's"),
+    Fault("exports/fill.py", "for number in rows]", "for number in sorted(rows, reverse=True)]",
+          "exports/test_sheets.py",
+          "Canvas's rows come back in another order"),
+    Fault("report/gradebook.py", "or text.lstrip().startswith(FORMULA_STARTS)", "", PAGES,
+          "a blank hides a formula from us and not from a spreadsheet"),
+    Fault("report/gradebook.py", "\"\" if unjudged else number(result.score)", "number(result.score)", PAGES,
+          "a failure of ours reads as nought"),
+    Fault("report/text.py", "str(escape(text))", "str(text)", PAGES, "a message is HTML"),
+    Fault("report/tally.py", "int(score / top * BINS)", "round(score / top * BINS)", PAGES,
+          "bars count their neighbours' students"),
+    Fault("report/leaderboard.py", "scores.index(one.score) + 1", "won.index(one) + 1", PAGES,
+          "equal points have different ranks"),
+    Fault("report/margins.py", "if launch.scale > 1", "if launch.scale > 2", "report/test_margins.py",
+          "a sample's bytes are said to be exact"),
+    Fault("frontends/triton/simulator/races.py",
+          "clash = (before != 0) & (before != owners)\n            if clash.any():\n                differs",
+          "clash = before == owners\n            if clash.any():\n                differs", RACES,
+          "stores of two programs to one element do not race"),
+    Fault("frontends/triton/simulator/races.py",
+          "clash = atomic & (other != 0) & (other != owners) & (before == owners)",
+          "clash = atomic & False", RACES, "a load beside another program's atomic is ordered"),
+    Fault("frontends/triton/simulator/clocks.py", "np.maximum.at(self.known, pairs // programs,",
+          "np.minimum.at(self.known, pairs // programs,", RACES, "who waits for another learns nothing"),
+    Fault("frontends/triton/simulator/memory.py", "bad = (offsets < 0) | (offsets >= elements)",
+          "bad = (offsets < 0) | (offsets > elements)", RACES, "one element past the end is inside"),
+    Fault("frontends/triton/simulator/memory.py", "return kind.type(np.nan) if kind.kind == \"f\" else",
+          "return kind.type(0) if kind.kind == \"f\" else", "frontends/triton/simulator/test_findings.py",
+          "masked lanes hold zeros"),
+    Fault("frontends/triton/planner/audit.py", "\"os.posix_spawn\", ", "", "frontends/triton/planner/test_refusals.py",
+          "a process is started and no line is named"),
+    Fault("engine/confine/seccomp.py", "\"connect\": (42, 203),", "", CALLS, "a worker may connect"),
+    Fault("engine/confine/seccomp.py", "\"TIOCSTI\": 0x5412, ", "", CALLS,
+          "a worker may type into the grader's terminal"),
+    Fault("engine/confine/landlock.py", "(read, _READ | (_EXECUTE if execute else 0)),",
+          "(read, _WRITE | (_EXECUTE if execute else 0)),", FILES, "what may be read may be written"),
+    Fault("engine/forkserver/watchdog.py", "follow_symlinks=False", "follow_symlinks=True",
+          "engine/forkserver/test_watchdog.py",
+          "a link counts as what it leads to"),
+    Fault("engine/forkserver/watchdog.py", "max(about.st_size, about.st_blocks * 512)", "about.st_blocks * 512",
+          "engine/forkserver/test_watchdog.py", "a file of holes counts nothing"),
+    Fault("plan/frames.py", "if seq is not None and message.seq != seq:", "if False:", "plan/test_frames.py",
+          "an answer to an earlier question is taken"),
+    Fault("judge/explain/regions.py", "return Region(\"tail\", first=first)", "return Region(\"head\", first=first)",
+          "judge/test_explain.py", "where the answer is right is said to be wrong"),
+    Fault("judge/explain/accesses.py", "if wrong is None and (len(used) == len(set(used)) or not layout.is_matrix):",
+          "if wrong is None:", "test_hints.py -k transpose", "a stride used twice is not seen"),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="plant faults and say which of them tests notice")
+    parser.add_argument("--only", default="", help="words in a fault's file or reason")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    faults = [one for one in FAULTS if options.only in f"{one.file} {one.why}"]
+    if wrong := [f"{one.file}: {one.old!r} stands {count} times" for one in faults
+                 if (count := _read(ROOT, one).count(one.old)) != 1]:
+        raise SystemExit("\n".join([*wrong, "each once expected: plant them anew"]))
+    print("# Faults that the tests notice\n\nCommand: `.venv/bin/python -m benchmarks.planted_faults`. Each is planted "
+          "alone, and the tests named are run.\n\n| file | what is planted | tests | |\n|---|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="kernelmark-faults-") as folder:
+        copies: SimpleQueue[Path] = SimpleQueue()
+        for number in range(options.jobs):
+            copies.put(_copied(Path(folder) / str(number)))
+        with ThreadPoolExecutor(options.jobs) as pool:
+            named = {one.tests for one in faults}
+            plain = sorted({file for one in named if " -k " not in one for file in one.split()} | {
+                one for one in named if " -k " in one})
+            if broken := [one for one, passed in zip(plain, pool.map(
+                    lambda one: _tried(copies, None, one), plain), strict=True) if not passed]:
+                raise SystemExit(f"fail without a fault: {'; '.join(broken)}")
+            caught = 0
+            for one, passed in zip(faults, pool.map(lambda one: _tried(copies, one, one.tests), faults), strict=True):
+                caught += not passed
+                print(f"| `{one.file}` | {one.why} | `{one.tests}` | {MISSED if passed else CAUGHT} |", flush=True)
+    print(f"\n{caught} of {len(faults)} are caught.")
+
+
+def _copied(to: Path) -> Path:
+    """The files of the tree that git knows."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in listed.stdout.split("\0"):
+        if (ROOT / name).is_file():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, to / name, follow_symlinks=False)
+    return to
+
+
+def _read(tree: Path, fault: Fault) -> str:
+    return (tree / "grader" / fault.file).read_text(encoding="utf-8")
+
+
+def _tried(copies: SimpleQueue[Path], fault: Fault | None, tests: str) -> bool:
+    """Whether tests pass in one of the copies, with a fault in it or as it is."""
+    copy = copies.get()
+    text = _read(copy, fault) if fault else ""
+    try:
+        if fault:
+            _written(copy, fault, text.replace(fault.old, fault.new))
+        return _passed(copy, tests)
+    finally:
+        if fault:
+            _written(copy, fault, text)
+        copies.put(copy)
+
+
+def _written(copy: Path, fault: Fault, text: str) -> None:
+    (copy / "grader" / fault.file).write_text(text, encoding="utf-8")
+
+
+def _passed(copy: Path, tests: str) -> bool:
+    # Compiled files are told apart by the second in which their source was written: none is kept.
+    done = subprocess.run(
+        [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *_words(tests)],
+        cwd=copy, capture_output=True, text=True, timeout=SECONDS, check=False,
+        env={**os.environ, "PYTHONPATH": str(copy)})
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"{tests}: pytest ended with {done.returncode}\n{done.stdout[-3000:]}")
+    return done.returncode == 0
+
+
+def _words(tests: str) -> Iterable[str]:
+    """Words for pytest: files and folders, and after `-k` an expression."""
+    files, _, words = tests.partition(" -k ")
+    return [*(f"tests/{one}" for one in files.split()), *(["-k", words.strip("'")] if words else [])]
+
+
+if __name__ == "__main__":
+    main()
