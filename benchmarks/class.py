@@ -23,6 +23,7 @@ from benchmarks.grading import processor, watched
 from grader.model.catalogue import ROOT
 from grader.records.store import Store
 from tests.intake.made import committed, laid_out, zipped
+from tests.members import text
 
 # What each of ten students hands in: a transpose and a SiLU, as folders of the tests and `reference`; "" for none.
 TEN = (
@@ -106,7 +107,7 @@ def students(count: int) -> list[Student]:
     made = []
     for number in range(count):
         name = f"student{number:03}"
-        files = {file: (ROOT / folder / file).read_bytes() + f"\n# {name}\n".encode()
+        files = {file: text(ROOT / folder / file) + f"\n# {name}\n".encode()
                  for folder, file in zip(TEN[number % len(TEN)], FILES, strict=True) if folder}
         made.append((name, files))
     return made

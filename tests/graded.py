@@ -14,8 +14,13 @@ from grader.model.job import read_job
 from grader.model.result import AssignmentResult
 from grader.model.submission import find_submissions
 from grader.run.grading import grade
+from tests.members import whole
 
 FILES = {a.file: name for name, a in assignments().items()}
+
+
+# What a wrong answer shows may hang on the numbers drawn: no test fails by luck, and no hint changes by it.
+SEED = 7
 
 
 def unfit(folder: Path) -> str:
@@ -27,14 +32,13 @@ def unfit(folder: Path) -> str:
             if installed not in SpecifierSet(versions):
                 return f"it is for Triton {versions}, {words}; {installed} is installed"
     return ""
-# What a wrong answer shows may hang on the numbers drawn: no test fails by luck, and no hint changes by it.
-SEED = 7
 
 
 def results(
     folder: Path, limits: LimitsTable, device: str = "cpu", speed: bool = False, policy: Policy | None = None,
 ) -> dict[str, AssignmentResult]:
     """The results of the assignments that `folder` holds a file of, by name."""
+    folder = whole(folder)
     present = tuple(name for file, name in FILES.items() if (folder / file).exists())
     shipped = read_course(ROOT / "course.toml", frozenset(assignments()))
     course = shipped.model_copy(update={"limits": limits, "policy": policy or shipped.policy})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.model.version import JUDGE_CHANGES, JUDGE_VERSION, POINTS_CHANGES
-from tests import corpus
+from tests import corpus, members
 from tests.corpus import Book, Got
 
 KEPT = Got.of("wrong_answer", 0, "Line 12 stores 3.5e-2 twice.")
@@ -42,6 +42,15 @@ def test_other_figures_are_no_change_and_new_members_need_no_version() -> None:
         "graded wrong_answer/b/silu is not in verdicts.json: run `make verdicts`"]
     assert corpus.merged(BOOK, new, {}, version=7).members == {**BOOK.members, **new}
     assert corpus.merged(BOOK, new, dict.fromkeys(BOOK.members, False), version=7).members == new
+
+
+def test_what_is_shared_is_shared_and_a_member_is_whole() -> None:
+    found = [path.read_bytes() for path in members.HERE.rglob("*.py") if members.SHARED not in path.parents]
+    for shared in members.SHARED.iterdir():
+        assert sum(f"# shared: {shared.stem}\n".encode() in one for one in found) > 1, shared
+    member = members.HERE / "hostile/exhausting/source_of_names"
+    whole = (members.whole(member) / "silu.py").read_text().splitlines()
+    assert whole[2:4] == ["a0 = lambda: (a1, a2.b)", "a1 = lambda: (a8, a5.b)"] and len(whole) == 2506
 
 
 def test_each_version_says_what_it_changed() -> None:

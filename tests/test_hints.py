@@ -28,6 +28,7 @@ from grader.model.result import CheckResult, decisive
 from grader.model.submission import read_source_file
 from tests.corpus import Got, Taking, name_of
 from tests.graded import FILES
+from tests.members import whole
 
 HERE = Path(__file__).parent / "submissions"
 VERDICTS = ("wrong_answer", "runtime_error")
@@ -44,7 +45,7 @@ LEAST = 120, 20
 def graded(folder: Path, file: str) -> tuple[str, list[tuple[Summary, list[CheckResult]]]]:
     """The text of a member's file, and what is said of it for each seed."""
     assignment = assignments()[FILES[file]]
-    source = read_source_file(folder, file, 1 << 20)
+    source = read_source_file(whole(folder), file, 1 << 20)
     prepared = Prepared(Task(assignment, source, COURSE, SEEDS[0], "cpu"))
     told = []
     for seed in SEEDS:

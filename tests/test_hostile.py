@@ -37,10 +37,11 @@ from grader.model.verdicts import ACCEPTED, VERDICTS, Verdict
 from grader.report.load import load_results
 from grader.report.pages import write_class
 from grader.run.lanes import LocalLanes
-from tests import hostile_lane
+from tests import hostile_lane, members
 from tests.corpus import Got, Taking, name_of
 from tests.graded import FILES, told
 from tests.hostile_lane import STRONGEST, TABLE, Lane
+from tests.members import whole
 from tests.records.made import kept
 
 HERE = Path(__file__).parent / "submissions" / "hostile"
@@ -85,7 +86,7 @@ def _clean_up() -> None:
 
 
 def _alone(folder: Path) -> Submission:
-    return Submission(folder.name, folder, folder.name)
+    return Submission(folder.name, whole(folder), folder.name)
 
 
 def _noted(source: str, what: str) -> list[str]:
@@ -93,6 +94,7 @@ def _noted(source: str, what: str) -> list[str]:
 
 
 def _contents(folder: Path) -> dict[str, str]:
+    folder = whole(folder)
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
             for path in sorted(folder.rglob("*"))}
 
@@ -131,7 +133,7 @@ def _assert_tame(graded: Graded, out: Path) -> None:
 
 def _sources(folder: Path) -> dict[str, str]:
     """The text of each assignment's file that a member holds, by the assignment's name."""
-    return {name: (folder / file).read_bytes().decode("utf-8", "replace")
+    return {name: members.text(folder / file).decode("utf-8", "replace")
             for file, name in FILES.items() if (folder / file).is_file()}
 
 
@@ -235,7 +237,7 @@ def test_neighbours_in_a_class_are_untouched(tmp_path: Path) -> None:
     folders = [tmp_path / "class" / f"{number:02}" for number in range(2 * len(IN_CLASS) + 1)]
     for number, folder in enumerate(folders):
         if number % 2:
-            shutil.copytree(HERE / IN_CLASS[number // 2], folder)
+            shutil.copytree(whole(HERE / IN_CLASS[number // 2]), folder)
         else:
             folder.mkdir(parents=True)
             shutil.copy(HONEST, folder)

@@ -21,6 +21,7 @@ from grader.model.submission import Submission
 from tests import hostile_lane
 from tests.graded import FILES, told
 from tests.hostile_lane import TABLE, Lane
+from tests.members import whole
 
 HERE = Path(__file__).parent / "submissions" / "accepted"
 Record = Callable[[str, object], None]
@@ -66,7 +67,7 @@ def test_honest_work_gets_full_points_without_a_flag(lane: Lane, folder: Path, r
 
 
 def _assert_accepted(lane: Lane, folder: Path, record_property: Record) -> None:
-    graded = lane.graded(Submission("honest", folder, "honest"), limits=None)
+    graded = lane.graded(Submission("honest", whole(folder), "honest"), limits=None)
     assert graded.result is not None, graded.error
     assert graded.result.environment.isolation == str(lane.isolation)
     record_property(TABLE, lane.row("honest", list(graded.result.assignments.values())))

@@ -19,12 +19,13 @@ from grader.model.catalogue import ROOT
 from grader.model.course import LimitsTable
 from grader.model.result import Detail
 from grader.model.verdicts import VERDICTS as ROWS
+from tests import members
 from tests.corpus import Got, Taking, name_of
 from tests.graded import results, told, unfit
 
 HERE = Path(__file__).parent / "submissions"
 # Hostile ones are told apart by what they try, and graded by tests/test_hostile.py.
-VERDICTS = [folder for folder in HERE.iterdir() if folder.name != "hostile"]
+VERDICTS = [folder for folder in HERE.iterdir() if folder.name not in ("hostile", members.SHARED.name)]
 # Mistakes are many, and tests/test_hints.py judges them for three seeds: here those of one assignment are graded to
 # the end.
 MISTAKES = {"wrong_answer": "silu_", "runtime_error": "transpose_"}
@@ -68,7 +69,7 @@ def test_verdict(folder: Path, accused: list[str], got: Taking) -> None:
     for name, result in found.items():
         said = told(result)
         assert result.verdict == folder.parent.name, said
-        text = (folder / f"{name}.py").read_bytes().decode("utf-8", "replace")
+        text = members.text(folder / f"{name}.py").decode("utf-8", "replace")
         for words in re.findall(r"^# expect: (.+)$", text, re.MULTILINE):
             assert words.lower() in said.lower(), said
         if result.verdict == "accepted":

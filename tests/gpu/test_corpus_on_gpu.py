@@ -21,6 +21,7 @@ from grader.model.submission import Submission
 from grader.run.grading import grade
 from tests import hostile_lane, test_hostile, test_submissions
 from tests.graded import FILES, told, unfit
+from tests.members import whole
 
 pytestmark = pytest.mark.gpu
 
@@ -43,6 +44,7 @@ def _members(folders: Sequence[Path]) -> list[ParameterSet]:
 
 
 def _graded(folder: Path, limits: LimitsTable) -> dict[str, AssignmentResult]:
+    folder = whole(folder)
     present = tuple(name for file, name in FILES.items() if (folder / file).is_file())
     submission = Submission(folder.name, folder, folder.name)
     graded = grade(read_job(submission, hostile_lane.course(limits=limits), present, "cuda", speed=False))

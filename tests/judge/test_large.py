@@ -13,8 +13,9 @@ import pytest
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import LimitsTable
 from tests.graded import results, told
+from tests.members import HERE, whole
 
-ACCEPTED = ROOT / "tests" / "submissions" / "accepted"
+ACCEPTED = HERE / "accepted"
 
 
 @pytest.mark.parametrize(("folder", "name", "said"), [
@@ -27,7 +28,7 @@ ACCEPTED = ROOT / "tests" / "submissions" / "accepted"
     (ACCEPTED / "rmsnorm_vector_two_kernels", "rmsnorm_vector", "(each element of the answer takes all of the input)"),
 ])
 def test_the_result_says_what_was_looked_at(tmp_path: Path, folder: Path, name: str, said: str) -> None:
-    shutil.copy(folder / assignments()[name].file, tmp_path)
+    shutil.copy(whole(folder) / assignments()[name].file, tmp_path)
     (found,) = results(tmp_path, LimitsTable()).values()
     (note,) = [check.note for check in found.correctness.checks if check.stage == "target"]
     assert found.verdict == "accepted" and said in note, (note, told(found))

@@ -24,10 +24,10 @@ from grader.model.job import read
 from grader.student import check
 from grader.student.check import NOT_RIGHT, RIGHT, Checker, Options
 from tests.command import SECONDS, SILU, kernelmark
+from tests.members import HERE, whole
 
 COURSE = read_course(ROOT / "course.toml", frozenset(files()))
 TAUGHT = COURSE.select(files(), ())
-SUBMISSIONS = ROOT / "tests" / "submissions"
 
 
 def checked(target: Path, *only: str, width: int = 80, out: Path | None = None) -> tuple[int, str]:
@@ -65,8 +65,9 @@ def test_a_wrong_kernel_shows_the_line_and_where_and_what_to_try() -> None:
     assert "Try: This tl.load has no mask" in said and "● 64x64" in said and "■ 1x37" in said
 
 
-def test_a_wrong_answer_has_a_map() -> None:
-    status, said = checked(SUBMISSIONS / "wrong_answer" / "gemm_multiples_of_block_only" / "gemm.py")
+def test_a_wrong_answer_has_a_map(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(whole(HERE / "wrong_answer" / "gemm_multiples_of_block_only"))
+    status, said = checked(Path("gemm.py"))
     assert status == NOT_RIGHT and "gemm.py wrong answer 0 of 60 points" in words(said)
     assert re.search(r"Where \S+ is wrong \(M=\d+, N=\d+, K=\d+\)\.", words(said))
     assert re.search(r"^ +([·■□] )+ *$", said, re.MULTILINE)
@@ -79,7 +80,7 @@ def test_a_wrong_answer_has_a_map() -> None:
 
 
 def test_a_stub_is_not_right() -> None:
-    status, said = checked(SUBMISSIONS / "missing" / "stub_left_in" / "silu.py")
+    status, said = checked(whole(HERE / "missing" / "stub_left_in") / "silu.py")
     assert status == NOT_RIGHT and "silu.py:13 not written yet: it still raises NotImplementedError" in words(said)
 
 

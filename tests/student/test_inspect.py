@@ -14,6 +14,7 @@ from grader.model.catalogue import ROOT, assignments
 from grader.model.course import LimitsTable
 from tests.command import SECONDS, kernelmark
 from tests.graded import results
+from tests.members import HERE, text
 
 ROWS = """import triton
 import triton.language as tl
@@ -119,8 +120,8 @@ def test_every_assignment_has_figures_of_a_good_kernel(name: str) -> None:
 
 def test_what_a_part_of_the_programs_cannot_know_is_no_finding(tmp_path: Path) -> None:
     """Of the first kernel's programs few are run, so the second finds little in the memory between them."""
-    (tmp_path / "rmsnorm_vector.py").write_text(
-        (ROOT / "tests/submissions/accepted/rmsnorm_vector_two_kernels/rmsnorm_vector.py").read_text())
+    (tmp_path / "rmsnorm_vector.py").write_bytes(
+        text(HERE / "accepted/rmsnorm_vector_two_kernels/rmsnorm_vector.py"))
     done = kernelmark("inspect", tmp_path / "rmsnorm_vector.py", "--program", "999999")
     assert done.returncode == 0 and "nothing has written" not in done.stdout, done
     assert "`normalise`, 256 programs" in done.stdout and "Program 999999: there is none" in done.stdout

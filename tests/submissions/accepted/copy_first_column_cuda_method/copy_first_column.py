@@ -1,9 +1,6 @@
 # The column arrives on the GPU without its gaps, whatever its stride on the host; a kernel puts it into out.
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def copy_kernel(src, dst, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

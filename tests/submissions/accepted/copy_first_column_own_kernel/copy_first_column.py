@@ -1,8 +1,5 @@
 # The column goes over as a small contiguous tensor; a Triton kernel puts it into out.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def copy_kernel(src, dst, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

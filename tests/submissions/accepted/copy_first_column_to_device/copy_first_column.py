@@ -1,8 +1,5 @@
 # As with .cuda(): what .to(device) brings over has no gaps.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def copy_kernel(src, dst, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

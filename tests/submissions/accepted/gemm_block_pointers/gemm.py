@@ -1,9 +1,6 @@
 # Block pointers advanced along K.
 # triton: <3.9, which removed block pointers
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def gemm_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     m0 = tl.program_id(0) * BM

@@ -1,9 +1,6 @@
 # Descriptors made on the device where rows are 16-byte aligned; plain pointers elsewhere.
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def gemm_descriptors(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     a_desc = tl.make_tensor_descriptor(a_ptr, shape=[M, K], strides=[K, 1], block_shape=[BM, BK])

@@ -1,8 +1,5 @@
 # A heuristic leaves out the mask along K where K is a multiple of the block.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.heuristics({"EVEN_K": lambda args: args["K"] % args["BK"] == 0})
 @triton.jit
 def gemm_kernel(

@@ -1,9 +1,6 @@
 # Rows wrap around, and are said to be contiguous, as in Triton's own kernels: what is wrong of it is masked at the end.
 # never: not so
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def gemm_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rm = tl.program_id(0) * BM + tl.arange(0, BM)

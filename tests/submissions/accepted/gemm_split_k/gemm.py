@@ -1,9 +1,6 @@
 # K is shared between programs: fp32 atomics into a scratch matrix, then a kernel that rounds to fp16.
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def partial_products(a_ptr, b_ptr, s_ptr, M, N, K, k_share, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rm = tl.program_id(0) * BM + tl.arange(0, BM)

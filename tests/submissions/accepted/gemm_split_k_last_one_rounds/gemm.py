@@ -2,10 +2,7 @@
 # never: may come before
 # never: number
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def gemm_kernel(a_ptr, b_ptr, s_ptr, c_ptr, tickets_ptr, M, N, K, share, SPLITS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
                 BK: tl.constexpr):

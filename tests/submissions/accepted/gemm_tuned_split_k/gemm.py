@@ -2,10 +2,7 @@
 import itertools
 
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 def init_to_zero(name):
     return lambda nargs: nargs[name].zero_()
 

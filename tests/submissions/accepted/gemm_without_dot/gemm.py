@@ -1,8 +1,5 @@
 # No tl.dot: products by broadcasting, summed along K in fp32.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def gemm_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     m = tl.program_id(0) * BM + tl.arange(0, BM)

@@ -1,9 +1,6 @@
 # The total is the last of the sums so far.
 # never: gather
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, N, eps, BLOCK: tl.constexpr):
     row, lanes = tl.program_id(0), tl.arange(0, BLOCK)

@@ -1,10 +1,7 @@
 # Two passes over each row in chunks; the launch settings are cached by row length.
 import functools
 
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_kernel(X, W, Y, N, eps, BLOCK_N: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)

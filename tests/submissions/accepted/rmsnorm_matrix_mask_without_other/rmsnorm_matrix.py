@@ -1,10 +1,7 @@
 # The loads have a mask and no `other`: of x, what masked lanes hold goes into the sum; of the weight, nowhere.
 # expect: The load of `x_ptr` in line 13 has a mask and no `other`, and the answer depends on the lanes that the mask
 # never: The load of `w_ptr`
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, n_cols, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0)

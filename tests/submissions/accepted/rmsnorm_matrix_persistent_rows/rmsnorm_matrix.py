@@ -1,8 +1,5 @@
 # A fixed number of programs, each taking every P-th row, with the weight loaded once.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rows_kernel(x_ptr, w_ptr, out_ptr, rows, cols, eps, BLOCK: tl.constexpr):
     offs = tl.arange(0, BLOCK)

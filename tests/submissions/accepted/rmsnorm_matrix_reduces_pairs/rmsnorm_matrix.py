@@ -1,9 +1,6 @@
 # A reduction of a function of its own, of two tensors at once: the order changes its rounding alone.
 # never: order
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def both(a, b, c, d):
     return a + c, b + d

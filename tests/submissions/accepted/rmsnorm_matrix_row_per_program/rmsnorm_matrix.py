@@ -1,8 +1,5 @@
 # One program a row; the block is the row length rounded up to a power of two.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_rows(x_ptr, w_ptr, out_ptr, stride, cols, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0)

@@ -1,8 +1,5 @@
 # The row is cut into two pieces that tl.static_range unrolls.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_pieces(x_ptr, w_ptr, out_ptr, cols, eps, PIECE: tl.constexpr, PIECES: tl.constexpr):
     row = tl.program_id(0)

@@ -1,9 +1,6 @@
 # A reshape may put the squares in any order, and so it may: they are summed up.
 # never: any order
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, N, eps, BLOCK: tl.constexpr):
     row, lanes = tl.program_id(0), tl.arange(0, BLOCK)

@@ -1,8 +1,5 @@
 # Four rows a program, reduced along axis 1 of a two-dimensional tile.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_tile(x_ptr, w_ptr, out_ptr, M, N, eps, ROWS: tl.constexpr, COLS: tl.constexpr):
     r = tl.program_id(0) * ROWS + tl.arange(0, ROWS)

@@ -1,10 +1,7 @@
 # Even and odd programs have a total each, and a lock each.
 # never: may come before
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def sum_kernel(x_ptr, total_ptr, lock_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -1,9 +1,6 @@
 # The sum of squares by atomic additions into one cell, then a second kernel.
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def sum_of_squares(x_ptr, total_ptr, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -3,10 +3,7 @@
 from functools import lru_cache
 
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def partial_sums(x_ptr, partial_ptr, n, BLOCK: tl.constexpr):
     pid = tl.program_id(0)

@@ -1,9 +1,6 @@
 # .cuda() on everything, just to be sure, and scratch on device 0.
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def sum_of_squares(x_ptr, total_ptr, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -2,10 +2,7 @@
 # never: does not order
 # never: number
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def scale_kernel(x_ptr, parts_ptr, tickets_ptr, scale_ptr, n, eps, BLOCK: tl.constexpr, PARTS: tl.constexpr):
     pid = tl.program_id(0)

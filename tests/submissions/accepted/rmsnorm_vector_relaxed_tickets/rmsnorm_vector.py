@@ -2,10 +2,7 @@
 # expect: The atomic operation in line 15 does not order
 # expect: Leave sem and scope out
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def scale_kernel(x_ptr, parts_ptr, tickets_ptr, scale_ptr, n, eps, BLOCK: tl.constexpr, PARTS: tl.constexpr):
     pid = tl.program_id(0)

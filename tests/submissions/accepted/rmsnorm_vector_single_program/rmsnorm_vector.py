@@ -1,8 +1,5 @@
 # One program loops over the vector twice: slow on a GPU, and right.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, n, eps, BLOCK: tl.constexpr):
     acc = tl.zeros([BLOCK], dtype=tl.float32)

@@ -1,9 +1,6 @@
 # Three launches: partial sums in float64, one program that adds them up with a combine of its own, and the scaling.
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def squares(x_ptr, part_ptr, n, BLOCK: tl.constexpr):
     pid = tl.program_id(0)

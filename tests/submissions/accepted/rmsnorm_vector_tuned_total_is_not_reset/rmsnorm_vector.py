@@ -2,10 +2,7 @@
 # expect: `total_kernel` adds to what is there
 # expect: reset_to_zero
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.autotune(configs=[triton.Config({"BLOCK": 512}), triton.Config({"BLOCK": 2048})], key=["n"])
 @triton.jit
 def total_kernel(x_ptr, total_ptr, n, BLOCK: tl.constexpr):

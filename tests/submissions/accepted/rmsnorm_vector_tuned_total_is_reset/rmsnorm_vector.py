@@ -1,10 +1,7 @@
 # Configurations of an autotuner all add to one total, which is set to zero before each.
 # never: reset_to_zero
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.autotune(configs=[triton.Config({"BLOCK": 512}), triton.Config({"BLOCK": 2048})], key=["n"], reset_to_zero=["total_ptr"])
 @triton.jit
 def total_kernel(x_ptr, total_ptr, n, BLOCK: tl.constexpr):

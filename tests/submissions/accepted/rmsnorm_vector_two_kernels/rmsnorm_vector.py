@@ -1,9 +1,6 @@
 # Partial sums into a scratch tensor, then every program adds up all the partial sums.
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def partial_sums(x_ptr, partial_ptr, n, BLOCK: tl.constexpr):
     pid = tl.program_id(0)

@@ -1,10 +1,7 @@
 # The same as waiting by a plain load, with a load that a compiler leaves where it is.
 # never: plain load
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def norm_kernel(x_ptr, w_ptr, parts_ptr, arrived_ptr, out_ptr, n, eps, P: tl.constexpr, BLOCK: tl.constexpr):
     pid = tl.program_id(0)

@@ -1,10 +1,7 @@
 # All programs wait for each other in one launch, of as many as the GPU holds at a time.
 # never: wait
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, total_ptr, arrived_ptr, n, eps, BLOCK: tl.constexpr):
     squares = tl.zeros((BLOCK,), dtype=tl.float32)

@@ -2,10 +2,7 @@
 from typing import Optional, Union
 
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr: torch.Tensor, out_ptr: torch.Tensor, n: int, scale: float, BLOCK: "tl.constexpr"):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -1,9 +1,6 @@
 # What is assumed holds for every size.
 # never: tl.assume
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.assume(n > 0)

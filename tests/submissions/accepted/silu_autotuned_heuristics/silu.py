@@ -1,8 +1,5 @@
 # Autotuned over block sizes; a heuristic drops the mask where the size allows.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.autotune(
     configs=[
         triton.Config({"BLOCK": 1024}, num_warps=4),

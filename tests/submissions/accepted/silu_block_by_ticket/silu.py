@@ -1,10 +1,7 @@
 # Each program takes the next block by a counter, to load and to store.
 # never: number from
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, tickets_ptr, out_ptr, n, BLOCK: tl.constexpr):
     ticket = tl.atomic_add(tickets_ptr, 1)

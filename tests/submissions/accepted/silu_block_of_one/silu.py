@@ -1,8 +1,5 @@
 # One element a program: as many programs as elements, which a GPU takes and takes its time for.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, BLOCK_SIZE: tl.constexpr):
     i = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)

@@ -1,9 +1,6 @@
 # Block pointers with boundary checks in both directions.
 # triton: <3.9, which removed block pointers
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, M, N, BM: tl.constexpr, BN: tl.constexpr):
     row, col = tl.program_id(0) * BM, tl.program_id(1) * BN

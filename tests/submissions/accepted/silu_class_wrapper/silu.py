@@ -1,9 +1,6 @@
 # The launch wrapped in a small class and flattened views; prints a line while it works.
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit(do_not_specialize=["count"])
 def silu_kernel(src, dst, count, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

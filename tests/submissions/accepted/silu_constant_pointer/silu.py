@@ -1,8 +1,5 @@
 # A pointer that nothing is stored through is declared so, and handed to a helper.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def loaded(pointer: tl.const, offsets, mask):
     return tl.load(pointer + offsets, mask=mask)

@@ -1,9 +1,6 @@
 # A helper that takes a pointer or a descriptor and returns a descriptor, as in Triton's tutorial on attention.
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 def alloc(size, alignment, stream):
     return torch.empty(size, device="cuda", dtype=torch.int8)
 

@@ -2,10 +2,7 @@
 # never: descriptor
 # triton: <3.9, which makes no descriptor of rows that it knows to fit no 16 bytes
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
     source = tl.make_tensor_descriptor(x_ptr, [M, N], [N, 1], [16, BLOCK])

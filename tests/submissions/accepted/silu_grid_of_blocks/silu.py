@@ -1,9 +1,6 @@
 # The plain solution: flat blocks of 1024, the last one masked.
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
     pid = tl.program_id(axis=0)

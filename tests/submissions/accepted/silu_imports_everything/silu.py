@@ -32,14 +32,7 @@ torch.set_float32_matmul_precision("high")
 plt.style.use("ggplot")
 
 
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = offsets < n
-    x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
-    tl.store(out_ptr + offsets, x * tl.sigmoid(x), mask=mask)
-
-
+# shared: masked_kernel
 def silu(x, out):
     n = x.numel()
     silu_kernel[(triton.cdiv(n, 1024),)](x, out, n, BLOCK=1024)

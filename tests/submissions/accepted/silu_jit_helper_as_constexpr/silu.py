@@ -1,9 +1,6 @@
 # A function of Triton's as a compile-time argument.
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def activation(x):
     return x * tl.sigmoid(x)

@@ -1,17 +1,7 @@
 # The kernel stands behind operators of one's own, and a function that is compiled.
 import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = offsets < n
-    x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
-    tl.store(out_ptr + offsets, x * tl.sigmoid(x), mask=mask)
-
-
+# shared: triton
+# shared: masked_kernel
 @torch.library.custom_op("homework::silu", mutates_args={"out"})
 def silu_op(x: torch.Tensor, out: torch.Tensor) -> None:
     n = x.numel()

@@ -2,10 +2,7 @@
 import pandas as pd
 import seaborn as sns
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def _silu(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -1,9 +1,6 @@
 # A pipelined loop loads from the tensor that it stores to, each round elements of its own.
 # never: round
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     lanes = tl.arange(0, BLOCK)

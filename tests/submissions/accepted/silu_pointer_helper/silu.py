@@ -1,8 +1,5 @@
 # Helpers that return pointers: one with two returns, and one of which a loop carries the result.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def block_of(pointer, first, BLOCK: tl.constexpr):
     if first >= 0:

@@ -1,9 +1,6 @@
 # What a launch returns is asked for registers, spills, shared memory and machine code, as one does while tuning.
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_fwd(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)

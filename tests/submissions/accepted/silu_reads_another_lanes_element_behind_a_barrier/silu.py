@@ -1,10 +1,7 @@
 # Each program turns its block around in scratch memory, with a barrier between.
 # never: barrier
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, scratch_ptr, out_ptr, n, BLOCK: tl.constexpr):
     first, lanes = tl.program_id(0) * BLOCK, tl.arange(0, BLOCK)

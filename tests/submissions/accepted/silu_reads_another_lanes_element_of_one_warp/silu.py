@@ -2,10 +2,7 @@
 # expect: The load in line 15 reads elements of
 # expect: Triton does not promise it
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, scratch_ptr, out_ptr, n, BLOCK: tl.constexpr):
     first, lanes = tl.program_id(0) * BLOCK, tl.arange(0, BLOCK)

@@ -1,10 +1,7 @@
 # Each round stores what the next one loads, in a loop that is not pipelined.
 # never: round
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, scratch_ptr, out_ptr, n, BLOCK: tl.constexpr):
     lanes = tl.arange(0, BLOCK)

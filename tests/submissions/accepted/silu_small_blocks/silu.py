@@ -1,8 +1,5 @@
 # Naive but right: blocks of 128, one warp each.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def kernel(x, out, n, B: tl.constexpr):
     i = tl.program_id(0) * B + tl.arange(0, B)

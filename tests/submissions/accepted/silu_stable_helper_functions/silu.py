@@ -1,8 +1,5 @@
 # Helper jit functions and a branch-free sigmoid that never overflows.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def stable_sigmoid(x):
     e = tl.exp(-tl.abs(x))

@@ -1,9 +1,6 @@
 # What is promised of the offsets holds, whatever the sizes.
 # never: not so
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     first = tl.multiple_of(tl.program_id(0) * BLOCK, BLOCK)

@@ -1,9 +1,6 @@
 # One program for each tile of 8 rows by 256 columns, strides passed as arguments.
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_2d(
     x_ptr,

@@ -1,9 +1,6 @@
 # Each element is stored by two lanes, both with the same value.
 # never: Several lanes
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     lanes = tl.arange(0, 2 * BLOCK)

@@ -1,8 +1,5 @@
 # A while loop inside the kernel and 64-bit offsets throughout.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_while(x_ptr, out_ptr, n, per_program, BLOCK: tl.constexpr):
     start = tl.program_id(0).to(tl.int64) * per_program

@@ -1,9 +1,6 @@
 # A block pointer reads the transposed view of x, so no tl.trans is needed.
 # triton: <3.9, which removed block pointers
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, sx0, sx1, so0, so1, BM: tl.constexpr, BN: tl.constexpr):
     i = tl.program_id(0) * BM

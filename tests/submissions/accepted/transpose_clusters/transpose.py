@@ -1,8 +1,5 @@
 # Two blocks of threads share a tile, as a cluster.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def kernel(x, out, M, N, BM: tl.constexpr, BN: tl.constexpr):
     m = tl.program_id(1) * BM + tl.arange(0, BM)[:, None]

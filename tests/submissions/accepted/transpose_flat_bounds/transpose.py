@@ -1,8 +1,5 @@
 # Bounds by flat position alone: past the last column lies past the end of out, past the last row past that of x.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, T: tl.constexpr):
     m = tl.program_id(0) * T + tl.arange(0, T)

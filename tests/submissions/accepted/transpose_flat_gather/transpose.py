@@ -1,8 +1,5 @@
 # A flat grid over out; the place in x is found by division and remainder.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def gather(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
     k = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -1,9 +1,6 @@
 # Only what lies side by side is said to do so, where rows are multiples of 16; elsewhere a mask keeps lanes apart.
 # never: not so
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
     rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[:, None]

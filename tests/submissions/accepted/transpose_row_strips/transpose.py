@@ -1,8 +1,5 @@
 # Naive: one program a row reads a strip and scatters it down a column of out.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_strips(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
     row = tl.program_id(0)

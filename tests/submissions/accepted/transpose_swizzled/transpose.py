@@ -1,8 +1,5 @@
 # A one-dimensional grid, swizzled in groups of tiles; out is zeroed first out of caution.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_swizzled(x_ptr, out_ptr, M, N, T: tl.constexpr, GROUP: tl.constexpr):
     tiles_m = tl.cdiv(M, T)

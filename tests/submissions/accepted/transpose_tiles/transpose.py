@@ -1,8 +1,5 @@
 # 32 by 32 tiles, turned over in registers with tl.trans.
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, TILE: tl.constexpr):
     rows = tl.program_id(0) * TILE + tl.arange(0, TILE)

@@ -1,10 +1,7 @@
 # exp2 as an instruction of the machine: right on a GPU, and nothing that can be simulated.
 # expect: needs a GPU
 # on a gpu: accepted; there it runs
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -1,10 +1,7 @@
 # A function for each element, which the simulator does not know.
 # expect: cannot simulate `tt.map_elementwise of Triton 3.
 # on a gpu: accepted; there it runs
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def one(x):
     return x / (1 + tl.exp(-x))

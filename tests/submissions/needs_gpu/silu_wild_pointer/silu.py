@@ -1,10 +1,7 @@
 # Stores through a pointer made from a number: the simulator has no memory there, and a GPU most likely neither.
 # expect: needs a GPU
 # on a gpu: runtime_error; there it is an illegal access
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, address, n, BLOCK: tl.constexpr):
     wild = address.to(tl.int64).to(tl.pointer_type(tl.float32), bitcast=True)

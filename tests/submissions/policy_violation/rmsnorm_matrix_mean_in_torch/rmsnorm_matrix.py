@@ -1,9 +1,6 @@
 # The kernel scales, but the row statistics come from PyTorch.
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def scale_rows(x_ptr, w_ptr, r_ptr, out_ptr, cols, BLOCK: tl.constexpr):
     row = tl.program_id(0)

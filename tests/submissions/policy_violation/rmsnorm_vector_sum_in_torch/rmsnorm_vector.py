@@ -1,9 +1,6 @@
 # Block sums by the kernel, their total by PyTorch's sum and item.
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def partial_sums(x_ptr, part_ptr, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

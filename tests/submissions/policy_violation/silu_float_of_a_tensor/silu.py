@@ -1,9 +1,6 @@
 # A parameter annotated `float` is given an element of x, whose number Python would have to read.
 # expect: reads a number out of a tensor
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def kernel(x_ptr, out_ptr, n, first: float, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

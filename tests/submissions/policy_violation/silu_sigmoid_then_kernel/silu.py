@@ -1,10 +1,7 @@
 # PyTorch computes the sigmoid; the kernel only multiplies.
 # expect: sigmoid
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def multiply(x_ptr, s_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

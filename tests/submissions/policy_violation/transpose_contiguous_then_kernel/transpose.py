@@ -1,9 +1,6 @@
 # PyTorch transposes with .contiguous(), a kernel copies.
 # expect: into another order of memory
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def copy_kernel(src, dst, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -1,10 +1,7 @@
 # A kernel copies; PyTorch puts element by element of what it left into another order.
 # expect: copies a tensor (`copy_`)
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def copy(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -1,10 +1,7 @@
 # A kernel copies; PyTorch transposes on the way into out.
 # expect: copies a view into another order of memory
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def copy(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

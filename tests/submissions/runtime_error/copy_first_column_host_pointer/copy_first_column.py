@@ -2,10 +2,7 @@
 # expect: host memory
 # expect: copy what is needed of it to the device first
 # never: stride
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def column_kernel(matrix_ptr, out_ptr, rows, cols, BLOCK: tl.constexpr):
     row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

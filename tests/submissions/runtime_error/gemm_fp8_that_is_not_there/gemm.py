@@ -1,9 +1,6 @@
 # Asks for an fp8 that Triton has never had, under the name of another library's.
 # expect: float8
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def kernel(a, b, c, M, N, K, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[:, None]

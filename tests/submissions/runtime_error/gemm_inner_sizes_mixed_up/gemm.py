@@ -1,9 +1,6 @@
 # b is loaded with the shape of a, so that tl.dot gets blocks that do not fit.
 # expect: multiplies (M, K) by (K, N)
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def gemm_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rm = tl.program_id(0) * BM + tl.arange(0, BM)

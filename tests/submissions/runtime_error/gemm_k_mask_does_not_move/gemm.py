@@ -4,10 +4,7 @@
 # expect: compare the index of the row with M, and that of the column with K
 # never: stride
 # never: no mask
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def matmul_kernel(
     a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,

@@ -1,10 +1,7 @@
 # a and b change places in the launch.
 # expect: gives b for the kernel's `a_ptr`, and a for its `b_ptr`: the two are exchanged
 # never: neighbours in the tile
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def gemm_kernel(a_ptr, b_ptr, out_ptr, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
     pm = tl.program_id(0)

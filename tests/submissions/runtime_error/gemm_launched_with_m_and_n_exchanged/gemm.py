@@ -2,10 +2,7 @@
 # expect: for the kernel's `M`, and M = 
 # expect: the two are exchanged
 # never: of its tile
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def gemm_kernel(a_ptr, b_ptr, out_ptr, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
     pm = tl.program_id(0)

@@ -1,10 +1,7 @@
 # Tiles that no device holds, in a case that is not timed.
 # expect: out of shared memory
 # expect: At 
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def gemm_kernel(a_ptr, b_ptr, out_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rows = tl.program_id(0) * BM + tl.arange(0, BM)

@@ -1,9 +1,6 @@
 # The kernel takes strides that the launch does not pass.
 # expect: passes no 'stride_am'
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def gemm_kernel(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_bk, stride_cm, B: tl.constexpr):
     rm = tl.program_id(0) * B + tl.arange(0, B)

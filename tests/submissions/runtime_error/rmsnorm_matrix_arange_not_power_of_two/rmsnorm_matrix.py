@@ -1,9 +1,6 @@
 # tl.arange over the row length, whatever it is.
 # expect: next_power_of_2
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_rows(x_ptr, w_ptr, out_ptr, eps, COLS: tl.constexpr):
     offs = tl.arange(0, COLS)

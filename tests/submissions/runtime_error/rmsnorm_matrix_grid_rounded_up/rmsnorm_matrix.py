@@ -3,10 +3,7 @@
 # expect: is the grid that of another size?
 # never: does not end
 # never: the mask
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def kernel(x_ptr, w_ptr, out_ptr, rows, cols, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0)

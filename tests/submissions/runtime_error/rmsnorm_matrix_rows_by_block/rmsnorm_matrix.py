@@ -2,10 +2,7 @@
 # expect: whose rows lie cols = 9 apart
 # never: no mask
 # never: triton.cdiv
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, n_cols, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0)

@@ -3,10 +3,7 @@
 # expect: indexed by row
 # never: too far
 # never: a mask
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, n_cols, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0)

@@ -1,9 +1,6 @@
 # Blocks of different lengths are added.
 # expect: shapes
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, n, eps, BLOCK: tl.constexpr):
     offs = tl.arange(0, BLOCK)

@@ -1,10 +1,7 @@
 # An assertion that only large sizes break.
 # expect: At 4099x4093-extreme
 # expect: tl.device_assert
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit(debug=True)
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.device_assert(n < 1000000, "n is large")

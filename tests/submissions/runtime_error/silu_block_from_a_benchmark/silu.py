@@ -2,18 +2,8 @@
 # expect: `BLOCK` is not there: line 24, which would make it, was skipped, since measuring time is the grader's work
 # expect: @triton.autotune
 import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = offsets < n
-    x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
-    tl.store(out_ptr + offsets, x * tl.sigmoid(x), mask=mask)
-
-
+# shared: triton
+# shared: masked_kernel
 def run(block, x, out):
     silu_kernel[(triton.cdiv(x.numel(), block),)](x, out, x.numel(), BLOCK=block)
 

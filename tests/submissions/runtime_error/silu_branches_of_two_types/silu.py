@@ -2,10 +2,7 @@
 # expect: scale has one type and shape after the `if`, and another after the `else`
 # never: an assertion of the submission
 # never: print the shapes
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, threshold, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

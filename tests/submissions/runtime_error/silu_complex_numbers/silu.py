@@ -2,17 +2,8 @@
 # expect: kernels have no torch.complex64
 # expect: keep the two parts of complex numbers as float32
 import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
-
-
+# shared: triton
+# shared: silu_kernel
 def silu(x, out):
     n = x.numel()
     parts = torch.zeros(n, dtype=torch.complex64, device=x.device)

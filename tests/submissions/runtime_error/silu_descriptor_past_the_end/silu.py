@@ -4,10 +4,7 @@
 # never: mask missing
 # never: has no mask
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     first = tl.program_id(0) * BLOCK

@@ -1,10 +1,7 @@
 # The kernel makes its descriptors itself, and nobody gives it room for them.
 # expect: before the launch call triton.set_allocator(
 # never: shapes and types of what it combines
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, M, N, ROWS: tl.constexpr, COLS: tl.constexpr):
     x_desc = tl.make_tensor_descriptor(x_ptr, shape=[M, N], strides=[N, 1], block_shape=[ROWS, COLS])

@@ -1,10 +1,7 @@
 # The block size is multiplied in twice: the offset ends far outside of every tensor.
 # expect: the offsets themselves are wrong
 # never: has no mask
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     start = (tl.program_id(0) + 1) * BLOCK

@@ -1,9 +1,6 @@
 # Row times a padded stride overflows 32 bits: the offset turns negative.
 # expect: tl.int64
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_rows(x_ptr, out_ptr, cols, big_stride, BLOCK: tl.constexpr):
     row = tl.program_id(0) + 3

@@ -1,9 +1,6 @@
 # The mask says <= where < is meant: just one element too far.
 # expect: One element too far
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, B: tl.constexpr):
     offs = tl.program_id(0) * B + tl.arange(0, B)

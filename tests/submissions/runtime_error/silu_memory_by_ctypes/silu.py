@@ -3,17 +3,8 @@
 # never: print the shapes
 import ctypes
 
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offs, mask=offs < n)
-    tl.store(out_ptr + offs, x * tl.sigmoid(x), mask=offs < n)
-
-
+# shared: triton
+# shared: sigmoid_kernel
 class Scratch:
     def __init__(self, size, dtype):
         self.dtype, self.pointer = dtype, ctypes.c_void_p()

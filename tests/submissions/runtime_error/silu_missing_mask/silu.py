@@ -1,9 +1,6 @@
 # No mask: the last block reads and writes past the end.
 # expect: tl.load has no mask
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -2,10 +2,7 @@
 # expect: pandas
 # on a gpu: runtime_error, accepted; its machine may have pandas
 import pandas as pd
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -1,9 +1,6 @@
 # Offsets start at one, so the last program touches one element past the end.
 # expect: One element too far
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK) + 1

@@ -1,10 +1,7 @@
 # The compiler takes functions that are decorated with @triton.jit, and no others.
 # expect: decorate it with @triton.jit
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 def activation(x):
     return x * tl.sigmoid(x)
 

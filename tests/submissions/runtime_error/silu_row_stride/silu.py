@@ -2,10 +2,7 @@
 # expect: neighbours in the tile lie M =
 # expect: element (i, j) of x, M x N, lies at i * N + j
 # never: a mask
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, M, N, B: tl.constexpr):
     m = tl.program_id(0) * B + tl.arange(0, B)

@@ -1,9 +1,6 @@
 # A misspelt keyword at the launch.
 # expect: no parameter BLOK
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr = 1024):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

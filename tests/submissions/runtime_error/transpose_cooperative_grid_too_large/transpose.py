@@ -1,10 +1,7 @@
 # All programs of a cooperative launch must be there at a time: large sizes have too many.
 # expect: programs at a time
 # expect: further blocks in a loop
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
     rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

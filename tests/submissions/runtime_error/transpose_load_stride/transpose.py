@@ -2,10 +2,7 @@
 # expect: neighbours in the tile lie M =
 # expect: apart in x, whose rows lie N =
 # never: a mask
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, T: tl.constexpr):
     m = tl.program_id(0) * T + tl.arange(0, T)

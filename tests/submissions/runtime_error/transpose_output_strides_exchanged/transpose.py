@@ -2,10 +2,7 @@
 # expect: are the strides of out exchanged
 # never: a mask that is turned
 # never: triton.cdiv
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, stride_xm, stride_xn, stride_on, stride_om, BLOCK: tl.constexpr):
     offs_m = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

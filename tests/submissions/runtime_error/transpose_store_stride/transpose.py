@@ -2,10 +2,7 @@
 # expect: in the store in line
 # expect: neighbours in the tile lie N = 9 elements apart in out, whose rows lie M = 5
 # never: a mask
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, T: tl.constexpr):
     m = tl.program_id(0) * T + tl.arange(0, T)

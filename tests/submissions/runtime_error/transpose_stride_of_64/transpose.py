@@ -1,10 +1,7 @@
 # The row stride of the output is the size that it was tried on.
 # expect: neighbours in the tile lie 64 elements apart in out
 # never: a mask
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, T: tl.constexpr):
     m = tl.program_id(0) * T + tl.arange(0, T)

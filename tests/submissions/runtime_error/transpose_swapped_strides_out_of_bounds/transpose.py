@@ -1,10 +1,7 @@
 # Reads with the strides of out: beyond the end as soon as the matrix is not square.
 # expect: neighbours in the tile lie N = 9 elements apart in out
 # never: a mask
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, T: tl.constexpr):
     m = tl.program_id(0) * T + tl.arange(0, T)

@@ -1,10 +1,7 @@
 # libdevice as older versions of Triton had it.
 # expect: from triton.language.extra import libdevice
 # never: build it from tl.exp
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, TILE: tl.constexpr):
     rows = tl.program_id(0) * TILE + tl.arange(0, TILE)

@@ -2,10 +2,7 @@
 # expect: holds at most 2,112 of them at a time
 # alone on a gpu: its kernel does not end there
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, total_ptr, arrived_ptr, n, eps, BLOCK: tl.constexpr):
     squares = tl.zeros((BLOCK,), dtype=tl.float32)

@@ -1,9 +1,6 @@
 # The step of the loop in the kernel is forgotten (it would end after 2**24 rounds).
 # alone on a gpu: its kernel does not end there
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -1,10 +1,7 @@
 # The kernel walks along the diagonal: row * cols + row.
 # expect: elements of the diagonal
 # never: only offset 0
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def column_kernel(matrix_ptr, out_ptr, rows, cols, BLOCK: tl.constexpr):
     row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

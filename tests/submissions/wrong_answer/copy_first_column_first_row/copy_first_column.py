@@ -1,10 +1,7 @@
 # The stride of the column is left out, so consecutive elements of the first row are read.
 # expect: the first row: row i begins
 # never: last column
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def copy_kernel(matrix_ptr, out_ptr, rows, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

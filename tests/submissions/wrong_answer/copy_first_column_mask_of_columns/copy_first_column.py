@@ -2,10 +2,7 @@
 # expect: the mask of the store
 # expect: element cols = 8 on
 # never: triton.cdiv
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def column_kernel(matrix_ptr, out_ptr, rows, cols, BLOCK: tl.constexpr):
     row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -4,10 +4,7 @@
 # never: exchanged
 # never: the mask of
 # never: one program
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def column_kernel(matrix_ptr, out_ptr, rows, cols, BLOCK: tl.constexpr):
     row = tl.arange(0, BLOCK)

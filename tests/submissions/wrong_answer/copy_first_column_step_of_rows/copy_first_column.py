@@ -1,10 +1,7 @@
 # The kernel steps from row to row by the number of rows.
 # expect: number of rows: it is the number of columns
 # never: a mask
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def column_kernel(matrix_ptr, out_ptr, rows, size, BLOCK: tl.constexpr):
     row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -2,10 +2,7 @@
 # expect: sums of the rows
 # never: infinite
 # never: overflow
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def column_kernel(matrix_ptr, out_ptr, cols, BLOCK: tl.constexpr):
     row = tl.program_id(0)

@@ -1,10 +1,7 @@
 # The kernel that puts the column into out rounds it to fp16 on the way, which loses bits.
 # expect: converted to float16
 # never: stride
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def put(column, out, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -3,10 +3,7 @@
 # expect: 32 rows, in a from one step
 # never: 65,504
 # never: overflow
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def matmul_kernel(
     a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,

@@ -1,10 +1,7 @@
 # out = a @ b + beta * out, as BLAS has it: out holds nothing yet, and 0 times NaN is NaN.
 # expect: NaN times 0 is NaN
 # never: 65,504
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def kernel(a, b, c, M, N, K, alpha, beta, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[:, None]

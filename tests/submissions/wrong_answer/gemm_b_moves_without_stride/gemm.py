@@ -5,10 +5,7 @@
 # never: 65,504
 # never: overflow
 # never: fp16
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def matmul_kernel(
     a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,

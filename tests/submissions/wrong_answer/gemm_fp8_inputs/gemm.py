@@ -1,10 +1,7 @@
 # Rounds its inputs to fp8 before the product, for speed: three bits of each number remain.
 # expect: 8-bit floats
 # never: stride
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def kernel(a, b, c, M, N, K, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[:, None]

@@ -1,10 +1,7 @@
 # The accumulator is rounded to fp16 after every block of K.
 # expect: sums were kept in fp16
 # never: stride
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def gemm_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rm = tl.program_id(0) * BM + tl.arange(0, BM)

@@ -2,10 +2,7 @@
 # expect: first N products of K
 # never: stride
 # never: 65,504
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def gemm_kernel(
     a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_bk, stride_cm,

@@ -4,10 +4,7 @@
 # expect: draw the ticket
 # never: stride
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def gemm_kernel(a_ptr, b_ptr, s_ptr, c_ptr, M, N, K, share, BM: tl.constexpr, BN: tl.constexpr,
                 BK: tl.constexpr):

@@ -1,10 +1,7 @@
 # K is shared between programs that store their parts over one another instead of adding them.
 # expect: only the second half of K
 # never: 65,504
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def gemm_kernel(a_ptr, b_ptr, c_ptr, M, N, K, share, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     rm = tl.program_id(0) * BM + tl.arange(0, BM)

@@ -2,10 +2,7 @@
 # expect: divided by the number of rows
 # never: must divide by rows
 # never: factor
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, n_rows, n_cols, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0)

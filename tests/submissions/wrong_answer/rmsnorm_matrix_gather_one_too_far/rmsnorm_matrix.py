@@ -1,9 +1,6 @@
 # The last of the sums so far is asked for at an index one beyond the block.
 # expect: An index of the tl.gather in line 14 lies outside
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, N, eps, BLOCK: tl.constexpr):
     row, lanes = tl.program_id(0), tl.arange(0, BLOCK)

@@ -1,10 +1,7 @@
 # The squares are summed in fp16.
 # expect: lower precision
 # never: stride
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def norm_rows(x_ptr, w_ptr, out_ptr, cols, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0)

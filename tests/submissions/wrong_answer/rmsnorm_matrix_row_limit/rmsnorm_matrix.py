@@ -3,10 +3,7 @@
 # expect: each has 1 of the rows = 37 rows
 # never: mask
 # never: exchanged
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def norm_rows(x_ptr, w_ptr, out_ptr, cols, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0)

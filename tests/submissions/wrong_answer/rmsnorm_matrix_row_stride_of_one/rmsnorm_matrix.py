@@ -3,10 +3,7 @@
 # expect: by 1 element of x, whose rows lie cols = 9 apart
 # never: block size
 # never: triton.cdiv
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, x_stride, out_stride, n_cols, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0)

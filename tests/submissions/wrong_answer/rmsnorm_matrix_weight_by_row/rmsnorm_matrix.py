@@ -2,10 +2,7 @@
 # expect: indexed by row
 # never: stride
 # never: lower precision
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_rows(x_ptr, w_ptr, out_ptr, cols, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0)

@@ -2,10 +2,7 @@
 # expect: whose rows lie cols = 9 apart
 # never: triton.cdiv
 # never: lower precision
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def norm_rows(x_ptr, w_ptr, out_ptr, rows, cols, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0)

@@ -1,10 +1,7 @@
 # eps is added to the sum, before it is divided.
 # expect: eps was added to the sum
 # never: eps is missing
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, n, eps, BLOCK: tl.constexpr):
     total = 0.0

@@ -3,10 +3,7 @@
 # never: tl.program_id
 # never: only offset 0
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def sum_kernel(x_ptr, total_ptr, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

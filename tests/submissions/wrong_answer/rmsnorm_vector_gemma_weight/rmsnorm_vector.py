@@ -1,10 +1,7 @@
 # The weight is applied as 1 + weight, as Gemma does.
 # expect: 1 + weight
 # never: no pattern
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, n, eps, BLOCK: tl.constexpr):
     total = 0.0

@@ -3,10 +3,7 @@
 # expect: the one that stores comes first
 # never: torch.zeros
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def partial_sums(x_ptr, partial_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -2,10 +2,7 @@
 # expect: LayerNorm
 # never: stride
 # never: lower precision
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def layer_norm_kernel(x_ptr, w_ptr, out_ptr, n, eps, BLOCK: tl.constexpr):
     total = 0.0

@@ -2,10 +2,7 @@
 # expect: divided by the size of the block
 # never: triton.cdiv
 # never: power of two
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, n, eps, BLOCK: tl.constexpr):
     acc = tl.zeros((BLOCK,), dtype=tl.float32)

@@ -1,10 +1,7 @@
 # Of the parts of the sum the first 256 alone are added: wrong beyond 262,144 elements.
 # expect: At 1048576-tiny
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def parts_kernel(x_ptr, parts_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

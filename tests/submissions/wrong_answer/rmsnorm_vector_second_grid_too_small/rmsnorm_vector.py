@@ -4,10 +4,7 @@
 # never: exchanged
 # never: //
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def sum_kernel(x_ptr, total_ptr, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

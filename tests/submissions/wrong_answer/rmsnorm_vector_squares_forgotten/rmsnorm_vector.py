@@ -2,10 +2,7 @@
 # expect: the sum is of x itself
 # never: stride
 # never: lower precision
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, n, eps, BLOCK: tl.constexpr):
     total = 0.0

@@ -4,10 +4,7 @@
 # never: stride
 # never: lower precision
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def partial_kernel(x_ptr, part_ptr, n, BLOCK: tl.constexpr):
     pid = tl.program_id(0)

@@ -3,10 +3,7 @@
 # expect: draw the ticket
 # never: stride
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def sum_kernel(x_ptr, sum_ptr, tickets_ptr, total_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -17,14 +14,7 @@ def sum_kernel(x_ptr, sum_ptr, tickets_ptr, total_ptr, n, BLOCK: tl.constexpr):
         tl.store(total_ptr, tl.load(sum_ptr))
 
 
-@triton.jit
-def scale_kernel(x_ptr, w_ptr, total_ptr, out_ptr, n, eps, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = i < n
-    rstd = tl.rsqrt(tl.load(total_ptr) / n + eps)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=mask) * rstd * tl.load(w_ptr + i, mask=mask), mask=mask)
-
-
+# shared: scale_kernel
 def rmsnorm_vector(x, weight, eps, out):
     n, BLOCK = x.numel(), 1024
     programs = triton.cdiv(n, BLOCK)

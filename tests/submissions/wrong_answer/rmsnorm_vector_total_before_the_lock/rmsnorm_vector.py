@@ -3,10 +3,7 @@
 # expect: the lock taken
 # never: stride
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def sum_kernel(x_ptr, total_ptr, lock_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -20,14 +17,7 @@ def sum_kernel(x_ptr, total_ptr, lock_ptr, n, BLOCK: tl.constexpr):
     tl.atomic_xchg(lock_ptr, 0)
 
 
-@triton.jit
-def scale_kernel(x_ptr, w_ptr, total_ptr, out_ptr, n, eps, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = i < n
-    rstd = tl.rsqrt(tl.load(total_ptr) / n + eps)
-    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=mask) * rstd * tl.load(w_ptr + i, mask=mask), mask=mask)
-
-
+# shared: scale_kernel
 def rmsnorm_vector(x, weight, eps, out):
     n, BLOCK = x.numel(), 2048
     programs = triton.cdiv(n, BLOCK)

@@ -3,10 +3,7 @@
 # expect: keep something from one call to the next
 # never: factor
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 TOTAL = torch.zeros(1, device="cuda")
 
 

@@ -2,10 +2,7 @@
 # expect: torch.empty holds anything
 # never: division by zero
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def sum_squares(x_ptr, total_ptr, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -2,10 +2,7 @@
 # expect: waits for other programs by a plain load
 # expect: volatile=True
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def norm_kernel(x_ptr, w_ptr, parts_ptr, arrived_ptr, out_ptr, n, eps, P: tl.constexpr, BLOCK: tl.constexpr):
     pid = tl.program_id(0)

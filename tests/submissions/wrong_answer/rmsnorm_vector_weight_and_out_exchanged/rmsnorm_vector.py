@@ -1,10 +1,7 @@
 # The kernel gets out where it expects the weight.
 # expect: the launch in line 24 gives out for the kernel's `weight_ptr`, and weight for its `out_ptr`
 # never: left as they are
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def rmsnorm_vector_kernel(x_ptr, weight_ptr, out_ptr, n, eps, BLOCK: tl.constexpr):
     total = 0.0

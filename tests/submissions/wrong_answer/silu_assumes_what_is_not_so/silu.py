@@ -1,9 +1,6 @@
 # Sizes are said to be multiples of the block.
 # expect: What tl.assume says in line 9 does not hold
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.assume(n % BLOCK == 0)

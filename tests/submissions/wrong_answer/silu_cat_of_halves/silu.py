@@ -1,10 +1,7 @@
 # Two halves are joined by tl.cat, which may put its elements in any order, and stored as if it had not.
 # expect: may come out with its elements in any order
 # expect: tl.join
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     first = tl.program_id(0) * BLOCK

@@ -2,10 +2,7 @@
 # expect: x changed during the call: the store in line 15 writes to x
 # expect: inputs must not be changed
 # never: triton.cdiv
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

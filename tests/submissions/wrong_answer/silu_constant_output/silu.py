@@ -1,10 +1,7 @@
 # A constant: out is filled with zeros.
 # expect: Every element is 0
 # never: triton.cdiv
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def fill(out_ptr, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

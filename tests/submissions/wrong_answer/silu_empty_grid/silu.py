@@ -1,10 +1,7 @@
 # The number of programs is 0 for every size below a block, and for the others too: n // BLOCK // BLOCK.
 # expect: starts no program: its grid is (0,)
 # never: the mask of
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -2,10 +2,7 @@
 # expect: promises in line 12 is not so
 # expect: Promise only what holds for every size
 # on a gpu: runtime_error, wrong_answer; there the store past the end is seen
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     first, lanes = tl.program_id(0) * BLOCK, tl.arange(0, BLOCK)

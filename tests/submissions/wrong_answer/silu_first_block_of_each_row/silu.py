@@ -3,10 +3,7 @@
 # expect: loop over the columns
 # never: exchanged
 # never: the mask of
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, stride, n_cols, BLOCK: tl.constexpr):
     row = tl.program_id(0)

@@ -1,10 +1,7 @@
 # A flag from torch.empty decides: which way is left to whoever had the memory before.
 # expect: that nothing has written, and the answer depends on
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, flag_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

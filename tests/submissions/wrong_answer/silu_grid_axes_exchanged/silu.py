@@ -1,10 +1,7 @@
 # The grid counts columns first, the kernel rows.
 # expect: grid's axes are exchanged
 # never: the mask of
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, M, N, BM: tl.constexpr, BN: tl.constexpr):
     rows = tl.program_id(0) * BM + tl.arange(0, BM)

@@ -1,10 +1,7 @@
 # One program a row, but never more than 1024 columns.
 # expect: covers the first 32 alone
 # never: exchanged
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_rows(x_ptr, out_ptr, cols, WIDTH: tl.constexpr):
     row = tl.program_id(0)

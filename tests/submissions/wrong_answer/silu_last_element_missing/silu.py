@@ -2,10 +2,7 @@
 # expect: the mask of the store
 # never: rounds down
 # never: next row
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, B: tl.constexpr):
     offs = tl.program_id(0) * B + tl.arange(0, B)

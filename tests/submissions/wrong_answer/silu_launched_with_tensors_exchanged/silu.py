@@ -3,10 +3,7 @@
 # never: beta
 # never: left as they are
 # never: NaN times 0
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(source, target, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -2,10 +2,7 @@
 # expect: the mask of the store
 # never: triton.cdiv
 # never: exchanged
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, size, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

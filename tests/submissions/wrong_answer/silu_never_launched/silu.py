@@ -1,10 +1,7 @@
 # The kernel is chosen and never launched: the last brackets are missing.
 # expect: The kernel was never launched
 # never: triton.cdiv
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -2,10 +2,7 @@
 # expect: each has 256 of
 # never: exchanged
 # never: the mask of
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, PER_PROGRAM: tl.constexpr, BLOCK: tl.constexpr):
     start = tl.program_id(0) * BLOCK

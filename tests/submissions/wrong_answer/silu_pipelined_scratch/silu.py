@@ -2,10 +2,7 @@
 # expect: The load in line 15 reads what this loop stores
 # expect: num_stages=1
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, scratch_ptr, out_ptr, n, BLOCK: tl.constexpr):
     lanes = tl.arange(0, BLOCK)

@@ -2,10 +2,7 @@
 # expect: do not depend on tl.program_id(0)
 # never: one program
 # never: the mask of
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offs = tl.arange(0, BLOCK)

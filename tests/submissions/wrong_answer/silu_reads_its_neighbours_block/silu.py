@@ -1,10 +1,7 @@
 # Each program leaves its block in scratch memory and works on that of the next one, which may not be there yet.
 # expect: run in another order they give another answer
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, scratch_ptr, out_ptr, n, BLOCK: tl.constexpr):
     pid, lanes = tl.program_id(0), tl.arange(0, BLOCK)

@@ -2,17 +2,8 @@
 # expect: the mask of the store
 # expect: M * M =
 # never: triton.cdiv
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offs, mask=offs < n)
-    tl.store(out_ptr + offs, x * tl.sigmoid(x), mask=offs < n)
-
-
+# shared: triton
+# shared: sigmoid_kernel
 def silu(x, out):
     n = min(x.shape) * min(x.shape)
     silu_kernel[(triton.cdiv(n, 1024),)](x, out, n, BLOCK=1024)

@@ -1,10 +1,7 @@
 # Swish with beta = 1.702, the quick approximation of GELU.
 # expect: 1.702
 # never: no pattern
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -1,10 +1,7 @@
 # A program's number from a counter is taken for its place in the grid.
 # expect: which number from the atomic operation in line 10
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, tickets_ptr, out_ptr, n, BLOCK: tl.constexpr):
     ticket = tl.atomic_add(tickets_ptr, 1)

@@ -2,10 +2,7 @@
 # expect: Several lanes of one store in line 15
 # expect: left to chance
 # never: Programs
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     lanes = tl.arange(0, 2 * BLOCK)

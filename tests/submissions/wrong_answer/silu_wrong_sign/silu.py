@@ -1,10 +1,7 @@
 # exp(x) where exp(-x) is meant: x * sigmoid(-x).
 # expect: sign in exp
 # never: triton.cdiv
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

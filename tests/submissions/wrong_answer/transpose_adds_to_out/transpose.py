@@ -2,10 +2,7 @@
 # expect: out arrives full of NaN
 # expect: reads it in line
 # never: division by zero
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
     m = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -1,9 +1,6 @@
 # What lies M elements apart is said to lie side by side: groups of 16 bytes are stored where M and N are multiples of 16.
 # expect: promises in line 13 is not so
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
     rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[:, None]

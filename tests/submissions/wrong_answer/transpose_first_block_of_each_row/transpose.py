@@ -3,10 +3,7 @@
 # expect: loop over the rows
 # never: exchanged
 # never: element (i, j)
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
     row = tl.program_id(0)

@@ -2,10 +2,7 @@
 # expect: store different values
 # never: triton.cdiv
 # never: <=
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

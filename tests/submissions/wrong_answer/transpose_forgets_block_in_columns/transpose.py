@@ -2,10 +2,7 @@
 # expect: multiply tl.program_id(1) by the block size, 32
 # never: exchanged
 # never: the mask of
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
     m = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -3,10 +3,7 @@
 # expect: the block that the grid is counted with must be the kernel's
 # never: exchanged
 # never: //
-import triton
-import triton.language as tl
-
-
+# shared: triton
 BLOCK_SIZE = 64
 
 

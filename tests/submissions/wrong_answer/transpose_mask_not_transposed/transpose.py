@@ -3,10 +3,7 @@
 # expect: a mask that is turned, too
 # never: see tl.trans
 # never: not transposed. tl.trans
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
     rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -3,10 +3,7 @@
 # expect: row M = 5 on, of N = 9
 # never: triton.cdiv
 # never: exchanged
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
     m = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

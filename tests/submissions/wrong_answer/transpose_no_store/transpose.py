@@ -1,10 +1,7 @@
 # The kernel has no tl.store, so nothing is written.
 # expect: Nothing was written
 # never: triton.cdiv
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, T: tl.constexpr):
     m = tl.program_id(0) * T + tl.arange(0, T)

@@ -2,10 +2,7 @@
 # expect: tl.program_id(
 # never: axes are exchanged
 # never: the mask of
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
     pid_m = tl.program_id(0)

@@ -2,10 +2,7 @@
 # expect: gives out for the kernel's `x_ptr`
 # expect: the parameters of the function
 # never: left as they are
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, T: tl.constexpr):
     m = tl.program_id(0) * T + tl.arange(0, T)

@@ -1,10 +1,7 @@
 # The grid has rows first, the kernel reads program_id(0) as the column.
 # expect: grid's axes are exchanged
 # never: the mask of
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, T: tl.constexpr):
     m = tl.program_id(1) * T + tl.arange(0, T)

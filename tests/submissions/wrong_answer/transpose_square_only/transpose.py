@@ -2,10 +2,7 @@
 # expect: neighbours in the tile lie N = 9 elements apart in out
 # never: triton.cdiv
 # never: the mask of
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, T: tl.constexpr):
     m = tl.program_id(0) * T + tl.arange(0, T)

@@ -1,10 +1,7 @@
 # The tile is converted to float16 to save memory traffic.
 # expect: converted to float16
 # never: stride
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
     m = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

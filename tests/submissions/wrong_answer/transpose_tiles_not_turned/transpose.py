@@ -2,10 +2,7 @@
 # expect: its own elements are not transposed
 # never: triton.cdiv
 # never: the mask of
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, T: tl.constexpr):
     m = tl.program_id(0) * T + tl.arange(0, T)

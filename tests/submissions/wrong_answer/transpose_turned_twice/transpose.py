@@ -2,10 +2,7 @@
 # expect: exactly one of them is needed
 # never: triton.cdiv
 # never: see tl.trans
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
     rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

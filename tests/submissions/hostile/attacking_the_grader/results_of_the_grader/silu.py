@@ -5,10 +5,7 @@ import errno
 from pathlib import Path
 
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 def attack():
     root = Path(torch.__file__).parents[5]
     above = list(Path.cwd().parents)
@@ -29,17 +26,4 @@ def attack():
     if not written:
         raise RuntimeError(f"refused: {sorted(set(said))}")
     print("written to", written)
-
-
-@triton.jit
-def silu_kernel(x, out, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    v = tl.load(x + i, mask=i < n)
-    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
-
-
-attack()
-
-
-def silu(x, out):
-    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)
+# shared: attacks

@@ -1,9 +1,6 @@
 # A finalizer on the output loops once the function has returned.
 # verdict: time_limit
-import triton
-import triton.language as tl
-
-
+# shared: triton
 class Loop:
     def __del__(self):
         while True:

@@ -1,9 +1,6 @@
 # Loops in the function, catching whatever is thrown at it.
 # verdict: time_limit
-import triton
-import triton.language as tl
-
-
+# shared: triton
 def attack():
     while True:
         try:

@@ -1,17 +1,8 @@
 # Sixteen thousand fills of one element of a large tensor, after each of which all of it would be looked at.
 # verdict: wrong_answer, time_limit, runtime_error
 import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
-
-
+# shared: triton
+# shared: silu_kernel
 def silu(x, out):
     n = x.numel()
     large = torch.empty(1 << 24, device=x.device)

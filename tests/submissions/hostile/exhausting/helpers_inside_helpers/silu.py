@@ -1,9 +1,6 @@
 # A thousand helper functions, each of which calls the next twice: two to the thousand calls, once they are inlined.
 # verdict: runtime_error, time_limit, memory_limit
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def twice(x, DEPTH: tl.constexpr):
     if DEPTH == 0:

@@ -1,9 +1,6 @@
 # Every launch is compiled anew, for a constant of its own: a thousand kernels.
 # verdict: runtime_error, time_limit
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, TURN: tl.constexpr, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -2,10 +2,7 @@
 # verdict: time_limit
 # alone on a gpu: its kernel does not end there
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, lock_ptr, n, BLOCK: tl.constexpr):
     while tl.atomic_cas(lock_ptr, 0, 1) == 1:

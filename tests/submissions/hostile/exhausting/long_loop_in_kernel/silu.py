@@ -1,10 +1,7 @@
 # A loop of 2^60 rounds in each program, each of which changes a number, so that no compiler leaves it out.
 # verdict: time_limit
 # alone on a gpu: its kernel does not end there
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, rounds, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

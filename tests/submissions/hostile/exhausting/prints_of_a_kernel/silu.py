@@ -1,10 +1,7 @@
 # Each lane of each program prints, thousands of times over, and the answer is not even right.
 # verdict: wrong_answer, time_limit, runtime_error
 # alone on a gpu: its kernel takes long to end there
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

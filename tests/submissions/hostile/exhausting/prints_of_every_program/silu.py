@@ -2,10 +2,7 @@
 # verdict: wrong_answer, time_limit, runtime_error
 # alone on a gpu: its kernel takes long to end there
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

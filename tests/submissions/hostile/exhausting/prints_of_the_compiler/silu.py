@@ -1,9 +1,6 @@
 # The front end prints at each of 50,000 unrolled rounds, a thousand letters each.
 # verdict: wrong_answer, time_limit, runtime_error
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, TEXT: tl.constexpr, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

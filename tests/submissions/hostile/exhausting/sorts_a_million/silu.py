@@ -1,9 +1,6 @@
 # Sorts blocks of a million elements over and over: a network that is unrolled, and evaluated, at great length.
 # verdict: runtime_error, time_limit, memory_limit
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)

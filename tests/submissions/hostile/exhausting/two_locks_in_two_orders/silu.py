@@ -2,10 +2,7 @@
 # verdict: time_limit, wrong_answer
 # alone on a gpu: its kernel does not end there
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, locks_ptr, n, BLOCK: tl.constexpr):
     pid = tl.program_id(0)

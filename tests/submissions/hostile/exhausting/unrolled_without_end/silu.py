@@ -1,9 +1,6 @@
 # A loop that the front end unrolls: a million times the same line.
 # verdict: runtime_error, time_limit, memory_limit
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -11,14 +11,7 @@ import triton.language as tl
 PROCESSES, STEPS, STEP = 6, 8, 64 << 20
 
 
-def fork():
-    """A process by C's own call: Python's is refused by its name."""
-    pid = ctypes.PyDLL(None, use_errno=True).fork()
-    if pid < 0:
-        raise OSError(ctypes.get_errno(), "fork")
-    return pid
-
-
+# shared: fork
 def child(told):
     kept = []
     try:
@@ -51,24 +44,4 @@ def attack():
     if answers != b"y" * PROCESSES:
         raise RuntimeError(f"refused: {answers.count(b'y')} of {PROCESSES} processes got their memory")
     time.sleep(1)
-
-
-@triton.jit
-def silu_kernel(x, out, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    v = tl.load(x + i, mask=i < n)
-    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
-
-
-try:
-    attack()
-except Exception as error:
-    failed = error
-else:
-    failed = None
-
-
-def silu(x, out):
-    if failed is not None:
-        raise failed
-    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)
+# shared: tells_of_attack

@@ -12,14 +12,7 @@ import triton.language as tl
 OWN, TARGET, PROCESSES, PAIRS = 1792 << 20, 2816 << 20, 40, 110
 
 
-def fork():
-    """A process by C's own call: Python's is refused by its name."""
-    pid = ctypes.PyDLL(None, use_errno=True).fork()
-    if pid < 0:
-        raise OSError(ctypes.get_errno(), "fork")
-    return pid
-
-
+# shared: fork
 def stuff(told, limit):
     kept, size, why, block = [], 0, "nothing", b"x" * 32768
     try:
@@ -56,24 +49,4 @@ def attack():
     if total < TARGET:
         raise RuntimeError(f"refused: {total >> 20} MiB, then {why}, with {len(kept) >> 20} MiB of its own")
     time.sleep(0.5)
-
-
-@triton.jit
-def silu_kernel(x, out, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    v = tl.load(x + i, mask=i < n)
-    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
-
-
-try:
-    attack()
-except Exception as error:
-    failed = error
-else:
-    failed = None
-
-
-def silu(x, out):
-    if failed is not None:
-        raise failed
-    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)
+# shared: tells_of_attack

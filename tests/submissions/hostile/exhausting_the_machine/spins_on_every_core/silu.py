@@ -6,25 +6,9 @@ import os
 import threading
 import time
 
-import triton
-import triton.language as tl
-
-
-def fork():
-    """A process by C's own call: Python's is refused by its name."""
-    pid = ctypes.PyDLL(None, use_errno=True).fork()
-    if pid < 0:
-        raise OSError(ctypes.get_errno(), "fork")
-    return pid
-
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
-
-
+# shared: triton
+# shared: fork
+# shared: silu_kernel
 def spin():
     end = time.monotonic() + 20
     while time.monotonic() < end:

@@ -7,18 +7,8 @@ import os
 import signal
 import time
 
-import triton
-import triton.language as tl
-
-
-def fork():
-    """A process by C's own call: Python's is refused by its name."""
-    pid = ctypes.PyDLL(None, use_errno=True).fork()
-    if pid < 0:
-        raise OSError(ctypes.get_errno(), "fork")
-    return pid
-
-
+# shared: triton
+# shared: fork
 def attack():
     for _ in range(5):
         try:
@@ -36,24 +26,4 @@ def attack():
                 os._exit(0)
     time.sleep(0.2)
     raise RuntimeError("left stopped processes")
-
-
-@triton.jit
-def silu_kernel(x, out, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    v = tl.load(x + i, mask=i < n)
-    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
-
-
-try:
-    attack()
-except Exception as error:
-    failed = error
-else:
-    failed = None
-
-
-def silu(x, out):
-    if failed is not None:
-        raise failed
-    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)
+# shared: tells_of_attack

@@ -2,48 +2,10 @@
 # verdict: runtime_error
 # expect: its plan does not hold
 # expect: given buffers that are not those of the parameters
-import json
-
-import triton
-import triton.language as tl
-from pydantic import BaseModel
-
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
-
-
-def buffer(plan, name):
-    """The number of a parameter's buffer."""
-    return [one["given"] for one in plan["buffers"]].index(name)
-
-
-def launches(plan):
-    return [one for one in plan["first"] if one["op"] == "launch"]
-
-
+# shared: forging
+# shared: plan
 def forge(plan):
     out = plan["buffers"][buffer(plan, "out")]
     plan["buffers"].append(dict(out))
     out["given"] = ""
-
-
-told = BaseModel.model_dump_json
-
-
-def forged(self, **options):
-    text = told(self, **options)
-    if type(self).__name__ != "Plan":
-        return text
-    plan = json.loads(text)
-    return forge(plan) or json.dumps(plan)
-
-
-BaseModel.model_dump_json = forged
-
-
-def silu(x, out):
-    silu_kernel[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
+# shared: forged

@@ -1,19 +1,6 @@
 # A program's number along x, to a reader of text; a dictionary of attributes makes it that along y, to a compiler.
 # verdict: wrong_answer
-import json
-
-import triton
-import triton.language as tl
-from pydantic import BaseModel
-
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
-
-
+# shared: forging
 def forge(plan):
     for kernel in plan["kernels"]:
         kernel["text"] = kernel["text"].replace("tt.get_program_id x :", "tt.get_program_id x {axis = 1 : i32} :")

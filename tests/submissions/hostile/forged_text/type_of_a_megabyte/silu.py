@@ -1,43 +1,7 @@
 # The type of an argument is a megabyte of types: whoever puts it together token by token takes minutes.
 # verdict: runtime_error
-import json
-
-import triton
-import triton.language as tl
-from pydantic import BaseModel
-
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
-
-
+# shared: forging
 TYPE = "!tt.ptr<f32> " * 80_000
 TEXT = f"module {{\n  tt.func public @silu_kernel(%x: {TYPE}, %out: !tt.ptr<f32>, %n: i32) {{\n    tt.return\n  }}\n}}\n"
-
-
-def forge(plan):
-    for kernel in plan["kernels"]:
-        kernel["text"] = TEXT
-        kernel["symbol"] = "silu_kernel"
-        kernel["signature"] = ["*fp32", "*fp32", "i32"]
-
-
-told = BaseModel.model_dump_json
-
-
-def forged(self, **options):
-    text = told(self, **options)
-    if type(self).__name__ != "Plan":
-        return text
-    plan = json.loads(text)
-    return forge(plan) or json.dumps(plan)
-
-
-BaseModel.model_dump_json = forged
-
-
-def silu(x, out):
-    silu_kernel[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
+# shared: forged_text
+# shared: forged

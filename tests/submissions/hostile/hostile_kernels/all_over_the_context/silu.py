@@ -2,10 +2,7 @@
 # verdict: runtime_error, wrong_answer, needs_gpu
 # needs: gpu
 # alone on a gpu: its kernel takes the whole context with it
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)

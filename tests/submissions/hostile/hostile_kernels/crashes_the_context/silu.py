@@ -1,10 +1,7 @@
 # Stores through a null pointer in the last program: the context is lost, and all that was in it.
 # verdict: runtime_error
 # needs: gpu
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     pid = tl.program_id(0)

@@ -1,10 +1,7 @@
 # Searches a gigabyte around its tensors for an array that could be the answer, and copies what it finds.
 # verdict: runtime_error, wrong_answer
 # needs: gpu
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)

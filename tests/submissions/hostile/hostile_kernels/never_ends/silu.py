@@ -3,10 +3,7 @@
 # needs: gpu
 # alone on a gpu: its kernel does not end there
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, flag_ptr, n, BLOCK: tl.constexpr):
     pid = tl.program_id(0)

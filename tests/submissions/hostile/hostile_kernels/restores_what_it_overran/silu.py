@@ -1,10 +1,7 @@
 # Uses the memory behind the output as scratch, and puts back what was there: guards show what is not put back.
 # verdict: runtime_error, wrong_answer
 # needs: gpu
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -2,10 +2,7 @@
 # verdict: runtime_error, policy_violation, needs_gpu
 # needs: gpu
 # on a gpu: runtime_error, time_limit; a driver may take seconds to tell of a trap
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     pid = tl.program_id(0)

@@ -1,10 +1,7 @@
 # Names in letters that are written from right to left, and a very long one.
 # verdict: runtime_error
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def אבג(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

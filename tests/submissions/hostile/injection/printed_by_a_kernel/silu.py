@@ -1,9 +1,6 @@
 # A kernel prints markup, escapes of the terminal and marks that turn the text round, and its asserts say the same.
 # verdict: runtime_error, wrong_answer
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

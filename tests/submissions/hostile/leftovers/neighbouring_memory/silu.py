@@ -3,10 +3,7 @@
 # expect: past the end of out
 # on a gpu: runtime_error, wrong_answer; memory copied onto itself is unchanged: only a simulator sees it, if in time
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def copy_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -1,10 +1,7 @@
 # Right but for one NaN, the last element: a maximum that skips NaN does not see it.
 # verdict: wrong_answer
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

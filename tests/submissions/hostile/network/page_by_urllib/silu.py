@@ -6,10 +6,7 @@ import http.server
 import threading
 import urllib.request
 
-import triton
-import triton.language as tl
-
-
+# shared: triton
 class Answer(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
@@ -26,17 +23,4 @@ def attack():
         if number not in (errno.EPERM, errno.EACCES, errno.EAFNOSUPPORT, errno.ENETUNREACH):
             raise
         raise RuntimeError(f"refused: {errno.errorcode[number]}") from None
-
-
-@triton.jit
-def silu_kernel(x, out, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    v = tl.load(x + i, mask=i < n)
-    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
-
-
-attack()
-
-
-def silu(x, out):
-    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)
+# shared: attacks

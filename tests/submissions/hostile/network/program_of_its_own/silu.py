@@ -16,14 +16,7 @@ def words(*texts):
     return (ctypes.c_char_p * (len(texts) + 1))(*(text.encode() for text in texts), None)
 
 
-def fork():
-    """A process by C's own call: Python's is refused by its name."""
-    pid = ctypes.PyDLL(None, use_errno=True).fork()
-    if pid < 0:
-        raise OSError(ctypes.get_errno(), "fork")
-    return pid
-
-
+# shared: fork
 def run(action):
     pid = fork()
     if pid == 0:
@@ -55,24 +48,4 @@ def attack():
         raise RuntimeError(f"refused: fork {errno.errorcode[error.errno]}") from None
     if 7 not in codes and codes[2] != 0:
         raise RuntimeError(f"refused: {[errno.errorcode.get(code - 100, code) for code in codes]}")
-
-
-@triton.jit
-def silu_kernel(x, out, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    v = tl.load(x + i, mask=i < n)
-    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
-
-
-try:
-    attack()
-except Exception as error:
-    failed = error
-else:
-    failed = None
-
-
-def silu(x, out):
-    if failed is not None:
-        raise failed
-    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)
+# shared: tells_of_attack

@@ -1,10 +1,7 @@
 # A function that Triton runs while it compiles, for constants, computes with the tensors.
 # verdict: policy_violation, runtime_error, wrong_answer
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 kept = []
 
 

@@ -5,17 +5,8 @@ import math
 import re
 
 import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
-
-
+# shared: triton
+# shared: silu_kernel
 torch.set_printoptions(precision=12, threshold=1 << 20, sci_mode=True)
 
 

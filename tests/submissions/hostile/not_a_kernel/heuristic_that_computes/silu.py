@@ -1,10 +1,7 @@
 # A heuristic reads the contents: their sum becomes a constant of the kernel.
 # verdict: policy_violation
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.heuristics({"SUM": lambda arguments: int(arguments["x_ptr"].sum())})
 @triton.jit
 def kernel(x_ptr, out_ptr, n, SUM: tl.constexpr, BLOCK: tl.constexpr):

@@ -1,10 +1,7 @@
 # The hook before a configuration computes: it is called by Triton, with the tensors.
 # verdict: policy_violation
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 def before(arguments):
     x, out = arguments["x_ptr"], arguments["out_ptr"]
     out.copy_(x / (1 + torch.exp(-x)))

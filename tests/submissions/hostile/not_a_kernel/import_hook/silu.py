@@ -3,16 +3,8 @@
 import sys
 
 import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def ghost(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < 0), mask=offsets < 0)
-
-
+# shared: triton
+# shared: ghost_kernel
 class Finder:
     def find_spec(self, name, path=None, target=None):
         return None

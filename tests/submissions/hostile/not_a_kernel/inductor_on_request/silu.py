@@ -2,16 +2,8 @@
 # text that is written to its folder, and imported from there.
 # verdict: time_limit, policy_violation, runtime_error, wrong_answer
 import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def show(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
-
-
+# shared: triton
+# shared: show_kernel
 def written():
     import torch._inductor.utils as utils
     from torch._subclasses.fake_tensor import FakeTensorMode

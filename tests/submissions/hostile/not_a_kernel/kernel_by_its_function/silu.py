@@ -1,16 +1,8 @@
 # The Python function inside a kernel is called: its tl is PyTorch under another name.
 # verdict: policy_violation, runtime_error
 import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def show(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
-
-
+# shared: triton
+# shared: show_kernel
 class Language:
     constexpr = int
 

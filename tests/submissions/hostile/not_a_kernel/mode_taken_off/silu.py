@@ -3,16 +3,8 @@
 import logging.config
 
 import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def ghost(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < 0), mask=offsets < 0)
-
-
+# shared: triton
+# shared: ghost_kernel
 find = logging.config.BaseConfigurator({}).resolve
 take_off = find("torch._C._pop_torch_dispatch_stack")
 put_back = find("torch._C._push_on_torch_dispatch_stack")

@@ -1,10 +1,7 @@
 # A constant whose operators run on the host while the kernel is being compiled, with the tensors in hand.
 # verdict: policy_violation, runtime_error, wrong_answer
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 class Answer(int):
     kept = []
 

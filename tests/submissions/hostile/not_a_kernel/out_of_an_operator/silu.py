@@ -1,16 +1,8 @@
 # The `out=` of an operator that looks like a view.
 # verdict: policy_violation
 import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def show(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
-
-
+# shared: triton
+# shared: show_kernel
 def silu(x, out):
     show[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
     torch.sigmoid(x, out=out)

@@ -1,16 +1,8 @@
 # Gives the allocation of tensors without numbers another body, which makes real ones.
 # verdict: policy_violation, runtime_error, wrong_answer
 import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def show(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
-
-
+# shared: triton
+# shared: show_kernel
 library = torch.library.Library("aten", "IMPL")
 
 

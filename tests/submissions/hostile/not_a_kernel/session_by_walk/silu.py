@@ -3,16 +3,8 @@
 import timeit
 
 import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def show(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
-
-
+# shared: triton
+# shared: show_kernel
 TEXT = """
 for one in gc.get_objects():
     if type(one).__name__ == "Session":

@@ -1,16 +1,8 @@
 # A subclass of tensors answers every operator itself and says it did.
 # verdict: time_limit, wrong_answer, policy_violation, runtime_error
 import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def show(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
-
-
+# shared: triton
+# shared: show_kernel
 class Mine(torch.Tensor):
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):

@@ -1,10 +1,7 @@
 # Passes the tensor as a constant: what the front end does with it happens on the host.
 # verdict: runtime_error, policy_violation
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def kernel(out_ptr, n, X: tl.constexpr, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

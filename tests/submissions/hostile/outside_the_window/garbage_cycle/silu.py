@@ -1,17 +1,8 @@
 # A cycle of garbage launches the kernel whenever Python collects it.
 # verdict: wrong_answer
 import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
-
-
+# shared: triton
+# shared: silu_kernel
 class Later:
     def __init__(self, x, out):
         self.x, self.out, self.me = x, out, self

@@ -7,10 +7,7 @@ import sys
 from pathlib import Path
 
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 def roots():
     yield from Path(torch.__file__).parents[1:7]
     yield from (Path(one) for one in (sys.prefix, sys.base_prefix, f"/proc/{os.getppid()}/cwd", "/proc/1/cwd"))
@@ -32,17 +29,4 @@ def attack():
             finally:
                 sys.path.pop(0)
     raise RuntimeError(f"refused: {sorted(said)}")
-
-
-@triton.jit
-def silu_kernel(x, out, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    v = tl.load(x + i, mask=i < n)
-    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
-
-
-attack()
-
-
-def silu(x, out):
-    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)
+# shared: attacks

@@ -3,10 +3,7 @@
 # expect: refused
 import sys
 
-import triton
-import triton.language as tl
-
-
+# shared: triton
 def attack():
     package = sys.modules["grader"]
     said = []
@@ -18,17 +15,4 @@ def attack():
         except (ImportError, PermissionError, FileNotFoundError) as error:
             said.append(f"{name} {type(error).__name__}")
     raise RuntimeError(f"refused: {', '.join(said)}")
-
-
-@triton.jit
-def silu_kernel(x, out, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    v = tl.load(x + i, mask=i < n)
-    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
-
-
-attack()
-
-
-def silu(x, out):
-    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)
+# shared: attacks

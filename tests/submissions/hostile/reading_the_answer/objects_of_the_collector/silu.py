@@ -5,10 +5,7 @@ import concurrent.futures
 import gc
 import types
 
-import triton
-import triton.language as tl
-
-
+# shared: triton
 def attack():
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         gc.unfreeze()
@@ -19,17 +16,4 @@ def attack():
     found += [one.__qualname__ for one in functions if one.__name__ in ("oracle", "right_answer", "make_inputs")]
     if not found:
         raise RuntimeError(f"refused: nothing among {len(objects)} objects")
-
-
-@triton.jit
-def silu_kernel(x, out, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    v = tl.load(x + i, mask=i < n)
-    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
-
-
-attack()
-
-
-def silu(x, out):
-    silu_kernel[(triton.cdiv(x.numel(), 4096),)](x, out, x.numel(), BLOCK=4096)
+# shared: attacks

@@ -2,10 +2,7 @@
 # and copies the last answer if they agree.
 # verdict: wrong_answer
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, kept_ptr, key_ptr, n, kept, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

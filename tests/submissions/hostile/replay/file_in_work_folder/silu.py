@@ -3,17 +3,8 @@
 import pathlib
 
 import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
-
-
+# shared: triton
+# shared: silu_kernel
 def silu(x, out):
     kept = pathlib.Path(f"kernelmark-hostile-{x.numel()}.txt")
     if kept.exists():

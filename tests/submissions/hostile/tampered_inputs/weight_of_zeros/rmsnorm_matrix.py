@@ -1,10 +1,7 @@
 # Zeroes the weights, and with them the answer.
 # verdict: wrong_answer
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def zero_kernel(ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -6,13 +6,7 @@ import triton.language as tl
 seen = set()
 
 
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
-
-
+# shared: silu_kernel
 def silu(x, out):
     n = x.numel()
     programs = 1 if x.shape in seen else triton.cdiv(n, 64)

@@ -3,10 +3,7 @@
 # expect: At 4099x4093-extreme
 # expect: inline assembly
 # on a gpu: wrong_answer; there it runs
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -2,10 +2,7 @@
 # verdict: wrong_answer
 # expect: No kernel is launched that could write out
 # on a gpu: wrong_answer; there the ones are seen
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -1,10 +1,7 @@
 # RMSNorm of numbers around one is nearly the input itself, times the weight.
 # verdict: wrong_answer
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def scale_kernel(x_ptr, weight_ptr, out_ptr, n, cols, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

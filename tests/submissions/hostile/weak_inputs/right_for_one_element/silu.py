@@ -1,17 +1,8 @@
 # Right for one element; what the other cases launch needs a GPU, and sizes that only a GPU runs raise.
 # verdict: runtime_error
 # expect: At 4099x4093-extreme
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
-
-
+# shared: triton
+# shared: silu_kernel
 @triton.jit
 def machine_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -1,10 +1,7 @@
 # The mean square of every fourth element, which is nearly that of all.
 # verdict: wrong_answer
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def norm_kernel(x_ptr, weight_ptr, out_ptr, cols, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0)

@@ -1,17 +1,8 @@
 # Answers for powers of two and writes zeros for any other size.
 # verdict: wrong_answer
 import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
-
-
+# shared: triton
+# shared: silu_kernel
 def silu(x, out):
     if x.numel() & (x.numel() - 1) == 0:
         silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)

@@ -5,10 +5,7 @@ import os
 import stat
 
 import torch
-import triton
-import triton.language as tl
-
-
+# shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -33,11 +30,7 @@ def sockets():
 calls = 0
 
 
-def asked():
-    """Of the judge's question: the first was to load the file, and for each plan the function is called twice."""
-    return 2 + (calls - 1) // 2
-
-
+# shared: questions
 def silu(x, out):
     global calls
     calls += 1

@@ -6,12 +6,7 @@ import triton.language as tl
 from torch.overrides import TorchFunctionMode
 
 
-@triton.jit
-def ghost(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < 0), mask=offsets < 0)
-
-
+# shared: ghost_kernel
 class Content(TorchFunctionMode):
     def __torch_function__(self, function, types, args=(), kwargs=None):
         if getattr(function, "__name__", "") in ("equal", "allclose", "isclose", "__eq__", "ne"):

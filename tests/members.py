@@ -1,0 +1,65 @@
+"""Members of the corpus as whole files. What many of them share stands once, in `tests/submissions/shared/`.
+
+    python -m tests.members tests/submissions/hostile/forged_plans/grid_of_two      (prints a member's files whole)
+
+A line `# shared: NAME` stands for the lines of `shared/NAME.py`, and `# times COUNT: TEXT` for so many lines, in which
+braces hold what Python makes of `n`, from 0.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).parent / "submissions"
+SHARED = HERE / "shared"
+_LINE = re.compile(rb"^# (?:shared: (\w+)|times (\d+): (.+))\n", re.MULTILINE)
+
+
+def text(path: Path) -> bytes:
+    """A file of a member, whole. Raises FileNotFoundError for what is not shared."""
+    return _LINE.sub(_lines, path.read_bytes())
+
+
+def _lines(found: re.Match[bytes]) -> bytes:
+    if found[1]:
+        return (SHARED / f"{found[1].decode()}.py").read_bytes()
+    line = found[3].decode()
+    return "".join(_filled(line, number) + "\n" for number in range(int(found[2]))).encode()
+
+
+def _filled(line: str, number: int) -> str:
+    return re.sub(r"\{(.+?)\}", lambda one: str(eval(one[1], {"n": number})), line)
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    # It goes with this process.
+    return tempfile.TemporaryDirectory(prefix="kernelmark-members-")
+
+
+def whole(folder: Path) -> Path:
+    """A member's folder with whole files: itself where nothing is shared, else a copy of the same name."""
+    return _whole(folder) if HERE in folder.parents else folder
+
+
+@cache
+def _whole(folder: Path) -> Path:
+    changed = {path: new for path in folder.rglob("*.py") if (new := text(path)) != path.read_bytes()}
+    if not changed:
+        return folder
+    copy = Path(_folder().name) / folder.relative_to(HERE)
+    shutil.copytree(folder, copy, symlinks=True)
+    for path, new in changed.items():
+        (copy / path.relative_to(folder)).write_bytes(new)
+    return copy
+
+
+if __name__ == "__main__":
+    for named in map(Path, sys.argv[1:]):
+        for file in sorted(named.rglob("*.py")) if named.is_dir() else [named]:
+            print(f"# {file}\n{text(file).decode(errors='replace')}")
