@@ -7,9 +7,11 @@ tells what is missing. What holds in every language (how many elements are wrong
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypedDict
+
+from grader.plan import compiled
 
 Failing = Literal["exception", "import_error", "compile_error", "syntax_error"]
 """Kinds of failure whose message comes from the language's own tools."""
@@ -33,11 +35,13 @@ class Failures:
     """Hints for submissions that give no answer. `clues` are tried in order before the hint for the kind of failure,
     `absent` on an exception of a line that was skipped. {file} and {signature} are the assignment's.
 
-    `unwrap` takes away what the compiler prints around its objection. `no_module` is what a failed import of {name} is
+    `gave_up` are hints for kernels that the compiler gave up on, where the reason alone tells what to do. `unwrap`
+    takes away what the compiler prints around its objection. `no_module` is what a failed import of {name} is
     called, `ends` the hint for a process that ended by a signal of no hint of its own, `exits` by its own doing."""
 
     clues: tuple[Clue, ...]
     absent: tuple[Clue, ...]
+    gave_up: Mapping[compiled.Reason, str]
     unwrap: Callable[[str], str]
     no_module: str
     missing_function: str

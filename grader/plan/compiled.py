@@ -112,15 +112,22 @@ class Fits(Shaped):
     shared: Size
 
 
+Reason = Literal[
+    "shared_memory", "malformed", "compiler", "assembler", "too_slow", "no_turn", "crash", "too_large",
+]  # fmt: skip
+"""Why a compiler gave up: see `Problem`."""
+
+
 class Problem(Shaped):
     """A kernel that the compiler gave up on.
 
     "shared_memory": a program needs more of it than the target has, `shared` bytes; "malformed": a text that no planner
     of ours writes; "compiler" and "assembler" (ptxas) refuse it; "too_slow": it would have taken too long; "no_turn":
-    all of them together would have; "crash": the compiler's process ended.
+    all of them together would have; "crash": the compiler's process ended; "too_large": the answer has no room for its
+    machine code.
     """
 
-    why: Literal["shared_memory", "malformed", "compiler", "assembler", "too_slow", "no_turn", "crash"] = "compiler"
+    why: Reason = "compiler"
     message: Text
     line: Annotated[int, Field(ge=0)] = 0
     shared: Size = 0

@@ -148,17 +148,21 @@ class Absent(Message):
     traceback: Text = ""
 
 
+TooMuch = Literal["kernel_too_long", "too_many_kernels", "too_large"]
+
+
 class Failed(Message):
     """The submission failed by its own account, with its place in the student's file.
 
     `compile_error` is what the language's own compiler refuses; `unsupported` is ours to mend: something that a GPU
-    would run and the planner cannot plan; `too_large` is a plan beyond its caps. `asked` as in `Refused`.
+    would run and the planner cannot plan; `kernel_too_long`, `too_many_kernels` and `too_large` are beyond the caps of
+    a plan. `asked` as in `Refused`.
     """
 
     op: Literal["failed"] = "failed"
     failure: Literal[
         "unreadable_source", "syntax_error", "import_error", "missing_function", "wrong_signature", "not_attempted",
-        "exception", "compile_error", "out_of_memory", "too_large", "unsupported",
+        "exception", "compile_error", "out_of_memory", TooMuch, "unsupported",
     ]  # fmt: skip
     message: Text
     line: Line = 0

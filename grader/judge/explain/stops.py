@@ -56,9 +56,10 @@ def explain_stop(assignment: Assignment, source: str, stop: Stop) -> Detail:
         case Lost():
             return explain_failure(
                 assignment, stop.kind, _capital(stop.message), signal=stop.signal, exited=stop.exited)
-        case compiled.Problem(message=message, line=line):
-            return explain_failure(
-                assignment, "compile_error", message, line=line, text=line_text(source, line))
+        case compiled.Problem(why=why, message=message, line=line):
+            told = explain_failure(assignment, "compile_error", message, line=line, text=line_text(source, line))
+            hint = phrases_of(assignment).failures.gave_up.get(why, told.hint)
+            return told.model_copy(update={"hint": hint})
         case execution.Lost(kind=kind, message=message, line=line):
             return explain_failure(
                 assignment, FAULTS[kind], _capital(message), line=line, text=line_text(source, line))
@@ -72,20 +73,20 @@ def _capital(message: str) -> str:
 
 
 def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:
-    if failed.failure == "unsupported":
-        return Detail(
-            kind="infrastructure", message=f"The grader cannot plan this{in_line(failed.line)}: {failed.message}",
-            hint=UNPLANNED, place=place(assignment, source, failed.line), traceback=failed.traceback)
-    if failed.failure == "too_large":
-        words = phrases_of(assignment).calls
-        return Detail(
-            kind="over_limit", message=f"The call asks for more than a plan can hold: {failed.message}",
-            hint=words.kernel_too_long if "characters" in failed.message else
-            words.too_many_kernels if "kernels" in failed.message else TOO_LARGE,
-            place=place(assignment, source, failed.line), traceback=failed.traceback)
-    message = failed.message
-    if failed.failure == "wrong_signature":
-        message = f"The function is defined as {message}."
+    where, message = place(assignment, source, failed.line), failed.message
+    words = phrases_of(assignment).calls
+    match failed.failure:
+        case "unsupported":
+            return Detail(
+                kind="infrastructure", message=f"The grader cannot plan this{in_line(failed.line)}: {message}",
+                hint=UNPLANNED, place=where, traceback=failed.traceback)
+        case "kernel_too_long" | "too_many_kernels" | "too_large":
+            hints = {"kernel_too_long": words.kernel_too_long, "too_many_kernels": words.too_many_kernels}
+            return Detail(
+                kind="over_limit", message=f"The call asks for more than a plan can hold: {message}",
+                hint=hints.get(failed.failure, TOO_LARGE), place=where, traceback=failed.traceback)
+        case "wrong_signature":
+            message = f"The function is defined as {message}."
     detail = explain_failure(
         assignment, failed.failure, message, line=failed.line, text=line_text(source, failed.line))
     return detail.model_copy(update={"traceback": failed.traceback})

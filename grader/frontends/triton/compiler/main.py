@@ -281,7 +281,7 @@ def _joined(outcomes: Sequence[str]) -> bytes:
         room -= len(outcome)
         if room < 0:
             room += len(outcome)
-            outcome = Problem(why="compiler", message="too much machine code in all").model_dump_json()
+            outcome = Problem(why="too_large", message="too much machine code in all").model_dump_json()
         kept.append(outcome)
     return f'{{"kernels":[{",".join(kept)}]}}'.encode()
 

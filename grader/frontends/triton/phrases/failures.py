@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from grader.frontends.phrases import RAISED, Clue, Failing, Failures
 from grader.frontends.triton.phrases.refusals import ABSENT
+from grader.plan import compiled
 
 COMPILING: frozenset[Failing] = frozenset({"compile_error"})
 READING: frozenset[Failing] = frozenset({"syntax_error"})
@@ -14,6 +16,10 @@ WARPS = "num_warps is 1, 2, 4, 8, 16 or 32, an integer: so many groups of 32 thr
 SHARED = (
     "One program needs more {name} than the GPU has: use smaller blocks, or a lower num_stages. The message says how "
     "much it needs and how much there is."
+)
+GIVES_UP = (
+    "Triton's compiler fails on this kernel without naming a line: try smaller blocks and a lower num_stages, and "
+    "leave out parts of the kernel until it compiles."
 )
 ALLOCATE = (
     "Host code reaches no GPU, and no memory of another library: allocate with torch.empty(..., device=\"cuda\"), and "
@@ -27,6 +33,14 @@ PRINTS = (
     "In a kernel, print takes a text first and then the block, without braces: tl.device_print(\"x\", x)."
 )
 
+GAVE_UP: Mapping[compiled.Reason, str] = {
+    "shared_memory": SHARED.format(name="shared memory"),
+    "too_slow": "A block of very many elements, and each step of a tl.static_range, becomes instructions of its own: "
+    "use smaller blocks, and an ordinary `range` for long loops.",
+    "crash": GIVES_UP,
+    "too_large": GIVES_UP,
+}
+
 MESSAGES = (
     # A GPU and its driver.
     (r"[Mm]isaligned address",
@@ -36,11 +50,8 @@ MESSAGES = (
      "A check on the GPU failed: a tl.device_assert of the kernel, or an index of a PyTorch call that lies "
      "outside its tensor."),
     (r"num_warps[ =]|out of resource: threads|for &: 'float' and 'float'", WARPS),
-    (r"out of resource: (?P<name>[\w ]+), Required: \d+|out of (?P<which>shared memory): a program needs", SHARED),
+    (r"out of resource: (?P<name>[\w ]+), Required: \d+", SHARED),
     (r"^ValueError: (num_stages|num_ctas|maxnreg)=", ""),
-    (r"the compiler takes too long",
-     "A block of very many elements, and each step of a tl.static_range, becomes instructions of its own: use smaller "
-     "blocks, and an ordinary `range` for long loops."),
     (r"no allocator was set",
      "A kernel that makes tensor descriptors needs room for them. Before the launch call triton.set_allocator(lambda "
      "size, alignment, stream: torch.empty(size, device=\"cuda\", dtype=torch.int8))."),
@@ -52,9 +63,7 @@ MESSAGES = (
      "The GPU stopped in the middle of a kernel, usually after a load or store far outside its tensor, or where a "
      "tl.device_assert failed."),
     (r"[Ll]aunch timed out", "The kernel ran too long: is there a loop in it that does not end?"),
-    (r"PassManager::run failed|Internal Triton PTX codegen|ptxas|LLVM ERROR|the compiler was ended|much machine code",
-     "Triton's compiler fails on this kernel without naming a line: try smaller blocks and a lower num_stages, and "
-     "leave out parts of the kernel until it compiles."),
+    (r"PassManager::run failed|Internal Triton PTX codegen|ptxas|LLVM ERROR", GIVES_UP),
     (r"Pointer argument .*cannot be accessed from Triton",
      "A tensor in host memory is passed to a kernel, which reads the GPU's memory only: copy what is needed of it to "
      "the device first, a view such as matrix[:, 0], and not all of it."),
@@ -220,7 +229,7 @@ def unwrap(message: str) -> str:
 
 
 FAILURES = Failures(
-    clues=CLUES, absent=ABSENT, unwrap=unwrap, no_module="No module named '{name}'",
+    clues=CLUES, absent=ABSENT, gave_up=GAVE_UP, unwrap=unwrap, no_module="No module named '{name}'",
     missing_function="Define {signature} at the top level of {file}, spelt exactly so.",
     wrong_signature="The function is called as {signature}: define it with these parameters, in this order, and no "
                     "others.",

@@ -62,7 +62,7 @@ class Assembly:
         if len(self._buffers) > MOST_BUFFERS:
             raise TooLargeError(f"{len(self._buffers):,} tensors in one call")
         if len(self._kernels) > MOST_KERNELS:
-            raise TooLargeError(f"{len(self._kernels)} kernels in one call")
+            raise TooLargeError(f"{len(self._kernels)} kernels in one call", "too_many_kernels")
         asked = [
             self._kernel(index) for index, one in enumerate(self._compiled)
             if one.guessed & now or (one.guessed and index in self._kernels)]

@@ -93,7 +93,7 @@ def failed(session: Session, error: BaseException, lowering_failure: BaseExcepti
     elif isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         kind = "out_of_memory"
     elif isinstance(error, (UnsupportedError, TooLargeError)):
-        kind = "unsupported" if isinstance(error, UnsupportedError) else "too_large"
+        kind = "unsupported" if isinstance(error, UnsupportedError) else error.what
         said = text(str(error), MESSAGE)
     compiling = isinstance(error, CompilationError) or _among_causes(error, lowering_failure)
     if compiling and kind == "exception":

@@ -74,7 +74,7 @@ class Lowering:
         parsed = backend.parse_options(options or {})
         self._check_options(vars(parsed))
         if len(self.kernels) >= 4 * MOST_KERNELS:
-            raise TooLargeError(f"more than {4 * MOST_KERNELS} specialisations of kernels")
+            raise TooLargeError(f"more than {4 * MOST_KERNELS} specialisations of kernels", "too_many_kernels")
         self.session.lowering = True
         try:
             # With Triton's checks whoever will run it: host code is shown no sign of who that is.
@@ -88,7 +88,7 @@ class Lowering:
         finally:
             self.session.lowering = False
         if len(text) > TEXT_CHARACTERS:
-            raise TooLargeError(f"a kernel of {len(text):,} characters in Triton's representation")
+            raise TooLargeError(f"a kernel of {len(text):,} characters in Triton's representation", "kernel_too_long")
         self._check_helpers(text)
         planned = self._plans(vars(parsed))
         kernel = Kernel(

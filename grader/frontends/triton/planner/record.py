@@ -13,7 +13,7 @@ from typing import Any, Literal, NoReturn
 import torch
 
 from grader.plan.device import Device
-from grader.plan.messages import Answers, Refusal, Skipped
+from grader.plan.messages import Answers, Refusal, Skipped, TooMuch
 from grader.plan.plan import MOST_BUFFERS, MOST_OPERATIONS, Operation, Place, named
 
 # Where made-up addresses begin: nothing of the process is mapped there, so that a read by address fails at once.
@@ -35,6 +35,10 @@ class SkippedError(Exception):
 
 class TooLargeError(Exception):
     """More than a plan can hold."""
+
+    def __init__(self, said: str, what: TooMuch = "too_large") -> None:
+        super().__init__(said)
+        self.what = what
 
 
 class UnsupportedError(Exception):
