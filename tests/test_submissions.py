@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from grader.judge import answer
-from grader.judge.explain import accesses, explain_case
-from grader.model.assignment import Assignment, Case
+from grader.judge.explain import Called, accesses, explain_case
 from grader.model.catalogue import ROOT
 from grader.model.course import LimitsTable
 from grader.model.result import Detail
@@ -49,12 +48,11 @@ def accused(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the loads and stores of the kernels that are graded would be blamed for, were an answer wrong."""
     found: list[str] = []
 
-    def listen(assignment: Assignment, case: Case, *compared: Any, **known: Any) -> Detail | None:
-        seen = accesses.seen_of(assignment, case.sizes, known["plan"], known["call"], known["accesses"])
-        blamed = (accesses.misplaced(seen), accesses.beyond_rows(seen, ("store", "atomic")),
-                  accesses.same_elements(seen))
-        found.extend(f"{case.name}: {one.hint}" for one in blamed if one is not None)
-        return explain_case(assignment, case, *compared, **known)
+    def listen(called: Called, *compared: Any) -> Detail | None:
+        blamed = (accesses.misplaced(called.seen), accesses.beyond_rows(called.seen, ("store", "atomic")),
+                  accesses.same_elements(called.seen))
+        found.extend(f"{called.case.name}: {one.text}" for one in blamed if one is not None)
+        return explain_case(called, *compared)
 
     monkeypatch.setattr(answer, "explain_case", listen)
     return found

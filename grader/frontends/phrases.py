@@ -195,16 +195,8 @@ class Sights:
 
 @dataclass(frozen=True)
 class Answers:
-    """What to look at where an answer is wrong: by what it looks like. {out} is the output's name."""
+    """What to look at where nothing was stored, or an input was changed. {out} is the output's name."""
 
-    all_nan: str
-    rows_not_finite: str
-    edge_not_finite: str
-    some_not_finite: str
-    large_sums: str
-    one_number: str
-    rounded_sums: str
-    first_block: str
     nothing_stored: str
     keep_inputs: str
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grader.judge.checks import score
 from grader.judge.compare import Comparison
-from grader.judge.explain import explain_case, explain_failure, explain_findings
+from grader.judge.explain import Called, explain_case, explain_failure, explain_findings
 from grader.judge.machine import Simulator
 from grader.judge.prepared import Planned, Prepared, Stopped
 from grader.judge.simulation import Ran
@@ -56,9 +56,8 @@ def explain_answer(
 ) -> Detail | None:
     """What is wrong with what the last of these calls left; None if nothing is. Raises InfrastructureError."""
     task = prepared.task
-    detail = explain_case(
-        task.assignment, case, inputs[-1], ran.output, comparison, inputs_changed=ran.changed, findings=ran.findings,
-        accesses=ran.accesses, plan=plan, call=len(inputs) - 1, source=task.text)
+    called = Called(task.assignment, case, plan, len(inputs) - 1, ran, task.text)
+    detail = explain_case(called, inputs[-1], comparison)
     if detail is None and ran.touched:
         detail = explain_failure(
             task.assignment, "out_of_bounds", f"A store lies outside of {' and '.join(ran.touched)}.")

@@ -13,6 +13,8 @@ from __future__ import annotations
 JUDGE_CHANGES = {
     1: "Grades know the judge by this number. Before, they knew it by a hash over its sources.",
     2: "Inline assembly that a course refuses is refused without a GPU, too; counts of cases leave out other checks.",
+    3: "Hints that guess from an output's values alone are only those that a mistake of the corpus needs, and none "
+       "where a first call was right and the second is not.",
 }
 """What each version of the judge changed."""
 

@@ -225,6 +225,10 @@ class Plan(Shaped):
         """The operations of each call that has to be right: the first, and the steady one if it differs."""
         return [self.first] if self.steady is None else [self.first, self.steady]
 
+    def call(self, number: int) -> Operations:
+        """The operations of the first call (0) or of the steady one (1)."""
+        return self.calls()[min(number, len(self.calls()) - 1)]
+
 
 def named(operation: Operation) -> set[int]:
     """The buffers that an operation reads or writes."""

@@ -11,50 +11,20 @@ from grader.judge.explain import evidence, explain_case
 from grader.model.assignment import Assignment, Case, Mistake
 from grader.model.verdicts import FailureKind
 from tests.judge import faults
-from tests.judge.toys import GEMM, LINE, NORM, SILU, TURN, Fault, explain, judge
+from tests.judge.toys import GEMM, LINE, NORM, SILU, TURN, Fault, called, explain, judge
 
 # (fault, assignments, kind of failure, words that the hint must hold)
 SEEN: list[tuple[Fault, tuple[Assignment, ...], FailureKind, tuple[str, ...]]] = [
     (faults.writes_nothing, (SILU, LINE, GEMM), "unwritten", ("Nothing was written", "tl.store")),
-    (faults.one_program, (SILU, LINE), "unwritten", ("first 256 of", "are written, and none after", "grid")),
-    (faults.only_row_0, (SILU, TURN, NORM), "unwritten", ("The first 1 of", "rows is written")),
-    (faults.every_second_row, (SILU, TURN), "unwritten", ("Only 1 in 2 rows is written",)),
-    (faults.one_block_of_columns, (SILU, NORM), "unwritten", ("first 16 of", "columns of every row")),
-    (faults.edges_missing, (TURN,), "unwritten", ("top left",)),
-    (faults.one_tile, (TURN, GEMM), "unwritten", ("top left 16 x 16",)),
-    (faults.last_element_missing, (LINE,), "unwritten", ("Only the last element", "mask")),
-    (faults.stride_larger_than_block, (LINE,), "unwritten", ("64 in 256 elements", "block")),
+    (faults.one_program, (SILU, LINE), "unwritten", ("Look at the grid",)),
     (faults.zeros, (SILU, LINE, GEMM, TURN, NORM), "wrong_values", ("is 0.",)),
-    (faults.zero_after_first_block, (SILU, LINE), "wrong_values", ("first 512 of", "Every wrong element is 0")),
-    (faults.ones, (SILU, LINE, GEMM), "wrong_values", ("is 1.", "One number is stored")),
+    (faults.zero_after_first_block, (SILU, LINE), "wrong_values", ("Every wrong element is 0.",)),
     (faults.copies_x, (SILU, LINE, NORM), "wrong_values", ("The output is x itself",)),
-    (faults.copies_x, (TURN,), "wrong_values", ("memory order", "not transposed")),
-    (faults.rows_and_columns_swapped, (SILU, NORM, GEMM), "wrong_values", ("rows and columns swapped",)),
-    (faults.one_element_late, (SILU, LINE), "wrong_values", ("off by one element", "before it")),
-    (faults.one_row_early, (SILU, NORM), "wrong_values", ("off by one row", "after it")),
-    (faults.repeats_the_first_block, (SILU, LINE), "wrong_values", ("first 256 elements is repeated", "program_id")),
-    (faults.mean_over_padded_block, (NORM,), "wrong_values", ("padded block size", "divide by N")),
-    (faults.sum_for_mean, (NORM,), "wrong_values", ("square root of N", "division of a sum by N")),
-    (faults.mean_of_part_of_the_row, (NORM,), "wrong_values", ("Within each row", "factor", "once for each row")),
-    (faults.weight_forgotten, (NORM,), "wrong_values", ("without its factor weight",)),
-    (faults.weight_twice, (NORM,), "wrong_values", ("multiplied by weight once more",)),
-    (faults.weight_shifted, (NORM,), "wrong_values", ("Within each column", "vector")),
     (faults.eps_outside, (NORM,), "wrong_values", ("eps belongs under the root",)),
-    (faults.negated, (SILU, LINE, NORM), "wrong_values", ("wrong sign",)),
-    (faults.doubled, (SILU, LINE, GEMM, NORM, TURN), "wrong_values", ("2 times the right value", "counted twice")),
-    (faults.first_block_twice, (SILU, LINE), "wrong_values", ("first 256 of", "counted twice")),
-    (faults.quarter_added, (SILU, LINE), "wrong_values", ("off by the same 0.25",)),
-    (faults.rounded_to_float16, (SILU, LINE, NORM), "wrong_values", ("right answer converted to float16",)),
-    (faults.rounded_to_bfloat16, (SILU, LINE, NORM), "wrong_values", ("right answer converted to bfloat16",)),
+    (faults.rounded_to_float16, (SILU, LINE, NORM, TURN), "wrong_values", ("converted to float16",)),
+    (faults.rounded_to_bfloat16, (SILU, LINE, NORM, TURN), "wrong_values", ("converted to bfloat16",)),
     (faults.computed_in_float16, (SILU, NORM), "wrong_values", ("that float16 can hold",)),
     (faults.float16_on_the_way, (SILU, NORM), "wrong_values", ("3 digits", "lower precision")),
-    (faults.float16_accumulator, (GEMM,), "wrong_values", ("Is the accumulator float16",)),
-    (faults.shuffled, (SILU, LINE, TURN, NORM), "wrong_values", ("right values, but in the wrong places",)),
-    (faults.one_tile_wrong, (SILU, GEMM), "wrong_values", ("rows 16 to 31, columns 8 to 23",)),
-    (faults.last_columns_wrong, (SILU, GEMM), "wrong_values", ("of every row", "column")),
-    (faults.all_nan, (SILU, LINE, NORM), "not_finite", ("arrives full of NaN",)),
-    (faults.nan_row, (SILU, NORM), "not_finite", ("Whole rows", "once for each row")),
-    (faults.nan_at_the_end, (SILU, LINE), "not_finite", ("end of the data", "other=0.0")),
 ]
 EACH = [
     pytest.param(fault, assignment, case, kind, words, id=f"{fault.__name__}-{assignment.name}-{case.name}")
@@ -62,9 +32,10 @@ EACH = [
 ]
 UNKNOWN = [
     pytest.param(fault, assignment, case, id=f"{fault.__name__}-{assignment.name}-{case.name}")
-    for fault in (faults.noise, faults.some_noise, faults.large_relative_noise)
+    for fault in (faults.noise, faults.some_noise, faults.large_relative_noise, faults.doubled, faults.shuffled,
+                  faults.one_element_late, faults.all_nan)
     for assignment in (SILU, LINE, NORM, GEMM, TURN) for case in assignment.cases
-]
+] + [pytest.param(faults.mean_over_padded_block, NORM, case, id=f"padded-{case.name}") for case in NORM.cases]
 
 
 @pytest.mark.parametrize(("fault", "assignment", "case", "kind", "words"), EACH)
@@ -78,10 +49,10 @@ def test_a_fault_is_recognised(
 
 
 @pytest.mark.parametrize(("fault", "assignment", "case"), UNKNOWN)
-def test_unrelated_errors_get_no_confident_claim(fault: Fault, assignment: Assignment, case: Case) -> None:
+def test_other_errors_get_no_confident_claim(fault: Fault, assignment: Assignment, case: Case) -> None:
     detail = explain(assignment, case, fault)
-    assert detail.kind == "wrong_values"
-    assert detail.pattern == evidence.UNKNOWN
+    assert detail.kind in ("wrong_values", "not_finite")
+    assert detail.pattern == evidence.UNKNOWN and "follow no pattern" in detail.hint
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 8, 17])
@@ -96,6 +67,9 @@ def test_overflow_is_traced_to_the_inputs_that_cause_it() -> None:
     detail = explain(SILU, case, faults.exp_of_large_x, inputs={"x": x})
     assert detail.kind == "not_finite"
     assert "x is above 8" in detail.hint and "exp overflows" in detail.hint
+    # A row of NaN is where it is whatever x holds.
+    elsewhere = explain(SILU, case, faults.nan_row, inputs={"x": x})
+    assert elsewhere.kind == "not_finite" and "exp" not in elsewhere.hint
 
 
 def test_a_mistake_that_leaves_only_zeros_is_not_claimed() -> None:
@@ -109,7 +83,6 @@ def test_a_mistake_is_known_where_its_answer_overflows_the_output() -> None:
     with_mistake = GEMM.model_copy(update={"mistakes": (huge,)})
     detail = explain(with_mistake, GEMM.cases[0], faults.far_too_large)
     assert detail.kind == "not_finite" and detail.hint == "4,096 times"
-    assert "65,504" in explain(GEMM, GEMM.cases[0], faults.far_too_large).hint
 
 
 def test_one_element_is_spoken_of_in_the_singular() -> None:
@@ -130,14 +103,14 @@ def test_an_input_that_changed_is_named() -> None:
     assert right.kind == "input_changed" and "x changed" in right.message and right.wrong == 0
     astray = explain(SILU, SILU.cases[0], faults.writes_nothing, changed=("x",))
     assert astray.kind == "unwritten" and "wrong pointer" in astray.hint
-    both = explain(SILU, SILU.cases[0], faults.doubled, changed=("x",))
-    assert "counted twice" in both.hint and "x changed as well" in both.hint
+    both = explain(SILU, SILU.cases[0], faults.zeros, changed=("x",))
+    assert "Every element is 0" in both.hint and "x changed as well" in both.hint
 
 
 def test_a_right_answer_needs_no_explanation() -> None:
     inputs, got, comparison = judge(SILU, SILU.cases[0], _answers_rightly)
     assert comparison.passed
-    assert explain_case(SILU, SILU.cases[0], inputs, got, comparison, inputs_changed=[]) is None
+    assert explain_case(called(SILU, SILU.cases[0], got), inputs, comparison) is None
 
 
 def _answers_rightly(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:

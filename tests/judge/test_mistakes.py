@@ -17,7 +17,7 @@ from grader.model.assignment import Assignment, Case, Inputs, Mistake, shape_of
 from grader.model.catalogue import assignments, right_answer
 from grader.model.result import Detail
 from tests.judge import faults
-from tests.judge.toys import BLEND, GEMM, NORM, ORACLES, explain
+from tests.judge.toys import BLEND, GEMM, NORM, called, explain
 
 LARGEST = 50_000
 """Elements of an output: larger cases add time, not evidence."""
@@ -89,23 +89,13 @@ def test_bytes_that_a_mistake_gives_are_known_however_they_are_rounded(stored: s
     assert (detail.kind, detail.pattern, detail.hint) == ("wrong_values", "mistake: swapped", "0.4 is for x")
 
 
-def test_bytes_are_neither_nearly_right_nor_known_by_how_many_there_are_of_each() -> None:
+def test_bytes_are_not_nearly_right() -> None:
     def two_more(inputs: Any, right: Tensor, out: Tensor) -> None:
         out.copy_(right)[(right > 100) & (right < 250)] += 2
 
     nothing_known = BLEND.model_copy(update={"mistakes": ()})
     detail = explain(nothing_known, BLEND.cases[0], two_more)
     assert not [word for word in ("digits", "precision", "times") if word in detail.hint], detail.hint
-    # As many of each of four levels, since x and y hold the same.
-    dice = torch.Generator().manual_seed(1)
-    x = 255 * torch.randint(2, (64, 100), generator=dice, dtype=torch.uint8)
-    y = x.view(-1)[torch.randperm(x.numel(), generator=dice)].view(x.shape)
-
-    def swapped(inputs: Any, right: Tensor, out: Tensor) -> None:
-        out.copy_(ORACLES["blend"](x=y, y=x))
-
-    detail = explain(nothing_known, BLEND.cases[0], swapped, inputs={"x": x, "y": y})
-    assert "right values, but in the wrong places" not in detail.hint
 
 
 def test_infinities_alone_are_no_likeness() -> None:
@@ -118,18 +108,6 @@ def test_infinities_alone_are_no_likeness() -> None:
     assert "endless" not in explain(with_mistake, GEMM.cases[0], infinite).hint
 
 
-def test_overflow_on_the_way_to_a_product_that_fits() -> None:
-    assignment = REAL["gemm"].model_copy(update={"mistakes": ()})
-    case = next(case for case in assignment.cases if case.values == "large" and case.sizes["M"] > 1)
-    inputs = assignment.make_inputs(case, torch.Generator().manual_seed(3))
-    a, b = inputs["a"].float(), inputs["b"].float()
-    half = case.sizes["K"] // 2
-    first, second = (a[:, :half] @ b[:half]).half(), (a[:, half:] @ b[half:]).half()
-    detail = _explained(assignment, case, inputs, first.double() + second.double())
-    assert detail is not None and detail.kind == "not_finite"
-    assert "65,504" in detail.hint and "float32" in detail.hint and "arrives full of NaN" not in detail.hint
-
-
 def _explained(assignment: Assignment, case: Case, inputs: Any, answer: torch.Tensor) -> Detail | None:
     """What is said of an output that holds `answer`; None if it passes."""
     expected = right_answer(assignment, inputs)
@@ -138,4 +116,5 @@ def _explained(assignment: Assignment, case: Case, inputs: Any, answer: torch.Te
     got.copy_(answer)
     tolerance = assignment.tolerance
     comparison = compare(got, expected, None if tolerance is None else tolerance(inputs, expected))
-    return None if comparison.passed else explain_case(assignment, case, inputs, got, comparison, inputs_changed=[])
+    return None if comparison.passed else explain_case(
+        called(assignment, case, got), inputs, comparison)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -10,9 +10,12 @@ from torch import Tensor
 
 from grader.judge.buffers import DTYPES
 from grader.judge.compare import Comparison, compare, poison_
-from grader.judge.explain import explain_case
+from grader.judge.explain import Called, explain_case
+from grader.judge.simulation import Ran
 from grader.model.assignment import Assignment, Baseline, Case, Input, Mistake, Output, Scalar
 from grader.model.result import Detail
+from grader.plan.findings import Finding
+from grader.plan.plan import Buffer, Fill, Plan, View
 
 EPS = 1e-3
 RELATIVE = 2.0**-20
@@ -134,12 +137,22 @@ def judge(
     return inputs, got, compare(got, expected, allowed)
 
 
+def called(
+    assignment: Assignment, case: Case, got: Tensor, *, plan: Plan | None = None, call: int = 0,
+    changed: Sequence[str] = (), findings: Sequence[Finding] = (), source: str = "",
+) -> Called:
+    """A call that left `got` in its output. A plan that is not given writes to the output, and shows nothing else."""
+    out = View(buffer=0, shape=[1], strides=[1], dtype="float32")
+    writes = Plan(buffers=[Buffer(bytes=4, given="out")], kernels=[], first=[Fill(target=out, value=0.0)])
+    ran = Ran(got, changed=tuple(changed), findings=tuple(findings))
+    return Called(assignment, case, plan or writes, call, ran, source)
+
+
 def explain(
-    assignment: Assignment, case: Case, fault: Fault, *, inputs: dict[str, Any] | None = None,
-    changed: tuple[str, ...] = (),
+    assignment: Assignment, case: Case, fault: Fault, *, inputs: dict[str, Any] | None = None, **known: Any
 ) -> Detail:
-    """What the grader says to a faulty kernel."""
+    """What the grader says to a faulty kernel. `known` is for `called`."""
     used, got, comparison = judge(assignment, case, fault, inputs=inputs)
-    detail = explain_case(assignment, case, used, got, comparison, inputs_changed=list(changed))
+    detail = explain_case(called(assignment, case, got, **known), used, comparison)
     assert detail is not None
     return detail

@@ -3,18 +3,17 @@
 Facts come in as values, and leave as words: nothing reads a sentence back.
 """
 
+from grader.judge.explain.called import Called
 from grader.judge.explain.case import explain_case
 from grader.judge.explain.failures import explain_failure, explain_unreadable
 from grader.judge.explain.refusals import explain_assembly, explain_missing
 from grader.judge.explain.remarks import explain_remarks
 from grader.judge.explain.runs import explain_findings
-from grader.judge.explain.silence import explain_unwritten
 from grader.judge.explain.stops import explain_stop
 from grader.judge.explain.summary import explain_assignment
 from grader.judge.explain.timed import explain_timed
 
 __all__ = [
-    "explain_assembly", "explain_assignment", "explain_case", "explain_failure", "explain_findings", "explain_missing",
-    "explain_remarks",
-    "explain_stop", "explain_timed", "explain_unreadable", "explain_unwritten",
+    "Called", "explain_assembly", "explain_assignment", "explain_case", "explain_failure", "explain_findings",
+    "explain_missing", "explain_remarks", "explain_stop", "explain_timed", "explain_unreadable",
 ]

@@ -6,115 +6,18 @@ What is told here is what a kernel does, as a simulator saw it: the tile and the
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations_with_replacement
 
 from torch import Tensor
 
-from grader import frontends
-from grader.frontends.phrases import Phrases
-from grader.judge.explain.evidence import Finding, plural
-from grader.judge.explain.layout import Layout, layouts
-from grader.judge.explain.lines import phrases_of
-from grader.model.assignment import Assignment, Input
-from grader.plan.findings import Access
-from grader.plan.plan import Launch, Plan
+from grader.judge.explain.evidence import Hint, plural
+from grader.judge.explain.layout import Seen
 
 ROUNDED_DOWN = "grid rounded down"
 
 
-@dataclass(frozen=True)
-class Seen:
-    """An access, the tensor that it goes to, and the words of its kernel's language."""
-
-    access: Access
-    layout: Layout
-    sizes: Mapping[str, int]
-    launch: int
-    turned: bool
-    summed: frozenset[str]
-    words: Phrases
-
-    @property
-    def where(self) -> str:
-        return f"the {'atomic operation' if self.access.access == 'atomic' else self.access.access} in line " \
-               f"{self.access.line}"
-
-    @property
-    def launched(self) -> str:
-        """ "The launch in line 12 starts 3 x 2 programs" """
-        *sizes, last = self.access.grid
-        sizes += [last] * (last > 1)
-        while len(sizes) > 1 and sizes[-1] == 1:
-            sizes.pop()
-        grid = " x ".join(f"{size:,}" for size in sizes)
-        return f"the launch in line {self.launch} starts {grid} program{'s' * (grid != '1')}"
-
-    @property
-    def count(self) -> str:
-        """How many elements the tensor has, by the names of its sizes."""
-        return " * ".join(filter(None, (self.layout.down, self.layout.across)))
-
-    @property
-    def dimensions(self) -> Iterator[tuple[int, int | None, int]]:
-        """Each dimension of the tile along which lanes take part: its number, how far they lie apart, its size."""
-        for number, (size, apart) in enumerate(zip(self.access.tile, self.access.lanes, strict=True)):
-            if size > 1 and max(self.access.live[number], self.access.last[number]) > 1:
-                yield number, apart, size
-
-    def named(self, number: int) -> str:
-        """A number, with the one size of the case, or product of two, that it is."""
-        names = [name for name, size in self.sizes.items() if size == number] or [
-            f"{a} * {b}" for a, b in combinations_with_replacement(self.sizes, 2)
-            if self.sizes[a] * self.sizes[b] == number]
-        return f"{names[0]} = {number:,}" if len(names) == 1 and number > 1 else f"{number:,}"
-
-    def distance(self, elements: int) -> str:
-        return f"{self.named(elements)} element{'s' * (elements != 1)} of {self.layout.name}"
-
-    def along(self, apart: int) -> int:
-        """How many lanes of the tile lie side by side in that direction."""
-        return next((size for _, step, size in self.dimensions if step == apart), 1)
-
-    @property
-    def one_row(self) -> bool:
-        """Whether the mask of a tile of one dimension ends where a row does: a program has a row of its own."""
-        access, columns = self.access, self.layout.columns
-        return self.layout.is_matrix and access.lanes == [1] and access.live == [columns] != access.tile
-
-    @property
-    def flat(self) -> bool:
-        """Whether elements are counted without regard to rows."""
-        access, columns = self.access, self.layout.columns
-        if not self.layout.is_matrix:
-            return True
-        moves = [moved for moved in access.programs if moved]
-        if len(access.tile) != 1 or columns in access.lanes or self.one_row:
-            return False
-        return not moves or moves[0] % columns != 0 or (moves[0] % access.tile[0] == 0 and moves[0] != columns)
-
-    def finding(self, seen: str, look: str, pattern: str) -> Finding:
-        return Finding(seen[:1].upper() + seen[1:], look, pattern=pattern, line=self.access.line)
-
-
-def seen_of(
-    assignment: Assignment, sizes: Mapping[str, int], plan: Plan, call: int, accesses: Sequence[Access]
-) -> list[Seen]:
-    """The accesses to tensors whose layout is known."""
-    known = layouts(assignment, sizes, plan, call)
-    launches = {(plan.kernels[one.kernel].name, one.grid): one for operations in plan.calls() for one in operations
-                if isinstance(one, Launch)}
-    turning = {kernel.name for kernel in plan.kernels if "transposition" in frontends.of(kernel).traits(kernel)}
-    inputs = {name for p in assignment.parameters if isinstance(p, Input) for name in p.size_names}
-    summed = frozenset(inputs - set(assignment.output.shape))
-    words = phrases_of(assignment)
-    return [Seen(one, known[one.buffer], sizes, launches[one.kernel, one.grid].line, one.kernel in turning, summed,
-                 words)
-            for one in accesses if one.buffer in known and (one.kernel, one.grid) in launches and all(one.live)]
-
-
-def misplaced(seen: Sequence[Seen]) -> Finding | None:
+def misplaced(seen: Sequence[Seen]) -> Hint | None:
     """The first access whose strides, programs or steps are not those of its tensor."""
     for one in seen:
         by_rows = {axis for other in seen for axis, moved in enumerate(other.access.programs)
@@ -124,24 +27,19 @@ def misplaced(seen: Sequence[Seen]) -> Finding | None:
     return None
 
 
-def _strides(one: Seen) -> Finding | None:
+def _strides(one: Seen) -> Hint | None:
     layout = one.layout
     right = {1, layout.columns} if layout.down else {1}
-    used = [apart for _, apart, _ in one.dimensions if apart]
-    wrong = next((apart for apart in used if apart not in right), None)
-    if wrong is None and (len(used) == len(set(used)) or not layout.is_matrix):
-        return None
+    wrong = next((apart for _, apart, _ in one.dimensions if apart and apart not in right), None)
     if wrong is None:
-        return one.finding(
-            f"In {one.where} neighbours lie {plural(used[0], 'element')} apart in {layout.name} along both dimensions "
-            "of the tile.", layout.text, "stride")
-    return one.finding(
+        return None
+    return one.hint(
         f"In {one.where} neighbours in the tile lie {one.named(wrong)} elements apart in {layout.name}"
         + (f", whose rows lie {layout.across} = {layout.columns:,} apart and columns 1." if layout.is_matrix else "."),
         layout.text, "stride")
 
 
-def _programs(one: Seen, by_rows: Container[int]) -> Finding | None:
+def _programs(one: Seen, by_rows: Container[int]) -> Hint | None:
     """Programs must lie as far apart as a tile is large. `by_rows` are the axes that move other tensors by rows."""
     access, layout = one.access, one.layout
     tile = [(apart, size) for _, apart, size in one.dimensions if apart]
@@ -157,7 +55,7 @@ def _programs(one: Seen, by_rows: Container[int]) -> Finding | None:
             span * more + apart * lanes[number] for number, apart, _ in one.dimensions if apart
             for more, lanes in ((0, access.live), (1, access.last))}
         if one.one_row and not rows:
-            return one.finding(
+            return one.hint(
                 f"from program 0 to the next one along axis {axis} {one.where} moves on by {one.distance(moved)}, "
                 f"whose rows lie {layout.across} = {layout.columns:,} apart.", layout.text, "stride")
         if moved in right and not one.one_row:
@@ -167,67 +65,49 @@ def _programs(one: Seen, by_rows: Container[int]) -> Finding | None:
         if moved == 1 and 1 not in [apart for apart, _ in tile]:
             continue
         told = f"from program 0 to the next one along axis {axis} {one.where} moves on by"
-        if len(tile) == 2 and moved == sum(apart * size for apart, size in tile):
-            return one.finding(
-                f"{told} a tile in both directions at once: its rows and its columns both come from "
-                f"{one.words.names.program_ids[axis]}.",
-                "Give each direction an axis of the grid of its own.", "program ids")
         size = next((size for apart, size in tile if apart == moved), 0)
         by_row = axis in by_rows and len(access.tile) == 1
         if size and not by_row:
             unit = "row" if layout.is_matrix and moved == layout.columns else "element"
-            return one.finding(
+            return one.hint(
                 f"{told} {plural(1, unit)} of {layout.name}, where a tile has {size:,} of them.",
                 f"Multiply {one.words.names.program_ids[axis]} by the block size, {size:,}.", "block size")
         if by_row:
-            return one.finding(
+            return one.hint(
                 f"{told} {one.distance(moved)}, whose rows lie {layout.across} = {layout.columns:,} apart.",
                 layout.text, "stride")
         covered = " x ".join(f"{size:,}" for _, size in tile) or "one"
-        return one.finding(
+        return one.hint(
             f"{told} {one.distance(moved)}, where a tile covers {covered}.",
             f"What is {one.words.names.program_ids[axis]} multiplied by? It is the size of a block in the direction "
             "that it counts.", "program ids")
     return None
 
 
-def _steps(one: Seen) -> Finding | None:
-    """A loop must move a tile by a tile: along the size that is summed over, where there is one."""
+def _steps(one: Seen) -> Hint | None:
+    """Whether a loop moves a tile by a tile along the size that is summed over."""
     access, layout = one.access, one.layout
     if access.times < 2 or access.step is None:
         return None
-    blocks = {apart: size for _, apart, size in one.dimensions if apart}
-    if layout.is_matrix:
-        blocks.setdefault(layout.columns, 1)
-    shares = {1, access.times, math.prod(access.grid), *access.grid}
-    right: dict[str, int] = {}
-    reckoned = ""
-    if layout.is_matrix and (inner := {layout.down, layout.across} & one.summed):
-        apart = layout.columns if layout.down in inner else 1
-        size = access.tile[access.lanes.index(apart)] if apart in access.lanes else 1
-        if size >= (layout.rows if apart > 1 else layout.columns):
-            # One step is enough: the loop goes over something else.
-            return None
-        right = {inner.pop(): apart * size}
-        unit = plural(size, "row" if apart > 1 else "column")
-        reckoned = f"{size:,} * {layout.across} = " if apart > 1 else ""
-    elif access.step and blocks and all(access.step % (apart * size) for apart, size in blocks.items()):
-        # A loop that does not move here goes along another tensor.
-        unit = " or ".join(f"{apart * size:,}" for apart, size in blocks.items()) + " elements"
-        right = {"": 0}
-    if not right or any(access.step == step * share for step in right.values() for share in shares):
+    inner = {layout.down, layout.across} & one.summed
+    if not layout.is_matrix or not inner:
         return None
-    (name, step), = right.items()
+    apart = layout.columns if layout.down in inner else 1
+    size = access.tile[access.lanes.index(apart)] if apart in access.lanes else 1
+    right, shares = apart * size, {1, access.times, math.prod(access.grid), *access.grid}
+    # Where one step is enough, the loop goes over something else.
+    if size >= (layout.rows if apart > 1 else layout.columns) or access.step in {right * share for share in shares}:
+        return None
+    unit = plural(size, "row" if apart > 1 else "column")
+    reckoned = f"{size:,} * {layout.across} = " if apart > 1 else ""
     what = "stays where it is" if not access.step else (
-        f"moves on by {access.step:,} elements, {layout.distance(access.step)}," if layout.is_matrix else
-        f"moves on by {plural(access.step, 'element')}")
-    look = (f"The next block along {name} begins {unit} on: {reckoned}{step:,} elements." if name else
-            f"The next block begins {unit} on: does the block size come into the step, and the stride?")
-    return one.finding(
-        f"In its loop {one.where} {what} in {layout.name} from one step to the next.", look, "loop step")
+        f"moves on by {access.step:,} elements, {layout.distance(access.step)},")
+    return one.hint(
+        f"In its loop {one.where} {what} in {layout.name} from one step to the next.",
+        f"The next block along {inner.pop()} begins {unit} on: {reckoned}{right:,} elements.", "loop step")
 
 
-def beyond_rows(seen: Sequence[Seen], accesses: Sequence[str]) -> Finding | None:
+def beyond_rows(seen: Sequence[Seen], accesses: Sequence[str]) -> Hint | None:
     """The first of such accesses whose mask leaves lanes on beyond the last column, which lie in the next row, or
     beyond the last row."""
     for one in seen:
@@ -243,7 +123,7 @@ def beyond_rows(seen: Sequence[Seen], accesses: Sequence[str]) -> Finding | None
                     layout.rows - row, "rows", layout.down)
                 if apart in (1, layout.columns) and all(live) and live[number] > left >= 0:
                     one_more = live[number] == left + 1 < access.tile[number]
-                    return one.finding(
+                    return one.hint(
                         f"{one.where} goes on for {live[number]:,} {unit} of its tile, where {layout.name} has "
                         f"{left:,} left of {name} = {one.sizes[name]:,}"
                         + (": the others lie in the next row." if apart == 1 else "."),
@@ -267,12 +147,12 @@ def _mask_of(one: Seen) -> str:
     return f"Compare the index of the row with {layout.down}, and that of the column with {layout.across}."
 
 
-def same_elements(seen: Sequence[Seen]) -> Finding | None:
+def same_elements(seen: Sequence[Seen]) -> Hint | None:
     """A store to the output that is the same for all programs along an axis of the grid."""
     for one in seen:
         for axis, moved in enumerate(one.access.programs):
             if one.layout.is_output and one.access.access == "store" and moved == 0:
-                return one.finding(
+                return one.hint(
                     f"All {one.access.grid[axis]:,} programs along axis {axis} of the grid store to the same elements "
                     f"of {one.layout.name}: the offsets of {one.where} do not depend on "
                     f"{one.words.names.program_ids[axis]}.",
@@ -281,7 +161,7 @@ def same_elements(seen: Sequence[Seen]) -> Finding | None:
     return None
 
 
-def uncovered(seen: Sequence[Seen], unwritten: Tensor) -> Finding | None:
+def uncovered(seen: Sequence[Seen], unwritten: Tensor) -> Hint | None:
     """Says which grid, loop or mask left elements of the output unwritten, judging by the stores to it.
 
     `unwritten` marks them. None where a simulator did not see how far the programs reach.
@@ -298,7 +178,7 @@ def uncovered(seen: Sequence[Seen], unwritten: Tensor) -> Finding | None:
     if len(parts) == 2:
         down, across = parts
         if (down.programs, across.programs) == (across.needed, down.needed) != (down.needed, across.needed):
-            return one.finding(
+            return one.hint(
                 f"the grid's axes are exchanged: {one.launched}, as many along the rows of {one.layout.name} as there "
                 f"are blocks along its columns, {across.needed:,}, and along the columns {down.needed:,}.",
                 "The grid's first size is that of {}, its second that of {}: grid and kernel must agree which of them "
@@ -355,14 +235,14 @@ def _part(one: Seen, unit: str, name: str, size: int, apart: int, moves: Sequenc
     return Part(unit, name, size, own, one.access.grid[axis], axis)
 
 
-def _short(one: Seen, part: Part) -> Finding:
+def _short(one: Seen, part: Part) -> Hint:
     size = f"{part.name} = {part.size:,}" if part.name else f"{part.size:,}"
     of = f"{part.unit}s of {one.layout.name}"
     count = part.name or one.count
     blocks = one.words.names.blocks.format(count=count, block=f"{part.block:,}") if part.block > 1 else count
     if part.axis is None:
         alone = math.prod(one.access.grid) == 1
-        found = one.finding(
+        found = one.hint(
             f"{one.launched}; of the {size} {of} {one.where} covers the first {part.block:,} alone, one block.",
             f"Loop over the {part.unit}s in steps of the block, or launch {blocks} programs along them."
             if alone or len(one.access.tile) < 2 else
@@ -370,7 +250,7 @@ def _short(one: Seen, part: Part) -> Finding:
             "one block")
         # A case with more programs tells how far each of them goes.
         return replace(found, fits=("one program", "grid")) if alone else found
-    found = one.finding(
+    found = one.hint(
         f"{one.launched}; along axis {part.axis} each has {part.block:,} of the {size} {of}, {part.covered:,} in all.",
         f"Launch {blocks} = {part.needed:,} of them: the block that the grid is counted with must be the kernel's.",
         "grid")
@@ -381,7 +261,7 @@ def _short(one: Seen, part: Part) -> Finding:
         f"The last, partial block is missing, as where a size is divided with //: launch {blocks} = {part.needed:,}."))
 
 
-def _masked(one: Seen, unwritten: Tensor) -> Finding:
+def _masked(one: Seen, unwritten: Tensor) -> Hint:
     layout = one.layout
     missing = unwritten.reshape(layout.rows, layout.columns)
     lines = [("row", layout.down, missing.all(1)), ("column", layout.across, missing.all(0))]
@@ -393,6 +273,6 @@ def _masked(one: Seen, unwritten: Tensor) -> Finding:
         if first and bool(bad[first:].all()):
             ends.append(f"{unit} {one.named(first)} on" + (f", of {name} = {len(bad):,}" if name else ""))
     at = f", all from {' and from '.join(ends)}" if ends else ""
-    return one.finding(
+    return one.hint(
         f"the programs of the launch reach further in {layout.name}: it is the mask of {one.where} that leaves "
         f"{int(unwritten.sum()):,} of {layout.total:,} elements out{at}.", _mask_of(one), "mask")

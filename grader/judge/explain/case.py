@@ -4,96 +4,73 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import get_args
 
 import torch
-from torch import Tensor
 
 from grader.judge.compare import Comparison, corner, error_map, index_of
-from grader.judge.explain.accesses import Seen, beyond_rows, misplaced, same_elements, seen_of, uncovered
-from grader.judge.explain.evidence import UNKNOWN, WEAK, Evidence, Finding, plural
-from grader.judge.explain.exchanged import PATTERN as EXCHANGED
+from grader.judge.explain.accesses import beyond_rows, misplaced, same_elements, uncovered
+from grader.judge.explain.called import Called
+from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
 from grader.judge.explain.exchanged import exchanged
-from grader.judge.explain.lines import phrases_of, place
-from grader.judge.explain.mistakes import converted, known_mistakes
-from grader.judge.explain.nonfinite import not_finite
-from grader.judge.explain.regions import where
-from grader.judge.explain.resemblance import resemblance
+from grader.judge.explain.likeness import likeness
+from grader.judge.explain.mistakes import known_mistakes
 from grader.judge.explain.runs import beside, explain_findings
 from grader.judge.explain.silence import explain_copies, explain_unwritten, read_too_early
-from grader.model.assignment import Assignment, Case, Inputs, Mistake
+from grader.model.assignment import Inputs
 from grader.model.result import Detail
 from grader.model.verdicts import FailureKind
-from grader.plan import findings as seen
-from grader.plan.plan import Plan
+from grader.plan.findings import Unwritten
 
 ONE_ELEMENT = "One element alone fits many mistakes: larger cases tell more."
 SECOND_CALL = (
     "The first call was right, and the second one, with new values in its inputs, is not: does the function keep "
     "something from one call to the next, such as a tensor, or an answer to inputs that look the same?"
 )
-UNCERTAIN = frozenset({"race", "masked lanes", *(f"undefined: {what}" for what in get_args(seen.Undefinable))})
-"""What is seen beside a wrong answer and may not be what makes it wrong."""
 # Looking for a pattern takes seconds beyond this many elements, and smaller cases show it as well.
 MOST_EXPLAINED = 1 << 22
 
 
-def explain_case(
-    assignment: Assignment, case: Case, inputs: Inputs, got: Tensor, comparison: Comparison, *,
-    inputs_changed: Sequence[str], findings: Sequence[seen.Finding] = (), accesses: Sequence[seen.Access] = (),
-    plan: Plan | None = None, call: int = 0, source: str = "",
-) -> Detail | None:
-    """What is wrong with a case that was run and compared; None if nothing is.
+def explain_case(called: Called, inputs: Inputs, comparison: Comparison) -> Detail | None:
+    """What is wrong with a call that was run and compared; None if nothing is.
 
-    `inputs` are the judge's own, as they were before the call; `inputs_changed` names those that the call changed.
-    `findings` and `accesses` are what was seen while `call` of the `plan` ran, the first (0) or the steady one (1);
-    `source` is the student's file.
+    `inputs` are the judge's own, as they were before the call.
     """
-    words = phrases_of(assignment)
-    lie = seen_of(assignment, case.sizes, plan, call, accesses) if plan is not None else []
-    both = exchanged(assignment, source, plan, call, case.sizes, lie) if plan is not None else None
-    decisive = explain_findings(assignment, source, findings, lie, both)
-    if comparison.passed and not inputs_changed:
+    out, changed, findings = called.output, called.ran.changed, called.ran.findings
+    both = exchanged(called)
+    decisive = explain_findings(called.assignment, called.source, findings, called.seen, both)
+    if (comparison.passed and not changed) or (decisive is not None and decisive.kind != "race"):
         return decisive
-    if decisive is not None and decisive.kind != "race":
-        return decisive
-    name = assignment.output.name
-    if any(isinstance(found, seen.Unwritten) and found.given == name for found in findings):
+    if comparison.passed:
+        return _input_changed(called, comparison.total)
+    if any(isinstance(found, Unwritten) and found.given == out for found in findings):
         # A result that NaN went into may hold the very bits that mark an element as never written.
         comparison = replace(comparison, unwritten=torch.zeros_like(comparison.unwritten))
-    if comparison.passed:
-        stored = next((one for one in lie if one.access.access != "load" and one.layout.name in inputs_changed), None)
-        return Detail(
-            kind="input_changed", pattern="input changed", wrong=0, total=comparison.total, unwritten=0,
-            message=f"{name} is right, but {_listed(inputs_changed)} changed during the call"
-                    f"{f': {stored.where} writes to {stored.layout.name}' if stored else ''}.",
-            hint=words.answers.keep_inputs.format(out=name),
-            place=place(assignment, source, stored.access.line) if stored else None,
-        )
     nothing = comparison.unwritten_count == comparison.total
-    if nothing and not inputs_changed and plan is not None and (
-        unreached := explain_unwritten(assignment, source, plan, call)
-    ) is not None:
+    if nothing and not changed and (unreached := explain_unwritten(called)) is not None:
         return _with_figures(unreached, comparison)
-    evidence = Evidence(comparison, inputs, case.sizes, words)
-    kind = _kind(evidence)
-    fitting = known_mistakes(assignment, inputs, evidence) if got.numel() <= MOST_EXPLAINED else []
-    early = next((told for found in findings if isinstance(found, seen.Unwritten) and plan is not None
-                  and (told := read_too_early(found, accesses, plan, call)) is not None), None)
-    known = early or beside(findings, assignment.output, words)
-    finding = both or _finding(evidence, kind, known, lie, fitting, name, plan, call)
-    hint = finding.hint
-    if inputs_changed and nothing:
-        finding = replace(finding, pattern="input changed")
-        hint = f"{_listed(inputs_changed)} changed and {name} was never written: does the kernel store to the wrong " \
-               "pointer?"
-    elif inputs_changed and finding.pattern != EXCHANGED:
-        hint = f"{hint} {_listed(inputs_changed)} changed as well: inputs must be left as they are.".strip()
+    kind = _kind(comparison)
+    told = both or _explained(called, kind, Evidence(comparison, inputs), inputs)
+    hint = told.text
+    if changed and nothing:
+        told = replace(told, pattern="input changed")
+        hint = f"{_listed(changed)} changed and {out} was never written: does the kernel store to the wrong pointer?"
+    elif changed and both is None:
+        hint = f"{hint} {_listed(changed)} changed as well: inputs must be left as they are.".strip()
     return _with_figures(
-        Detail(kind=kind, message=_message(name, got, comparison, kind), hint=hint, pattern=finding.pattern,
-               fits=list(finding.fits),
-               place=place(assignment, source, finding.line)),
+        Detail(kind=kind, message=_message(out, comparison, kind), hint=hint, pattern=told.pattern,
+               fits=list(told.fits), place=called.place(told.line)),
         comparison)
+
+
+def _input_changed(called: Called, total: int) -> Detail:
+    changed = called.ran.changed
+    stored = next((one for one in called.seen if one.access.access != "load" and one.layout.name in changed), None)
+    into = f": {stored.where} writes to {stored.layout.name}" if stored else ""
+    return Detail(
+        kind="input_changed", pattern="input changed", wrong=0, total=total, unwritten=0,
+        message=f"{called.output} is right, but {_listed(changed)} changed during the call{into}.",
+        hint=called.words.answers.keep_inputs.format(out=called.output),
+        place=called.place(stored.access.line) if stored else None)
 
 
 def _with_figures(detail: Detail, comparison: Comparison) -> Detail:
@@ -103,75 +80,63 @@ def _with_figures(detail: Detail, comparison: Comparison) -> Detail:
         "worst": comparison.worst, "error_map": error_map(comparison), "corner": corner(comparison)})
 
 
-def _kind(evidence: Evidence) -> FailureKind:
-    comparison = evidence.comparison
+def _kind(comparison: Comparison) -> FailureKind:
     if comparison.unwritten_count:
         return "unwritten"
     return "wrong_values" if bool(comparison.got.isfinite().all()) else "not_finite"
 
 
-def _finding(
-    evidence: Evidence, kind: FailureKind, seen_beside: Finding | None, lie: Sequence[Seen], fitting: Sequence[Mistake],
-    name: str, plan: Plan | None, call: int,
-) -> Finding:
+def _explained(called: Called, kind: FailureKind, evidence: Evidence, inputs: Inputs) -> Hint:
     """What explains the answer: what a kernel was seen to do first, then an answer that a mistake is known to give,
     and what the answer looks like only where there is neither."""
-    comparison = evidence.comparison
-    if seen_beside is not None and seen_beside.pattern not in UNCERTAIN:
-        return seen_beside
+    findings, lie, comparison = called.ran.findings, called.seen, evidence.comparison
+    small = comparison.total <= MOST_EXPLAINED
+    early = (read_too_early(called, found) for found in findings if isinstance(found, Unwritten))
+    found_beside = next(filter(None, early), None) or beside(findings, called.assignment.output, called.words)
+    if found_beside is not None and found_beside.sure:
+        return found_beside
     placed = misplaced(lie) or beyond_rows(lie, ("store", "atomic"))
-    if placed is None and kind == "unwritten":
-        placed = uncovered(lie, comparison.unwritten)
     if kind == "unwritten":
-        placed = same_elements(lie) or placed
-        if plan is not None and placed is None:
-            placed = explain_copies(name, plan, call, comparison.total)
+        placed = (same_elements(lie) or placed or uncovered(lie, comparison.unwritten)
+                  or explain_copies(called, comparison.total))
+    fitting = known_mistakes(called.assignment, inputs, evidence) if small else []
     if len(fitting) == 1:
         # What was seen is certain, and the mistake says what comes of it.
-        known = placed or seen_beside or Finding("", "")
+        known = placed or found_beside or Hint("", "")
         return replace(known, look=fitting[0].hint, pattern=f"mistake: {fitting[0].name}")
-    if placed is not None:
-        return placed
-    if seen_beside is not None:
-        return seen_beside
+    if (seen := placed or found_beside) is not None:
+        return seen
     if fitting:
-        return Finding(
+        return Hint(
             f"Several mistakes give this answer in this case: {_listed([one.name for one in fitting])}.",
             "Cases of other sizes tell them apart.", fits=tuple(f"mistake: {one.name}" for one in fitting))
     if (beyond := beyond_rows(lie, ("load",))) is not None:
         return beyond
     if comparison.total == 1 and kind == "wrong_values":
-        return Finding(ONE_ELEMENT, "")
-    found = Finding("", "") if comparison.total > MOST_EXPLAINED else _likeness(evidence, kind, name)
-    return Finding("", SECOND_CALL, pattern="second call") if call and found.pattern in WEAK else found
+        return Hint(ONE_ELEMENT, "")
+    if called.number:
+        return Hint("", SECOND_CALL, pattern="second call")
+    return _alike(called, kind, evidence) if small else Hint("", "")
 
 
-def _likeness(evidence: Evidence, kind: FailureKind, name: str) -> Finding:
-    """What the values look like, and where the wrong ones lie."""
+def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
+    """What the output looks like; where to begin if it is like nothing known."""
     comparison = evidence.comparison
+    if kind == "unwritten" and comparison.unwritten_count == comparison.total:
+        return Hint("Nothing was written to the output.", called.words.answers.nothing_stored, pattern=UNKNOWN)
     if kind == "unwritten":
-        missing = where(comparison.unwritten, "never written", evidence.words) or Finding(
-            "Elements here and there were never written.",
-            "Look at the mask of the store and at the output's strides.", pattern=UNKNOWN)
-        more = "" if evidence.count == 0 else "Elements that were written are wrong, too: see to those first."
-        return replace(missing, look=f"{missing.look} {more}".strip())
-    finite = bool(evidence.got.isfinite().all())
-    like = converted(evidence) or (resemblance(evidence) if finite else not_finite(evidence))
-    place = where(comparison.wrong, "wrong", evidence.words)
-    if like is not None:
-        adds = place is not None and like.seen and finite and not like.whole
-        return replace(like, seen=f"{place.seen} {like.seen}") if place is not None and adds else like
-    if place is not None:
-        return place
+        return Hint("", "Look at the grid, at the mask of the store and at the output's strides.", pattern=UNKNOWN)
+    if (like := likeness(evidence)) is not None:
+        return like
     first = index_of(int(comparison.wrong.flatten().int().argmax()), tuple(comparison.got.shape))
-    return Finding(
+    return Hint(
         "The wrong elements follow no pattern known to the grader.",
-        f"Compute {name}[{', '.join(map(str, first))}], the first of them, by hand, and follow what the kernel loads "
-        "for it.", pattern=UNKNOWN)
+        f"Compute {called.output}[{', '.join(map(str, first))}], the first of them, by hand, and follow what the "
+        "kernel loads for it.", pattern=UNKNOWN)
 
 
-def _message(name: str, got: Tensor, comparison: Comparison, kind: FailureKind) -> str:
-    worst, total = comparison.worst, comparison.total
+def _message(name: str, comparison: Comparison, kind: FailureKind) -> str:
+    got, worst, total = comparison.got, comparison.worst, comparison.total
     at = f"{name}[{', '.join(map(str, worst.index))}]"
     if kind == "unwritten":
         missing = comparison.unwritten_count

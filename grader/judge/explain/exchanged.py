@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from grader import frontends
-from grader.judge.explain.accesses import Seen
-from grader.judge.explain.evidence import Finding
+from grader.judge.explain.called import Called
+from grader.judge.explain.evidence import Hint
 from grader.judge.explain.lines import quoted
-from grader.model.assignment import Assignment, Scalar
+from grader.model.assignment import Scalar
 from grader.plan.plan import Descriptor, Integer, Launch, Plan, Pointer
 
 PATTERN = "tensors exchanged"
@@ -23,34 +23,29 @@ MOST_LINES = 10
 SUFFIXES = ("_ptr", "_pointer", "_desc")
 
 
-def exchanged(assignment: Assignment, source: str, plan: Plan, call: int, sizes: Mapping[str, int],
-              lie: Sequence[Seen]) -> Finding | None:
+def exchanged(called: Called) -> Hint | None:
     """Two tensors or two sizes of which each stands where the kernel names the other, or the output and an input of
-    which each is used as the other should be. `source` is the student's file, `lie` are the accesses of a call of the
-    plan whose answer is wrong."""
-    tensors = [parameter.name for parameter in assignment.parameters if not isinstance(parameter, Scalar)]
-    calls = plan.calls()
-    for launch in calls[min(call, len(calls) - 1)]:
-        if not isinstance(launch, Launch):
-            continue
+    which each is used as the other should be. Meant for calls whose answer is wrong."""
+    plan = called.plan
+    tensors = [one.name for one in called.assignment.parameters if not isinstance(one, Scalar)]
+    for launch in called.launches:
         kernel = plan.kernels[launch.kernel]
         language = frontends.of(kernel)
         names = language.argument_names(kernel)
         found = _tensors(plan, launch, names, tensors) or _sizes(
-            source, launch, language.phrases.names.launch_opens, names, sizes)
+            called.source, launch, language.phrases.names.launch_opens, names, called.case.sizes)
         if found is not None:
             first, given, second, other = found
-            return Finding(
+            return Hint(
                 f"The launch in line {launch.line} gives {given} for the kernel's {quoted(first)}, and {other} for its "
                 f"{quoted(second)}: the two are exchanged.", LOOK, pattern=PATTERN, line=launch.line)
-    output = assignment.output.name
-    reads = {one.layout.name: one for one in lie if one.access.access != "store"}
-    writes = {one.layout.name: one for one in lie if one.access.access != "load"}
-    if output not in reads or output in writes or len(writes) != 1 or not writes.keys().isdisjoint(reads):
+    reads = {one.layout.name: one for one in called.seen if one.access.access != "store"}
+    writes = {one.layout.name: one for one in called.seen if one.access.access != "load"}
+    if called.output not in reads or len(writes) != 1 or not writes.keys().isdisjoint(reads):
         return None
-    ((into, store),), load = writes.items(), reads[output]
-    return Finding(
-        f"The kernel loads from {output} in line {load.access.line}, and stores to {into} in line "
+    ((into, store),), load = writes.items(), reads[called.output]
+    return Hint(
+        f"The kernel loads from {called.output} in line {load.access.line}, and stores to {into} in line "
         f"{store.access.line}: the two are exchanged.", LOOK, pattern=PATTERN, line=store.launch)
 
 

@@ -1,14 +1,14 @@
-"""The tensors of a call as its kernels see them: which buffer holds which, and how far its elements lie apart."""
+"""Tensors as kernels see them, and where loads and stores lie in them."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 
-from grader.judge.explain.evidence import plural
-from grader.model.assignment import Assignment, Scalar, extents
-from grader.plan.plan import ITEM_BYTES, Copy, Plan
+from grader.frontends.phrases import Phrases
+from grader.judge.explain.evidence import Hint, plural
+from grader.plan.findings import Access
 
 
 @dataclass(frozen=True)
@@ -39,27 +39,82 @@ class Layout:
 
     def distance(self, elements: int) -> str:
         """ "2 rows and 3 columns" """
-        if not self.is_matrix or elements < 0:
+        if elements < 0:
             return plural(elements, "element")
         down, across = divmod(elements, self.columns)
         parts = [plural(count, unit) for count, unit in ((down, "row"), (across, "column")) if count]
         return " and ".join(parts) or "nothing"
 
 
-def layouts(assignment: Assignment, sizes: Mapping[str, int], plan: Plan, call: int) -> dict[int, Layout]:
-    """The parameters' tensors by their buffers, and whole copies of them that host code made."""
-    known: dict[int, Layout] = {}
-    for parameter in assignment.parameters:
-        if isinstance(parameter, Scalar) or len(parameter.shape) > 2:
-            continue
-        *down, across = extents(parameter, sizes)
-        names = [str(name) for name in parameter.shape]
-        layout = Layout(parameter.name, parameter.kind == "output", "".join(names[:-1]), names[-1], math.prod(down),
-                        across)
-        known |= {number: layout for number, buffer in enumerate(plan.buffers) if buffer.given == parameter.name}
-    for operation in plan.calls()[min(call, len(plan.calls()) - 1)]:
-        if isinstance(operation, Copy) and (copied := known.get(operation.source.buffer)) is not None:
-            whole = copied.total * ITEM_BYTES[operation.source.dtype]
-            if plan.buffers[operation.target.buffer].bytes == whole == plan.buffers[operation.source.buffer].bytes:
-                known.setdefault(operation.target.buffer, copied)
-    return known
+@dataclass(frozen=True)
+class Seen:
+    """An access, the tensor that it goes to, and the words of its kernel's language."""
+
+    access: Access
+    layout: Layout
+    sizes: Mapping[str, int]
+    launch: int
+    turned: bool
+    summed: frozenset[str]
+    words: Phrases
+
+    @property
+    def where(self) -> str:
+        return f"the {'atomic operation' if self.access.access == 'atomic' else self.access.access} in line " \
+               f"{self.access.line}"
+
+    @property
+    def launched(self) -> str:
+        """ "The launch in line 12 starts 3 x 2 programs" """
+        *sizes, last = self.access.grid
+        sizes += [last] * (last > 1)
+        while len(sizes) > 1 and sizes[-1] == 1:
+            sizes.pop()
+        grid = " x ".join(f"{size:,}" for size in sizes)
+        return f"the launch in line {self.launch} starts {grid} program{'s' * (grid != '1')}"
+
+    @property
+    def count(self) -> str:
+        """How many elements the tensor has, by the names of its sizes."""
+        return " * ".join(filter(None, (self.layout.down, self.layout.across)))
+
+    @property
+    def dimensions(self) -> Iterator[tuple[int, int | None, int]]:
+        """Each dimension of the tile along which lanes take part: its number, how far they lie apart, its size."""
+        for number, (size, apart) in enumerate(zip(self.access.tile, self.access.lanes, strict=True)):
+            if size > 1 and max(self.access.live[number], self.access.last[number]) > 1:
+                yield number, apart, size
+
+    def named(self, number: int) -> str:
+        """A number, with the one size of the case, or product of two, that it is."""
+        names = [name for name, size in self.sizes.items() if size == number] or [
+            f"{a} * {b}" for a, b in combinations_with_replacement(self.sizes, 2)
+            if self.sizes[a] * self.sizes[b] == number]
+        return f"{names[0]} = {number:,}" if len(names) == 1 and number > 1 else f"{number:,}"
+
+    def distance(self, elements: int) -> str:
+        return f"{self.named(elements)} element{'s' * (elements != 1)} of {self.layout.name}"
+
+    def along(self, apart: int) -> int:
+        """How many lanes of the tile lie side by side in that direction."""
+        return next((size for _, step, size in self.dimensions if step == apart), 1)
+
+    @property
+    def one_row(self) -> bool:
+        """Whether the mask of a tile of one dimension ends where a row does: a program has a row of its own."""
+        access, columns = self.access, self.layout.columns
+        return self.layout.is_matrix and access.lanes == [1] and access.live == [columns] != access.tile
+
+    @property
+    def flat(self) -> bool:
+        """Whether elements are counted without regard to rows."""
+        access, columns = self.access, self.layout.columns
+        if not self.layout.is_matrix:
+            return True
+        moves = [moved for moved in access.programs if moved]
+        if len(access.tile) != 1 or columns in access.lanes or self.one_row:
+            return False
+        return not moves or moves[0] % columns != 0 or (moves[0] % access.tile[0] == 0 and moves[0] != columns)
+
+    def hint(self, seen: str, look: str, pattern: str) -> Hint:
+        return Hint(seen[:1].upper() + seen[1:], look, pattern=pattern, line=self.access.line)

@@ -1,4 +1,4 @@
-"""Outputs that equal what a known mistake gives: those listed by the assignment, and the right answer converted."""
+"""Outputs that equal what a mistake gives that the assignment lists."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from grader.judge.explain.evidence import AGREEMENT, ENOUGH, ROUNDING, Evidence, Finding
+from grader.judge.explain.evidence import AGREEMENT, ENOUGH, ROUNDING, Evidence
 from grader.model.assignment import Assignment, Inputs, Mistake
 
 EXACT_AGREEMENT = 0.9999
@@ -27,20 +27,6 @@ def known_mistakes(assignment: Assignment, inputs: Inputs, evidence: Evidence) -
         if mistake.name not in fitting and _fits(mistake, inputs, evidence):
             fitting[mistake.name] = mistake
     return list(fitting.values())
-
-
-def converted(evidence: Evidence) -> Finding | None:
-    """The right answer, but converted to a type of 16 bits and back."""
-    if evidence.count < ENOUGH or evidence.comparison.got.dtype != torch.float32:
-        return None
-    for dtype, name in ((torch.bfloat16, "bfloat16"), (torch.float16, "float16")):
-        if evidence.is_explained_by(evidence.expected.to(dtype).to(torch.float64), rounding=0.0):
-            return Finding(
-                f"The output is the right answer converted to {name}.",
-                "Something is stored in that type on the way: keep loads, results and buffers in float32.",
-                pattern="precision",
-            )
-    return None
 
 
 def _fits(mistake: Mistake, inputs: Inputs, evidence: Evidence) -> bool:

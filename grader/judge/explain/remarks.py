@@ -27,7 +27,7 @@ def explain_remarks(
     said = [_said(why, group, words) for (why, _), group in reasons.items()]
     said += [words.sights.masked_remark.format(tensor=quoted(found.tensor), line=in_line(found.line))
              for found in findings if isinstance(found, MaskedUsed)]
-    said += [undefined(found, words).hint for found in findings
+    said += [undefined(found, words).text for found in findings
              if isinstance(found, Undefined) and found.certain and not is_failure(found, words)]
     return list(dict.fromkeys(said))
 

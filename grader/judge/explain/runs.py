@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.frontends.phrases import Phrases
-from grader.judge.explain.accesses import Seen, beyond_rows, misplaced
-from grader.judge.explain.evidence import Finding, plural
+from grader.judge.explain.accesses import beyond_rows, misplaced
+from grader.judge.explain.evidence import Hint, plural
+from grader.judge.explain.layout import Seen
 from grader.judge.explain.lines import in_line, phrases_of, place, program, quoted, tensor_name
 from grader.judge.explain.undefined import failure, is_failure, undefined
 from grader.model.assignment import Assignment, Output
@@ -23,7 +24,7 @@ ACCESS = {"load": "load", "store": "store", "atomic": "atomic operation", "granu
 
 def explain_findings(
     assignment: Assignment, source: str, findings: Sequence[seen.Finding], accesses: Sequence[Seen] = (),
-    exchanged: Finding | None = None,
+    exchanged: Hint | None = None,
 ) -> Detail | None:
     """What was seen that fails a run whatever its answer is: an assertion that does not hold, an access outside a
     tensor, programs that store different values to one element, what is left to chance and goes wrong. None if there
@@ -52,7 +53,7 @@ def explain_findings(
     return None
 
 
-def beside(findings: Sequence[seen.Finding], output: Output, words: Phrases) -> Finding | None:
+def beside(findings: Sequence[seen.Finding], output: Output, words: Phrases) -> Hint | None:
     """What was seen that explains a wrong answer; None if nothing does."""
     # A launch without programs leaves memory unwritten, which a later one reads; a race may be what an offset that
     # wrapped around comes to.
@@ -64,7 +65,7 @@ def beside(findings: Sequence[seen.Finding], output: Output, words: Phrases) -> 
     return None
 
 
-def _told(found: seen.Finding, output: Output, words: Phrases) -> Finding:
+def _told(found: seen.Finding, output: Output, words: Phrases) -> Hint:
     match found:
         case seen.EmptyGrid():
             return empty_grid(found.line, found.grid, words)
@@ -75,9 +76,9 @@ def _told(found: seen.Finding, output: Output, words: Phrases) -> Finding:
         case seen.Race():
             return race(found, words)
         case seen.MaskedUsed():
-            return Finding(
+            return Hint(
                 words.sights.masked.format(tensor=quoted(found.tensor), line=in_line(found.line)),
-                words.sights.masked_look, pattern="masked lanes")
+                words.sights.masked_look, pattern="masked lanes", sure=False)
         case seen.Undefined():
             return undefined(found, words)
         case _:
@@ -98,33 +99,19 @@ def _assertion(assignment: Assignment, source: str, found: seen.Assertion, words
 
 def _out_of_bounds(
     assignment: Assignment, source: str, found: seen.OutOfBounds, overflow: seen.Overflow | None,
-    accesses: Sequence[Seen], exchanged: Finding | None, words: Phrases,
+    accesses: Sequence[Seen], exchanged: Hint | None, words: Phrases,
 ) -> Detail:
     here = [one for one in accesses if (one.access.line, one.access.tensor) == (found.line, found.tensor)]
     if overflow is not None:
         told = overflowed(overflow, words)
     elif found.access == "granule":
-        told = Finding("", words.sights.granule, pattern="writes past the end")
+        told = Hint("", words.sights.granule, pattern="writes past the end")
     else:
-        told = exchanged or _by_another(found, here, accesses) or misplaced(here) or (
-            beyond_rows(here, tuple(ACCESS)) if found.masked else None) or Finding("", _why_outside(found, here, words))
+        told = exchanged or misplaced(here) or (
+            beyond_rows(here, tuple(ACCESS)) if found.masked else None) or Hint("", _why_outside(found, here, words))
     return Detail(
-        kind="out_of_bounds", message=_reaches(found), hint=told.hint, pattern=told.pattern,
+        kind="out_of_bounds", message=_reaches(found), hint=told.text, pattern=told.pattern,
         place=place(assignment, source, found.line))
-
-
-def _by_another(found: seen.OutOfBounds, here: Sequence[Seen], accesses: Sequence[Seen]) -> Finding | None:
-    """An index into a vector that counts what moves another tensor by whole rows."""
-    for one in here:
-        for axis, moved in enumerate(one.access.programs):
-            rows = next((other for other in accesses if other.layout.is_matrix
-                         and other.access.programs[axis] == other.layout.columns), None)
-            if moved == 1 and not one.layout.down and rows is not None:
-                return one.finding(
-                    f"{one.where} goes on by one element of {one.layout.name} where {rows.layout.name} goes on by one "
-                    f"row: {one.layout.name} is indexed by row.",
-                    f"{one.layout.name} has {one.layout.across} elements, one for each column.", "index")
-    return None
 
 
 def _sides(found: seen.OutOfBounds) -> tuple[int, int]:
@@ -194,27 +181,27 @@ def _beyond_the_rows(one: Seen) -> str:
     return ""
 
 
-def _unwritten(found: seen.Unwritten, output: Output, words: Phrases) -> Finding:
+def _unwritten(found: seen.Unwritten, output: Output, words: Phrases) -> Hint:
     if found.given == output.name:
         full, look = "NaN", (
             f"NaN times 0 is NaN too, so a term such as beta * {output.name} spoils the answer even where beta is 0: "
             f"compute from the inputs alone, and store to {output.name} without reading it.")
         if output.dtype == "uint8":
             full, look = "one arbitrary byte", "Compute from the inputs alone."
-        return Finding(
+        return Hint(
             f"{output.name} arrives full of {full}, and the kernel reads it{in_line(found.line)} before anything is "
             "stored there.",
             look, pattern="reads the output",
         )
-    return Finding(
+    return Hint(
         f"The {'load' if found.kernel else 'copy'}{in_line(found.line)} reads {plural(found.lanes, 'element')} of "
         f"{tensor_name(found.tensor, found.given)} that nothing has written.",
         words.sights.unwritten, pattern="reads unwritten memory",
     )
 
 
-def empty_grid(line: int, sizes: Sequence[int], words: Phrases) -> Finding:
-    return Finding(
+def empty_grid(line: int, sizes: Sequence[int], words: Phrases) -> Hint:
+    return Hint(
         f"The launch{in_line(line)} starts no program: its grid is {_grid(sizes)}.",
         words.sights.no_program, pattern="no program",
     )
@@ -228,27 +215,27 @@ def _grid(sizes: Sequence[int]) -> str:
     return f"({shown[0]:,},)" if len(shown) == 1 else f"({', '.join(f'{size:,}' for size in shown)})"
 
 
-def overflowed(found: seen.Overflow, words: Phrases) -> Finding:
+def overflowed(found: seen.Overflow, words: Phrases) -> Hint:
     held, look = f"the range of {found.type}", words.sights.overflow
     if found.type in ("int8", "int16"):
         # The width alone is known: it may be unsigned.
         held, look = f"what {found.type.removeprefix('int')} bits hold", words.sights.overflow_of_bytes
-    return Finding(
+    return Hint(
         f"A number{in_line(found.line)} passes {held} and wraps around ({quoted(found.operation)} in program "
         f"{program(found.program)}).",
         look, pattern="overflow",
     )
 
 
-def race(found: seen.Race, words: Phrases) -> Finding:
+def race(found: seen.Race, words: Phrases) -> Hint:
     first, second = (program(one, *found.programs) for one in found.programs)
     name = tensor_name(found.tensor, found.given)
     if found.certain:
-        return Finding(
+        return Hint(
             f"Programs {first} and {second} store different values to element {found.element:,} of {name}"
             f"{in_line(found.line)}: which of them stays is left to chance.",
-            words.sights.race, pattern="race")
-    return Finding(
+            words.sights.race, pattern="race", sure=False)
+    return Hint(
         f"Programs {first} and {second} of one launch both use element {found.element:,} of {name}"
         f"{in_line(found.line)}, and at least one of them stores to it.",
-        words.sights.unordered, pattern="race")
+        words.sights.unordered, pattern="race", sure=False)

@@ -4,99 +4,83 @@ that comes after the launch that reads it."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from grader import frontends
-from grader.judge.explain.evidence import Finding, plural
-from grader.judge.explain.lines import in_line, phrases_of, place, quoted
+from grader.judge.explain.called import Called
+from grader.judge.explain.evidence import Hint, plural
+from grader.judge.explain.lines import in_line, quoted
 from grader.judge.explain.runs import empty_grid
-from grader.model.assignment import Assignment
 from grader.model.result import Detail
-from grader.plan.findings import Access, Unwritten
-from grader.plan.plan import Copy, Launch, Plan, Pointer, named
+from grader.plan.findings import Unwritten
+from grader.plan.plan import Copy, Launch, Pointer, named
 
 
-def explain_unwritten(assignment: Assignment, source: str, plan: Plan, call: int = 0) -> Detail | None:
-    """Why a call of a plan cannot write its output, the first (0) or the steady one (1); None where it can.
-
-    `source` is the student's file.
-    """
-    out = assignment.output.name
-    operations = plan.calls()[min(call, len(plan.calls()) - 1)]
-    given = {number for number, buffer in enumerate(plan.buffers) if buffer.given == out}
+def explain_unwritten(called: Called) -> Detail | None:
+    """Why a call cannot write its output; None where it can."""
+    out = called.output
     # A copy does not write its source.
-    reaching = [operation for operation in operations if named(operation) & given
-                and not (isinstance(operation, Copy) and operation.target.buffer not in given)]
-    if any(not isinstance(operation, Launch) or all(operation.grid) for operation in reaching):
+    reaching = [one for one in called.operations if named(one) & called.outputs
+                and not (isinstance(one, Copy) and one.target.buffer not in called.outputs)]
+    if any(not isinstance(one, Launch) or all(one.grid) for one in reaching):
         return None
-    copies = [operation for operation in operations if isinstance(operation, Copy)]
-    launches = [operation for operation in reaching or operations if isinstance(operation, Launch)]
+    copies = [one for one in called.operations if isinstance(one, Copy)]
+    launches = [one for one in reaching if isinstance(one, Launch)] or called.launches
     line = launches[0].line if launches else copies[-1].line if copies else 0
-    words = phrases_of(assignment)
-    copied = words.calls.copy_into.format(out=out) if assignment.operators else ""
+    words = called.words.calls
     if reaching:
-        finding = empty_grid(line, launches[0].grid, words)
-    elif plan.returned == "tensor":
-        finding = Finding(
-            f"The function returns a new tensor, and nothing writes to {out}.",
-            words.calls.returned.format(out=out, copy_into=copied), pattern="returned")
+        hint = empty_grid(line, launches[0].grid, called.words)
+    elif called.plan.returned == "tensor":
+        copied = words.copy_into.format(out=out) if called.assignment.operators else ""
+        hint = Hint(f"The function returns a new tensor, and nothing writes to {out}.",
+                    words.returned.format(out=out, copy_into=copied), pattern="returned")
     elif copies and not launches:
-        finding = Finding(
-            f"The copy{in_line(line)} goes into another tensor, and none into {out}.",
-            words.calls.no_copy.format(out=out), pattern="no copy")
+        hint = Hint(f"The copy{in_line(line)} goes into another tensor, and none into {out}.",
+                    words.no_copy.format(out=out), pattern="no copy")
     elif launches:
-        finding = Finding(
-            f"{out} is passed to no launch.", words.calls.not_passed.format(out=out), pattern="no launch")
+        hint = Hint(f"{out} is passed to no launch.", words.not_passed.format(out=out), pattern="no launch")
     else:
-        finding = Finding(
-            "The kernel was never launched.", words.calls.no_launch, pattern="no launch")
+        hint = Hint("The kernel was never launched.", words.no_launch, pattern="no launch")
     return Detail(
-        kind="unwritten", message=f"{out} was never written. {finding.seen}", hint=finding.look,
-        pattern=finding.pattern, place=place(assignment, source, line))
+        kind="unwritten", message=f"{out} was never written. {hint.seen}", hint=hint.look, pattern=hint.pattern,
+        place=called.place(line))
 
 
-def read_too_early(found: Unwritten, accesses: Sequence[Access], plan: Plan, call: int) -> Finding | None:
-    """Says that a launch reads a temporary to which only a later launch of the same call stores.
-
-    `accesses` are what was seen of the call.
-    """
-    stores = {(one.kernel, one.buffer) for one in accesses if one.access != "load"}
-    operations = plan.calls()[min(call, len(plan.calls()) - 1)]
-    launches = [one for one in operations if isinstance(one, Launch)]
-    for number, launch in enumerate(launches):
-        kernel = plan.kernels[launch.kernel]
+def read_too_early(called: Called, found: Unwritten) -> Hint | None:
+    """Says that a launch reads a temporary to which only a later launch of the same call stores."""
+    kernels = called.plan.kernels
+    stores = {(one.kernel, one.buffer) for one in called.ran.accesses if one.access != "load"}
+    for number, launch in enumerate(called.launches):
+        kernel = kernels[launch.kernel]
         if kernel.name != found.kernel:
             continue
         names = frontends.of(kernel).argument_names(kernel)
         read = {argument.buffer for name, argument in zip(names, launch.arguments, strict=True)
                 if name == found.tensor and isinstance(argument, Pointer)}
-        storing = [at for at, one in enumerate(launches)
-                   if not {(plan.kernels[one.kernel].name, buffer) for buffer in named(one) & read}.isdisjoint(stores)]
+        storing = [at for at, one in enumerate(called.launches)
+                   if not {(kernels[one.kernel].name, buffer) for buffer in named(one) & read}.isdisjoint(stores)]
         if storing and storing[0] > number:
-            return Finding(
+            return Hint(
                 f"The launch in line {launch.line} reads {quoted(found.tensor)}, which nothing has written yet: the "
-                f"launch in line {launches[storing[0]].line}, which stores there, comes after it.",
+                f"launch in line {called.launches[storing[0]].line}, which stores there, comes after it.",
                 "Launches run one after another, as they are written: the one that stores comes first.",
                 pattern="reads too early", line=launch.line)
     return None
 
 
-def explain_copies(out: str, plan: Plan, call: int, elements: int) -> Finding | None:
-    """What copies into an output leave out, or write twice, where copies alone write to it."""
-    operations = plan.calls()[min(call, len(plan.calls()) - 1)]
-    given = {number for number, buffer in enumerate(plan.buffers) if buffer.given == out}
-    copies = [one for one in operations if isinstance(one, Copy) and one.target.buffer in given]
-    if not copies or any(isinstance(one, Launch) and named(one) & given for one in operations):
+def explain_copies(called: Called, elements: int) -> Hint | None:
+    """What copies leave out of an output of so many elements, or write twice, where copies alone write to it."""
+    copies = [one for one in called.operations if isinstance(one, Copy) and one.target.buffer in called.outputs]
+    if not copies or any(named(one) & called.outputs for one in called.launches):
         return None
     starts = {one.target.offset for one in copies}
     total = sum(math.prod(one.target.shape) for one in copies)
-    many = f"The copies{in_line(copies[0].line)} write {plural(len(copies), 'part')} of {out}"
+    seen = f"The copies{in_line(copies[0].line)} write {plural(len(copies), 'part')} of {called.output}"
     if len(starts) < len(copies):
-        return Finding(f"{many}, and more than one of them begins at the same element.",
-                       f"Each part goes to a place of its own: which slice of {out} is it?", pattern="copies",
-                       line=copies[0].line)
-    if total < elements:
-        return Finding(f"{many}, {total:,} of {elements:,} elements in all.",
-                       "Is the last, partial one among them? A size divided with // rounds down.", pattern="copies",
-                       line=copies[0].line)
-    return None
+        seen += ", and more than one of them begins at the same element."
+        look = f"Each part goes to a place of its own: which slice of {called.output} is it?"
+    elif total < elements:
+        seen += f", {total:,} of {elements:,} elements in all."
+        look = "Is the last, partial one among them? A size divided with // rounds down."
+    else:
+        return None
+    return Hint(seen, look, pattern="copies", line=copies[0].line)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from grader.judge.explain.common import Condition, Kind, conditions
+from grader.judge.explain.common import Kind, in_common
 from grader.judge.explain.evidence import UNKNOWN, WEAK, plural
 from grader.model.assignment import Assignment
 from grader.model.hidden import in_words
@@ -27,7 +27,7 @@ SIZES_MATTER: dict[FailureKind, frozenset[Kind]] = {
 }
 # What has nothing to do with the sizes of a case.
 SAID_ONCE = frozenset({"policy", "compile_error", "import_error", "not_attempted"})
-ANSWERED: frozenset[Kind] = frozenset({"shape", "blocks", "bound", "values"})
+ANSWERED: frozenset[Kind] = frozenset({"shape", "blocks", "bound"})
 
 
 @dataclass(frozen=True)
@@ -74,16 +74,11 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
     failed = [c for c in cases if c.outcome == "failed"]
     passed = [c for c in cases if c.outcome == "passed"]
     shown, hint, sure = _speaker(failed, deciding)
-    kind = _detail(shown).kind
     common = _counted(failed, deciding, cases)
-    found = _common(assignment, failed, passed, kind, sure)
-    if found:
-        common += f", exactly those where {found[0].text}"
-        # The hint of one case says as much about masks, and names the load or store.
-        told = kind == "out_of_bounds" and found[0].kind == "blocks"
-        if not sure and not told:
-            advice = found[0].advice
-            hint = advice if _detail(shown).pattern == UNKNOWN else f"{advice} {hint}".strip()
+    kind = _detail(shown).kind
+    telling = SIZES_MATTER.get(kind, ANSWERED if _is_answer(kind) else frozenset())
+    if (where := in_common(assignment, failed, passed, telling & {"shape"} if sure else telling)):
+        common += f", exactly those where {where}"
     place = f"first {shown.case}" if shown is failed[0] else f"in {shown.case}"
     return Summary(f"{common}; {place}: {_detail(shown).message}", hint, common, shown)
 
@@ -124,18 +119,6 @@ def _counted(failed: Sequence[CheckResult], deciding: Sequence[CheckResult], cas
     state = "Wrong" if all(_is_answer(_detail(c).kind) for c in deciding) else "Fails"
     others = len(failed) - len(deciding)
     return f"{state} {where}{f' and is wrong in {others}' if others else ''}"
-
-
-def _common(
-    assignment: Assignment, failed: Sequence[CheckResult], passed: Sequence[CheckResult], kind: FailureKind, sure: bool
-) -> list[Condition]:
-    """What failed cases have in common and is worth telling."""
-    if not passed:
-        return []
-    telling = SIZES_MATTER.get(kind, ANSWERED if _is_answer(kind) else frozenset())
-    if sure:
-        telling &= {"shape"}
-    return [c for c in conditions(assignment, failed, passed) if c.kind in telling]
 
 
 def _detail(check: CheckResult) -> Detail:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.frontends.phrases import Phrases
-from grader.judge.explain.evidence import Finding
+from grader.judge.explain.evidence import Hint
 from grader.judge.explain.lines import in_line, phrases_of, place, program, quoted, tensor_name
 from grader.model.assignment import Assignment
 from grader.model.result import Detail
@@ -14,12 +14,13 @@ def is_failure(found: Undefined, words: Phrases) -> bool:
     return found.certain and words.chances[found.what].kind is not None
 
 
-def undefined(found: Undefined, words: Phrases) -> Finding:
+def undefined(found: Undefined, words: Phrases) -> Hint:
     chance = words.chances[found.what]
     first, other = (program(one, *found.programs) for one in [*found.programs, (0, 0, 0), (0, 0, 0)][:2])
     known = {"line": in_line(found.line), "element": found.element, "tensor": tensor_name(found.tensor, found.given),
              "kernel": quoted(found.kernel), "program": first, "other": other}
-    return Finding(chance.seen.format(**known), chance.look.format(**known), pattern=f"undefined: {found.what}")
+    return Hint(
+        chance.seen.format(**known), chance.look.format(**known), pattern=f"undefined: {found.what}", sure=False)
 
 
 def failure(assignment: Assignment, source: str, found: Undefined) -> Detail:

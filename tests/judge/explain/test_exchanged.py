@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Mapping
 
+import pytest
+import torch
+
+from grader.judge.explain.evidence import Hint
 from grader.judge.explain.exchanged import exchanged
 from grader.plan.plan import Argument, Buffer, Descriptor, Integer, Kernel, Launch, Plan, Pointer, View
-from tests.judge.toys import LINE
+from tests.judge.toys import LINE, called
 
 X, OUT = 0, 1
 SIZES = {"M": 5, "N": 9}
@@ -29,9 +33,14 @@ def with_sizes(first: str, second: str, *values: int) -> Plan:
     return plan((first, second), ["i32", "i32"], ["i32"] * 2, *(Integer(type="i32", value=one) for one in values))
 
 
+def seen(made: Plan, sizes: Mapping[str, int] = SIZES, source: str = "") -> Hint | None:
+    case = LINE.cases[0].model_copy(update={"sizes": sizes})
+    return exchanged(called(LINE, case, torch.empty(1), plan=made, source=source))
+
+
 @pytest.mark.parametrize(("first", "second"), [("x_ptr", "out_ptr"), ("x", "out"), ("X", "o_pointer")])
 def test_tensors_in_each_others_place_are_told(first: str, second: str) -> None:
-    found = exchanged(LINE, "", of_two(first, second, OUT, X), 0, SIZES, [])
+    found = seen(of_two(first, second, OUT, X))
     assert found is not None and found.line == 20
     assert found.seen == (f"The launch in line 20 gives out for the kernel's `{first}`, and x for its `{second}`: the "
                           "two are exchanged.")
@@ -41,7 +50,7 @@ def test_tensors_in_each_others_place_are_told(first: str, second: str) -> None:
     of_two("x_ptr", "out_ptr", X, OUT), of_two("source", "target", OUT, X), of_two("x_ptr", "out_ptr", X, X),
     of_two("x_ptr", "other", OUT, X)])
 def test_nothing_is_told_of_tensors_in_their_place_or_of_names_that_say_nothing(made: Plan) -> None:
-    assert exchanged(LINE, "", made, 0, SIZES, []) is None
+    assert seen(made) is None
 
 
 def test_a_descriptor_is_the_tensor_that_it_views() -> None:
@@ -52,18 +61,18 @@ def test_a_descriptor_is_the_tensor_that_it_views() -> None:
     names = ("x_desc", "x_0", "x_1", "out_desc", "out_0", "out_1")
     made = plan(names, ["tensordesc<fp32[16]>"] * 2, ["!tt.tensordesc<tensor<16xf32>>", "i32", "i64"] * 2,
                 view(OUT), view(X))
-    found = exchanged(LINE, "", made, 0, SIZES, [])
+    found = seen(made)
     assert found is not None and "`out_desc`" in found.seen
 
 
 def test_sizes_in_each_others_place_are_told_where_the_launch_names_them_so() -> None:
-    exchanged_there = "\n" * 19 + "k[(1,)](\n    n, M)\n"
-    found = exchanged(LINE, exchanged_there, with_sizes("M", "n", 9, 5), 0, SIZES, [])
+    there = "\n" * 19 + "k[(1,)](\n    n, M)\n"
+    found = seen(with_sizes("M", "n", 9, 5), source=there)
     assert found is not None and found.line == 20
     assert found.seen == (
         "The launch in line 20 gives N = 9 for the kernel's `M`, and M = 5 for its `n`: the two are exchanged.")
     # A kernel that counts the rows of the output, which are the columns of the input, and is launched so.
-    assert exchanged(LINE, "\n" * 19 + "k[(1,)](M, n)\n", with_sizes("M", "n", 9, 5), 0, SIZES, []) is None
+    assert seen(with_sizes("M", "n", 9, 5), source="\n" * 19 + "k[(1,)](M, n)\n") is None
     for made in (with_sizes("M", "n", 5, 9), with_sizes("rows", "columns", 9, 5), with_sizes("M", "n", 9, 9)):
-        assert exchanged(LINE, exchanged_there, made, 0, SIZES, []) is None
-    assert exchanged(LINE, exchanged_there, with_sizes("M", "n", 9, 9), 0, {"M": 9, "N": 9}, []) is None
+        assert seen(made, source=there) is None
+    assert seen(with_sizes("M", "n", 9, 9), {"M": 9, "N": 9}, there) is None

@@ -26,7 +26,7 @@ from grader.plan.findings import (
     Unwritten,
 )
 from tests.judge import faults
-from tests.judge.toys import LINE, SILU, Fault, judge
+from tests.judge.toys import LINE, SILU, Fault, called, explain, judge
 
 SOURCE = "\n" * 8 + "    x = tl.load(x_ptr + offsets)\n"
 
@@ -171,16 +171,14 @@ def test_what_was_seen_explains_a_wrong_answer_without_a_pattern(
 def test_what_is_said_of_an_output_that_is_read_is_true_of_its_type(dtype: DType, full: str) -> None:
     found = beside([READS_OUT], Output(shape=("N",), dtype=dtype), PHRASES)
     assert found is not None and f"out arrives full of {full}, and the kernel reads it in line 11" in found.seen
-    assert ("NaN" in found.hint) == (dtype == "float16")
+    assert ("NaN" in found.text) == (dtype == "float16")
 
 
 def test_a_known_mistake_says_what_comes_of_what_was_seen() -> None:
     late = Mistake(name="late", hint="One late.", answer=lambda x: LINE.oracle(x).roll(1))
     assignment = LINE.model_copy(update={"mistakes": (late,)})
-    inputs, got, comparison = judge(assignment, LINE.cases[0], faults.one_element_late)
-    detail = explain_case(
-        assignment, LINE.cases[0], inputs, got, comparison, inputs_changed=[], findings=[RACE], source=SOURCE)
-    assert detail is not None and detail.pattern == "mistake: late"
+    detail = explain(assignment, LINE.cases[0], faults.one_element_late, findings=[RACE], source=SOURCE)
+    assert detail.pattern == "mistake: late"
     assert detail.hint.startswith("Programs 0 and 3") and detail.hint.endswith("left to chance. One late.")
     assert detail.message.startswith("All 5,000 elements are wrong; ")
 
@@ -198,20 +196,18 @@ def test_an_output_that_is_read_is_named_as_the_source_of_nan() -> None:
 
 
 def test_a_second_call_that_goes_wrong_is_asked_what_it_keeps() -> None:
-    inputs, got, comparison = judge(LINE, LINE.cases[0], faults.noise)
-    detail = explain_case(LINE, LINE.cases[0], inputs, got, comparison, inputs_changed=[], call=1)
-    assert detail is not None and "keep something from one call to the next" in detail.hint
-    inputs, got, comparison = judge(LINE, LINE.cases[0], faults.one_element_late)
-    known = explain_case(LINE, LINE.cases[0], inputs, got, comparison, inputs_changed=[], call=1)
-    assert known is not None and "off by one element" in known.hint
+    for fault in (faults.noise, faults.computed_in_float16):
+        assert "keep something from one call to the next" in explain(SILU, SILU.cases[0], fault, call=1).hint
+    seen = explain(LINE, LINE.cases[0], faults.noise, call=1, findings=[READS_SCRATCH])
+    assert "that nothing has written" in seen.hint and "from one call to the next" not in seen.hint
 
 
 def test_large_outputs_are_not_searched_for_patterns() -> None:
     size = (1 << 22) + 1
     expected = torch.ones(size, dtype=torch.float64)
     got = torch.full((size,), 2.0)
-    detail = explain_case(
-        LINE, LINE.cases[0], {"x": got}, got, compare(got, expected, torch.tensor(0.1)), inputs_changed=[])
+    comparison = compare(got, expected, torch.tensor(0.1))
+    detail = explain_case(called(LINE, LINE.cases[0], got), {"x": got}, comparison)
     assert detail is not None and detail.hint == "" and detail.wrong == size and detail.error_map is not None
 
 
@@ -221,5 +217,4 @@ def _answers_rightly(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> Non
 
 def told(fault: Fault, *findings: Finding) -> Detail | None:
     inputs, got, comparison = judge(LINE, LINE.cases[0], fault)
-    return explain_case(
-        LINE, LINE.cases[0], inputs, got, comparison, inputs_changed=[], findings=findings, source=SOURCE)
+    return explain_case(called(LINE, LINE.cases[0], got, findings=findings, source=SOURCE), inputs, comparison)

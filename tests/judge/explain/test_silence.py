@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 
-from grader.judge.explain import explain_case, explain_unwritten
+from grader.judge.explain.silence import explain_unwritten
+from grader.model.result import Detail
 from grader.plan.plan import Argument, Buffer, Copy, Descriptor, Fill, Kernel, Launch, Operation, Plan, Pointer, View
 from tests.judge import faults
-from tests.judge.toys import LINE, judge
+from tests.judge.toys import LINE, called, explain
 
 SOURCE = "\n" * 19 + "    kernel[(n // 64,)](x, out, n)\n"
 X, OUT, OWN = 0, 1, 2
@@ -31,6 +33,10 @@ def plan(*first: Operation, **more: Any) -> Plan:
     return Plan(buffers=BUFFERS, kernels=[KERNEL], first=list(first), **more)
 
 
+def unwritten(made: Plan, call: int = 0) -> Detail | None:
+    return explain_unwritten(called(LINE, LINE.cases[0], torch.empty(5000), plan=made, call=call, source=SOURCE))
+
+
 @pytest.mark.parametrize(
     ("made", "message", "hint", "line"),
     [
@@ -46,7 +52,7 @@ def plan(*first: Operation, **more: Any) -> Plan:
     ],
 )
 def test_a_plan_shows_why_nothing_is_written(made: Plan, message: str, hint: str, line: int) -> None:
-    detail = explain_unwritten(LINE, SOURCE, made)
+    detail = unwritten(made)
     assert detail is not None and detail.kind == "unwritten"
     assert detail.message.startswith("out was never written. ") and message in detail.message
     assert hint in detail.hint
@@ -60,30 +66,25 @@ def test_a_plan_shows_why_nothing_is_written(made: Plan, message: str, hint: str
     Fill(target=view(OUT), value=0.0),
 ])
 def test_a_plan_that_reaches_its_output_says_nothing(first: Operation) -> None:
-    assert explain_unwritten(LINE, SOURCE, plan(first)) is None
+    assert unwritten(plan(first)) is None
     # One of two launches that start programs is enough.
-    assert explain_unwritten(LINE, SOURCE, plan(launch(X, OUT, grid=(0, 1, 1)), first)) is None
+    assert unwritten(plan(launch(X, OUT, grid=(0, 1, 1)), first)) is None
 
 
 def test_each_call_is_looked_at_by_itself() -> None:
     """A cache that answers the second call with the first one's tensor."""
     made = plan(launch(X, OUT), steady=[launch(X, OWN)])
-    assert explain_unwritten(LINE, SOURCE, made, 0) is None
-    detail = explain_unwritten(LINE, SOURCE, made, 1)
+    assert unwritten(made, 0) is None
+    detail = unwritten(made, 1)
     assert detail is not None and "passed to no launch" in detail.message
 
 
 def test_the_reason_is_told_with_the_figures_of_the_output() -> None:
-    case = LINE.cases[0]
-    inputs, got, comparison = judge(LINE, case, faults.writes_nothing)
-    empty = plan(launch(X, OUT, grid=(0, 1, 1)))
-    detail = explain_case(
-        LINE, case, inputs, got, comparison, inputs_changed=[], plan=empty, source=SOURCE)
-    assert detail is not None and "its grid is (0,)" in detail.message
+    case, nothing = LINE.cases[0], faults.writes_nothing
+    detail = explain(LINE, case, nothing, plan=plan(launch(X, OUT, grid=(0, 1, 1))), source=SOURCE)
+    assert "its grid is (0,)" in detail.message
     assert (detail.unwritten, detail.total) == (5000, 5000) and detail.error_map is not None
     # Where the output is passed to a launch with programs, what the mask lets through is asked about.
-    reached = explain_case(LINE, case, inputs, got, comparison, inputs_changed=[], plan=plan(launch(X, OUT)))
-    assert reached is not None and "Nothing was written" in reached.hint
+    assert "Nothing was written" in explain(LINE, case, nothing, plan=plan(launch(X, OUT))).hint
     # Another tensor that was stored to explains more.
-    astray = explain_case(LINE, case, inputs, got, comparison, inputs_changed=["x"], plan=plan(launch(X, X)))
-    assert astray is not None and "wrong pointer" in astray.hint
+    assert "wrong pointer" in explain(LINE, case, nothing, plan=plan(launch(X, X)), changed=["x"]).hint

@@ -44,20 +44,6 @@ SIGHTS = Sights(
 )
 
 ANSWERS = Answers(
-    all_nan="The output arrives full of NaN, and so does memory from torch.empty here: does the kernel read or add to "
-            "elements that nothing has written? If not, look for a division by zero, or for lanes beyond the end that "
-            "tl.load fills with anything when `other` is not given.",
-    rows_not_finite="A number computed once for each row is wrong there: a division by zero, a square root of a "
-                    "negative number, an overflowing sum, or padding lanes loaded without other=0.0.",
-    edge_not_finite="Lanes beyond the end enter the answer: give tl.load both mask and other=0.0.",
-    some_not_finite="Look for an overflowing exp, a division by zero, or lanes loaded beyond the end without mask and "
-                    "other=0.0.",
-    large_sums="Keep products and sums in float32: the accumulator tl.zeros(..., dtype=tl.float32), tl.dot without "
-               "out_dtype=tl.float16, and one conversion at the store.",
-    one_number="One number is stored everywhere: do the offsets of the load contain tl.arange and tl.program_id?",
-    rounded_sums="Is the accumulator float16? Accumulate in float32 (tl.zeros(..., dtype=tl.float32)) and convert "
-                 "once, at the end.",
-    first_block="Every program loads the first block: the offsets of the load lack tl.program_id(0) * BLOCK",
     nothing_stored="Does the tl.store go to the pointer of the output, with a mask that is true somewhere?",
     keep_inputs="Inputs must not be changed: store to {out} alone, and what else is needed to a tensor from "
                 "torch.empty.",

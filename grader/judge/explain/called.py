@@ -1,0 +1,90 @@
+"""A call that was run, with what explains its answer: its operations, its tensors, and its loads and stores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from grader import frontends
+from grader.frontends.phrases import Phrases
+from grader.judge.explain.layout import Layout, Seen
+from grader.judge.explain.lines import phrases_of, place
+from grader.judge.simulation import Ran
+from grader.model.assignment import Assignment, Case, Input, Scalar, extents
+from grader.model.result import Place
+from grader.plan.plan import ITEM_BYTES, Copy, Launch, Operation, Plan
+
+
+@dataclass(frozen=True)
+class Called:
+    """A call of a case: `number` 0 is the first of the `plan`, 1 the steady one. `ran` is what it left and what was
+    seen of it; `source` is the student's file."""
+
+    assignment: Assignment
+    case: Case
+    plan: Plan
+    number: int
+    ran: Ran
+    source: str = ""
+
+    @property
+    def output(self) -> str:
+        return self.assignment.output.name
+
+    @cached_property
+    def words(self) -> Phrases:
+        return phrases_of(self.assignment)
+
+    @cached_property
+    def operations(self) -> Sequence[Operation]:
+        return self.plan.call(self.number)
+
+    @cached_property
+    def launches(self) -> list[Launch]:
+        return [one for one in self.operations if isinstance(one, Launch)]
+
+    @cached_property
+    def outputs(self) -> set[int]:
+        """The buffers that hold the output."""
+        return {number for number, buffer in enumerate(self.plan.buffers) if buffer.given == self.output}
+
+    @cached_property
+    def seen(self) -> list[Seen]:
+        """The loads and stores of tensors whose layout is known."""
+        launches = {(self.plan.kernels[one.kernel].name, one.grid): one for operations in self.plan.calls()
+                    for one in operations if isinstance(one, Launch)}
+        turning = {kernel.name for kernel in self.plan.kernels
+                   if "transposition" in frontends.of(kernel).traits(kernel)}
+        inputs = {name for p in self.assignment.parameters if isinstance(p, Input) for name in p.size_names}
+        summed = frozenset(inputs - set(self.assignment.output.shape))
+        known = self._layouts()
+        return [Seen(one, known[one.buffer], self.case.sizes, launches[one.kernel, one.grid].line,
+                     one.kernel in turning, summed, self.words)
+                for one in self.ran.accesses
+                if one.buffer in known and (one.kernel, one.grid) in launches and all(one.live)]
+
+    def place(self, line: int) -> Place | None:
+        """A line of the student's file; None where no line is known, which is 0."""
+        return place(self.assignment, self.source, line)
+
+    def _layouts(self) -> dict[int, Layout]:
+        """The parameters' tensors by their buffers, and whole copies of them that host code made."""
+        known: dict[int, Layout] = {}
+        for parameter in self.assignment.parameters:
+            if isinstance(parameter, Scalar) or len(parameter.shape) > 2:
+                continue
+            *down, across = extents(parameter, self.case.sizes)
+            names = [str(name) for name in parameter.shape]
+            layout = Layout(parameter.name, parameter.kind == "output", "".join(names[:-1]), names[-1],
+                            math.prod(down), across)
+            known |= {number: layout for number, buffer in enumerate(self.plan.buffers)
+                      if buffer.given == parameter.name}
+        for one in self.operations:
+            if isinstance(one, Copy) and (copied := known.get(one.source.buffer)) is not None:
+                whole = copied.total * ITEM_BYTES[one.source.dtype]
+                ends = (self.plan.buffers[end.buffer].bytes for end in (one.source, one.target))
+                if set(ends) == {whole}:
+                    known.setdefault(one.target.buffer, copied)
+        return known
