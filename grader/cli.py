@@ -21,6 +21,7 @@ from grader.intake import command as intake
 from grader.model import catalogue
 from grader.model.catalogue import COURSE
 from grader.model.course import CourseError, read_course
+from grader.plan import languages
 from grader.records import verbs
 from grader.run import calibrate_command, grade_command
 from grader.student import inspect_command
@@ -73,6 +74,8 @@ def _look_at_the_system(context: typer.Context) -> None:
     if sys.platform != "linux" and context.invoked_subcommand not in ANYWHERE:
         _usage(f"{sys.platform}: Linux expected, or WSL; elsewhere the container: docker build --tag kernelmark . && "
                'docker run --rm --volume "$PWD/student_template:/kernels" kernelmark')
+    if problem := languages.problem():
+        _usage(problem)
     # All that a grading, which lies below the cluster, knows of it.
     context.obj = cluster.far_lanes if CLUSTER else None
 

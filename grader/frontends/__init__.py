@@ -1,5 +1,5 @@
-"""Front ends: what plans, simulates and compiles kernels of one language. A folder here is one, or in a folder that
-`KERNELMARK_FRONT_ENDS` names (`grader.plan.languages`); no list names it.
+"""Front ends: each plans, simulates and compiles kernels of one language. It is a folder here, or in a folder that
+`KERNELMARK_FRONT_ENDS` names (`grader.plan.languages`), and is found by its place.
 
 A folder has `planner/`, `simulator/` and `compiler/`, whose `main.py` each `serve` the judge in a confined process
 (`serving.py`; see `grader.plan.messages` for what they are asked, and `grader.plan.compiled` for what a launcher is
@@ -58,12 +58,12 @@ class Parameter(Protocol):
 class FrontEnd:
     """A language, as the judge sees it. Every function may be given hostile text.
 
-    `name` is the folder's, `suffix` that of the files in this language, with its dot. `signature` is a function of this
-    name and these parameters as a student writes it. `look` is given a file's text, or a notebook's. `read_kernel`
+    `name` is the folder's, `suffix` that of the files in this language, with its dot. `signature(name, parameters)`
+    returns a function's signature as a student writes it. `look` is given a file's text, or a notebook's. `read_kernel`
     tells what is foreign in a kernel, each once; `check_launch` whether a launch fits its kernel: its options, and its
     arguments, which are as many as the signature has. Both raise Malformed for what no planner of ours writes.
-    `argument_names` are those of the entry, one for each argument of a launch. `launch_options` are the language's
-    words for fields of a `Launch`, `phrases` those for what the judge finds.
+    `argument_names` are those of the entry, one for each argument of a launch. `traits` tells which of `Trait` a kernel
+    has. `launch_options` are the language's words for fields of a `Launch`, `phrases` those for what the judge finds.
     """
 
     name: str
@@ -80,8 +80,14 @@ class FrontEnd:
 
 @cache
 def front_ends() -> dict[str, FrontEnd]:
-    """Every front end, by its name."""
-    return {name: import_module(f"{__name__}.{name}").FRONT_END for name in languages.names()}
+    """Every front end, by its name. Raises ValueError if two read files of one suffix."""
+    found: dict[str, FrontEnd] = {name: import_module(f"{__name__}.{name}").FRONT_END for name in languages.names()}
+    readers: dict[str, str] = {}
+    for name, front_end in found.items():
+        if (other := readers.setdefault(front_end.suffix, name)) != name:
+            raise ValueError(f"{other} and {name} both read files that end in {front_end.suffix!a}: leave out one of "
+                             "them")
+    return found
 
 
 def of(kernel: Kernel) -> FrontEnd:

@@ -18,7 +18,7 @@ from grader.model.assignment import Assignment, Case
 from grader.model.catalogue import ROOT
 from grader.model.launched import AccessFacts, Figures, Inspection, LaunchFacts
 from grader.plan.compiled import Binary
-from grader.plan.device import TARGETS, resident
+from grader.plan.device import TARGETS, occupancy
 from grader.plan.messages import Simulated, kernel_key
 from grader.plan.plan import Kernel, Plan
 from grader.plan.traffic import Launched, Watch
@@ -85,7 +85,7 @@ def _launch(one: Launched, kernel: Kernel, binary: Binary, target: str) -> Launc
     holds, bound = (0, "")
     share = 0.0
     if target in TARGETS:
-        holds, bound = resident(TARGETS[target], threads, facts.registers, facts.shared)
+        holds, bound = occupancy(TARGETS[target], threads, facts.registers, facts.shared)
         share = holds * threads / TARGETS[target].max_threads_per_multi_processor
     widths: dict[tuple[str, int], Counter[int]] = {}
     for width in facts.lines:

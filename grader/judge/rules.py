@@ -14,7 +14,7 @@ from typing import Literal
 
 from grader import frontends
 from grader.frontends import Foreign
-from grader.plan.device import MOST_GRID, Device, resident
+from grader.plan.device import MAX_GRID, Device, occupancy
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import (
     CAST,
@@ -255,7 +255,7 @@ class _Check:
         front_end = frontends.of(kernel)
         words = front_end.launch_options
         axes: tuple[Literal["x", "y", "z"], ...] = ("x", "y", "z")
-        for axis, programs, most in zip(axes, launch.grid, MOST_GRID, strict=True):
+        for axis, programs, most in zip(axes, launch.grid, MAX_GRID, strict=True):
             # Clusters lie along x, and the GPU counts their members.
             most //= launch.cluster if axis == "x" else 1
             if programs > most:
@@ -263,7 +263,7 @@ class _Check:
         if not all(launch.block):
             raise Malformed("a launch of blocks without a thread")
         if launch.cooperative:
-            each, _ = resident(self.device, launch.threads, 1, launch.shared)
+            each, _ = occupancy(self.device, launch.threads, 1, launch.shared)
             most = each * self.device.multi_processor_count
             if prod(launch.grid) * launch.cluster > most:
                 self._note(TooManyTogether(

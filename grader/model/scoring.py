@@ -17,7 +17,7 @@ from grader.model.result import (
     Timing,
     decisive,
 )
-from grader.model.verdicts import ACCEPTED, OURS, VERDICTS, Verdict
+from grader.model.verdicts import ACCEPTED, INFRASTRUCTURE_ERROR, VERDICTS, Verdict
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def verdict_of(checks: Sequence[CheckResult], expected: Sequence[str]) -> Verdic
     if verdict is not None:
         return verdict
     complete = all(name in by_id and by_id[name].outcome == "passed" for name in expected)
-    return ACCEPTED if complete and expected else OURS
+    return ACCEPTED if complete and expected else INFRASTRUCTURE_ERROR
 
 
 def correctness_points(

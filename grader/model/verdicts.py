@@ -1,7 +1,8 @@
 """The verdicts, a row each. Whatever lists, orders, draws or scores verdicts is derived from this table.
 
 A new verdict is a row, and a name in `FailureKind` if it is given for a failure that has none yet. `docs/grading.md`
-says to those who grade what it means.
+says to those who grade what it means. A new kind of failure also has words in `model/hidden.py`,
+`judge/explain/failures.py` and `report/line.py`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ RED = Colour("light-dark(#fff, #111)", "light-dark(#a83f00, #ff9459)")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class VerdictRow:
     """A verdict: what it is called, how it is drawn, which others it outranks, and what it costs.
 
     `shape` tells it apart without its colour. `look` is "hollow" for a bar in outline, "dashed" for a cell in dashes as
@@ -51,8 +52,9 @@ class Row:
     lose the same points, the lowest is to be mended first.
 
     `points` are those for being right: "share" of the cases that passed; "rules", which the course sets in
-    `[policy] violation`; "none"; "open", neither won nor lost. `open_because` tells a student why they are open, and
-    `none_judged` is the headline of a report in which all are.
+    `[policy] violation`; "none"; "open", neither won nor lost. `open_because` tells a student why they are open,
+    `none_judged` is the headline of a report in which all are, and `judged` says where such cases can be judged, if
+    they can be.
     """
 
     verdict: str
@@ -67,40 +69,42 @@ class Row:
     rank: int
     urgency: int = 0
     points: Literal["share", "rules", "none", "open"]
+    judged: str = ""
     open_because: str = ""
     none_judged: str = ""
 
 
 ROWS = (
-    Row(
+    VerdictRow(
         verdict="accepted", words="passed", shape="●", colour=GREEN, fault="nobody", rank=90, points="share"),
-    Row(
+    VerdictRow(
         verdict="wrong_answer", words="wrong answer", shape="■", colour=ORANGE, fault="student",
         kinds=("wrong_values", "unwritten", "not_finite", "input_changed", "race", "undefined"), about_answer=True,
         rank=70, urgency=50, points="share"),
-    Row(
+    VerdictRow(
         verdict="runtime_error", words="run-time error", shape="✕", colour=PURPLE, fault="student",
         kinds=("unreadable_source", "syntax_error", "import_error", "wrong_signature", "compile_error", "exception",
                "crash", "protocol", "over_limit", "out_of_bounds"),
         rank=50, urgency=20, points="share"),
-    Row(
+    VerdictRow(
         verdict="time_limit", words="out of time", shape="▼", colour=BLUE, fault="student", kinds=("time_out",),
         rank=60, urgency=40, points="share"),
-    Row(
+    VerdictRow(
         verdict="memory_limit", words="out of memory", shape="◆", colour=BLUE, fault="student",
         kinds=("out_of_memory",), rank=40, urgency=30, points="share"),
-    Row(
+    VerdictRow(
         verdict="policy_violation", words="against the rules", shape="⊘", colour=YELLOW, fault="student",
         kinds=("policy",), rank=30, urgency=10, points="rules"),
-    Row(
+    VerdictRow(
         verdict="missing", words="missing", shape="○", colour=GREY, look="hollow", fault="student",
         kinds=("missing_file", "missing_function", "not_attempted"), tried=False, rank=20, points="none"),
-    Row(
+    VerdictRow(
         verdict="needs_gpu", words="needs a GPU", shape="◇", colour=GREY, look="dashed", fault="machine",
         kinds=("needs_gpu",), rank=80, points="open",
+        judged="on a GPU alone",
         open_because="only a GPU can judge it, and these points are neither won nor lost.",
         none_judged="Nothing could be judged on this machine: all points stay open until a GPU has judged it."),
-    Row(
+    VerdictRow(
         verdict="infrastructure_error", words="grader's fault", shape="!", colour=RED, look="striped", fault="grader",
         kinds=("infrastructure",), rank=10, points="open",
         open_because="the grader failed, through no fault of yours.",
@@ -111,20 +115,19 @@ ROWS = (
 VERDICTS = {row.verdict: row for row in ROWS}
 ACCEPTED = "accepted"
 """The verdict on positive evidence alone: every check was made, and passed."""
-OURS = "infrastructure_error"
+INFRASTRUCTURE_ERROR = "infrastructure_error"
 """The verdict where no check tells what went wrong."""
 RANKED = tuple(sorted(ROWS, key=lambda row: row.rank))
 VERDICT_OF_KIND = {kind: row for row in ROWS for kind in row.kinds}
 
 
-def _where(fits: Callable[[Row], bool]) -> frozenset[str]:
+def _where(fits: Callable[[VerdictRow], bool]) -> frozenset[str]:
     return frozenset(row.verdict for row in ROWS if fits(row))
 
 
 UNJUDGED = _where(lambda row: row.points == "open")
 """Verdicts that leave open whether a submission is right: its points are neither won nor lost."""
 GRADERS_FAULT = _where(lambda row: row.fault == "grader")
-MACHINES_FAULT = _where(lambda row: row.fault == "machine")
 STUDENTS_FAULT = _where(lambda row: row.fault == "student")
 UNTRIED = _where(lambda row: not row.tried)
 

@@ -1,6 +1,6 @@
 """What a submission is told about its GPU, and what a launch may ask of one: the same with a GPU and without.
 
-A new generation of GPUs is a row of `GENERATIONS`.
+A generation of GPUs is a row of `GENERATIONS`; `[gpu] target` of course.toml names it in a comment.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Device(Shaped):
 
     @property
     def generation(self) -> Generation:
-        """That of the table, or of a device that is in none of its rows the newest before it."""
-        before = [row for row in ROWS if row.capability <= (self.major, self.minor)]
-        return before[-1] if before else ROWS[0]
+        """The newest generation that is not newer than the device; the oldest, if all are newer."""
+        before = [row for row in GENERATIONS if row.capability <= (self.major, self.minor)]
+        return before[-1] if before else GENERATIONS[0]
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,12 @@ class TensorCores:
     takes: str = ""
 
 
+MMA = TensorCores("mma", "mma.sync")
+WGMMA = TensorCores("wgmma", "wgmma.mma_async", takes="tiles of 64 rows or more, and four warps or more")
+TENSOR_CORES = (WGMMA, MMA)
+"""The fastest first. Generations may share one, and a newer generation may have a slower one."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Generation:
     """A generation of GPUs.
@@ -63,17 +69,18 @@ class Generation:
     reports it. `clusters`: whether launches may have clusters of programs, and may begin before the one before them
     has ended.
 
-    From "Technical Specifications per Compute Capability" in the guide: `most_resident` programs that a multiprocessor
-    holds, `reserved_shared` bytes that the system takes of its shared memory for each, and `register_step` in which
-    registers are given to a warp. `device` stands in where no GPU is at hand.
+    From "Technical Specifications per Compute Capability" in the guide: a multiprocessor holds at most
+    `max_blocks_per_multiprocessor` programs, `reserved_shared_memory_per_block` bytes of its shared memory are the
+    system's for each, and registers are given to a warp in units of `register_allocation_unit` a thread. `device`
+    stands in where no GPU is at hand.
     """
 
     granule: int
     clusters: bool
     tensor_cores: TensorCores
-    most_resident: int = 32
-    reserved_shared: int = 1024
-    register_step: int = 8
+    max_blocks_per_multiprocessor: int = 32
+    reserved_shared_memory_per_block: int = 1024
+    register_allocation_unit: int = 8
     device: Device
 
     @property
@@ -86,56 +93,56 @@ class Generation:
         return self.granule > 0
 
 
-ROWS = (
+GENERATIONS = (
     Generation(
-        granule=0, clusters=False, tensor_cores=TensorCores("mma", "mma.sync"),
+        granule=0, clusters=False, tensor_cores=MMA,
         device=Device(
             name="NVIDIA A100-SXM4-80GB", major=8, minor=0, multi_processor_count=108, total_memory=80 << 30,
             l2_cache_size=40 << 20, shared_memory_per_block_optin=166_912, shared_memory_per_multiprocessor=167_936,
             clock_rate_khz=1_410_000, memory_clock_rate_khz=1_593_000)),
     Generation(
-        granule=16, clusters=True, tensor_cores=TensorCores(
-            "wgmma", "wgmma.mma_async", takes="tiles of 64 rows or more, and four warps or more"),
+        granule=16, clusters=True, tensor_cores=WGMMA,
         device=Device(
             name="NVIDIA H200", major=9, minor=0, multi_processor_count=132, total_memory=140 << 30,
             l2_cache_size=60 << 20, shared_memory_per_block_optin=232_448, shared_memory_per_multiprocessor=233_472)),
 )  # fmt: skip
 """The oldest first."""
 
-GENERATIONS = {row.device.target: row for row in ROWS}
+BY_TARGET = {row.device.target: row for row in GENERATIONS}
 """By target, as `[gpu] target` of course.toml names it."""
-TARGETS = {target: row.device for target, row in GENERATIONS.items()}
+TARGETS = {target: row.device for target, row in BY_TARGET.items()}
 DEFAULT_TARGET = "sm_90"
-TENSOR_CORES = tuple(row.tensor_cores for row in reversed(ROWS))
-"""The newest first."""
 
 
 def tensor_cores(ptx: str) -> str:
-    """The name of the newest tensor cores that a kernel's PTX uses, or "none"."""
-    return next((one.name for one in TENSOR_CORES if one.instruction in ptx), "none")
+    """The name of the fastest tensor cores that a kernel's PTX uses, or "none"."""
+    return next((cores.name for cores in TENSOR_CORES if cores.instruction in ptx), "none")
 
 
 def better_cores(target: str, used: str) -> TensorCores | None:
-    """The tensor cores of a target whose generation has newer ones than those that are `used`."""
-    own = GENERATIONS[target].tensor_cores if target in GENERATIONS else None
-    older = {one.name for one in TENSOR_CORES[TENSOR_CORES.index(own) + 1 :]} if own else set()
-    return own if used in older else None
+    """The tensor cores of a target, if they are faster than those that are `used`; None for a kernel that uses none."""
+    if target not in BY_TARGET:
+        return None
+    own = BY_TARGET[target].tensor_cores
+    slower = {cores.name for cores in TENSOR_CORES[TENSOR_CORES.index(own) + 1 :]}
+    return own if used in slower else None
 
 
-def resident(device: Device, threads: int, registers: int, shared: int) -> tuple[int, str]:
+def occupancy(device: Device, threads: int, registers: int, shared: int) -> tuple[int, str]:
     """How many programs of so many threads, registers a thread and bytes of shared memory a multiprocessor holds at a
-    time, and what bounds them. Spilled registers are none. 0 programs: it holds none."""
+    time, and what bounds them. Spilled registers do not count. 0 if not even one fits."""
     row = device.generation
-    registers = -(-max(registers, 1) // row.register_step) * row.register_step
+    unit = row.register_allocation_unit
+    registers = -(-max(registers, 1) // unit) * unit
     bounds = {
         "threads": device.max_threads_per_multi_processor // threads,
         "registers": device.regs_per_multiprocessor // (registers * threads),
-        "shared memory": device.shared_memory_per_multiprocessor // (shared + row.reserved_shared),
-        "the number of programs": row.most_resident,
+        "shared memory": device.shared_memory_per_multiprocessor // (shared + row.reserved_shared_memory_per_block),
+        "the number of programs": row.max_blocks_per_multiprocessor,
     }
     fewest = min(bounds.values())
     return fewest, " and ".join(name for name, most in bounds.items() if most == fewest)
 
 
-MOST_GRID = (2**31 - 1, 65_535, 65_535)
+MAX_GRID = (2**31 - 1, 65_535, 65_535)
 """Programs of a grid along x, y and z: "Maximum x-, y-, z-dimension of a grid of thread blocks" in the guide."""

@@ -16,7 +16,7 @@ from grader.model.catalogue import HIDDEN, ROOT
 from grader.model.course import Course
 from grader.model.result import Environment
 from grader.model.submission import Source
-from grader.model.verdicts import GRADERS_FAULT, OURS, UNJUDGED, UNTRIED, Verdict
+from grader.model.verdicts import GRADERS_FAULT, INFRASTRUCTURE_ERROR, UNJUDGED, UNTRIED, Verdict
 from grader.model.version import JUDGE_VERSION, POINTS_VERSION
 
 FACTS = ("device", "python", "torch", "triton", "numpy", "isolation", "kernelmark")
@@ -59,7 +59,7 @@ class Attempt(BaseModel):
     late: bool | None = None
     turn: int = 0
     of: int | None = None
-    verdict: Verdict = OURS
+    verdict: Verdict = INFRASTRUCTURE_ERROR
     score: float = 0
     max_score: float = 0
     error: str = ""
@@ -96,6 +96,10 @@ class Attempt(BaseModel):
         return None if self.submitted_at is None else datetime.datetime.fromisoformat(self.submitted_at)
 
 
+OF_POINTS = {"violation"}
+"""Keys of `[policy]` that decide points alone. All others decide checks."""
+
+
 def hash_of_submission(source: Source, problems: Sequence[str] = ()) -> str:
     """The sha256 of a file; the same text in another language has another hash. For a file that is missing or cannot be
     read, a word instead, or a hash of the `problems` that the intake had with it."""
@@ -113,14 +117,15 @@ def hash_of_tests(name: str, course: Course, root: Path = ROOT) -> str:
     folder = root / "assignments" / name
     files = [*sorted(folder.glob("*.py")), folder / HIDDEN]
     return _hash([_digests(files, root), JUDGE_VERSION, course.limits.model_dump(), course.gpu.model_dump(),
-                  course.policy.assembly])
+                  course.policy.model_dump(exclude=OF_POINTS)])
 
 
 def hash_of_rules(name: str, course: Course) -> str:
     """The sha256 of the rules that turn an assignment's checks and times into points."""
     threshold = course.threshold_of(name)
-    return _hash([POINTS_VERSION, course.points_of(name).model_dump(), course.points.credit, course.policy.violation,
-                  threshold.floor, threshold.target])
+    return _hash([POINTS_VERSION, course.points_of(name).model_dump(),
+                  course.points.model_dump(exclude={"correctness", "performance", "assignments"}),
+                  course.policy.model_dump(include=OF_POINTS), threshold.floor, threshold.target])
 
 
 def _digests(files: Sequence[Path], root: Path) -> list[str]:

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.model.job import Graded
-from grader.model.verdicts import ACCEPTED, OURS, VERDICTS
+from grader.model.verdicts import ACCEPTED, INFRASTRUCTURE_ERROR, VERDICTS
 from grader.records.draw import under_another_course_file
 from grader.records.store import Store, StoreError
 from grader.report.line import Line, line, marked
@@ -44,7 +44,7 @@ class Watch:
     def add(self, graded: Graded) -> None:
         self.done += 1
         assignments = graded.result.assignments.values() if graded.result else ()
-        self.verdicts.update([a.verdict for a in assignments] or [OURS])
+        self.verdicts.update([a.verdict for a in assignments] or [INFRASTRUCTURE_ERROR])
 
     @property
     def left(self) -> float | None:

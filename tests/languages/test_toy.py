@@ -99,6 +99,17 @@ def test_a_student_checks_a_file_of_it(tmp_path: Path) -> None:
     assert done.returncode == 0 and "Would be handed in: silu.toy." in done.stdout, done
 
 
+@pytest.mark.parametrize("folder, expected", [
+    ("nowhere", "nowhere: no such folder; a folder of languages expected"),
+    ("twice", "a language named triton is also in "),
+])
+def test_a_folder_of_languages_that_cannot_be_used_is_one_line(tmp_path: Path, folder: str, expected: str) -> None:
+    (tmp_path / "twice" / "triton").mkdir(parents=True)
+    (tmp_path / "twice" / "triton" / "__init__.py").touch()
+    done = _command("check", tmp_path, languages=tmp_path / folder)
+    assert done.returncode == 2 and expected in done.stderr and done.stderr.count("\n") == 1, done
+
+
 def test_a_language_that_is_not_there_is_not_looked_for(tmp_path: Path) -> None:
     (tmp_path / "silu.toy").write_text(CLASS["right"]["silu.toy"], encoding="utf-8")
     done = _command("check", tmp_path, "--only", "silu", languages=None)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import get_args
 
 from grader.model.catalogue import ROOT
-from grader.model.verdicts import OURS, ROWS, UNJUDGED, UNTRIED, VERDICT_OF_KIND, VERDICTS, FailureKind
+from grader.model.verdicts import INFRASTRUCTURE_ERROR, ROWS, UNJUDGED, UNTRIED, VERDICT_OF_KIND, VERDICTS, FailureKind
 from tests import copied
 
-ROW = '''    Row(
+ROW = '''    VerdictRow(
         verdict="data_race", words="data race", shape="✶", colour=BLUE, look="striped", fault="student",
         kinds=("race",), about_answer=True, rank=65, urgency=45, points="share"),
 '''
@@ -82,7 +82,7 @@ def test_each_failure_gives_one_verdict_and_no_two_verdicts_look_alike() -> None
     for row in ROWS:
         assert bool(row.open_because) == bool(row.none_judged) == (row.verdict in UNJUDGED)
         assert (row.points == "none") == (row.verdict in UNTRIED)
-    assert VERDICTS[OURS].fault == "grader"
+    assert VERDICTS[INFRASTRUCTURE_ERROR].fault == "grader"
 
 
 def test_the_docs_say_what_each_verdict_means() -> None:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from grader.model.catalogue import ROOT
-from grader.plan.device import DEFAULT_TARGET, GENERATIONS, ROWS, TARGETS, better_cores, tensor_cores
+from grader.plan import device
+from grader.plan.device import BY_TARGET, DEFAULT_TARGET, GENERATIONS, TARGETS, better_cores, tensor_cores
 from tests import copied
 
 # A GPU of now, but for the programs that a multiprocessor holds, which show that it is this row that is read.
 ROW = '''    Generation(
-        granule=16, clusters=True, most_resident=4, tensor_cores=TensorCores(
-            "tcgen05", "tcgen05.mma", takes="tiles of 128 rows"),
+        granule=16, clusters=True, max_blocks_per_multiprocessor=4, tensor_cores=TCGEN05,
         device=Device(
             name="NVIDIA B200", major=10, minor=0, multi_processor_count=148, total_memory=180 << 30,
             l2_cache_size=126 << 20, shared_memory_per_block_optin=232_448,
             shared_memory_per_multiprocessor=233_472)),
 )  # fmt: skip
 '''
+CORES = 'TCGEN05 = TensorCores("tcgen05", "tcgen05.mma", takes="tiles of 128 rows")\nTENSOR_CORES = (TCGEN05, '
 # Plans and simulates all cases, compiles what they launch, and inspects the timed one; then a product of matrices,
 # whose tensor cores are this generation's own.
 PROGRAM = '''
@@ -34,6 +36,7 @@ from grader.model.catalogue import assignments
 from grader.model.course import read_course
 from grader.model.job import read_job
 from grader.model.submission import find_submissions
+from grader.plan import device
 from grader.plan.device import TARGETS
 from grader.run.grading import grade
 
@@ -56,6 +59,7 @@ print(json.dumps({
 def test_a_new_generation_is_a_row(tmp_path: Path) -> None:
     copied.copy(tmp_path, "assignments", "reference", "calibration")
     copied.changed(tmp_path, "grader/plan/device.py", ")  # fmt: skip\n", ROW)
+    copied.changed(tmp_path, "grader/plan/device.py", "TENSOR_CORES = (", CORES)
     course = (ROOT / "course.toml").read_text(encoding="utf-8")
     (tmp_path / "course.toml").write_text(course.replace('target = "sm_90"', 'target = "sm_100"'), encoding="utf-8")
     told = json.loads(copied.run(tmp_path, PROGRAM))
@@ -69,12 +73,12 @@ def test_a_device_that_is_in_no_row_is_of_the_newest_generation_before_it(
     capability: tuple[int, int], target: str
 ) -> None:
     major, minor = capability
-    device = TARGETS["sm_90"].model_copy(update={"major": major, "minor": minor})
-    assert device.generation is GENERATIONS[target]
+    found = TARGETS["sm_90"].model_copy(update={"major": major, "minor": minor})
+    assert found.generation is BY_TARGET[target]
 
 
 def test_rows_go_from_the_oldest_and_the_course_names_them() -> None:
-    assert all(before.capability < after.capability for before, after in pairwise(ROWS))
+    assert all(before.capability < after.capability for before, after in pairwise(GENERATIONS))
     course = (ROOT / "course.toml").read_text(encoding="utf-8")
     assert DEFAULT_TARGET in TARGETS and all(f'"{target}" (' in course for target in TARGETS)
 
@@ -86,3 +90,12 @@ def test_newer_tensor_cores_are_named_where_the_target_has_them() -> None:
     assert found is not None and found.name == "wgmma"
     for target, used in (("sm_90", "wgmma"), ("sm_90", "none"), ("sm_80", "mma"), ("sm_120", "mma")):
         assert better_cores(target, used) is None
+
+
+def test_a_newer_generation_may_share_tensor_cores_or_have_slower_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    ampere = BY_TARGET["sm_80"]
+    ada, consumer = (replace(ampere, device=ampere.device.model_copy(update={"major": major, "minor": 9}))
+                     for major in (8, 12))
+    monkeypatch.setattr(device, "BY_TARGET", {**BY_TARGET, "sm_89": ada, "sm_129": consumer})
+    assert {better_cores(target, "mma") for target in ("sm_80", "sm_89", "sm_129")} == {None}
+    assert tensor_cores("mma.sync wgmma.mma_async") == "wgmma"

@@ -11,7 +11,7 @@ from grader.judge.explain.evidence import UNKNOWN, WEAK, plural
 from grader.model.assignment import Assignment
 from grader.model.hidden import in_words
 from grader.model.result import CheckResult, Detail, decisive
-from grader.model.verdicts import MACHINES_FAULT, UNJUDGED, VERDICT_OF_KIND, FailureKind
+from grader.model.verdicts import UNJUDGED, VERDICT_OF_KIND, VERDICTS, FailureKind
 
 RECOGNISED_SHARE = 1 / 3
 """Share of the failed cases that must show a pattern before it speaks for all: a few show one by chance."""
@@ -59,10 +59,10 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
         return Summary(f"Right in all {plural(len(cases), 'case')}.")
     first = next((c for c in deciding if c.stage == "source"), deciding[0])
     detail = _detail(first)
-    if verdict in MACHINES_FAULT and first.stage == "case":
+    if (judged := VERDICTS[verdict].judged) and first.stage == "case":
         unjudged = sum(check.stage == "case" for check in deciding)
         return Summary(
-            f"{unjudged} of {plural(len(cases), 'case')} can be judged on a GPU alone; first {first.case}: "
+            f"{unjudged} of {plural(len(cases), 'case')} can be judged {judged}; first {first.case}: "
             f"{detail.message}", detail.hint)
     # Where the grader failed, the sizes of its cases tell nothing, and may not even be known.
     alone = verdict in UNJUDGED or first.stage != "case"

@@ -12,7 +12,7 @@ from grader.frontends.triton.simulator.meter import Meter
 from grader.frontends.triton.simulator.pointers import BlockPointer, Buffer, Source, Value
 from grader.frontends.triton.simulator.program import Located, Program, prepare_program
 from grader.frontends.triton.simulator.types import KEPT, STORED, Array, Type, Unsupported, rounding
-from grader.plan.device import resident
+from grader.plan.device import occupancy
 from grader.plan.findings import EmptyGrid
 from grader.plan.plan import ITEM_BYTES, Descriptor, Float, Integer, Kernel, Launch, Pointer
 
@@ -117,7 +117,7 @@ def _resident(launch: Launch, mode: Mode) -> int:
     """How many programs of a launch the device holds at a time at most, whatever registers and memory they take."""
     if mode.device is None:
         return MOST_PROGRAMS
-    each, _ = resident(mode.device, launch.threads, 1, launch.shared)
+    each, _ = occupancy(mode.device, launch.threads, 1, launch.shared)
     return max(1, each * mode.device.multi_processor_count // launch.cluster)
 
 
