@@ -1,7 +1,7 @@
-"""A cgroup around one lane's zygote and its workers: memory and processes bounded whatever the workers do.
+"""A cgroup around one lane's zygote and its workers: it bounds their memory and processes whatever the workers do.
 
-It is made below the cgroup that the judge is in, so that limits set from outside go on holding. Version 2 needs one
-that was delegated to us; version 1 needs root. Kernel documentation: admin-guide/cgroup-v2.rst and cgroup-v1/.
+It is made below the judge's own cgroup, so that limits set from outside still hold. Version 2 needs a cgroup that is
+delegated to this user; version 1 needs root. Kernel documentation: admin-guide/cgroup-v2.rst and cgroup-v1/.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ SELF = Path("/proc/self")
 
 LOCK_SECONDS = 5.0
 KILL_SECONDS = 5.0
-# A killed process leaves its cgroup a moment after its parent has seen it die.
+# A killed process leaves its cgroup shortly after its parent has seen it die.
 REMOVE_SECONDS = 2.0
 PAUSE_SECONDS = 0.005
-# Processes fork while they are being moved; each round moves those that were missed.
+# Processes may fork while they are being moved; each round moves the ones that the last round missed.
 MOVE_ROUNDS = 20
 # The exit status of a command that could not join.
 NOT_JOINED = 97
 
-# The pid, its namespace (a pid says nothing in another one), and a number.
+# The grader's pid, its pid namespace (a pid means nothing in another one), and a label.
 _OURS = re.compile(r"kernelmark-(\d+)-(\d+)-(\w+)")
 _LEAF = "graders"
-# "0" stands for the writer: the shell, which then becomes the command.
+# "0" stands for the process that writes it: the shell, which then becomes the command.
 _JOIN = f'while [ "$1" != -- ]; do echo 0 > "$1" || exit {NOT_JOINED}; shift; done; shift; exec "$@"'
 _numbers = itertools.count()
 
 
 class NoCgroup(Exception):
-    """No cgroup can be had here: why, and the one command that helps, if there is one."""
+    """No cgroup can be made here. `remedy` is the command that helps, "" if there is none."""
 
     def __init__(self, reason: str, remedy: str = "") -> None:
         super().__init__(reason)
@@ -52,7 +52,7 @@ class NoCgroup(Exception):
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """One mounted tree of cgroups, and the folder of the cgroup that this process is in."""
+    """A mounted tree of cgroups, and the folder of this process's own cgroup in it."""
 
     version: int
     folder: Path
@@ -60,46 +60,47 @@ class Hierarchy:
 
 
 class Cgroup:
-    """Bounds on whatever is started with `command`. `folders`: one in each hierarchy used."""
+    """Limits on every process started with `command`. `folders` holds one folder for each hierarchy in use."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = tuple(folders)
 
     def command(self) -> list[str]:
-        """Put before a command line, starts it inside: no process of it was ever outside. Status 97: not joined."""
+        """Prefix of a command line that starts it inside the cgroup: none of its processes was ever outside. Exit
+        status 97 means that it could not join."""
         return ["/bin/sh", "-c", _JOIN, "kernelmark", *(str(f / "cgroup.procs") for f in self.folders), "--"]
 
     def bound(self, memory_mb: int, processes: int) -> None:
-        """Other limits than those it was made with. Raises OSError."""
+        """Replaces the limits. Raises OSError."""
         for folder in self.folders:
-            # Version 1 refuses memory alone above memory and swap together, whichever is written first.
+            # Version 1 refuses a limit of memory above that of memory and swap together, so lift the second one first.
             with contextlib.suppress(FileNotFoundError):
                 _write(folder / "memory.memsw.limit_in_bytes", "-1")
-            there = {name for name in WANTED if any(folder.glob(f"{name}.*"))}
-            limit(folder, frozenset(there), memory_mb, processes)
+            present = {name for name in WANTED if any(folder.glob(f"{name}.*"))}
+            limit(folder, frozenset(present), memory_mb, processes)
 
     def usage(self) -> tuple[int, int]:
-        """Bytes of memory, and processes and threads, at this moment; 0 once it is closed."""
+        """Current bytes of memory, and current number of processes and threads; 0 once the cgroup is closed."""
         memory = self._text("memory.current") or self._text("memory.usage_in_bytes")
         return int(memory or 0), int(self._text("pids.current") or 0)
 
     def oom_kills(self) -> int:
-        """How many processes the kernel has killed because memory was used up; 0 once it is closed."""
+        """Number of processes that the kernel killed because memory ran out; 0 once the cgroup is closed."""
         return _field(self._text("memory.events") or self._text("memory.oom_control"), "oom_kill")
 
     def refused_forks(self) -> int:
-        """How many processes and threads were not to be had because there were too many."""
+        """Number of forks that the kernel refused because there were too many processes and threads."""
         return _field(self._text("pids.events"), "max")
 
     def kill(self) -> bool:
-        """Kills every process inside, and waits until it is gone. False if some are left after `KILL_SECONDS`.
+        """Kills every process inside and waits until all are gone. False if some are left after `KILL_SECONDS`.
 
-        Nothing can be started inside afterwards.
+        Afterwards nothing can be started inside.
         """
         for folder in self.folders:
             with contextlib.suppress(OSError):
                 _write(folder / "cgroup.kill", "1")
-            # What cannot fork any more cannot outrun the signals, where there is no cgroup.kill.
+            # Where there is no cgroup.kill: a process that cannot fork cannot outrun the signals.
             with contextlib.suppress(OSError):
                 _write(folder / "pids.max", "0")
         deadline = time.monotonic() + KILL_SECONDS
@@ -113,7 +114,7 @@ class Cgroup:
         return True
 
     def close(self) -> bool:
-        """Kills what is left inside and removes the cgroup. Idempotent, never raises. False if it is still there."""
+        """Kills the processes inside and removes the cgroup. Idempotent, never raises. False if it still exists."""
         self.kill()
         deadline = time.monotonic() + REMOVE_SECONDS
         while [folder for folder in self.folders if not _remove(folder)]:
@@ -130,10 +131,10 @@ class Cgroup:
 
 
 def create(memory_mb: int, processes: int, *, about: Path = SELF) -> Cgroup:
-    """A new cgroup for `memory_mb` MiB, swap included, and `processes` processes and threads: the zygote's and its
-    workers' together. `about` is this process's folder in /proc. Raises NoCgroup.
+    """Makes a cgroup for a zygote and its workers: together at most `memory_mb` MiB, swap included, and `processes`
+    processes and threads. `about` is this process's folder in /proc. Raises NoCgroup.
 
-    Removes what dead graders have left behind. On version 2 it may move this grader's own processes, see `delegate`.
+    Removes the cgroups of dead graders. On version 2 it may move this grader's own processes, see `delegate`.
     """
     made: list[Path] = []
     try:
@@ -157,7 +158,7 @@ def create(memory_mb: int, processes: int, *, about: Path = SELF) -> Cgroup:
 
 
 def hierarchies(about: Path = SELF) -> list[Hierarchy]:
-    """The mounted hierarchies in which this process's own cgroup can be seen."""
+    """The mounted hierarchies that show this process's own cgroup."""
     try:
         mounts = (about / "mountinfo").read_text().splitlines()
         lines = (about / "cgroup").read_text().splitlines()
@@ -165,37 +166,37 @@ def hierarchies(about: Path = SELF) -> list[Hierarchy]:
         return []
     memberships = {number: (set(names.split(",")), path)
                    for number, names, path in (line.split(":", 2) for line in lines if line.count(":") >= 2)}
-    found = []
+    visible = []
     for mount in mounts:
         # "id parent device root mount-point options [tags…] - type source options": proc(5).
         left, _, right = (part.split() for part in mount.partition(" - "))
         if len(left) < 6 or len(right) < 3 or right[0] not in ("cgroup", "cgroup2"):
             continue
-        root, point, options = _plain(left[3]), Path(_plain(left[4])), set(right[2].split(","))
+        root, point, options = _unescape(left[3]), Path(_unescape(left[4])), set(right[2].split(","))
         for number, (names, path) in memberships.items():
             version = 2 if number == "0" else 1
             if right[0] == "cgroup2" if version == 1 else right[0] == "cgroup":
                 continue
             if version == 1 and not names <= options:
                 continue
-            # A container may see a part of the tree only, and its own cgroup may lie outside of it ("/../…").
+            # A container may see only a part of the tree, and its own cgroup may lie outside that part ("/../…").
             inner = path.removeprefix(root.rstrip("/")).lstrip("/")
             folder = point / inner
             seen = f"{path}/".startswith(f"{root.rstrip('/')}/") and ".." not in inner.split("/")
             if seen and folder.is_dir():
                 if version == 2:
                     names = set(_read(folder / "cgroup.controllers").split())
-                found.append(Hierarchy(version, folder, frozenset(names)))
-    return found
+                visible.append(Hierarchy(version, folder, frozenset(names)))
+    return visible
 
 
-def _choose(found: list[Hierarchy]) -> list[tuple[Hierarchy, frozenset[str]]]:
-    """Hierarchies that have the controllers wanted, each with those that it is used for."""
+def _choose(visible: list[Hierarchy]) -> list[tuple[Hierarchy, frozenset[str]]]:
+    """The hierarchies that have the wanted controllers, each with the controllers that it is used for."""
     chosen: dict[Path, tuple[Hierarchy, frozenset[str]]] = {}
     for controller in sorted(WANTED):
-        hierarchy = next((h for h in found if controller in h.controllers), None)
+        hierarchy = next((h for h in visible if controller in h.controllers), None)
         if hierarchy is None:
-            unified = any(h.version == 2 for h in found)
+            unified = any(h.version == 2 for h in visible)
             raise NoCgroup(f"no cgroup with the controller {controller} is {'delegated' if unified else 'mounted'}",
                            _systemd() if unified else "")
         used = chosen[hierarchy.folder][1] if hierarchy.folder in chosen else frozenset()
@@ -204,14 +205,15 @@ def _choose(found: list[Hierarchy]) -> list[tuple[Hierarchy, frozenset[str]]]:
 
 
 def delegate(own: Path, controllers: frozenset[str]) -> Path:
-    """The cgroup of version 2 below which some with `controllers` can be made: `own`, the one that this process is in.
+    """Prepares this process's own cgroup of version 2, `own`, so that cgroups with `controllers` can be made below it.
+    Returns the folder to make them in.
 
-    Such a cgroup may hold no processes of its own, so the grader's are moved into a leaf, once for all its lanes, and
-    only if there are no others in it. Raises NoCgroup otherwise, OSError where it may not be written.
+    Such a cgroup may hold no processes itself, so the grader's processes are moved into a leaf, once for all its lanes.
+    Raises NoCgroup if the cgroup holds other processes too, OSError if it cannot be written.
     """
     ours = _OURS.fullmatch(own.name)
     base = own.parent if ours and ours[3] == _LEAF else own
-    # A move takes the right to write where both ways meet, too.
+    # Moving a process needs write access to the common ancestor as well.
     os.close(os.open(base / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC))
     with _locked(base):
         missing = controllers - set(_read(base / "cgroup.subtree_control").split())
@@ -243,7 +245,7 @@ def _move_into_leaf(base: Path) -> None:
 
 
 def limit(folder: Path, controllers: frozenset[str], memory_mb: int, processes: int) -> None:
-    """Writes the limits of a cgroup's folder, of either version. Raises OSError."""
+    """Writes the limits of a cgroup of either version. Raises OSError."""
     size = str(memory_mb * 2**20)
     if "pids" in controllers:
         _write(folder / "pids.max", str(processes))
@@ -251,20 +253,20 @@ def limit(folder: Path, controllers: frozenset[str], memory_mb: int, processes: 
         return
     if (folder / "memory.limit_in_bytes").exists():
         _write(folder / "memory.limit_in_bytes", size)
-        # Memory and swap together; a kernel that does not count swap can at least be told not to use it.
+        # Memory and swap together; where the kernel does not count swap, keep it from using any.
         try:
             _write(folder / "memory.memsw.limit_in_bytes", size)
         except FileNotFoundError:
             _write(folder / "memory.swappiness", "0")
         return
     _write(folder / "memory.max", size)
-    # Not there on a kernel without swap.
+    # The file is missing on a kernel without swap.
     with contextlib.suppress(FileNotFoundError):
         _write(folder / "memory.swap.max", "0")
 
 
 def sweep(base: Path) -> None:
-    """Removes the cgroups below `base` whose grader is dead, with what still runs in them. Never raises."""
+    """Removes the cgroups below `base` whose grader is dead, and kills the processes in them. Never raises."""
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(base)):
             name = _OURS.fullmatch(entry.name)
@@ -273,7 +275,7 @@ def sweep(base: Path) -> None:
 
 
 def remedy(about: Path = SELF) -> str:
-    """The command that helps where no cgroup may be written, or nothing."""
+    """The command that gives the grader a cgroup it may write; "" if there is none."""
     if any(h.version == 1 and h.controllers & WANTED for h in hierarchies(about)):
         return "" if os.getuid() == 0 else "sudo kernelmark grade …"
     return _systemd()
@@ -290,7 +292,7 @@ def _name(label: str, pid: int | None = None) -> str:
 
 
 def _alive(pid: int) -> bool:
-    # Not looked up in /proc, which may hide other users' processes.
+    # Not looked up in /proc, which may hide the processes of other users.
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -306,7 +308,7 @@ def _namespace() -> int:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """One grader at a time. Raises OSError if another one holds it for too long."""
+    """A lock on the folder, one grader at a time. Raises OSError if another grader holds it for too long."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     deadline = time.monotonic() + LOCK_SECONDS
     try:
@@ -324,17 +326,17 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _members(folder: Path) -> set[int]:
-    """The processes in a cgroup; 0 stands for one in another pid namespace."""
+    """The processes in a cgroup; 0 stands for a process of another pid namespace."""
     return {int(pid) for pid in _read(folder / "cgroup.procs").split()}
 
 
 def _members_below(folder: Path) -> set[int]:
-    """The processes in a cgroup and in those below it."""
+    """The processes in a cgroup and in all cgroups below it."""
     return set[int]().union(*(_members(Path(path)) for path, _, _ in os.walk(folder)))
 
 
 def _remove(folder: Path) -> bool:
-    """Removes a cgroup's folder and those below it. The files in one need no removal. False if it is still there."""
+    """Removes a cgroup's folder and the folders below it; their files need no removal. False if it still exists."""
     for path, _, _ in os.walk(folder, topdown=False):
         with contextlib.suppress(OSError):
             Path(path).rmdir()
@@ -349,7 +351,7 @@ def _read(path: Path) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    # Never creates: in a cgroup's folder only the kernel makes files.
+    # Without O_CREAT: in a cgroup's folder only the kernel makes files.
     descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_TRUNC)
     try:
         os.write(descriptor, text.encode())
@@ -360,10 +362,10 @@ def _write(path: Path, text: str) -> None:
 
 
 def _field(text: str, name: str) -> int:
-    """The number beside `name` in a file of lines "name number"."""
+    """The number beside `name` in a text of lines "name number"; 0 if the name is missing."""
     return int(dict(line.split()[:2] for line in text.splitlines() if len(line.split()) > 1).get(name, 0))
 
 
-def _plain(text: str) -> str:
-    """A path as mountinfo writes it: blanks and backslashes in octal."""
+def _unescape(text: str) -> str:
+    """Decodes a path of mountinfo, which writes blanks and backslashes in octal."""
     return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), text)

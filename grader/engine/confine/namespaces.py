@@ -1,7 +1,7 @@
-"""Namespaces and file systems of a worker's own, made inside those that bubblewrap has made for its zygote.
+"""Namespaces and file systems for one worker, made inside those that bubblewrap has made for its zygote.
 
-A new pid namespace: the worker sees no process outside, and everything in it dies with the worker.
-A new mount and a new ipc namespace: what it writes, and System V memory it makes, vanish with it.
+A new pid namespace: the worker sees no process outside, and all its processes die with it.
+New mount and ipc namespaces: the files it writes and the System V memory it makes vanish with it.
 Sources: unshare(2), setns(2), pid_namespaces(7), mount(2), tmpfs(5), capset(2).
 """
 
@@ -23,15 +23,15 @@ _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def _checked(result: int, what: str) -> None:
+def _checked(result: int, call: str) -> None:
     if result != 0:
         error = ctypes.get_errno()
-        raise OSError(error, f"{what}: {os.strerror(error)}")
+        raise OSError(error, f"{call}: {os.strerror(error)}")
 
 
 @contextmanager
 def new_pid_namespace() -> Iterator[None]:
-    """Children forked inside are the first process of a namespace of their own. One child at most."""
+    """A child forked inside is the first process of its own pid namespace. At most one child."""
     own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     try:
         _checked(libc.unshare(_CLONE_NEWPID), "unshare(pid)")
@@ -46,10 +46,11 @@ def new_pid_namespace() -> Iterator[None]:
 
 
 def new_mounts(folder: str, *, megabytes: int, entries: int, uid: int | None) -> None:
-    """Moves this process to mount and ipc namespaces of its own, with an empty file system in memory at `folder`.
+    """Moves this process to its own mount and ipc namespaces, with an empty file system in memory at `folder`.
 
-    It holds `megabytes` and `entries` files at most, belongs to `uid` (None: to this user), and none of its files can
-    be mapped as a program. /proc shows the user's own processes of the pid namespace, and /dev/shm takes nothing.
+    The file system holds at most `megabytes` MiB and `entries` files, belongs to `uid` (None: to this user), and none
+    of its files can be mapped as a program. /proc shows the user's own processes of the pid namespace, and nothing can
+    be written to /dev/shm.
     """
     _checked(libc.unshare(_CLONE_NEWNS | _CLONE_NEWIPC), "unshare(mount, ipc)")
     _checked(libc.mount(b"none", b"/", None, _MS_REC | _MS_PRIVATE, None), "mount(private)")
@@ -63,7 +64,7 @@ def new_mounts(folder: str, *, megabytes: int, entries: int, uid: int | None) ->
 
 
 def become(uid: int) -> None:
-    """Another user, for good. Needs the right to choose."""
+    """Makes this process another user's, for good. Needs CAP_SETUID and CAP_SETGID."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
@@ -74,8 +75,8 @@ class _Header(ctypes.Structure):
 
 
 def drop_capabilities() -> None:
-    """Every privilege of this process, for good once no program can add any (`processes.gain_nothing_by_exec`)."""
+    """Drops every privilege of this process, for good once no program can add any: `processes.gain_nothing_by_exec`."""
     libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
-    # Two records of effective, permitted and inheritable: all nought.
+    # Two records of effective, permitted and inheritable capabilities, all zero.
     none = (ctypes.c_uint32 * 6)()
     _checked(libc.capset(ctypes.byref(_Header(_CAPABILITY_VERSION_3, 0)), none), "capset")

@@ -1,6 +1,6 @@
-"""Tries what a submission must not manage, inside the very sandbox that submissions get, and says what worked.
+"""The probe: tries what no submission may do, inside the same sandbox that submissions get, and says what worked.
 
-Each attempt is harmless where it works: it reads, asks, or makes something that ends with this worker.
+An attempt that works does no harm: it reads, asks, or makes something that ends with this worker.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _IPC_PRIVATE, _IPC_RMID = 0, 0
 
 
 def answer(request: wire.Probe) -> wire.Probed:
-    """Every attempt of `ATTEMPTS` that worked, and what went wrong with something that a submission needs."""
+    """The names of the `ATTEMPTS` that worked, and the first failure of something that a submission needs."""
     managed = []
     for name, attempt in ATTEMPTS.items():
         with contextlib.suppress(OSError):
@@ -56,7 +56,7 @@ def _see_others(request: wire.Probe) -> bool:
 
 
 def _trace_others(request: wire.Probe) -> bool:
-    # By a child that ends at once: a tracer's end is the one way to let go of what is not stopped.
+    # A child traces and ends at once: only the tracer's end releases a process that is not stopped.
     child = os.fork()
     if child == 0:
         os._exit(0 if any(_libc.ptrace(_PTRACE_SEIZE, pid, None, None) == 0 for pid in _others()) else 1)
@@ -103,7 +103,7 @@ def _regain_user(request: wire.Probe) -> bool:
     return bool(os.listdir("/root"))
 
 
-# What a level claims to refuse is named in `grader.engine.forkserver.isolation`.
+# `grader.engine.forkserver.isolation` names the attempts that each level refuses.
 ATTEMPTS: dict[str, Callable[[wire.Probe], bool]] = {
     "read a file of the grader's": _read_secret,
     "read the course's files": _read_course,
@@ -123,9 +123,9 @@ ATTEMPTS: dict[str, Callable[[wire.Probe], bool]] = {
 
 
 def _others() -> Iterator[int]:
-    """Processes that are no worker's: those whose number can be seen, but for this one.
+    """The processes outside the sandbox whose numbers can be seen.
 
-    A parent whose number is 1 is the first process of the worker's own namespace: it is part of the sandbox.
+    A parent with the number 1 is the first process of the worker's own namespace, and so part of the sandbox.
     """
     numbers = {int(name) for name in _listed("/proc") if name.isdigit()} | {os.getppid()}
     yield from numbers - {0, os.getpid()} - ({1} if os.getppid() == 1 else set())
@@ -147,7 +147,7 @@ def _tried(attempt: Callable[..., object], *arguments: object) -> bool:
 
 
 def _trouble(request: wire.Probe) -> str:
-    """What fails of the things that an honest submission and its libraries do; "" if nothing does."""
+    """The first failure among the things that an honest submission and its libraries do; "" if there is none."""
     try:
         for name in request.needed:
             with Path(name).open("rb") as file:

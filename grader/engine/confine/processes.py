@@ -1,4 +1,4 @@
-"""Processes as Linux shows them: which is below which, which ends with which, which may read which."""
+"""Processes of Linux: their trees, which process ends with which, and which may read which."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ _PR_SET_CHILD_SUBREAPER = 36
 _PR_GET_CHILD_SUBREAPER = 37
 _PR_SET_NO_NEW_PRIVS = 38
 
-# Not every kernel is built with it.
+# Some kernels are built without it (CONFIG_PROC_CHILDREN).
 LISTS_CHILDREN = Path("/proc/thread-self/children").exists()
 
 
 def _prctl(option: int, value: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(option, value, 0, 0, 0) != 0:
+    # The kernel compares whole registers with zero, so no argument may be a C int.
+    if libc.prctl(option, *(ctypes.c_ulong(argument) for argument in (value, 0, 0, 0))) != 0:
         error = ctypes.get_errno()
         raise OSError(error, f"prctl({option}): {os.strerror(error)}")
 
@@ -40,47 +41,47 @@ def adopts_orphans() -> bool:
 
 
 def die_with_parent() -> None:
-    """This process is killed when the thread that started it ends."""
+    """Has this process killed when the thread that started it ends."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def hide() -> None:
-    """No process of the same user may trace this process or read its memory, environment and descriptors in /proc."""
+    """Keeps other processes of the user from tracing this one and from reading its memory and descriptors in /proc."""
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
-def show() -> None:
-    """Takes `hide` back, which a fork inherits: a process that is hidden may not open some files of its own /proc."""
+def unhide() -> None:
+    """Undoes `hide`, which a fork inherits: a hidden process may not open some files of its own in /proc."""
     _prctl(_PR_SET_DUMPABLE, 1)
 
 
 def gain_nothing_by_exec() -> None:
-    """No program that this process or its children start gets more rights than they have: no setuid."""
+    """Keeps programs that this process or its children start from gaining rights, by setuid for one."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
 def children(pid: int, root: int) -> Iterable[int]:
-    """The children of a process of the tree below `root`, at the cost of reading that process alone.
+    """The children of process `pid`, which is `root` or below it. Reads the files of that process only.
 
-    May miss some of a tree that changes (proc(5), "children"). Where the kernel does not list them, asked for `root` it
-    gives everything below it at once, and nothing for the others.
+    May miss some while the tree changes (proc(5), "children"). Where the kernel does not list children, it returns all
+    processes below `root` for `root` itself, and none for any other process.
     """
     if not LISTS_CHILDREN:
         return descendants(root) if pid == root else ()
-    found: list[int] = []
+    pids: list[int] = []
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             with contextlib.suppress(OSError):
-                found += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split())
-    return found
+                pids += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split())
+    return pids
 
 
 def tree(root: int) -> Iterator[int]:
-    """Every process below `root`, each once, looked for while they are taken. What `children` may miss, it misses."""
+    """Yields each process below `root` once, searching as it goes. Misses what `children` misses."""
     seen, queue = {root}, [root]
     while queue:
         for pid in children(queue.pop(), root):
-            # It may have changed parents while being looked at.
+            # A process may change parents during the search.
             if pid not in seen:
                 seen.add(pid)
                 queue.append(pid)
@@ -88,7 +89,7 @@ def tree(root: int) -> Iterator[int]:
 
 
 def descendants(of: int | None = None) -> set[int]:
-    """Every process below process `of`, by default this one."""
+    """All processes below process `of`, by default this one."""
     children: dict[int, list[int]] = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
@@ -96,13 +97,13 @@ def descendants(of: int | None = None) -> set[int]:
                 stat = Path(f"/proc/{entry.name}/stat").read_text(errors="replace")
             except OSError:
                 continue
-            # "pid (name) state ppid …": the name may hold blanks and brackets, so read from its last bracket on.
+            # "pid (name) state ppid …": the name may hold blanks and brackets, so read on from the last bracket.
             parent = int(stat.rpartition(")")[2].split()[1])
             children.setdefault(parent, []).append(int(entry.name))
-    found: set[int] = set()
+    below: set[int] = set()
     queue = [os.getpid() if of is None else of]
     while queue:
         for pid in children.get(queue.pop(), []):
-            found.add(pid)
+            below.add(pid)
             queue.append(pid)
-    return found
+    return below

@@ -1,6 +1,6 @@
-"""What surrounds a worker: `enter` turns a freshly forked process into one, before any student code is read.
+"""A worker's sandbox: `enter` puts a freshly forked process into it before any student code is read.
 
-The layers that this machine does not offer are left out, and the judge says so (`grader.engine.forkserver.isolation`).
+Layers that this machine does not offer are left out, and the judge says so (`grader.engine.forkserver.isolation`).
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from grader.plan import wire
 OPEN_FILES = 256
 FILES = 4096
 CPU_GRACE_SECONDS = 5
-# Where bubblewrap has made an empty folder for it.
+# The empty folder that bubblewrap makes for the worker.
 PRIVATE_FOLDER = "/submission"
-# Beside the worker's own, in a namespace that counts for itself: bubblewrap and the zygote.
+# Tasks of bubblewrap and the zygote, which count beside the worker's where the namespace has its own count.
 _OURS = 4
 
-# What numerical libraries ask of the kernel. Without cpuinfo torch silently takes its slowest kernels.
+# Files of the kernel that numerical libraries read. Without cpuinfo torch silently chooses its slowest kernels.
 _PROC = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/proc/sys/kernel", "/proc/self",
          "/sys/devices/system/cpu")  # fmt: skip
-# Not /dev/zero, which mapped and left holds memory that belongs to no process.
+# Without /dev/zero: mapped and then unmapped, it holds memory that belongs to no process.
 DEVICES = ("/dev/null", "/dev/random", "/dev/urandom")
 
 
 def enter(
     settings: wire.Settings, limits: wire.Limits, folder: Path, control: int, output: int, role: wire.Role,
 ) -> None:
-    """Makes this process a worker: of all descriptors only `control` (as 3), stdin and output stay.
+    """Makes this process a worker: only the descriptors `control` (as 3), stdin and `output` stay open.
 
-    `folder` holds its working directory and its caches: empty, and its own. With namespaces it is made here, and gone
-    with the worker. Raises OSError if a layer of `settings` cannot be had.
+    `folder` is empty and the worker's own: it will hold the working directory and the caches. With namespaces it is
+    mounted here and vanishes with the worker. Raises OSError if a layer of `settings` is not available.
     """
     layers = settings.layers
-    # A compiler ends with an assembler, which is a program.
+    # A compiler starts an assembler, which is a program.
     programs = role.endswith("/compiler")
     os.setsid()
     processes.die_with_parent()
-    processes.show()
+    processes.unhide()
     keep_only(control, output)
     if layers.namespaces:
         namespaces.new_mounts(
@@ -49,14 +49,14 @@ def enter(
     elif layers.uid is not None:
         os.chown(folder, layers.uid, layers.uid)
     own_count = layers.namespaces or layers.uid is not None
-    # Where memory runs out the worker goes, not its zygote.
+    # If memory runs out, the kernel ends the worker and not its zygote.
     Path("/proc/self/oom_score_adj").write_text("1000")
     _limit(limits, limits.processes + (_OURS if own_count else _tasks_of_this_user()))
     if layers.uid is not None:
         namespaces.become(layers.uid)
-        # With another user the kernel forgets both.
+        # The kernel resets both when the user changes.
         processes.die_with_parent()
-        processes.show()
+        processes.unhide()
     namespaces.drop_capabilities()
     processes.gain_nothing_by_exec()
     work, cache = folder / "work", folder / "cache"
@@ -73,10 +73,10 @@ def enter(
 
 
 def keep_only(control: int, output: int) -> None:
-    """Leaves open descriptor 3, which is `control`, and 1 and 2, which write to `output`; 0 reads nothing."""
+    """Closes all descriptors but 3, which becomes `control`, 1 and 2, which write to `output`, and an empty 0."""
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
-    # Moved out of the way first: one of them may be number 1, 2 or 3.
+    # Duplicated first, since either may be number 1, 2 or 3.
     control, output = os.dup(control), os.dup(output)
     for number in (1, 2):
         os.dup2(output, number)
@@ -87,11 +87,12 @@ def keep_only(control: int, output: int) -> None:
 
 def _limit(limits: wire.Limits, tasks: int) -> None:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
-    # The address space that our own libraries have mapped already is not the student's.
-    space = pages * resource.getpagesize() + limits.memory_mb * 2**20
+    memory = limits.memory_mb * 2**20
+    # Address space that our own libraries have mapped does not count against the student.
+    space = pages * resource.getpagesize() + memory
     for kind, value in (
-        # A GPU driver reserves address space by the hundred GiB: there only memory that is written to can be limited.
-        (resource.RLIMIT_DATA, _data() + limits.memory_mb * 2**20) if limits.cuda else (resource.RLIMIT_AS, space),
+        # A GPU driver reserves hundreds of GiB of address space: there only written memory can be limited.
+        (resource.RLIMIT_DATA, _data_bytes() + memory) if limits.cuda else (resource.RLIMIT_AS, space),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, limits.file_mb * 2**20),
         (resource.RLIMIT_NOFILE, OPEN_FILES),
@@ -102,13 +103,13 @@ def _limit(limits: wire.Limits, tasks: int) -> None:
     ):
         hard = resource.getrlimit(kind)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        # Of processor time the first limit says by its signal what was used up; the second ends a process that goes on.
-        more = CPU_GRACE_SECONDS if kind == resource.RLIMIT_CPU and hard == resource.RLIM_INFINITY else 0
-        resource.setrlimit(kind, (value, value + more))
+        # The soft limit of processor time sends SIGXCPU, which tells why; the hard one ends a process that ignores it.
+        grace = CPU_GRACE_SECONDS if kind == resource.RLIMIT_CPU and hard == resource.RLIM_INFINITY else 0
+        resource.setrlimit(kind, (value, value + grace))
 
 
-def _data() -> int:
-    """Bytes of data of this process, as RLIMIT_DATA counts them."""
+def _data_bytes() -> int:
+    """This process's bytes of data, as RLIMIT_DATA counts them."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmData:"):
             return int(line.split()[1]) * 1024
@@ -116,7 +117,7 @@ def _data() -> int:
 
 
 def _tasks_of_this_user() -> int:
-    """RLIMIT_NPROC counts all processes and threads of a user, so it can only be set relative to those there are."""
+    """Number of this user's processes and threads: RLIMIT_NPROC counts them all, so it is set relative to this."""
     count = 0
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():

@@ -1,8 +1,8 @@
 """A seccomp-BPF filter that refuses a worker what no kernel's author needs: other processes, the network, the machine.
 
-A filter is a program in classic BPF that the kernel runs at every system call, over the call's number, its
-architecture and its six arguments; it can look at no memory (seccomp(2); Documentation/userspace-api/
-seccomp_filter.rst in Linux). It is inherited by children and kept over an exec, and nothing takes it away. Here:
+A filter is a program in classic BPF that the kernel runs at every system call. It sees the call's number, its
+architecture and its six arguments, but no memory (seccomp(2); Documentation/userspace-api/seccomp_filter.rst in
+Linux). Children inherit it, exec keeps it, and nothing removes it. Ours asks:
 
     another architecture's calling convention?  the process is killed
     a number newer than this file, or x32's?    refused
@@ -10,12 +10,12 @@ seccomp_filter.rst in Linux). It is inherited by children and kept over an exec,
     one block for each call of REFUSED          refuses
     everything else                             allowed
 
-A block begins with "is it this number? else skip the block" and ends with an answer, so no jump leaves its block and
-none comes near the 255 instructions that a jump can span. Of calls that are allowed whatever their arguments the kernel
-keeps a bitmap (since Linux 5.11), and does not run the filter for them.
+A block begins with "is it this number? else skip the block" and ends with an answer, so no jump leaves its block, and
+none spans nearly the 255 instructions that a jump can. Since Linux 5.11 the kernel keeps a bitmap of the calls that are
+allowed whatever their arguments, and does not run the filter for them.
 
-What is refused fails with EPERM, which programs expect of a sandbox. It is a list of what is denied, not of what is
-allowed: CUDA's driver and torch use calls that nobody has listed, and Landlock, namespaces and limits stand beside it.
+A refused call fails with EPERM, which programs expect of a sandbox. The lists name the calls that are denied, not those
+that are allowed: nobody has listed the calls of CUDA's driver and torch, and Landlock, namespaces and limits help.
 """
 
 from __future__ import annotations
@@ -28,36 +28,37 @@ import struct
 import sys
 from typing import NamedTuple
 
-# prctl(2), seccomp(2); linux/seccomp.h
-_PR_SET_NO_NEW_PRIVS = 38
+from grader.engine.confine import processes
+
+# seccomp(2); linux/seccomp.h
 _SET_MODE_FILTER = 1
 _FLAG_TSYNC = 1
 _ALLOW = 0x7FFF_0000
 _ERRNO = 0x0005_0000
 _KILL_PROCESS = 0x8000_0000
 
-# linux/bpf_common.h: load a word of the data, keep some bits of it, compare with a constant, answer.
+# linux/bpf_common.h: load a word of the data, mask it, return an answer; jump after comparing with a constant.
 _LOAD, _AND, _RETURN = 0x20, 0x54, 0x06
 _IF_EQUAL, _IF_ABOVE, _IF_AT_LEAST, _IF_ANY_BIT = 0x15, 0x25, 0x35, 0x45
 _WORD = 0xFFFF_FFFF
 
 # struct seccomp_data: number, architecture, instruction pointer, then six arguments of 64 bits. Both architectures are
-# little-endian, so an argument's low half comes first. Every argument examined here is an int or unsigned int to the
-# kernel, which ignores the high half; so does the filter, else a bit set there would slip a value past it.
+# little-endian, so an argument's low half comes first. The kernel takes every argument examined here as an int or
+# unsigned int and ignores the high half. So does the filter, or a bit set there would slip a value past it.
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 
-# Name of the call: its number on x86_64 and on aarch64 (None: there is none), from the tables arch/x86/entry/syscalls/
-# syscall_64.tbl and include/uapi/asm-generic/unistd.h of Linux, up to this number of Linux 6.18.
+# The tables give each call's number on x86_64 and on aarch64 (None: there is none), from arch/x86/entry/syscalls/
+# syscall_64.tbl and include/uapi/asm-generic/unistd.h of Linux 6.18, whose newest call has this number.
 NEWEST = 469
 
 REFUSED: dict[str, tuple[int, int | None]] = {
-    # Other processes: looking into them, driving them, holding a handle on them.
+    # Other processes: reading them, controlling them, holding a handle on them.
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
     "process_madvise": (440, 440), "process_mrelease": (448, 448), "kcmp": (312, 272), "pidfd_open": (434, 434),
     "pidfd_getfd": (438, 438), "pidfd_send_signal": (424, 424), "perf_event_open": (298, 241),
-    # Moving pages, shared ones among them, to another node's memory, or choosing it for them.
+    # Placing pages, shared ones too, in another node's memory.
     "migrate_pages": (256, 238), "move_pages": (279, 239), "set_mempolicy_home_node": (450, 450),
-    # Large parts of the kernel that a kernel's author has no use for.
+    # Large subsystems that a GPU kernel's author does not need.
     "bpf": (321, 280), "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
     "io_setup": (206, 0), "userfaultfd": (323, 282), "add_key": (248, 217), "request_key": (249, 218),
     "keyctl": (250, 219), "lookup_dcookie": (212, 18), "nfsservctl": (180, 42), "uselib": (134, None),
@@ -67,7 +68,7 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "umount2": (166, 39), "mount_setattr": (442, 442), "move_mount": (429, 429), "open_tree": (428, 428),
     "open_tree_attr": (467, 467), "fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432),
     "fspick": (433, 433), "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265),
-    # The machine. sync and syncfs stall everybody's files.
+    # The machine. sync and syncfs stall the files of all users.
     "init_module": (175, 105), "finit_module": (313, 273), "delete_module": (176, 106), "create_module": (174, None),
     "query_module": (178, None), "get_kernel_syms": (177, None), "kexec_load": (246, 104),
     "kexec_file_load": (320, 294), "reboot": (169, 142), "swapon": (167, 224), "swapoff": (168, 225),
@@ -75,20 +76,20 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "sethostname": (170, 161), "setdomainname": (171, 162), "settimeofday": (164, 170), "clock_settime": (227, 112),
     "adjtimex": (159, 171), "clock_adjtime": (305, 266), "sync": (162, 81), "syncfs": (306, 267),
     "_sysctl": (156, None),
-    # A timer may send SIGCONT, which wakes a process that the judge has stopped.
+    # A timer can send SIGCONT, which wakes a process that the judge has stopped.
     "timer_create": (222, 107),
-    # Identity: it was settled before the filter came.
+    # Identity, which is set before the filter is installed.
     "setuid": (105, 146), "setgid": (106, 144), "setreuid": (113, 145), "setregid": (114, 143), "setresuid": (117, 147),
     "setresgid": (119, 149), "setfsuid": (122, 151), "setfsgid": (123, 152), "setgroups": (116, 159),
     "capset": (126, 91),
-    # Memory that no process maps or that outlives a killed one.
+    # Memory that no process maps, or that outlives a killed process.
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "shmat": (30, 196),
     "shmctl": (31, 195), "shmdt": (67, 197), "semget": (64, 190), "semop": (65, 193), "semctl": (66, 191),
     "semtimedop": (220, 192), "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187),
     "mq_open": (240, 180), "mq_unlink": (241, 181), "mq_timedsend": (242, 182), "mq_timedreceive": (243, 183),
     "mq_notify": (244, 184), "mq_getsetattr": (245, 185), "vmsplice": (278, 75), "tee": (276, 77), "splice": (275, 76),
-    # What Landlock leaves open: a file's attributes by path, and watching folders. A hard link would hold on to
-    # another's file where the kernel does not protect hard links.
+    # Calls that Landlock leaves open: a file's attributes by path, and watching folders. A hard link would keep another
+    # user's file alive where the kernel does not protect hard links.
     "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, None),
     "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54), "utime": (132, None), "utimes": (235, None),
     "utimensat": (280, 88), "futimesat": (261, None), "setxattr": (188, 5), "lsetxattr": (189, 6),
@@ -97,11 +98,11 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "mknod": (133, None), "mknodat": (259, 33), "link": (86, None), "linkat": (265, 37), "inotify_init": (253, None),
     "inotify_init1": (294, 26), "inotify_add_watch": (254, 27), "fanotify_init": (300, 262),
     "fanotify_mark": (301, 263),
-    # The network, other families and addresses of AF_UNIX included; see also EXAMINED.
+    # The network, AF_UNIX included; see also EXAMINED.
     "accept": (43, 202), "accept4": (288, 242), "connect": (42, 203),
 }
 
-# Programs to run: a compiler's worker needs its assembler, the others need none.
+# Starting programs: a compiler's worker starts its assembler, other workers start none.
 EXEC: dict[str, tuple[int, int | None]] = {"execve": (59, 221), "execveat": (322, 281)}
 
 EXAMINED: dict[str, tuple[int, int | None]] = {
@@ -115,44 +116,44 @@ EXAMINED: dict[str, tuple[int, int | None]] = {
 }
 
 _FCNTL = {
-    # The kernel then signals whatever process is named as the owner.
+    # The kernel would signal any process that is named as the owner.
     "F_SETOWN": 8, "F_SETSIG": 10, "F_SETOWN_EX": 15,
-    # A lease on a file of the same user makes everybody else's open wait for up to 45 seconds.
+    # A lease on a file of the same user makes other processes wait up to 45 seconds to open it.
     "F_SETLEASE": 1024, "F_SETDELEG": 1040,
     # Watching folders.
     "F_NOTIFY": 1026,
-    # Pipes beyond the default size are memory that no limit of a process counts; seals are the judge's to set.
+    # Larger pipes are memory that no limit of a process counts; only the judge sets seals.
     "F_SETPIPE_SZ": 1031, "F_ADD_SEALS": 1033,
 }
 _IOCTL = {
-    # As F_SETOWN.
+    # The same as F_SETOWN.
     "FIOSETOWN": 0x8901, "SIOCSPGRP": 0x8902,
-    # Typing into a terminal, taking one over, loading a line discipline.
+    # Typing into a terminal, taking it over, loading a line discipline.
     "TIOCSTI": 0x5412, "TIOCLINUX": 0x541C, "TIOCSCTTY": 0x540E, "TIOCSETD": 0x5423,
 }
-# The second byte of a request names its kind: those of file systems (flags, immutability, subvolumes) need no more than
-# a descriptor open for reading, and Landlock does not see them.
+# The second byte of a request names its kind. Requests to file systems (flags, immutability, subvolumes) need only a
+# descriptor open for reading, and Landlock does not see them.
 _IOCTL_KIND = 0xFF00
 _FILE_SYSTEM_IOCTLS = (ord("f") << 8, ord("X") << 8, 0x94 << 8)
 _PRCTL = {
-    # To outlive the zygote, to hide /proc/PID from a judge of the same user, to share a core with another process.
+    # Outliving the zygote, hiding /proc/PID from a judge of the same user, sharing a core with another process.
     "PR_SET_PDEATHSIG": 1, "PR_SET_DUMPABLE": 4, "PR_SCHED_CORE": 62,
 }
 _CLONE = {
     "CLONE_NEWNS": 0x0002_0000, "CLONE_NEWCGROUP": 0x0200_0000, "CLONE_NEWUTS": 0x0400_0000,
     "CLONE_NEWIPC": 0x0800_0000, "CLONE_NEWUSER": 0x1000_0000, "CLONE_NEWPID": 0x2000_0000,
     "CLONE_NEWNET": 0x4000_0000,
-    # A child of the zygote's instead of the worker's; a child that its parent's tracer traces.
+    # Making a child of the zygote instead of the worker; making a child that the parent's tracer traces.
     "CLONE_PARENT": 0x8000, "CLONE_PTRACE": 0x2000,
 }
-# MAP_SHARED or MAP_SHARED_VALIDATE with MAP_ANONYMOUS, of the bits that say which kind of mapping it is.
+# MAP_SHARED or MAP_SHARED_VALIDATE with MAP_ANONYMOUS, and the bits that hold a mapping's kind.
 _SHARED_ANONYMOUS = (0x21, 0x23)
 _MAPPING = 0x2F
-# Through a view of memory shared with the judge they take its pages from everybody who has it mapped, the baseline's
-# worker among them, which then waits for each page anew. No seal but F_SEAL_WRITE keeps them off. MADV_COLLAPSE makes
-# huge pages of it, which the judge could not replace one by one. All other advice is about the caller's own view.
+# On memory shared with the judge these calls take the pages from every process that has it mapped, the baseline's
+# worker too, which then faults each page in again. Only F_SEAL_WRITE would prevent it. MADV_COLLAPSE makes huge pages,
+# which the judge could not replace one by one. All other advice concerns the caller's own mapping.
 _MADVISE = {"MADV_REMOVE": 9, "MADV_COLD": 20, "MADV_PAGEOUT": 21, "MADV_COLLAPSE": 25}
-# The same by a descriptor.
+# The same through a descriptor.
 _FALLOCATE = {"FALLOC_FL_PUNCH_HOLE": 2}
 _PERSONALITY_QUERY = 0xFFFF_FFFF
 _PRIO_PROCESS = 0
@@ -160,7 +161,7 @@ _IOPRIO_WHO_PROCESS = 1
 
 
 class Architecture(NamedTuple):
-    """`audit`: AUDIT_ARCH_* of linux/audit.h; `column`: in the tables above; `seccomp`: number of that call."""
+    """`audit`: AUDIT_ARCH_* of linux/audit.h; `column`: index in the tables above; `seccomp`: that call's number."""
 
     audit: int
     column: int
@@ -171,7 +172,7 @@ ARCHITECTURES = {"x86_64": Architecture(0xC000_003E, 0, 317), "aarch64": Archite
 
 
 class Instruction(NamedTuple):
-    """struct sock_filter: operation, instructions to skip if the comparison holds and if not, constant."""
+    """struct sock_filter: an operation, how many instructions to skip if its comparison holds or not, a constant."""
 
     code: int
     if_true: int
@@ -198,13 +199,13 @@ def _load(argument: int, mask: int) -> list[Instruction]:
 
 
 def _require(argument: int, *values: int, mask: int = _WORD) -> list[Instruction]:
-    """Goes on if the argument's bits in `mask` are one of `values`, else refuses."""
+    """Goes on if the argument's bits in `mask` equal one of `values`, else refuses."""
     tests = [Instruction(_IF_EQUAL, len(values) - i, 0, value) for i, value in enumerate(values)]
     return [*_load(argument, mask), *tests, _DENIED]
 
 
 def _forbid(argument: int, *values: int, mask: int = _WORD) -> list[Instruction]:
-    """Refuses if the argument's bits in `mask` are one of `values`, else goes on."""
+    """Refuses if the argument's bits in `mask` equal one of `values`, else goes on."""
     last = len(values) - 1
     tests = [Instruction(_IF_EQUAL, last - i, int(i == last), value) for i, value in enumerate(values)]
     return [*_load(argument, mask), *tests, _DENIED]
@@ -215,25 +216,24 @@ def _forbid_bits(argument: int, bits: int) -> list[Instruction]:
 
 
 def _block(number: int, body: list[Instruction]) -> list[Instruction]:
-    """`body`, which ends with an answer, for this call; any other call goes on behind it."""
+    """Runs `body`, which ends with an answer, for this call; any other call skips it."""
     return [Instruction(_IF_EQUAL, 0, len(body), number), *body]
 
 
 def _rules(pid: int, allow_exec: bool) -> dict[str, list[Instruction]]:
-    """What is asked of the arguments of each call in EXAMINED; what gets to the end is allowed."""
-    # A GPU's driver makes all three. CUDA does not start without a listening socket, to which it offers descriptors of
-    # its own; nobody can connect. Pairs, and pages that all mappings have left, hold memory that belongs to no
-    # process's limit.
+    """The tests on the arguments of each call in EXAMINED; a call that passes them to the end is allowed."""
+    # Only a compiler's worker, which runs no Python of a submission, may have sockets and shared mappings: pairs, and
+    # pages that no mapping holds any more, are memory that counts against no process.
     sockets, mmap = ([], []) if allow_exec else ([_DENIED], _forbid(3, *_SHARED_ANONYMOUS, mask=_MAPPING))
-    # A datagram socket could send to any address, and needs no connect for it.
+    # No datagram sockets: they can send to any address without connect.
     streams = [
         *sockets, *_require(0, socket.AF_UNIX),
         *_require(1, socket.SOCK_STREAM, socket.SOCK_SEQPACKET,
                   mask=_WORD & ~(socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK))]
-    # A group (0 or negative) is refused too: it is the worker's own only if somebody called setsid first. tkill knows
-    # no process but a thread: the first one's number is the process's.
+    # A process group (0 or negative) is refused too: it is the worker's own only after setsid. tkill takes a thread's
+    # number: that of the first thread is the process's.
     own = _require(0, pid)
-    # Only the first thread can be named by number; the others say 0 of themselves.
+    # Only the first thread can be named by number; other threads name themselves by 0.
     own_or_self = _require(0, 0, pid)
     rules = dict.fromkeys(("kill", "tgkill", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"), own)
     rules |= dict.fromkeys((
@@ -244,7 +244,7 @@ def _rules(pid: int, allow_exec: bool) -> dict[str, list[Instruction]]:
         "fcntl": _forbid(1, *_FCNTL.values()),
         "prctl": _forbid(0, *_PRCTL.values()),
         "clone": _forbid_bits(0, sum(_CLONE.values())),
-        # Its flags lie in memory, which a filter cannot read. glibc falls back to clone.
+        # Its flags are in memory, which a filter cannot read. glibc falls back to clone.
         "clone3": [_UNKNOWN],
         "socket": streams, "socketpair": streams, "bind": sockets, "listen": sockets,
         "mmap": mmap,
@@ -266,9 +266,9 @@ def program(machine: str, pid: int, *, allow_exec: bool) -> list[Instruction]:
         Instruction(_LOAD, 0, 0, _NUMBER),
     ]
     if machine == "x86_64":
-        # x32's calls have bit 30 set; 512 to 547 are x32's too, and before Linux 5.4 they worked without that bit.
+        # Calls of x32 have bit 30 set. Its calls 512 to 547 worked without that bit before Linux 5.4.
         code += [Instruction(_IF_AT_LEAST, 0, 1, 512), _DENIED]
-    # What this file has not seen does not exist: programs then fall back to older calls.
+    # Calls newer than this file do not exist for the worker: programs fall back to older calls.
     code += [Instruction(_IF_ABOVE, 0, 1, NEWEST), _UNKNOWN]
     rules = _rules(pid, allow_exec)
     for name, numbers in EXAMINED.items():
@@ -281,13 +281,13 @@ def program(machine: str, pid: int, *, allow_exec: bool) -> list[Instruction]:
 
 
 def _machine() -> str | None:
-    """This process's architecture, if the tables have it. A 32-bit process on a 64-bit kernel has another."""
+    """This process's architecture; None if the tables lack it, as for a 32-bit process on a 64-bit kernel."""
     machine = os.uname().machine
     return machine if machine in ARCHITECTURES and sys.maxsize > _WORD else None
 
 
 def _seccomp(machine: str, filter_program: _Program | None) -> tuple[int, int]:
-    """Result and errno of seccomp(SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, program)."""
+    """The result and errno of seccomp(SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, program)."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.syscall.restype = ctypes.c_long
     libc.syscall.argtypes = (ctypes.c_long, ctypes.c_uint, ctypes.c_uint, ctypes.c_void_p)
@@ -297,25 +297,23 @@ def _seccomp(machine: str, filter_program: _Program | None) -> tuple[int, int]:
 
 
 def available() -> bool:
-    """Whether the kernel, and a container around us, let this process install a filter. Installs none."""
+    """Whether the kernel, and a container around it, lets this process install a filter. Installs none."""
     machine = _machine()
-    # A kernel that would take a filter gets as far as reading it, and there is none at address 0.
+    # A kernel that takes filters fails only at reading one from address 0.
     return machine is not None and _seccomp(machine, None) == (-1, errno.EFAULT)
 
 
 def install(*, allow_exec: bool) -> None:
     """Puts every thread of this process under the filter, for good; `allow_exec` lets it run programs.
 
-    Comes last: after it no user, death signal, dumpable flag, seal or namespace can be set. The process's number is
-    part of the filter, so children, which inherit it, may signal this process and nobody else, themselves included.
+    Call it last: afterwards no user, death signal, dumpable flag, seal or namespace can be set. The filter holds this
+    process's number, so children, which inherit it, may signal this process only, and not even themselves.
     Sets no_new_privs. Raises OSError if this system takes no filter.
     """
     machine = _machine()
     if machine is None:
         raise OSError(errno.ENOSYS, f"no seccomp filter for this architecture ({os.uname().machine})")
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), f"no_new_privs cannot be set: {os.strerror(ctypes.get_errno())}")
+    processes.gain_nothing_by_exec()
     code = program(machine, os.getpid(), allow_exec=allow_exec)
     packed = b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
     result, error = _seccomp(machine, _Program(len(code), packed))

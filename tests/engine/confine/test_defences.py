@@ -113,7 +113,7 @@ def test_the_judge_is_hidden_from_processes_of_the_same_user(hidden: bool) -> No
         pytest.skip("root may look into everything; its workers may not, for want of privileges")
     pid = os.fork()
     if pid == 0:
-        processes.hide() if hidden else processes.show()
+        processes.hide() if hidden else processes.unhide()
         time.sleep(SECONDS)
         os._exit(0)
     try:

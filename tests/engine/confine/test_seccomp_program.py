@@ -150,8 +150,8 @@ ARGUMENTS = [
     *[("fallocate", (3, mode, 0, 4096), ALLOW) for mode in (0, 1, 0x11)],
     *[("fallocate", (3, mode, 0, 4096), EPERM) for mode in (2, 3, 3 | HIGH)],
 ]
-# Where no GPU's driver is at work, more is refused.
-WITHOUT_A_GPU = [
+# Workers that start no programs are refused more.
+WITHOUT_PROGRAMS = [
     ("socket", (socket.AF_UNIX, STREAM, 0), EPERM), ("socket", (socket.AF_UNIX, SEQPACKET, 0), EPERM),
     ("bind", (3, 0, 0), EPERM), ("listen", (3, 1), EPERM),
     ("socketpair", (socket.AF_UNIX, STREAM, 0), EPERM), ("socketpair", (socket.AF_UNIX, SEQPACKET, 0), EPERM),
@@ -169,12 +169,12 @@ def test_arguments_decide(machine: str, call: str, args: tuple[int, ...], expect
     number = number_of(machine, call)
     assert number is not None
     assert answer(machine, number, *args, allow_exec=True) == expected
-    if call not in {call for call, _, _ in WITHOUT_A_GPU}:
+    if call not in {call for call, _, _ in WITHOUT_PROGRAMS}:
         assert answer(machine, number, *args) == expected
 
 
 @machines
-@pytest.mark.parametrize(("call", "args", "expected"), WITHOUT_A_GPU)
+@pytest.mark.parametrize(("call", "args", "expected"), WITHOUT_PROGRAMS)
 def test_arguments_decide_without_a_gpu(machine: str, call: str, args: tuple[int, ...], expected: int) -> None:
     number = number_of(machine, call)
     assert number is not None
