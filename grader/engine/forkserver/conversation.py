@@ -1,6 +1,6 @@
-"""A conversation with one confined process: ask, wait, look after what it takes, end it with all it started.
+"""A conversation with one confined process: ask it, wait, watch its limits, end it and all processes it started.
 
-What happened is told as values, never raised; only failures of ours are exceptions.
+Failures of the process are returned as values; only failures of ours are raised.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from grader.engine.forkserver.handle import InfrastructureError, Zygote
 from grader.engine.forkserver.watchdog import Watchdog
 from grader.plan import frames, wire
 
-# How often a process is looked at while it is waited for: its memory, its processes, its folder.
+# Interval at which a process's memory, children and folder are checked during a wait.
 WATCH_SECONDS = 0.2
-# Output is read at once, so that no process waits for room; only its end is kept.
+# Output is read at once, so that the pipe never fills; only its end is kept.
 MOST_PRINTED = 64 << 20
-# A process that exits closes its descriptors a moment before it is dead.
+# A process that exits closes its descriptors shortly before it is dead.
 HANG_UP_SECONDS = 0.5
 
 M = TypeVar("M", bound=wire.Message)
@@ -31,7 +31,7 @@ M = TypeVar("M", bound=wire.Message)
 
 @dataclass(frozen=True)
 class Lost:
-    """No answer: the process is gone, or has been ended for what it did. `output` is the end of what it printed;
+    """No answer, because the process ended or was killed for what it did. `output` is the end of its output; either
     `signal` ended it, or it `exited` by itself."""
 
     kind: Literal["crash", "time_out", "out_of_memory", "over_limit", "protocol"]
@@ -42,7 +42,7 @@ class Lost:
 
 
 class _OverLimit(Exception):
-    """The process takes more than it may."""
+    """The process has passed a limit."""
 
     def __init__(self, kind: Literal["out_of_memory", "over_limit"], message: str) -> None:
         super().__init__(message)
@@ -50,7 +50,7 @@ class _OverLimit(Exception):
 
 
 class Conversation:
-    """One confined process, from its start in `role` to its end. It is over after any `Lost`, and after `end`."""
+    """One confined process, from its start in `role` to its end. It is `over` after any `Lost`, and after `end`."""
 
     def __init__(self, zygote: Zygote, role: wire.Role, limits: wire.Limits) -> None:
         self.worker = zygote.spawn(limits, role)
@@ -69,9 +69,10 @@ class Conversation:
     def ask(
         self, request: wire.Message, answers: TypeAdapter[M], *, seconds: float, descriptors: list[int] | None = None
     ) -> M | Lost:
-        """The answer to a request, one of the shapes `answers`, or how the process was lost waiting for it.
+        """Sends a request and waits up to `seconds` for an answer of one of the shapes `answers`.
 
-        `seconds` bound the wait. `descriptors` travel with the request and stay the caller's.
+        `descriptors` travel with the request and stay the caller's. Returns Lost if no answer came. Raises
+        InfrastructureError if the process had already ended.
         """
         if self.worker.ended:
             raise InfrastructureError("a process that has ended was asked for something")
@@ -89,22 +90,22 @@ class Conversation:
         except _OverLimit as excess:
             return self._lose(excess.kind, str(excess))
         except BaseException:
-            # What was asked and not read would be taken for the next answer.
+            # The unread answer would be taken for that to the next request.
             with suppress(InfrastructureError):
                 self.end()
             raise
         self.worker.drain()
-        # One answer to each request: as many as the judge asks for.
+        # The cap holds for each answer: the judge decides how many there are.
         self.worker.channel.renew()
         return answer
 
     def give(self, host_bytes: int) -> None:
-        """Tells that the process is shown so much more of the judge's memory."""
+        """Notes that the process maps so many more bytes of the judge's memory, which do not count as its own."""
         self._watchdog.give(host_bytes)
 
     @property
     def printed(self) -> str:
-        """The end of what the process printed."""
+        """The end of the process's output."""
         return self.worker.output
 
     @property
@@ -112,11 +113,11 @@ class Conversation:
         return self.worker.ended
 
     def end(self) -> None:
-        """Kills the process and all it started. Raises InfrastructureError if something of it cannot be killed."""
+        """Kills the process and all its descendants. Raises InfrastructureError if one of them cannot be killed."""
         self.worker.kill()
 
     def _wait(self, deadline: float) -> None:
-        """Returns when there is an answer to read. Keeps what is printed flowing."""
+        """Returns when there is an answer to read. Meanwhile drains the output and checks the limits."""
         control, output, pidfd = self.worker.descriptors()
         while True:
             until = min(deadline, self._next_watch)
@@ -145,7 +146,8 @@ class Conversation:
         return Lost(kind, message, self.worker.output)
 
     def _died(self) -> Lost:
-        # Both asked before the kill, which takes what could be seen with it. What hung up and lives on has not crashed.
+        # Both are asked before the kill, which would destroy the evidence. A process that hangs up and lives on has not
+        # crashed.
         *_, pidfd = self.worker.descriptors()
         dead = bool(_readable([pidfd], HANG_UP_SECONDS))
         out_of_memory = self._zygote.out_of_memory
@@ -164,7 +166,7 @@ class Conversation:
 
 
 def _readable(descriptors: list[int], seconds: float) -> set[int]:
-    """Those of them that can be read, or whose other side is gone, after waiting for one up to `seconds`."""
+    """Polls for up to `seconds`; returns the descriptors that are readable or hung up."""
     # Not select, which takes no descriptor beyond 1023.
     poll = select.poll()
     for descriptor in descriptors:

@@ -1,4 +1,4 @@
-"""The judge's handle on its zygote: starts it, has it fork workers, and has whole process trees killed."""
+"""The judge's handle on its zygote: starts it, has it fork workers, and has it kill whole process trees."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from grader.plan import frames, languages, wire
 
 START_SECONDS = 120.0
 REPLY_SECONDS = 15.0
-# What a cgroup holds beside a worker: bubblewrap and the zygote with torch in it (170 MiB are used).
+# A cgroup's share for bubblewrap and the zygote, which uses 170 MiB with torch imported.
 OWN_MB = 384
 OWN_TASKS = 64
-# Of a library's pool on the host, of the processes and threads that a worker may have.
+# Threads of a library's pool on the host; they count among a worker's processes and threads.
 MOST_THREADS = 16
 
-# What a worker's programs may need to find libraries and a device; everything else of the environment stays outside.
+# Variables that a worker's programs may need to find libraries and a device; all others stay outside.
 KEPT = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
-# Where programs are looked for. The judge's own path tells where the grader lies, and what else a TA has.
+# Workers do not get the judge's own PATH: it shows where the grader is, and what else a TA has.
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 BOOT = """
@@ -44,20 +44,20 @@ main(wire.Settings.model_validate_json(sys.argv[1]))
 """
 
 
-# The zygotes of this process: one for each kind of device. None is taken for an orphan while it is being started.
+# The living zygotes of this process. While one starts the lock is held, so that it is not taken for an orphan.
 _living: set[int] = set()
 _starting = threading.Lock()
 
 
 class InfrastructureError(Exception):
-    """A failure of ours: no worker could be had. It never costs a student points."""
+    """A failure of ours, which never costs a student points."""
 
 
 class Zygote:
-    """One process that forks workers, for one lane: at most one worker lives at a time.
+    """A process that forks the workers of one lane: at most one worker lives at a time.
 
-    `roles` are what its workers are for: with none it starts in a tenth of the time, and they can only be probes.
-    `layers` are those of the sandbox that they get. It runs inside `cgroup`, and closes that with itself.
+    `roles` are the workers' roles: without any it starts in a tenth of the time, and its workers can only be probes.
+    `layers` are those of their sandbox. It runs inside `cgroup`, which `close` closes too.
     """
 
     def __init__(
@@ -67,21 +67,21 @@ class Zygote:
         self._layers = layers
         self._cgroup = cgroup
         self._home = Path(tempfile.mkdtemp(prefix="kernelmark-"))
-        # Workers of another user pass through it to folders of their own.
+        # Workers of another user pass through it to their own folders.
         self._home.chmod(0o711)
         self.pid = 0
         ours, theirs = frames.socket_pair()
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         # Existing threads do not survive a fork.
         environment |= {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "HOME": str(self._home)}
-        # As every version has had it: 3.9 warns where nothing is said, and later ones will not fuse.
+        # The default of every version so far: 3.9 warns if it is unset, and later versions will not fuse.
         environment["TRITON_DEFAULT_FP_FUSION"] = "1"
         if "executor" in roles:
-            # Threads that outnumber the cores left wait for each other, for milliseconds.
+            # More threads than free cores wait milliseconds for each other.
             environment["PATH"] = os.environ.get("PATH", PATH)
             environment["OMP_NUM_THREADS"] = str(min(MOST_THREADS, max(1, len(os.sched_getaffinity(0)) // 2)))
         else:
-            # A lane is one core, and no code of a submission has a GPU in sight.
+            # A lane has one core, and no code of a submission may see a GPU.
             environment |= {"PATH": PATH, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
         readable = surroundings.readable()
         settings = wire.Settings(
@@ -91,7 +91,7 @@ class Zygote:
         around = [*(cgroup.command() if cgroup else ()), *around]
         try:
             with _starting, theirs, (self._home / "zygote.log").open("wb") as log:
-                # A program given on the command line has no folder of its own on the path; -I would drop PYTHONPATH.
+                # -c puts no folder of the program on the path; -I drops PYTHONPATH, so BOOT sets the path.
                 self._process = subprocess.Popen(
                     [*around, sys.executable, "-I", "-B", "-c", BOOT, settings.model_dump_json()],
                     env=environment, cwd=self._home, pass_fds=[theirs.fileno()],
@@ -112,15 +112,16 @@ class Zygote:
 
     @cached_property
     def versions(self) -> wire.Ready:
-        """What it has imported. The first look waits for it. Raises InfrastructureError if it did not start."""
-        came: list[int] = []
+        """The versions it has imported. The first use waits until it has started. Raises InfrastructureError if it
+        did not start."""
+        descriptors: list[int] = []
         try:
             ready = self._channel.receive(
-                wire.ZYGOTE_REPLY, seq=0, deadline=time.monotonic() + START_SECONDS, descriptors=came)
+                wire.ZYGOTE_REPLY, seq=0, deadline=time.monotonic() + START_SECONDS, descriptors=descriptors)
         except frames.ChannelError as error:
             raise self._lost("the zygote did not start", error) from None
         assert isinstance(ready, wire.Ready)
-        self.pid = _pid_of(came.pop())
+        self.pid = _pid_of(descriptors.pop())
         if ready.trouble:
             self.close()
             raise InfrastructureError(
@@ -137,8 +138,9 @@ class Zygote:
         ours, theirs = frames.socket_pair()
         read, write = os.pipe2(os.O_CLOEXEC)
         try:
-            came: list[int] = []
-            reply = self._ask(wire.Spawn(seq=self._next(), limits=limits, role=role), [theirs.fileno(), write], came)
+            received: list[int] = []
+            reply = self._ask(
+                wire.Spawn(seq=self._next(), limits=limits, role=role), [theirs.fileno(), write], received)
         except BaseException:
             ours.close()
             os.close(read)
@@ -147,7 +149,8 @@ class Zygote:
             theirs.close()
             os.close(write)
         assert isinstance(reply, wire.Spawned)
-        worker = Worker(self, came.pop(), ours, read, None if self._layers.namespaces else self._home / str(reply.seq))
+        worker = Worker(
+            self, received.pop(), ours, read, None if self._layers.namespaces else self._home / str(reply.seq))
         try:
             worker.channel.receive(wire.ENTERED, seq=0, deadline=time.monotonic() + REPLY_SECONDS)
         except frames.ChannelError as error:
@@ -156,8 +159,8 @@ class Zygote:
         return worker
 
     def reap(self) -> wire.Reaped:
-        """Kills the worker's whole tree, which of a closed zygote is dead. Raises InfrastructureError if some of it
-        cannot be killed."""
+        """Kills the worker's whole tree; a closed zygote's is dead already. Raises InfrastructureError if a process of
+        it cannot be killed."""
         if self._channel.fileno() < 0:
             return wire.Reaped(seq=0)
         reply = self._ask(wire.Reap(seq=self._next()))
@@ -169,7 +172,7 @@ class Zygote:
 
     @property
     def out_of_memory(self) -> bool:
-        """Whether the kernel has killed something since the last `spawn` because the lane's memory was used up."""
+        """Whether the kernel has killed a process since the last `spawn` because the lane's memory ran out."""
         return self._cgroup is not None and self._cgroup.oom_kills() > self._oom_kills
 
     @property
@@ -177,7 +180,7 @@ class Zygote:
         return self._process.poll() is None
 
     def close(self) -> None:
-        """Ends the zygote, and with it every worker: on end of file it kills what is below it and exits."""
+        """Ends the zygote and its workers: at the end of its channel it kills all processes below it and exits."""
         self._channel.close() if hasattr(self, "_channel") else None
         try:
             self._process.wait(REPLY_SECONDS)
@@ -192,7 +195,7 @@ class Zygote:
         shutil.rmtree(self._home, ignore_errors=True)
 
     def _kill_orphans(self) -> None:
-        """Kills what a lost zygote has left behind: a lane adopts orphans, so it is below this process now."""
+        """Kills the processes that a lost zygote left behind: a lane adopts orphans, so they are below this process."""
         if not processes.adopts_orphans():
             return
         deadline = time.monotonic() + REPLY_SECONDS
@@ -212,44 +215,44 @@ class Zygote:
         return self._seq
 
     def _ask(
-        self, request: wire.Spawn | wire.Reap, descriptors: list[int] | None = None, came: list[int] | None = None
+        self, request: wire.Spawn | wire.Reap, descriptors: list[int] | None = None, received: list[int] | None = None
     ) -> wire.Message:
         try:
             self._channel.send(request, descriptors)
             return self._channel.receive(
-                wire.ZYGOTE_REPLY, seq=request.seq, deadline=time.monotonic() + REPLY_SECONDS, descriptors=came)
+                wire.ZYGOTE_REPLY, seq=request.seq, deadline=time.monotonic() + REPLY_SECONDS, descriptors=received)
         except frames.ChannelError as error:
             raise self._lost("the zygote was lost", error) from None
 
-    def _lost(self, what: str, error: Exception) -> InfrastructureError:
-        """What to raise for a zygote that is not to be used any more, with the end of what it has said."""
-        said = ""
+    def _lost(self, message: str, error: Exception) -> InfrastructureError:
+        """Closes the zygote. Returns the exception to raise, with the end of the zygote's log."""
+        log = ""
         with contextlib.suppress(OSError):
-            said = (self._home / "zygote.log").read_text(errors="replace")[-2000:].strip()
+            log = (self._home / "zygote.log").read_text(errors="replace")[-2000:].strip()
         self.close()
-        return InfrastructureError(f"{what}: {error}\n{said}".strip())
+        return InfrastructureError(f"{message}: {error}\n{log}".strip())
 
 
 def declared(name: str) -> str:
-    """The versions of a package that kernelmark is for: `triton>=3.6,<3.10`."""
-    for one in metadata.requires("kernelmark") or ():
-        found = re.fullmatch(rf"{re.escape(name)}\b([^;\[]*)", one)
-        if found:
-            return f"{name}{','.join(sorted(found[1].replace(' ', '').split(','), reverse=True))}"
+    """The versions of a package that kernelmark supports: `triton>=3.6,<3.10`."""
+    for requirement in metadata.requires("kernelmark") or ():
+        match = re.fullmatch(rf"{re.escape(name)}\b([^;\[]*)", requirement)
+        if match:
+            return f"{name}{','.join(sorted(match[1].replace(' ', '').split(','), reverse=True))}"
     return name
 
 
 class Worker:
     """A forked worker: its control channel, its output, and its end."""
 
-    # Enough for an honest assignment's replies; a worker that says more is flooding.
+    # Enough for the replies of an honest worker; a worker that sends more is flooding.
     REPLY_BYTES = frames.TOTAL_BYTES
     KEEP_OUTPUT = 20_000
 
     def __init__(
         self, zygote: Zygote, pidfd: int, control: socket.socket, output: int, folder: Path | None
     ) -> None:
-        # Where it can be looked into from here: a file system of its own bounds itself.
+        # None with namespaces: the worker's own file system has a limit, and cannot be seen from here.
         self.folder = folder
         self.channel = frames.Channel(control, limit=self.REPLY_BYTES)
         self.written = 0
@@ -262,7 +265,7 @@ class Worker:
 
     @property
     def pid(self) -> int:
-        """The worker's process, as this process sees it; 0 once it is dead."""
+        """The worker's pid in this process's namespace; 0 once it is dead."""
         return _pid_of(self._pidfd, keep=True)
 
     def descriptors(self) -> tuple[int, int, int]:
@@ -270,7 +273,7 @@ class Worker:
         return self.channel.fileno(), self._output, self._pidfd
 
     def drain(self) -> bool:
-        """Reads what the worker has printed, keeps the end of it. False once every writer has gone."""
+        """Reads the worker's output so far and keeps the end of it. False once every writer has closed it."""
         while True:
             try:
                 chunk = os.read(self._output, 1 << 16)
@@ -283,7 +286,7 @@ class Worker:
 
     @property
     def output(self) -> str:
-        """The end of what the worker printed."""
+        """The end of the worker's output."""
         text = self._tail.decode("utf-8", "replace")
         left_out = self.written - len(self._tail)
         return f"… {left_out} bytes left out\n{text}" if left_out else text
@@ -293,9 +296,9 @@ class Worker:
         return self._ended is not None
 
     def kill(self) -> wire.Reaped:
-        """Kills the worker and all it started; idempotent. Afterwards no process writes to its buffers."""
+        """Kills the worker and all its descendants; idempotent. Afterwards no process writes to its buffers."""
         if self._ended is None:
-            # Also when the zygote is lost: it cannot be asked a second time.
+            # Set first, since a lost zygote cannot be asked a second time.
             self._ended = wire.Reaped(seq=0)
             try:
                 self._ended = self._zygote.reap()
@@ -308,7 +311,7 @@ class Worker:
 
 
 def _pid_of(pidfd: int, *, keep: bool = False) -> int:
-    """The number that this process knows a process by; 0 if it is dead. See pidfd_open(2), "fdinfo"."""
+    """The pid behind a pidfd, in this process's namespace; 0 if it is dead. See pidfd_open(2), "fdinfo"."""
     try:
         fields = dict(line.split(":", 1) for line in Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines())
     finally:

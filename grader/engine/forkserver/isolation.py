@@ -1,7 +1,7 @@
-"""How strongly workers are kept apart from the grader: measured inside the very sandbox, said in every result.
+"""Levels of isolation between workers and the grader: measured inside the sandbox itself, stated in every result.
 
-A level is given only if each of its layers is in force and a probe, a worker without a submission, managed nothing
-that the level claims to refuse (`grader.engine.confine.probe`).
+A level is reached only if each of its layers is in force and a probe (`grader.engine.confine.probe`), a worker without
+a submission, succeeds at nothing that the level refuses.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from grader.plan import frames, wire
 
 NAMES = ("none", "limited", "confined", "namespaced", "sealed")
 SEALED = 4
-# Below it a submission can read the course's files.
+# Below this level a submission can read the course's files.
 ADVISED = 2
 PROBE_SECONDS = 20.0
 NOBODY = 65534
 
-# What a worker must not manage for the level to be given, beside what the levels below refuse.
+# The attempts that each level refuses, beside those that the levels below it refuse.
 REFUSED: dict[int, tuple[str, ...]] = {
     1: ("read a file of the grader's", "write a file outside", "signal a process outside", "trace a process outside",
         "read a process outside", "open a network socket", "connect to a port", "connect to a local socket",
@@ -39,7 +39,7 @@ REFUSED: dict[int, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Isolation:
-    """`reasons` tell what is in force; `missing` what is not, why, and what would add it."""
+    """The level that was reached. `reasons` say what is in force; `missing` what is not, why, and what would add it."""
 
     level: int
     layers: wire.Layers
@@ -52,15 +52,15 @@ class Isolation:
 
     @property
     def summary(self) -> str:
-        """What is in force, in a few words."""
+        """The layers in force, in a few words."""
         return name_of(self.layers) + (" + cgroup" if self.cgroup else "")
 
 
 @cache
 def measure() -> Isolation:
-    """The strongest isolation that workers get on this machine: sets of layers are tried out, the strongest first.
+    """The strongest isolation that workers get on this machine: tries sets of layers, the strongest first.
 
-    Raises InfrastructureError if no worker can be had at all.
+    Raises InfrastructureError if no worker can be started at all.
     """
     every, missing = offered()
     for layers in weaker(every):
@@ -82,7 +82,7 @@ def measure() -> Isolation:
 
 
 def _cgroup(missing: list[str]) -> bool:
-    """Whether a lane can have a cgroup; if not, `missing` tells why."""
+    """Whether a lane can have a cgroup; if not, adds the reason to `missing`."""
     try:
         cgroup.create(OWN_MB, OWN_TASKS).close()
     except cgroup.NoCgroup as error:
@@ -92,7 +92,7 @@ def _cgroup(missing: list[str]) -> bool:
 
 
 def level(layers: wire.Layers, managed: frozenset[str]) -> int:
-    """The level of `layers` in force, without a cgroup, when a probe has `managed` these of its attempts."""
+    """The level of `layers`, without a cgroup, if the attempts in `managed` have worked in a probe."""
     reached = 0
     for number, in_force in (
         (1, layers.seccomp),
@@ -106,7 +106,8 @@ def level(layers: wire.Layers, managed: frozenset[str]) -> int:
 
 
 def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
-    """What a probe manages inside `layers` that it must not, and what fails that it needs ("" if nothing does)."""
+    """Runs a probe inside `layers`. Returns the attempts that worked, and the first failure of something that a
+    submission needs, or "". Raises InfrastructureError."""
     with (
         tempfile.TemporaryDirectory(prefix="kernelmark-probe-") as folder,
         socket.create_server(("127.0.0.1", 0)) as listener, socket.socket(socket.AF_UNIX) as local,
@@ -136,7 +137,7 @@ def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
 
 
 def offered() -> tuple[wire.Layers, list[str]]:
-    """Every layer that this machine seems to have, and what it seems not to have."""
+    """The layers that this machine seems to offer, and why it seems to lack the others."""
     missing = []
     readable = surroundings.readable()
     trouble = bubblewrap.trouble((*readable, *surroundings.own_code()))
@@ -161,7 +162,7 @@ def offered() -> tuple[wire.Layers, list[str]]:
 
 
 def weaker(layers: wire.Layers) -> list[wire.Layers]:
-    """`layers`, then with ever more of them left out; each set once."""
+    """`layers`, then ever smaller sets of them, without duplicates."""
     outside = {} if not surroundings.open_to_others(surroundings.readable()) else {"uid": None}
     sets = [layers, layers.model_copy(update={"uid": None})]
     for change in ({"namespaces": False}, {"landlock": False}, {"seccomp": False}):
@@ -174,8 +175,8 @@ _lanes = itertools.count()
 
 
 def spare_uid() -> int | None:
-    """An unused user, another one for each zygote of each process; `nobody` where few users are mapped, None where
-    there is no other."""
+    """The id of an unused user, a different one for each zygote of each process; `nobody` where few users are mapped,
+    None where there is no other."""
     mapped = sum(int(line.split()[2]) for line in Path("/proc/self/uid_map").read_text().splitlines())
     number = 1_500_000_000 + os.getpid() * 64 + next(_lanes) % 64
     if number < mapped:
@@ -185,25 +186,25 @@ def spare_uid() -> int | None:
 
 def name_of(layers: wire.Layers) -> str:
     """The layers in a few words."""
-    parts = [name for name, there in (
+    parts = [name for name, in_force in (
         ("namespaces", layers.namespaces), ("another user", layers.uid is not None), ("Landlock", layers.landlock),
-        ("seccomp", layers.seccomp)) if there]
+        ("seccomp", layers.seccomp)) if in_force]
     return " + ".join(parts) or "no layer"
 
 
 def _reasons(layers: wire.Layers, bounded: bool) -> tuple[str, ...]:
-    told = (
+    texts = (
         (layers.namespaces,
          "namespaces of its own (bubblewrap, then one more set for each worker): it sees no process, no network and no "
-         "file of this machine but the libraries it needs; what it leaves is gone with it"),
+         "file of this machine but the libraries it needs; its files vanish with it"),
         (layers.uid is not None, "a user of its own, without privileges"),
         (layers.landlock, "Landlock: it writes nowhere but in its own folder, and reads nothing of the course"),
         (layers.seccomp,
-         "seccomp: no signals to others, no tracing, no connections, no memory that outlives it, and but "
-         "for the compiler no other programs"),
+         "seccomp: no signals to others, no tracing, no connections, no memory that outlives it, and no other programs "
+         "except for the compiler"),
         (bounded, "a cgroup: memory and processes of all its workers are bounded by the kernel"),
         (True,
          "a process of its own, forked before any student code was read, with an empty folder, a bare environment, no "
          "descriptor but its own, and limits; its whole process tree is killed at the end"),
     )
-    return tuple(text for there, text in told if there)
+    return tuple(text for in_force, text in texts if in_force)

@@ -27,9 +27,9 @@ from types import ModuleType
 from grader.engine.confine import namespaces, probe, processes, sandbox
 from grader.plan import frames, wire
 
-# A process with work on a GPU ends only when that work is stopped: seconds, where others share the GPU.
+# A process with work on a GPU ends only when that work is stopped, which takes seconds where others share the GPU.
 REAP_SECONDS = 12.0
-# Objects that are made before Python looks for garbage: with its own 700, looking took a fifth of planning.
+# Allocations between two collections of garbage: at Python's own 700, collecting took a fifth of planning.
 MOST_UNCOLLECTED = 50_000
 # madvise(2).
 MADV_COLLAPSE, LARGE_PAGE = 25, 2 << 20
@@ -37,13 +37,13 @@ MADV_COLLAPSE, LARGE_PAGE = 25, 2 << 20
 
 @dataclass(frozen=True)
 class _Forked:
-    """A child of the zygote, and the pipe in which it tells how the worker ended, if it is not the worker itself."""
+    """A child of the zygote. If it is not the worker itself, it writes the worker's exit status to the pipe `ended`."""
 
     pid: int
     ended: int
 
     def status(self, own: int) -> int:
-        """How the worker ended, as waitpid(2) has it; `own` is how the child did."""
+        """The worker's exit status as in waitpid(2); `own` is the child's."""
         try:
             return int(os.read(self.ended, 16) or own)
         except BlockingIOError:
@@ -54,12 +54,12 @@ class _Forked:
 
 def main(settings: wire.Settings) -> None:
     """Serves the judge on the socket that `settings` name."""
-    # A lane holds some back from itself, and a submission is to find all as usual.
+    # The lane blocks some signals for itself; a submission has to find none of them blocked.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     processes.die_with_parent()
     processes.adopt_orphans()
     processes.hide()
-    # bubblewrap tells where it was started.
+    # bubblewrap sets PWD to the folder where it was started.
     os.environ.pop("PWD", None)
     channel = frames.Channel(socket.socket(fileno=settings.control))
     gc.disable()
@@ -68,13 +68,14 @@ def main(settings: wire.Settings) -> None:
         if settings.roles:
             torch, triton, numpy = _import(settings)
     except Exception as error:
-        # To the log, beside the line that the judge tells.
+        # The traceback goes to the log; the judge reports one line.
         traceback.print_exc()
         torch, triton, numpy = map(_installed, ("torch", "triton", "numpy"))
         trouble = " ".join(f"{type(error).__name__}: {error}".split())
     gc.enable()
     gc.collect()
-    # Collections in a worker then leave the imported modules' pages shared, and are rare: none lives long.
+    # Frozen objects stay out of a worker's collections, so the pages of imported modules stay shared. Workers live
+    # briefly, so collections may be rare.
     gc.freeze()
     gc.set_threshold(MOST_UNCOLLECTED)
     ready = wire.Ready(
@@ -92,7 +93,7 @@ def main(settings: wire.Settings) -> None:
         except frames.ChannelClosed:
             break
         if isinstance(request, wire.Spawn):
-            folder = _folder(settings, request.seq)
+            folder = _make_folder(settings, request.seq)
             worker = _fork(settings, request, folder, *descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -108,7 +109,8 @@ def main(settings: wire.Settings) -> None:
 
 
 def _import(settings: wire.Settings) -> tuple[str, str, str]:
-    """Imports what its children need. Returns the versions of torch, triton and numpy."""
+    """Imports the modules that workers need. Returns the versions of torch, triton and numpy."""
+    # Here because a zygote without roles, which only probes, starts in a tenth of the time without them.
     import numpy
     import torch
     import triton
@@ -120,7 +122,7 @@ def _import(settings: wire.Settings) -> tuple[str, str, str]:
     if "executor" not in settings.roles:
         # A lane is one core.
         torch.set_num_threads(1)
-    # Imported and warmed up here, so that no child pays for it.
+    # Each part is imported and warmed up here, so that no worker pays for it.
     for role in settings.roles:
         prepare = getattr(_module(role), "prepare", None)
         if prepare is not None:
@@ -140,8 +142,8 @@ def _installed(name: str) -> str:
 
 
 def _use_large_pages() -> None:
-    """Has what is imported lie in pages of 2 MiB, where the kernel (6.1 and later) has MADV_COLLAPSE: a fork copies an
-    entry for each page, and the end of a process takes it away again."""
+    """Moves the imported modules to pages of 2 MiB, where the kernel (6.1 and later) has MADV_COLLAPSE: a fork copies
+    one entry for each page, and the end of a process removes it again."""
     madvise = ctypes.CDLL(None).madvise
     for line in Path("/proc/self/maps").read_text().splitlines():
         span, rights, *_, inode = line.split()[:5]
@@ -165,8 +167,8 @@ def _send_with_pidfd(channel: frames.Channel, message: wire.Message, pid: int) -
         os.close(descriptor)
 
 
-def _folder(settings: wire.Settings, number: int) -> Path:
-    """Where the next worker works: with namespaces each mounts its own at the same place."""
+def _make_folder(settings: wire.Settings, number: int) -> Path:
+    """The next worker's folder. With namespaces each worker mounts its own at the same place."""
     if settings.layers.namespaces:
         return Path(sandbox.PRIVATE_FOLDER)
     folder = Path(settings.home) / str(number)
@@ -189,7 +191,7 @@ def _fork(settings: wire.Settings, request: wire.Spawn, folder: Path, control: i
         try:
             sandbox.enter(settings, request.limits, folder, control, output, request.role)
         except Exception:
-            # To the worker's output, which the judge quotes when it is not told "entered".
+            # The traceback goes to the worker's output, which the judge quotes when "entered" does not come.
             traceback.print_exc()
             sys.stderr.flush()
             raise
@@ -202,13 +204,14 @@ def _fork(settings: wire.Settings, request: wire.Spawn, folder: Path, control: i
             _module(request.role).serve(channel)
         code = 0
     finally:
-        # Never back into the zygote's loop, and no interpreter exit: that alone takes half a second with torch.
+        # Never return to the zygote's loop. An interpreter's exit takes half a second with torch, so skip it.
         os._exit(code)
 
 
 def _stay_as_init(ending: int) -> None:
-    """Returns in a child. The first process of a pid namespace stays behind, since the kernel keeps from it most of the
-    signals that end another process; it ends with the child, and all others of the namespace with it."""
+    """Forks, and returns in the child, which becomes the worker. The first process of a pid namespace stays behind,
+    since the kernel shields it from most signals that would end it. It ends when the child does, and with it all other
+    processes of the namespace."""
     processes.die_with_parent()
     worker = os.fork()
     if not worker:
@@ -223,20 +226,20 @@ def _stay_as_init(ending: int) -> None:
 
 
 def _reap(seq: int, worker: _Forked | None) -> wire.Reaped:
-    """Kills every process below this one, until none is left."""
+    """Kills every process below this one, until none is left or `REAP_SECONDS` have passed."""
     deadline = time.monotonic() + REAP_SECONDS
     status: int | None = None
     killed = 0
     while True:
-        left = processes.descendants()
-        for pid in left:
+        living = processes.descendants()
+        for pid in living:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         while True:
             try:
                 pid, code = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
-                left = set()
+                living = set()
                 break
             if pid == 0:
                 break
@@ -244,7 +247,7 @@ def _reap(seq: int, worker: _Forked | None) -> wire.Reaped:
                 status = worker.status(code)
             else:
                 killed += 1
-        if not left and not processes.descendants():
+        if not living and not processes.descendants():
             break
         if time.monotonic() > deadline:
             break
@@ -259,10 +262,10 @@ def _reap(seq: int, worker: _Forked | None) -> wire.Reaped:
 
 
 def _remove(folder: Path) -> None:
-    """Removes the folder of a dead worker, whatever the worker made of it."""
+    """Removes a dead worker's folder, whatever the worker did to it."""
     with contextlib.suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
-        # Folders without rights, or nested by the thousand. Neither command follows a symbolic link.
+        # It may hold folders without rights, or thousands of nested ones. Neither command follows symbolic links.
         subprocess.run(["chmod", "-R", "u+rwX", str(folder)], stderr=subprocess.DEVNULL, check=False)
         subprocess.run(["rm", "-rf", str(folder)], stderr=subprocess.DEVNULL, check=False)

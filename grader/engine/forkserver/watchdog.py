@@ -1,6 +1,6 @@
-"""What no rlimit bounds: the memory of all of a worker's processes together, their number, and its folder.
+"""A watchdog for what no rlimit bounds: the total memory of a worker's processes, their number, and its folder.
 
-The judge reads them from outside while it waits, in files of /proc that every user may read (proc(5)).
+The judge reads these from outside while it waits, in files of /proc that every user may read (proc(5)).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from grader.engine.confine.processes import tree
 from grader.engine.confine.sandbox import FILES
 from grader.plan import wire
 
-# Folders inside each other: every level is one open descriptor of the judge's.
+# Nested folders: the judge holds one open descriptor for each level.
 DEPTH = 64
-# A dear look is not repeated before this many times its own duration has passed: at the folder (16 ms for 4096 files),
-# and at which pages are shared (30 ms a GiB, and only where memory may be over the limit).
+# A costly check is repeated only after this many times its own duration: of the folder (16 ms for 4096 files), and of
+# the shared pages (30 ms a GiB, and only if memory may be over the limit).
 FOLDER_REST = 20
 MEMORY_REST = 5
-# Between vfork(2) and exec, two processes show the same memory.
+# Between vfork(2) and exec two processes report the same memory, so an excess is checked again after this time.
 SECOND_LOOK_SECONDS = 0.02
 
 _MIB = 2**20
@@ -34,7 +34,7 @@ _ROLLUP = re.compile(rb"^(Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Excess:
-    """A limit that was passed, with figures for people."""
+    """A limit that was passed, with the figures in `message`."""
 
     kind: Literal["out_of_memory", "too_many_processes", "disk"]
     message: str
@@ -42,7 +42,7 @@ class Excess:
 
 @dataclass(frozen=True)
 class _Process:
-    """Bytes of memory that is its own (`anonymous`, swapped pages too) and shared; number of threads."""
+    """Bytes of `anonymous` memory, swapped pages included, and of shared memory; number of threads."""
 
     anonymous: int
     shared: int
@@ -50,7 +50,7 @@ class _Process:
 
 
 class Watchdog:
-    """Watches what is below process `root_pid` (the zygote, not counted itself) and `folder` (the worker's)."""
+    """Watches the processes below `root_pid`, the zygote, which is not counted itself, and the worker's `folder`."""
 
     def __init__(self, root_pid: int, folder: Path | None, limits: wire.Limits, *, entries: int = FILES) -> None:
         self._given = 0
@@ -62,72 +62,73 @@ class Watchdog:
         self._next_memory = 0.0
 
     def give(self, size: int) -> None:
-        """Bytes of shared memory that the judge has handed out besides: they are not counted."""
+        """Adds `size` bytes to the shared memory that the judge has handed out, which is not counted."""
         self._given += size
 
     def check(self) -> Excess | None:
-        """The first limit found passed. Cheap enough for ten times a second; never raises for what vanishes."""
+        """The first limit that has been passed. Cheap enough for ten calls a second; processes and files may vanish
+        meanwhile."""
         root = _process(self._root)
         if root is None:
             return None
-        found = _tree(self._root, self._limits.processes)
-        return self._too_many(found) or self._memory(root, found) or self._disk(found)
+        below = _tree(self._root, self._limits.processes)
+        return self._too_many(below) or self._memory(root, below) or self._disk(below)
 
-    def _too_many(self, found: dict[int, _Process]) -> Excess | None:
-        tasks = sum(process.threads for process in found.values())
+    def _too_many(self, below: dict[int, _Process]) -> Excess | None:
+        tasks = sum(process.threads for process in below.values())
         if tasks <= self._limits.processes:
             return None
         return Excess(
             "too_many_processes",
             f"{tasks:,} or more processes and threads, {self._limits.processes:,} allowed")
 
-    def _memory(self, root: _Process, found: dict[int, _Process]) -> Excess | None:
+    def _memory(self, root: _Process, below: dict[int, _Process]) -> Excess | None:
         allowed = self._limits.memory_mb * _MIB
-        # Pages shared after a fork count for each process here: at most this is used, and mostly it is little enough.
-        at_most = sum(process.anonymous for process in found.values()) + self._beyond_given(found)
+        # An upper bound that is cheap and mostly low enough: pages shared after a fork count once for each process.
+        at_most = sum(process.anonymous for process in below.values()) + self._beyond_given(below)
         started = time.monotonic()
         if at_most <= allowed or started < self._next_memory:
             return None
-        used = self._used(root, found)
+        used = self._used(root, below)
         if used > allowed:
             time.sleep(SECOND_LOOK_SECONDS)
-            found = _tree(self._root, self._limits.processes)
-            used = min(used, self._used(_process(self._root) or root, found))
+            below = _tree(self._root, self._limits.processes)
+            used = min(used, self._used(_process(self._root) or root, below))
         now = time.monotonic()
         self._next_memory = now + MEMORY_REST * (now - started)
         if used <= allowed:
             return None
-        processes = f"{len(found):,} process{'' if len(found) == 1 else 'es'}"
+        processes = f"{len(below):,} process{'' if len(below) == 1 else 'es'}"
         return Excess(
             "out_of_memory", f"{used / _MIB:,.0f} MiB in {processes}, {self._limits.memory_mb:,} MiB allowed")
 
-    def _used(self, root: _Process, found: dict[int, _Process]) -> int:
-        """Bytes that the tree holds beyond what it shares with the root and what the judge has given."""
-        exact = _proportional(self._root, found)
+    def _used(self, root: _Process, below: dict[int, _Process]) -> int:
+        """Bytes that the tree holds, less the pages shared with the root and the memory that the judge has given."""
+        exact = _proportional(self._root, below)
         if exact is None:
-            # Each may share all of the root's pages.
-            own = sum(max(0, process.anonymous - root.anonymous) for process in found.values())
-            return own + self._beyond_given(found)
+            # Each process may share all of the root's pages.
+            own = sum(max(0, process.anonymous - root.anonymous) for process in below.values())
+            return own + self._beyond_given(below)
         anonymous, shared = exact
-        # Every page of the root counts once in all, however it is divided.
+        # Each page of the root counts once in the sum, however it is divided among processes.
         return max(0, anonymous - root.anonymous) + max(0, shared - self._given)
 
-    def _beyond_given(self, found: dict[int, _Process]) -> int:
-        return max(0, sum(process.shared for process in found.values()) - self._given)
+    def _beyond_given(self, below: dict[int, _Process]) -> int:
+        return max(0, sum(process.shared for process in below.values()) - self._given)
 
-    def _disk(self, found: Iterable[int]) -> Excess | None:
+    def _disk(self, pids: Iterable[int]) -> Excess | None:
         started = time.monotonic()
         if self._folder is None or started < self._next_folder:
             return None
         count = _Count(self._limits.file_mb * _MIB, self._entries)
-        excess = count.folder(self._folder) or count.nameless(found, self._folder)
+        excess = count.folder(self._folder) or count.nameless(pids, self._folder)
         now = time.monotonic()
         self._next_folder = now + FOLDER_REST * (now - started)
         return Excess("disk", excess) if excess else None
 
 
 class _Count:
-    """Bytes and entries of a hostile folder: no symbolic link is followed, and counting ends at the first limit."""
+    """Counts bytes and entries of a hostile folder: follows no symbolic links, and ends at the first limit passed."""
 
     def __init__(self, max_bytes: int, max_entries: int) -> None:
         self.bytes = 0
@@ -136,14 +137,14 @@ class _Count:
         self._max_entries = max_entries
 
     def folder(self, name: str | Path, inside: int | None = None, depth: int = 0) -> str | None:
-        """Counts what is in `name`. Returns the limit that was passed, in words."""
+        """Counts the contents of folder `name`. Returns the limit that was passed, in words, or None."""
         if depth > DEPTH:
-            return f"folders inside each other more than {DEPTH:,} deep"
+            return f"folders nested more than {DEPTH:,} deep"
         try:
             descriptor = os.open(
                 name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=inside)
         except PermissionError:
-            return "a folder that cannot be looked into"
+            return "a folder that cannot be read"
         except OSError:
             return None
         try:
@@ -152,7 +153,7 @@ class _Count:
             os.close(descriptor)
 
     def nameless(self, pids: Iterable[int], beside: Path) -> str | None:
-        """Counts files of the same file system that these processes hold open and that no longer have a name."""
+        """Counts files of the file system of `beside` that these processes hold open and that have no name left."""
         try:
             device = beside.stat().st_dev
         except OSError:
@@ -193,7 +194,7 @@ class _Count:
                 if stat.S_ISDIR(about.st_mode):
                     folders.append(entry.name)
                     continue
-                # The larger: a file may have holes, or blocks beyond its end.
+                # The larger of the two: a file may have holes, or blocks beyond its end.
                 self.bytes += max(about.st_size, about.st_blocks * 512)
                 if self.bytes > self._max_bytes:
                     return self._too_large()
@@ -204,22 +205,23 @@ class _Count:
 
 
 def _tree(root: int, enough: int) -> dict[int, _Process]:
-    """The processes below `root`, or the first of them that have more than `enough` threads in all."""
-    found: dict[int, _Process] = {}
+    """The processes below `root`; stops once they have more than `enough` threads in all."""
+    below: dict[int, _Process] = {}
     tasks = 0
     for pid in tree(root):
         process = _process(pid)
         if process is None:
             continue
-        found[pid] = process
+        below[pid] = process
         tasks += process.threads
         if tasks > enough:
             break
-    return found
+    return below
 
 
 def _process(pid: int) -> _Process | None:
-    """What /proc tells of a process; None if it is gone. A dead process that is not yet reaped holds no memory."""
+    """The memory and threads of a process; None if it is gone. A dead process that is not yet reaped holds no memory.
+    """
     try:
         fields = {name: int(value) for name, value in _STATUS.findall(_read(f"/proc/{pid}/status"))}
     except OSError:
@@ -231,12 +233,12 @@ def _process(pid: int) -> _Process | None:
         fields[b"Threads"])
 
 
-def _proportional(root: int, found: Iterable[int]) -> tuple[int, int] | None:
-    """Bytes of anonymous memory of all processes and of the root, each page counted once in all; of shared memory
-    without the root's. None where it may not be read: that takes the right to trace them.
+def _proportional(root: int, below: Iterable[int]) -> tuple[int, int] | None:
+    """Bytes of anonymous memory of the root and all processes below it, each page counted once, and bytes of shared
+    memory of those below it. None if they may not be read, which needs the right to trace them.
     """
     anonymous = shared = 0
-    for pid in (root, *found):
+    for pid in (root, *below):
         try:
             fields = {name: int(value) for name, value in _ROLLUP.findall(_read(f"/proc/{pid}/smaps_rollup"))}
         except PermissionError:
@@ -252,7 +254,7 @@ def _proportional(root: int, found: Iterable[int]) -> tuple[int, int] | None:
 
 
 def _read(path: str) -> bytes:
-    # Cheaper than pathlib, and this runs for every process at every look. /proc gives a page at a time.
+    # Cheaper than pathlib; this runs for every process at every check. /proc gives a page at a time.
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         text = b""

@@ -271,7 +271,7 @@ def test_folders_too_deep_to_look_into(tmp_path: Path) -> None:
     deep = tmp_path.joinpath(*"d" * (watchdog.DEPTH + 1))
     deep.mkdir(parents=True)
     excess = Watchdog(os.getpid(), tmp_path, LIMITS).check()
-    assert excess == Excess("disk", "folders inside each other more than 64 deep")
+    assert excess == Excess("disk", "folders nested more than 64 deep")
     deep.rmdir()
     assert Watchdog(os.getpid(), tmp_path, LIMITS).check() is None
 
@@ -283,7 +283,7 @@ def test_a_folder_that_may_not_be_listed_is_told() -> None:
         hidden.chmod(0o300)
         Path(folder).chmod(0o755)
         excess = as_nobody(Watchdog(os.getpid(), Path(folder), LIMITS))
-        assert excess == Excess("disk", "a folder that cannot be looked into")
+        assert excess == Excess("disk", "a folder that cannot be read")
 
 
 def test_files_that_come_and_go_never_raise_and_later_looks_see_them(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 # Leaves folders 2,000 levels deep behind, so that whoever removes them runs out of stack or of path.
 # verdict: runtime_error
-# expect: folders inside each other
+# expect: folders nested more than
 import errno
 import os
 
