@@ -171,7 +171,7 @@ def _run(words: Sequence[str], path: Path) -> _Said | Trouble:
         return Trouble(f"{Path(words[0]).name}: no end within {SECONDS} s")
     except children.TooMuchError:
         return Trouble(f"{Path(words[0]).name}: says more than {MOST_SAID >> 20} MiB: does a kernel print?")
-    return _Said(done.output.decode(errors="replace"), done.said.decode(errors="replace"))
+    return _Said(done.output.decode(errors="replace"), done.errors.decode(errors="replace"))
 
 
 def _last(text: str) -> str:

@@ -180,6 +180,6 @@ def _run(command: list[str], objects: Path | None, until: float, into: IO[bytes]
         raise _GitError(f"has more than {most >> 20} MiB of {'names' if into is None else 'Python and archives'}; "
                         "commit the course's work alone") from None
     if done.status:
-        message = (done.said.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
+        message = (done.errors.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
         raise _GitError(f"git cannot read it: {message[:200]}")
     return done.output.decode(errors="replace")

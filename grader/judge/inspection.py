@@ -21,7 +21,7 @@ from grader.plan.compiled import Binary
 from grader.plan.device import TARGETS, occupancy
 from grader.plan.messages import Simulated, kernel_key
 from grader.plan.plan import Kernel, Plan
-from grader.plan.traffic import Launched, Watch
+from grader.plan.traffic import LaunchTraffic, Watch
 
 # Of each launch: more tell nothing new.
 PROGRAMS = 64
@@ -79,7 +79,7 @@ def inspection_of(assignment: Assignment, seen: Seen, code: Mapping[str, Binary]
         good=good if good is not None and good.target == target else None)
 
 
-def _launch(one: Launched, kernel: Kernel, binary: Binary, target: str) -> LaunchFacts:
+def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str) -> LaunchFacts:
     facts = binary.facts
     threads = one.threads
     holds, bound = (0, "")

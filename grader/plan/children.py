@@ -1,4 +1,4 @@
-"""Programs whose output somebody else's file decides: read in pieces, with a cap and a deadline."""
+"""Running programs whose output depends on a stranger's file: it is read in pieces, with a cap and a deadline."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ _PIECE = 1 << 16
 
 
 class TooMuchError(Exception):
-    """A program said more than it may."""
+    """A program wrote more output than allowed."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a program ended: its status as subprocess has it, its output, and what it said on stderr."""
+    """A program's status as in subprocess, its standard output, and its standard error."""
 
     status: int
     output: bytes
-    said: bytes
+    errors: bytes
 
 
 def run(
     command: Sequence[str], *, most: int, seconds: float | None = None, env: Mapping[str, str] | None = None,
     cwd: str | None = None, into: IO[bytes] | None = None,
 ) -> Ended:
-    """Runs a program without input. Its output goes to a file, if there is one to go `into`.
+    """Runs a program without input. Writes its output to the file `into`, if one is given.
 
-    Raises TooMuchError where it writes more than `most` bytes to either stream, TimeoutError where it has not ended
-    within `seconds`, and OSError where it cannot be started. It has ended, or is told to, when this returns.
+    Raises TooMuchError if it writes more than `most` bytes to either stream, TimeoutError if it does not end within
+    `seconds`, and OSError if it cannot be started. Afterwards it has ended, or has been killed.
     """
     until = None if seconds is None else time.monotonic() + seconds
     kept: dict[int, list[bytes]] = {}
@@ -60,7 +60,7 @@ def run(
                         kept[key.fd].append(piece)
             status = process.wait(_left(until))
         except BaseException as error:
-            # A confined process may not end another: what writes to a closed pipe ends of itself.
+            # A confined process may not kill another, but a program that writes to a closed pipe ends by itself.
             for pipe in (process.stdout, process.stderr):
                 if pipe is not None:
                     pipe.close()

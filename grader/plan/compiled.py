@@ -1,4 +1,4 @@
-"""What a compiler makes of a plan's kernels: machine code, and facts about it."""
+"""A compiler's answer for a plan's kernels: machine code, and facts about it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from grader.plan.plan import MOST_DIMENSIONS, MOST_KERNELS, Index, Line, Shaped,
 CORES = f"^({'|'.join(['none', *(one.name for one in TENSOR_CORES)])})$"
 PTX_CHARACTERS = 1 << 20
 RESULT_BYTES = 48 << 20
-"""What an answer of the compiler may take."""
+"""The largest answer of a compiler."""
 
 
 class Width(Shaped):
-    """Instructions of one width that a line of the kernel's file has become: loads or stores of global memory, by the
-    bits that a thread moves with one."""
+    """The instructions that a line of the kernel's file has become: `count` loads or stores of global memory, each of
+    which moves `bits` for a thread."""
 
     line: Line
     access: Literal["load", "store"]
@@ -26,8 +26,9 @@ class Width(Shaped):
 
 
 class Facts(Shaped):
-    """What the compiler's output shows of a kernel. Registers and spilled bytes are for a thread, shared memory is in
-    bytes for a program. `lines` are its loads and stores of global memory, asynchronous copies among the loads."""
+    """Facts about a kernel that the compiler's output shows. Registers and spilled bytes are for a thread, shared
+    memory is in bytes for a program. `lines` are its loads and stores of global memory; asynchronous copies count as
+    loads."""
 
     registers: Size
     spills: Size
@@ -98,7 +99,7 @@ class Metadata(Shaped):
 
 
 class Binary(Shaped):
-    """A kernel as machine code (`cubin`, base64). `ptx` is the text before the assembler, where it was asked for."""
+    """A kernel as machine code (`cubin`, base64). `ptx` is the assembler's input, if it was requested."""
 
     cubin: str
     facts: Facts
@@ -107,7 +108,7 @@ class Binary(Shaped):
 
 
 class Fits(Shaped):
-    """A kernel that the target can start, as far as its shared memory tells, in bytes for a program."""
+    """A kernel whose shared memory the target has: `shared` bytes for a program."""
 
     shared: Size
 
@@ -134,6 +135,6 @@ class Problem(Shaped):
 
 
 class Binaries(Shaped):
-    """One for each kernel of the request, in its order."""
+    """An answer for each kernel of the request, in its order."""
 
     kernels: Annotated[list[Binary | Fits | Problem], Field(max_length=MOST_KERNELS)]

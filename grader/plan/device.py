@@ -1,4 +1,4 @@
-"""What a submission is told about its GPU, and what a launch may ask of one: the same with a GPU and without.
+"""The properties of a GPU that a submission sees, and the limits of a launch: the same with a GPU and without.
 
 A generation of GPUs is a row of `GENERATIONS`; `[gpu] target` of course.toml names it in a comment.
 """
@@ -34,7 +34,7 @@ class Device(Shaped):
 
     @property
     def target(self) -> str:
-        """As compilers name it: `sm_90`."""
+        """The compilers' name for it: `sm_90`."""
         return f"sm_{self.major}{self.minor}"
 
     @property
@@ -46,8 +46,8 @@ class Device(Shaped):
 
 @dataclass(frozen=True)
 class TensorCores:
-    """Tensor cores by the `name` of their instructions, which begin with `instruction` in PTX. `takes` says what a
-    product of tiles must be for the compiler to choose them."""
+    """Tensor cores. `name` is that of their instructions, which begin with `instruction` in PTX. `takes` says which
+    products of tiles the compiler gives them."""
 
     name: str
     instruction: str
@@ -64,10 +64,9 @@ TENSOR_CORES = (WGMMA, MMA)
 class Generation:
     """A generation of GPUs.
 
-    `granule`: bytes that a descriptor's store writes as a whole, also where its tensor ends within them; 0 where a
-    descriptor is plain loads and stores, which write no more than the tensor. Seen on H200; Triton's issue 11583
-    reports it. `clusters`: whether launches may have clusters of programs, and may begin before the one before them
-    has ended.
+    `granule`: bytes that a descriptor's store writes as a whole, even if its tensor ends within them; 0 if descriptors
+    are plain loads and stores, which write no more than the tensor. Seen on H200; Triton's issue 11583 reports it.
+    `clusters`: whether launches may have clusters of programs, and may begin before the launch in front of them ends.
 
     From "Technical Specifications per Compute Capability" in the guide: a multiprocessor holds at most
     `max_blocks_per_multiprocessor` programs, `reserved_shared_memory_per_block` bytes of its shared memory are the
@@ -106,7 +105,7 @@ GENERATIONS = (
             name="NVIDIA H200", major=9, minor=0, multi_processor_count=132, total_memory=140 << 30,
             l2_cache_size=60 << 20, shared_memory_per_block_optin=232_448, shared_memory_per_multiprocessor=233_472)),
 )  # fmt: skip
-"""The oldest first."""
+"""The oldest generation first."""
 
 BY_TARGET = {row.device.target: row for row in GENERATIONS}
 """By target, as `[gpu] target` of course.toml names it."""

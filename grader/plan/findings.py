@@ -1,6 +1,6 @@
-"""What a run of a plan has shown: facts as values, rendered to words by `grader.judge.explain` and nowhere else.
+"""Findings about a run of a plan: facts as values, which only `grader.judge.explain` renders to words.
 
-They come from a confined process that reads hostile text, so that each is capped.
+They come from a confined process that reads hostile text, so each is capped.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pydantic import Field
 from grader.plan.plan import Index, Line, Name, Shaped
 
 MOST_ACCESSES = 24
-"""Of one run, loads and stores that are told."""
+"""The most loads and stores that are reported for a run."""
 
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Far = Annotated[int, Field(ge=-(2**63), lt=2**63)]
@@ -22,11 +22,13 @@ Program = tuple[Count, Count, Count]
 
 
 class OutOfBounds(Shaped):
-    """An access outside of its tensor. `tensor` is the kernel's name for the pointer (`x_ptr`), `given` the parameter
-    behind it or "" for a temporary. `elements` is how many the buffer has, `lowest` and `highest` are the element
-    offsets furthest outside; `lanes` of `active` lanes lay outside in the program that is named. `masked` tells whether
-    the access had a mask. A "granule" is the rest of the last bytes of a tensor that a descriptor's store writes as a
-    whole."""
+    """An access outside its tensor.
+
+    `tensor` is the kernel's name for the pointer (`x_ptr`), `given` the parameter behind it, or "" for a temporary.
+    `elements` is the size of the buffer; `lowest` and `highest` are the element offsets that lie furthest outside. In
+    `program`, `lanes` of `active` lanes lay outside. `masked`: the access had a mask. The access "granule" is a
+    descriptor's store that writes its last bytes as a whole and so reaches past the tensor's end.
+    """
 
     kind: Literal["out_of_bounds"] = "out_of_bounds"
     access: Literal["load", "store", "atomic", "granule"]
@@ -45,8 +47,8 @@ class OutOfBounds(Shaped):
 
 
 class Unwritten(Shaped):
-    """A load of elements that nothing had written: of `out` (poison), or of a temporary from `torch.empty`. Where
-    `kernel` is "" host code copied them."""
+    """A load of elements that nothing had written: of `out` (poison), or of an uninitialised temporary. If `kernel` is
+    "", host code copied them."""
 
     kind: Literal["unwritten"] = "unwritten"
     kernel: Name
@@ -58,7 +60,7 @@ class Unwritten(Shaped):
 
 
 class MaskedUsed(Shaped):
-    """Lanes that a mask switched off, and that were given no value, are used: what they hold is undefined."""
+    """A use of lanes that a mask switched off and that got no other value: their contents are undefined."""
 
     kind: Literal["masked_used"] = "masked_used"
     kernel: Name
@@ -67,9 +69,9 @@ class MaskedUsed(Shaped):
 
 
 class Race(Shaped):
-    """Two programs of one launch that touch the same element without atomics, at least one of them writing.
+    """Two programs of one launch that touch the same element without atomics, where at least one of them writes.
 
-    `certain` where both store, and different values: which of them stays is the machine's choice.
+    `certain`: both store, and store different values, so the machine decides which one stays.
     """
 
     kind: Literal["race"] = "race"
@@ -83,7 +85,7 @@ class Race(Shaped):
 
 
 class Overflow(Shaped):
-    """An integer of the kernel that passed the range of its type, as debug checks of its language see it."""
+    """An integer of the kernel that left the range of its type, as the debug checks of its language define it."""
 
     kind: Literal["overflow"] = "overflow"
     kernel: Name
@@ -104,7 +106,7 @@ class Assertion(Shaped):
 
 
 class EmptyGrid(Shaped):
-    """A launch of no program at all."""
+    """A launch without any program."""
 
     kind: Literal["empty_grid"] = "empty_grid"
     kernel: Name
@@ -117,29 +119,36 @@ Undefinable = Literal[
     "descriptor", "unwaited", "visible", "barrier", "warp", "relaxed", "tuner",
     "spin", "assume", "fresh", "unordered",
 ]  # fmt: skip
-"""What a kernel may leave to chance: see `Undefined`."""
+"""The kinds of undefined behaviour: see `Undefined`."""
 
 
 class Undefined(Shaped):
-    """What neither the language nor a GPU defines, and the simulator does.
+    """Behaviour that neither the language nor a GPU defines, but the simulator does.
 
-    Where its order is one of several that are allowed: `lanes` of one store have different values for one element;
-    `reorder`: a reshape or concatenation may put its elements in any order; `hint`: a promise to the compiler about
-    addresses or values is not so; `pipeline`: a load that may be made before a store of an earlier round of its loop;
-    `index`: a gather outside of its source; `reduction`: one whose function may depend on the order;
-    `programs`: one uses what another stores in the same launch; `ticket`: programs are told apart by an atomic;
-    `unordered`: one loads what another stores in a launch with atomics, none of which orders the two. These are
-    `certain` only where the answer was seen to depend on it.
+    In these the simulator takes one of several orders or values that are allowed. They are `certain` only if the answer
+    was seen to depend on the choice:
+    `lanes`: lanes of one store have different values for one element;
+    `reorder`: a reshape or concatenation may put its elements in any order;
+    `hint`: a promise to the compiler about addresses or values is not kept;
+    `pipeline`: a load may be made before a store of an earlier round of its loop;
+    `index`: a gather reaches outside its source;
+    `reduction`: a reduction's function may depend on the order;
+    `programs`: a program uses what another one stores in the same launch;
+    `ticket`: programs choose their work by the result of an atomic;
+    `unordered`: a program loads what another one stores, in a launch with atomics of which none orders the two.
 
-    Wherever it is met: a `descriptor` that no device takes; what an earlier launch wrote is read by a programmatic one
-    that has not waited for it, and which that launch started ahead of its end (`unwaited`) or not (`visible`);
-    `barrier`: what another lane stored is read without one, in a program of several warps, or of one (`warp`);
-    `relaxed`: atomics that order nothing are relied on; `tuner`: configurations that are tried on the same buffers,
-    which the kernel adds to; `spin`: a loop that waits by plain loads, and that a compiler takes out; `assume`: an
-    assumption stated to the compiler does not hold. `fresh`: what nothing has written is read, and the answer depends
-    on it.
+    These are undefined wherever they occur:
+    `descriptor`: no device takes this descriptor;
+    `unwaited`, `visible`: a programmatic launch reads what the launch before it wrote, without waiting for it; that
+    launch let it start ahead of its own end (`unwaited`) or did not (`visible`);
+    `barrier`, `warp`: a lane reads what another one stored without a barrier, in a program of several warps or of one;
+    `relaxed`: the kernel relies on atomics that order nothing;
+    `tuner`: an autotuner tries configurations on the same buffers, and the kernel adds to them;
+    `spin`: a loop waits by plain loads, and a compiler may remove it;
+    `assume`: an assumption stated to the compiler does not hold;
+    `fresh`: the answer depends on elements that nothing has written.
 
-    `tensor`, `element` and `programs` are what it concerns, as far as there is one.
+    `tensor`, `element` and `programs` name the place, as far as there is one.
     """
 
     kind: Literal["undefined"] = "undefined"
@@ -154,14 +163,15 @@ class Undefined(Shaped):
 
 
 class Access(Shaped):
-    """Where the lanes of a load, store or atomic lie, as the first programs of a launch show it: what it does whatever
-    its mask, in elements of its buffer.
+    """The offsets of the lanes of a load, store or atomic, as the first programs of a launch show them: without regard
+    to the mask, in elements of the buffer.
 
-    `first` is lane 0 of program 0; `lanes` how far neighbours lie apart along each dimension of the `tile`, None where
-    they do so unevenly; `programs` how far program 0 and the next one lie apart along each axis of the grid, None where
-    there is but one or it was not seen, `even` whether all that were seen do; `step` how far program 0 has moved when
-    it comes here again, None where it does not. It comes here `times`. `live` and `last` count lanes along each
-    dimension up to the last one that the mask leaves on, the first and the last of these times.
+    `first` is the offset of lane 0 of program 0. `lanes` is the distance of neighbouring lanes along each dimension of
+    the `tile`, None if it varies. `programs` is the distance of program 0 and the next program along each axis of the
+    grid, None if there is only one or the next was not seen; `even`: all programs seen lie at these distances. `step`
+    is the distance that program 0 has moved when it makes the access again, None if it does not. It makes the access
+    `times` times. `live` and `last` count the lanes along each dimension up to the last one that the mask leaves on,
+    the first and the last time.
     """
 
     access: Literal["load", "store", "atomic"]

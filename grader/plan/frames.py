@@ -1,7 +1,7 @@
-"""How messages travel between judge, zygote and worker: frames of one line of JSON, and file descriptors beside them.
+"""The channel between judge, zygote and worker: frames of one line of JSON, and file descriptors beside them.
 
-Every frame has a sequence number. What comes from a worker is hostile: it is capped, parsed into exactly the shapes of
-`grader.plan.wire`, and its texts are quoted, never believed. Nothing is pickled.
+Every frame has a sequence number. Frames from a worker are hostile: they are capped, parsed into exactly the expected
+shapes, and their texts are quoted, never believed. Nothing is pickled.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ M = TypeVar("M", bound=Message)
 
 
 class ChannelError(Exception):
-    """The other side broke the protocol; the text says how."""
+    """The other side broke the protocol; the message says how."""
 
 
 class ChannelClosed(ChannelError):
@@ -37,7 +37,7 @@ class ChannelTimeout(ChannelError):
 
 
 def socket_pair() -> tuple[socket.socket, socket.socket]:
-    """Two ends of a channel. A packet socket keeps frames apart, so that no half frame can be left in the stream."""
+    """The two ends of a channel. A packet socket keeps frames apart, so no half frame can stay in the stream."""
     return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
@@ -55,11 +55,11 @@ class Channel:
         self.sock.close()
 
     def renew(self) -> None:
-        """Counts anew: the other side has kept to the protocol so far."""
+        """Starts counting received bytes from zero again."""
         self._left = self._limit
 
     def send(self, message: Message, descriptors: list[int] | None = None, *, seconds: float = 5) -> None:
-        """Raises ChannelClosed if the other side is gone, ChannelTimeout if it does not read."""
+        """Sends a frame. Raises ChannelClosed if the other side is gone, ChannelTimeout if it does not read."""
         frame = message.model_dump_json().encode() + b"\n"
         if len(frame) > FRAME_BYTES:
             raise ChannelError(f"a frame of {len(frame)} bytes exceeds the cap of {FRAME_BYTES}")
@@ -76,7 +76,8 @@ class Channel:
     ) -> M:
         """The next frame, of one of `shape`'s types and with number `seq`, before `deadline` (time.monotonic).
 
-        Descriptors that come with it are added to `descriptors`; without such a list the kernel closes them.
+        Adds descriptors that come with it to `descriptors`; without such a list the kernel closes them. Raises
+        ChannelError.
         """
         if self.sock.fileno() < 0:
             raise ChannelClosed("this side is closed")
@@ -85,18 +86,18 @@ class Channel:
         poll.register(self.sock, select.POLLIN)
         if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
             raise ChannelTimeout("no answer before the deadline")
-        frame, came = self._read(MAX_DESCRIPTORS if descriptors is not None else 0)
+        frame, received = self._read(MAX_DESCRIPTORS if descriptors is not None else 0)
         try:
             message = self.parse(shape, frame, seq)
         except ChannelError:
-            _close(came)
+            _close(received)
             raise
         if descriptors is not None:
-            descriptors += came
+            descriptors += received
         return message
 
     def receive_with_descriptors(self, shape: TypeAdapter[M]) -> tuple[M, list[int]]:
-        """The next frame and its descriptors, however long it takes. For the side that serves."""
+        """The next frame and its descriptors; waits as long as it takes. For the side that serves."""
         self.sock.settimeout(None)
         frame, descriptors = self._read(MAX_DESCRIPTORS)
         try:
@@ -110,8 +111,8 @@ class Channel:
             try:
                 frame, descriptors, flags = self._next(max_descriptors)
             except ConnectionResetError:
-                # The other side hung up with something of ours unread, which is told once; what it had said before
-                # is there all the same.
+                # The other side hung up with unread messages of ours. The kernel reports this once; frames that it sent
+                # before can still be read.
                 frame, descriptors, flags = self._next(max_descriptors)
         except OSError as error:
             raise ChannelClosed(str(error)) from None
@@ -133,7 +134,7 @@ class Channel:
 
     @staticmethod
     def parse(shape: TypeAdapter[M], frame: bytes, seq: int | None) -> M:
-        """A frame as one of the fixed shapes. Raises ChannelError for anything else, whatever the bytes."""
+        """Parses a frame as one of the fixed shapes. Raises ChannelError for all other bytes."""
         if not frame.endswith(b"\n") or b"\n" in frame[:-1]:
             raise ChannelError("one line of JSON expected")
         try:
@@ -149,7 +150,7 @@ class Channel:
 
 
 def _quoted(text: str) -> str:
-    """What may hold the other side's bytes, short and printable."""
+    """The text, which may hold the other side's bytes, cut short and made printable."""
     text = text if len(text) <= QUOTED else f"{text[:QUOTED]}…"
     return "".join(character if character.isprintable() else "�" for character in text)
 

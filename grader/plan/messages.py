@@ -1,7 +1,7 @@
 """The messages between the judge and the confined processes that plan, simulate and compile.
 
-What is large travels in sealed memory files beside a message: the judge makes them, of a fixed size, and reads what a
-planner wrote only once the planner is dead.
+Large contents travel in sealed memory files beside a message. The judge makes them with a fixed size, and reads what a
+planner wrote only when the planner is dead.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pydantic import Field, TypeAdapter
 from grader.plan.device import Device
 from grader.plan.findings import MOST_ACCESSES, Access, Finding
 from grader.plan.plan import MOST_KERNELS, DType, Index, Kernel, Line, Name, Place, Shape, Shaped, Size, Text
-from grader.plan.traffic import Launched, Stored, Touched, Watch
+from grader.plan.traffic import LaunchTraffic, Stored, Touched, Watch
 from grader.plan.wire import Message
 
 # To and from a planner.
 
 
 class GivenTensor(Shaped):
-    """A parameter that is a tensor: contiguous, with storage of its own. `output` is the one that is to be written."""
+    """A parameter that is a tensor: contiguous, with its own storage. `output`: the function has to write it."""
 
     kind: Literal["tensor"] = "tensor"
     name: Name
@@ -43,7 +43,7 @@ Given = Annotated[GivenTensor | GivenScalar, Field(discriminator="kind")]
 
 
 class Resources(Shaped):
-    """What a kernel takes as compiled: registers a thread, bytes spilled a thread, bytes of shared memory."""
+    """The resources of a compiled kernel: registers and spilled bytes of a thread, bytes of shared memory."""
 
     registers: Size
     spills: Size
@@ -51,10 +51,10 @@ class Resources(Shaped):
 
 
 class Answers(Shaped):
-    """What host code asks its machine, as far as the judge has found it out.
+    """Answers to what host code asks its machine, as far as the judge knows them.
 
-    `winners`: for each autotuner, in the order met, the configuration that was fastest; beyond them, and where it is
-    -1, configuration `candidate` modulo their number is taken. `resources` by `kernel_key`.
+    `winners`: the fastest configuration of each autotuner, in the order of their calls. Where it is -1 or missing, the
+    planner takes configuration `candidate` modulo their number. `resources` is keyed by `kernel_key`.
     """
 
     candidate: Size = 0
@@ -63,7 +63,7 @@ class Answers(Shaped):
 
 
 class Load(Message):
-    """Run the submission's file, whose source is descriptor 0, and find its function."""
+    """Run the submission's file and find its function. Descriptor 0 holds its source."""
 
     op: Literal["load"] = "load"
     file: Name
@@ -75,7 +75,7 @@ class Load(Message):
 class PlanCall(Message):
     """Call the function twice on these parameters, and write the plan to the memory file of descriptor 0.
 
-    `copies`: copies of tensors go into the plan instead of being refused.
+    `copies`: put copies of tensors into the plan instead of refusing them.
     """
 
     op: Literal["plan"] = "plan"
@@ -89,9 +89,10 @@ Why = Literal["numbers", "benchmark", "process", "network", "module", "exception
 
 
 class Skipped(Shaped):
-    """A statement that was left out, and `text`: what it asked for or raised, or the module that is not there.
+    """A statement that was left out. `text` is what it asked for or raised, or the module that is missing.
 
-    All but `print` stand at the file's top level: a line that prints or checks numbers is left out wherever it is.
+    Only statements at the file's top level are left out, except for `print`: a line that prints or checks numbers is
+    left out anywhere.
     """
 
     line: Line
@@ -105,9 +106,9 @@ class Loaded(Message):
 
 
 class Planned(Message):
-    """`bytes` of the memory file hold the plan. `earlier`: it uses memory that the calls of an earlier case have made,
-    so that it has to be planned anew by a planner that has seen no other case. `skipped` is what these calls left
-    out."""
+    """The memory file holds the plan, `bytes` long. `earlier`: it uses memory that calls of an earlier case made, so a
+    planner that has seen no other case has to plan it anew. `skipped` are the statements left out during these calls.
+    """
 
     op: Literal["planned"] = "planned"
     bytes: Size
@@ -120,13 +121,13 @@ Refusal = Literal[
     "in_place", "read_number", "read_values", "truth", "numpy", "dlpack", "resize", "set_data", "input_written",
     "address", "library", "option", "process", "network", "other",
 ]  # fmt: skip
-"""Why host code was stopped: what it asked for needs numbers, makes them, or leaves the plan."""
+"""Why host code was stopped: it asked for something that needs numbers, makes numbers, or leaves the plan."""
 
 
 class Refused(Message):
-    """Host code of the graded function needs or makes numbers. `operator` as PyTorch names it: `aten::mul`, `item`.
+    """Host code of the graded function needs or makes numbers. `operator` is PyTorch's name: `aten::mul`, `item`.
 
-    `asked` bytes of the memory file hold `Kernels`: of these it had asked what they take, and was told a guess.
+    The memory file holds `Kernels`, `asked` bytes long: the code had asked for their resources and got a guess.
     """
 
     op: Literal["refused"] = "refused"
@@ -138,8 +139,8 @@ class Refused(Message):
 
 
 class Absent(Message):
-    """The submission needs a name that a statement left out would have bound. `line` is where it needs it, 0 for the
-    graded function itself."""
+    """The submission needs a name that a skipped statement would have bound. `line` is the line that needs it, 0 if it
+    is the graded function itself."""
 
     op: Literal["absent"] = "absent"
     name: Name
@@ -152,7 +153,7 @@ TooMuch = Literal["kernel_too_long", "too_many_kernels", "too_large"]
 
 
 class Failed(Message):
-    """The submission failed by its own account, with its place in the student's file.
+    """The submission's own code failed, with the place in the student's file.
 
     `compile_error` is what the language's own compiler refuses; `unsupported` is ours to mend: something that a GPU
     would run and the planner cannot plan; `kernel_too_long`, `too_many_kernels` and `too_large` are beyond the caps of
@@ -174,16 +175,19 @@ class Failed(Message):
 
 
 class Simulate(Message):
-    """Run a plan on memory: descriptor 0 holds the plan, `bytes` long, the others its given buffers, by their index.
+    """Run a plan on memory. Descriptor 0 holds the plan, `bytes` long, the others its given buffers, by their index.
 
-    `call` 0 is the first call; 1 the steady one, after setup and a first call on given buffers of its own, with other
-    contents: these come before those of the steady call. `output` names the parameter that holds nothing yet. At most
-    `operations` element operations are made. Lanes that a mask without `other` switched off hold zeros, as on a GPU;
-    with `masked` NaN, in loads of these lines, or in all loads if it names none. With `order` what nothing orders is
-    taken in another order: in these lines, 0 for the programs of a launch, or wherever there is such a thing if it
-    names none. Loads of the lines `early` come before what other programs store where no atomics order the two; 0 among
-    them has atomics whose result nothing uses made in the programs' reverse order.
-    Launches of the kernels `twice` are made twice. `device` is the one that is simulated.
+    `call` is 0 for the first call, 1 for the steady one, which runs after setup and a first call. That first call has
+    its own given buffers with other contents; their descriptors come before those of the steady call. `output` names
+    the parameter that holds nothing yet. At most `operations` element operations are made. `device` is simulated.
+
+    `masked`: lanes that a mask without `other` switched off hold NaN instead of zeros, in loads of these lines, or in
+    all loads if the list is empty.
+    `order`: takes another order where none is defined: in these lines, 0 for the programs of a launch, or everywhere if
+    the list is empty.
+    `early`: loads of these lines come before the stores of other programs where no atomics order the two; with 0 among
+    them, atomics whose result is not used are made in the reverse order of programs.
+    `twice`: launches of these kernels are made twice.
     """
 
     op: Literal["simulate"] = "simulate"
@@ -200,8 +204,8 @@ class Simulate(Message):
 
 
 class Simulated(Message):
-    """`findings`: each place once, the first that was seen; `accesses` the loads and stores, in the order they are made
-    in. `printed` is what kernels printed. The rest is what a `Watch` asks for."""
+    """`findings` holds the first finding of each place, `accesses` the loads and stores in the order they are made,
+    `printed` the output of kernels. The rest is what a `Watch` asks for."""
 
     op: Literal["simulated"] = "simulated"
     findings: Annotated[list[Finding], Field(max_length=16)]
@@ -209,7 +213,7 @@ class Simulated(Message):
     operations: Size
     printed: Text = ""
     stored: Annotated[list[Stored], Field(max_length=16)] = []
-    launched: Annotated[list[Launched], Field(max_length=8)] = []
+    launched: Annotated[list[LaunchTraffic], Field(max_length=8)] = []
     touched: Annotated[list[Touched], Field(max_length=32)] = []
 
 
@@ -217,7 +221,7 @@ INLINE_ASSEMBLY = "inline assembly"
 
 
 class CannotSimulate(Message):
-    """A GPU may run this, the simulator does not: never a mistake of the student's."""
+    """The simulator cannot run this, but a GPU may: never a mistake of the student's."""
 
     op: Literal["cannot"] = "cannot"
     operation: Name
@@ -226,9 +230,9 @@ class CannotSimulate(Message):
 
 
 class Exhausted(Message):
-    """A limit was reached: of operations (a loop that does not end, or far too many programs), of memory, or programs
-    that wait for each other without end. `resident` is how many of them the device holds at most, where there are more
-    in the launch."""
+    """A limit was reached: "operations" (an endless loop, or far too many programs), "memory", or "stalled", where
+    programs wait for each other without end. `resident` is the number of programs that the device holds, if the launch
+    has more."""
 
     op: Literal["exhausted"] = "exhausted"
     what: Literal["operations", "memory", "stalled"]
@@ -243,8 +247,8 @@ class Exhausted(Message):
 class Compile(Message):
     """Compile kernels for a target: descriptor 0 holds `Kernels`, `bytes` long, descriptor 1 takes `Binaries`.
 
-    `seconds` of processor time are for each kernel, and as many for its assembler; `in_all` seconds of the clock for
-    the whole request: what has not had its turn by then is too slow. `ptx`: the text is wanted as well.
+    Each kernel has `seconds` of processor time, and its assembler as many. The whole request has `in_all` seconds of
+    the clock: kernels whose turn has not come by then count as too slow. `ptx`: return the text as well.
     """
 
     op: Literal["compile"] = "compile"
@@ -256,16 +260,16 @@ class Compile(Message):
 
 
 class Kernels(Shaped):
-    """What is to be compiled. Of `fitting` it is enough to know whether the target can start them: answers for these
-    follow those for `kernels`."""
+    """The kernels to compile. For those of `fitting` it is enough to tell whether the target can start them; their
+    answers follow those for `kernels`."""
 
     kernels: Annotated[list[Kernel], Field(max_length=MOST_KERNELS)]
     fitting: list[Kernel] = []
 
 
 class Canonicalise(Message):
-    """Print texts as the language's compiler prints what it has parsed: descriptor 0 holds `Texts`, `bytes` long,
-    descriptor 1 takes as many, "" for one that the compiler does not take."""
+    """Parse texts with the language's compiler and print them again. Descriptor 0 holds `Texts`, `bytes` long,
+    descriptor 1 takes as many, "" for a text that the compiler does not accept."""
 
     op: Literal["canonicalise"] = "canonicalise"
     bytes: Size
@@ -293,6 +297,6 @@ COMPILER_REPLY: TypeAdapter[Compiled] = TypeAdapter(Compiled)
 
 
 def kernel_key(kernel: Kernel) -> str:
-    """A name for a kernel as compiled: the same text, signature and options have the same."""
+    """A hash of a kernel as compiled, over its language, text, symbol, signature and options."""
     text = kernel.model_dump_json(include={"language", "text", "symbol", "signature", "options"})
     return hashlib.sha256(text.encode()).hexdigest()

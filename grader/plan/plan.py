@@ -1,8 +1,8 @@
-"""The plan: what a submission's host code asks to be run, as data of fixed shape.
+"""The plan: the operations that a submission's host code asks for, as data of fixed shape.
 
-A plan is the only thing that leaves a planner, which may be hostile: each field is capped here, and what a field means
-(extents, grids, memory) is checked by `grader.judge.rules` before anything is run. It knows no language: a kernel is a
-text that its front end reads.
+A plan is the only thing that leaves a planner, which may be hostile: each field is capped here, and `grader.judge.
+rules` checks extents, grids and memory before anything is run. A plan knows no language: a kernel is a text that its
+front end reads.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DATA_BYTES = 64 << 10
 MOST_ERRORS = 1_000
 INT64 = 2**63
 BUFFER_ALIGNMENT = 512
-"""Every buffer begins at a multiple of so many bytes, wherever it lies: kernels are specialised for it."""
+"""Every buffer begins at a multiple of so many bytes in any memory: kernels are specialised for it."""
 
 DType = Literal[
     "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
@@ -35,12 +35,12 @@ ITEM_BYTES: dict[DType, int] = {
     "float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "float8_e5m2": 1,
     "int64": 8, "int32": 4, "int16": 2, "int8": 1, "uint64": 8, "uint32": 4, "uint16": 2, "uint8": 1, "bool": 1,
 }  # fmt: skip
-# What a copy may convert between: any number of one is a number of the other, or infinite.
+# The types that a copy may convert between: it rounds a number, or makes it infinite.
 CAST: frozenset[DType] = frozenset({"float64", "float32", "float16", "bfloat16"})
 Place = Literal["device", "pinned", "host"]
 Line = Annotated[int, Field(ge=0, le=10_000_000)]
 Name = Annotated[str, Field(max_length=200)]
-# Two of them fit a frame, whatever their characters.
+# Two texts fit into a frame, whatever their characters.
 Text = Annotated[str, Field(max_length=8_000)]
 Size = Annotated[int, Field(ge=0, lt=INT64)]
 Index = Annotated[int, Field(ge=0, lt=1 << 16)]
@@ -56,14 +56,14 @@ def _base64(text: str) -> str:
 
 
 class Shaped(BaseModel):
-    # A plan may fill with NaN or infinity: they travel as JavaScript writes them.
+    # A plan may fill with NaN or infinity, which JSON has only as JavaScript's constants.
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, ser_json_inf_nan="constants")
 
 
 class Buffer(Shaped):
-    """One allocation. `given` names the parameter that the judge fills or reads; "" is a temporary of the submission.
+    """An allocation. `given` names the parameter that the judge fills or reads; "" is a temporary of the submission.
 
-    `line` is where a temporary was allocated: like every line of a plan a hint for people, which may be forged.
+    `line` is the line that allocated a temporary. Like every line of a plan it is a hint for people and may be forged.
     """
 
     bytes: Size
@@ -83,7 +83,7 @@ class View(Shaped):
 
 
 class Fill(Shaped):
-    """Writes one value to each element of a view: `zeros`, `full`, `fill_`, `x[…] = 0`."""
+    """Writes the same value to each element of a view: `zeros`, `full`, `fill_`, `x[…] = 0`."""
 
     op: Literal["fill"] = "fill"
     target: View
@@ -101,8 +101,11 @@ class Data(Shaped):
 
 
 class Copy(Shaped):
-    """Copies a view onto another of the same shape. Where the assignment allows no copies, and between dtypes (`CAST`)
-    anywhere, it moves what a launch has left in a tensor of the submission's own, in one piece, onto all of another."""
+    """Copies a view onto another view of the same shape.
+
+    If the assignment allows no copies, or if the dtypes differ (see `CAST`), the source has to be a whole temporary
+    that a launch has written, and the target a whole tensor.
+    """
 
     op: Literal["copy"] = "copy"
     source: View
@@ -119,7 +122,7 @@ class Pointer(Shaped):
 
 
 class Integer(Shaped):
-    """`type` is the number's on the device: `i32`, `u64`, `i1` for a bool."""
+    """A whole number. `type` is its type on the device: `i32`, `u64`, `i1` for a bool."""
 
     kind: Literal["integer"] = "integer"
     type: Literal["i1", "u1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
@@ -133,7 +136,7 @@ class Float(Shaped):
 
 
 class Descriptor(Shaped):
-    """A tensor descriptor made on the host: `view` is the whole tensor, `block` what one load or store moves."""
+    """A tensor descriptor made on the host: `view` is the whole tensor, `block` the shape of one load or store."""
 
     kind: Literal["descriptor"] = "descriptor"
     view: View
@@ -145,10 +148,10 @@ Argument = Annotated[Pointer | Integer | Float | Descriptor, Field(discriminator
 
 
 class Kernel(Shaped):
-    """A kernel as the front end of its `language` made it. That front end alone reads its `text`, the types of its
-    arguments in `signature` (one for each argument of a launch) and the `options` with which it is compiled.
+    """A kernel as the front end of its `language` made it. Only that front end reads the `text`, the types in
+    `signature` (one for each argument of a launch) and the compiler's `options`.
 
-    `name` is the function's in the student's file, `symbol` that of the text's entry.
+    `name` is the function's name in the student's file, `symbol` the name of the text's entry.
     """
 
     language: Name
@@ -162,10 +165,10 @@ class Kernel(Shaped):
 
 class Launch(Shaped):
     """Starts a kernel: `grid` programs of `block` threads, with `shared` bytes of shared memory beside those that the
-    kernel itself takes. A program is one thread block, or a cluster of so many.
+    kernel itself takes. A program is a cluster of `cluster` thread blocks.
 
-    `cooperative`: all programs run at a time. `programmatic`: it may begin before the launch in front of it ends.
-    `line` is that of the launch in the host code.
+    `cooperative`: all programs run at the same time. `programmatic`: it may begin before the launch in front of it
+    ends. `line` is the line of the launch in the host code.
     """
 
     op: Literal["launch"] = "launch"
@@ -181,7 +184,7 @@ class Launch(Shaped):
 
     @property
     def threads(self) -> int:
-        """Of a thread block."""
+        """Threads of a thread block."""
         return prod(self.block)
 
 
@@ -190,8 +193,8 @@ Operations = Annotated[list[Operation], Field(max_length=MOST_OPERATIONS)]
 
 
 class Tuner(Shaped):
-    """An autotuner that was met: how many configurations it has left, which one this plan took, in its own words, and
-    whether it sets or puts back any tensor between those that it tries."""
+    """An autotuner that the call used. It chooses among `candidates` configurations; this plan took number `chosen`,
+    which it describes as `configuration`. `resets`: it sets or restores tensors between the configurations it tries."""
 
     kernel: Name
     line: Line = 0
@@ -202,14 +205,15 @@ class Tuner(Shaped):
 
 
 class Plan(Shaped):
-    """What one call on tensors of given shapes asks for.
+    """The operations that a call on tensors of given shapes asks for.
 
-    `setup` is what the file did to buffers while it was imported, `first` the operations of the first call, `steady`
-    those of a second call right after it; None where they are those of the first on temporaries of its own, and
-    `first` names no buffer that `setup` names. Each is run after those before it. `setup` touches no given buffer.
+    `setup` holds the file's operations on buffers during its import, none of them on a given buffer; `first` the
+    operations of the first call; `steady` those of a second call right after it. They run in this order. `steady` is
+    None if the second call does the same on its own temporaries and `first` uses no buffer of `setup`.
+
     No verdict rests on what only the planner says: `returned`, `tuners`, names and lines are hints.
-    `returned` is what the function gave back. `asked` numbers kernels whose registers or shared memory the host code
-    asked for, and was told none: the judge compiles them and plans again.
+    `returned` is what the function returned. `asked` lists kernels whose registers or shared memory the host code asked
+    for in vain: the judge compiles them and plans again.
     """
 
     buffers: Annotated[list[Buffer], Field(max_length=MOST_BUFFERS)]
@@ -222,7 +226,7 @@ class Plan(Shaped):
     returned: Literal["nothing", "out", "tensor", "other"] = "nothing"
 
     def calls(self) -> list[Operations]:
-        """The operations of each call that has to be right: the first, and the steady one if it differs."""
+        """The operations of each call whose answer is checked: the first, and the steady call if it differs."""
         return [self.first] if self.steady is None else [self.first, self.steady]
 
     def call(self, number: int) -> Operations:
@@ -244,20 +248,20 @@ def named(operation: Operation) -> set[int]:
 
 
 class Malformed(Exception):
-    """A plan that no planner of ours writes; the text says what is wrong with it."""
+    """Not a plan that our planners write; the message says why."""
 
 
 _PLAN = TypeAdapter(Plan)
 
 
 def read_plan(text: bytes) -> Plan:
-    """A planner's answer as a plan. Raises Malformed for anything else, whatever the bytes."""
+    """Parses a planner's answer. Raises Malformed for all bytes that are no plan."""
     if len(text) > PLAN_BYTES:
         raise Malformed(f"a plan of {len(text):,} bytes; {PLAN_BYTES:,} at most")
     try:
         return _PLAN.validate_json(text)
     except ValidationError as error:
-        # Each takes a kilobyte.
+        # Each error takes a kilobyte.
         if error.error_count() > MOST_ERRORS:
             raise Malformed(f"{error.error_count():,} fields that no plan has") from None
         first = error.errors(include_url=False, include_input=False)[0]

@@ -1,4 +1,4 @@
-"""What a run of a plan loads and stores, as a simulator counts it that is asked to: facts as values, each capped."""
+"""Loads and stores of a run, as a simulator counts them on demand: facts as values, each capped."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from grader.plan.findings import Count, Program
 from grader.plan.plan import Index, Line, Name, Shaped
 
 SECTOR = 32
-"""Bytes: what device memory moves at least ("Device Memory Accesses" in the CUDA C++ Programming Guide)."""
+"""Bytes that device memory moves at least ("Device Memory Accesses" in the CUDA C++ Programming Guide)."""
 
 Kind = Literal["load", "store", "atomic"]
 
 
 class Watch(Shaped):
-    """What is to be told of a run beside its findings.
+    """What a simulator has to report of a run beside its findings.
 
-    `stores`: bytes of the output, ascending, where elements begin whose last stores are told. `programs`: so many of
-    each launch are run, spread over its grid, and what they load and store is counted; 0 runs all and counts nothing.
-    `chosen`: for each launch of a call, in their order, the programs that alone are run, ascending; of these `touched`
-    asks for the bytes that each touches, of all tensors or of the output, which it stores to.
+    `stores`: the first bytes of elements of the output, ascending; the last store to each is reported. `programs`: the
+    number of programs of each launch that run, spread over its grid; their loads and stores are counted. 0 runs all
+    and counts nothing. `chosen`: for each launch of a call, in order, the only programs that run, ascending. `touched`
+    asks for the bytes that each chosen program touches: those of all tensors, or those it stores to in the output.
     """
 
     stores: Annotated[list[Count], Field(max_length=4096)] = []
@@ -32,8 +32,8 @@ class Watch(Shaped):
 
 
 class Stored(Shaped):
-    """What a line stored last, of those elements that were asked for: how many, which is the first, in which byte it
-    begins, and the programs of the first and of the last of them."""
+    """The watched elements whose last store is in `line`: how many there are, the first one's byte, and the programs
+    that stored the first (`program`) and the last of them (`last`)."""
 
     line: Line
     elements: Count
@@ -42,11 +42,11 @@ class Stored(Shaped):
     last: Program
 
 
-class Access(Shaped):
-    """A load or store of a kernel, summed over the programs that were run and over their loops.
+class AccessTraffic(Shaped):
+    """The traffic of a load or store of a kernel, summed over the programs that were run and over their loops.
 
-    `masked` of `lanes` a mask switched off. `needed` are the bytes of the elements that are left, an element once each
-    time that a program runs the line; `moved` are those of the sectors that hold them.
+    A mask switched off `masked` of `lanes`. `needed` are the bytes of the other elements, each counted once each time
+    that a program runs the line; `moved` are the bytes of the sectors that hold them.
     """
 
     access: Kind
@@ -59,9 +59,9 @@ class Access(Shaped):
     moved: Count
 
 
-class Launched(Shaped):
-    """A launch of a kernel of the plan, in blocks of `threads`, from a line of the host's code. `programs` of it were
-    run; `cut` where they used up their operations before their ends."""
+class LaunchTraffic(Shaped):
+    """The traffic of a launch of a kernel, in blocks of `threads`, from a line of the host's code. `programs` of its
+    programs were run; `cut`: they used up their operations before they ended."""
 
     kernel: Index
     line: Line
@@ -69,12 +69,12 @@ class Launched(Shaped):
     threads: Count
     programs: Count
     cut: bool = False
-    accesses: Annotated[list[Access], Field(max_length=32)]
+    accesses: Annotated[list[AccessTraffic], Field(max_length=32)]
 
 
 class Touched(Shaped):
-    """The bytes of a tensor that one program touches in a launch, as series of runs: where the first begins, how long
-    each is, how far one begins behind the other, and how many there are. `all` tells whether these are all of them."""
+    """The bytes of a tensor that one program touches in a launch, as series of runs: the first run's start, the length
+    of each, the distance between their starts, and their number. `all`: the list is complete."""
 
     launch: Index
     program: Annotated[int, Field(ge=0, lt=2**31)]

@@ -1,4 +1,4 @@
-"""The messages between judge and zygote, and the shape of all messages; how they travel is `grader.plan.frames`."""
+"""The messages between judge and zygote, and the base of all messages. `grader.plan.frames` carries them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Message(BaseModel):
 
 
 class Probe(Message):
-    """Try what a submission must not manage, and say what worked. Only a worker without a submission is asked.
+    """Try what no submission may do, and say what worked. Only a worker without a submission gets it.
 
-    `secret` is a file of the grader's user alone, `target` one that is not there yet, `course` one of the course that
-    all may read, `port` a TCP port of the loopback device that listens, `socket` an abstract unix address that does.
-    `needed` are files it has to be able to read.
+    `secret` is a file that only the grader's user may read, `target` a file that does not exist yet, `course` a file of
+    the course that all users may read, `port` a listening TCP port on the loopback device, `socket` a listening
+    abstract unix address. `needed` are files that the worker has to be able to read.
     """
 
     op: Literal["probe"] = "probe"
@@ -39,13 +39,13 @@ class Probe(Message):
 
 
 class Entered(Message):
-    """The worker is inside its sandbox; nothing of a submission has been read yet."""
+    """The worker is inside its sandbox, and has read nothing of a submission yet."""
 
     op: Literal["entered"] = "entered"
 
 
 class Probed(Message):
-    """What a worker managed that it must not, and what it failed in that it needs."""
+    """The forbidden attempts that worked, and the first failure of something that a submission needs."""
 
     op: Literal["probed"] = "probed"
     managed: list[Text]
@@ -56,7 +56,7 @@ class Probed(Message):
 
 
 class Limits(BaseModel):
-    """What one worker may use. Sizes in MiB and KiB, times in seconds."""
+    """Limits of one worker. Sizes in MiB, times in seconds."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     memory_mb: Annotated[int, Field(ge=256)]
@@ -67,22 +67,22 @@ class Limits(BaseModel):
 
 
 class Layers(BaseModel):
-    """What keeps workers apart from the grader, beyond a process, a folder and limits of their own."""
+    """The layers that keep workers apart from the grader, beyond their own process, folder and limits."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-    # Around the zygote by bubblewrap, and again around each worker.
+    # bubblewrap makes them around the zygote, and the zygote again around each worker.
     namespaces: bool = False
-    # Another user for the worker, if the zygote's may choose.
+    # The worker's own user, if the zygote's user may set one.
     uid: Annotated[int, Field(ge=1, lt=2**32 - 1)] | None = None
     landlock: bool = False
     seccomp: bool = False
 
 
 Part = Literal["planner", "simulator", "compiler"]
-"""What a front end runs in confined processes."""
+"""The parts of a front end that run in confined processes."""
 Role = Annotated[str, Field(max_length=40)]
-"""What a forked process is for, a part of a front end among them (`<its folder>/planner`): `main` of that folder
-serves, but for a probe, which is asked what it manages."""
+"""The role of a forked process: "probe", "executor" or a part of a front end (`<its folder>/planner`). The module
+`main` of the part's folder serves its requests."""
 
 
 class Settings(BaseModel):
@@ -117,8 +117,8 @@ class Reap(Message):
 
 
 class Ready(Message):
-    """The zygote has imported what workers need, or says in `trouble` what came of trying, and ends. Descriptor: its
-    pidfd, since its number depends on who looks."""
+    """The zygote has imported what workers need; or it failed with `trouble`, and ends. Descriptor: its pidfd, since
+    its pid differs between namespaces."""
 
     op: Literal["ready"] = "ready"
     python: str
@@ -135,7 +135,7 @@ class Spawned(Message):
 
 
 class Reaped(Message):
-    """How the worker ended, and how many other processes of its tree had to be killed or outlived the attempt."""
+    """How the worker ended, and how many other processes of its tree were killed or could not be killed."""
 
     op: Literal["reaped"] = "reaped"
     exit_code: int | None = None

@@ -32,7 +32,7 @@ def readable() -> tuple[str, ...]:
 
 
 def own_code() -> tuple[str, ...]:
-    """Paths that only the zygote reads besides: this package, and front ends elsewhere. Its workers have them in memory.
+    """Paths that only the zygote reads besides: this package and front ends elsewhere. Its workers have both in memory.
     """
     return str(_ROOT / "grader"), *languages.homes()[1:]
 

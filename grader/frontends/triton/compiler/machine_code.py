@@ -163,7 +163,7 @@ def assemble(ptx: str, capability: int, *, fusion: bool) -> tuple[bytes, str]:
             ended = children.run(command, most=_MOST_SAID)
         except children.TooMuchError:
             raise AssemblerError("ptxas has more to say than is read") from None
-        said = ended.said.decode(errors="replace")
+        said = ended.errors.decode(errors="replace")
         if ended.status == -signal.SIGXCPU:
             raise TimeoutError
         if ended.status:

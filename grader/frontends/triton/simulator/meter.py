@@ -14,7 +14,7 @@ from grader.frontends.triton.simulator.pointers import Source
 from grader.frontends.triton.simulator.ramps import Ramp, plain
 from grader.frontends.triton.simulator.types import Array
 from grader.plan.plan import Kernel, Launch
-from grader.plan.traffic import SECTOR, Access, Kind, Launched, Stored, Touched, Watch
+from grader.plan.traffic import SECTOR, AccessTraffic, Kind, LaunchTraffic, Stored, Touched, Watch
 
 if TYPE_CHECKING:
     from grader.frontends.triton.simulator.machine import Machine
@@ -154,12 +154,12 @@ class Meter:
             return True
         return False
 
-    def launched(self) -> list[Launched]:
-        return [Launched(
+    def launched(self) -> list[LaunchTraffic]:
+        return [LaunchTraffic(
             kernel=one.launch.kernel, line=one.launch.line, grid=one.launch.grid, threads=one.launch.threads,
             programs=one.programs,
             cut=one.cut,
-            accesses=[Access(access=access, line=line, tensor=tensor, given=sums.given[:NAME], lanes=sums.lanes,
+            accesses=[AccessTraffic(access=access, line=line, tensor=tensor, given=sums.given[:NAME], lanes=sums.lanes,
                              masked=sums.masked, needed=sums.needed, moved=sums.moved)
                       for (access, line, tensor), sums in one.sums.items()])
                 for one in (self._launches[:MOST_LAUNCHES] if self._watch.programs else ())]

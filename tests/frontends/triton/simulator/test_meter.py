@@ -12,7 +12,7 @@ import triton.language as tl
 
 from grader.frontends.triton.simulator.main import run
 from grader.plan.messages import Simulated
-from grader.plan.traffic import Access, Watch
+from grader.plan.traffic import AccessTraffic, Watch
 from tests.frontends.triton.simulator.harness import planned
 
 
@@ -77,7 +77,7 @@ def counted(function: Any, grid: tuple[int, ...], *values: Any, programs: int = 
     return {one.access: one for one in launch.accesses}
 
 
-def figures(one: Access) -> tuple[int, int]:
+def figures(one: AccessTraffic) -> tuple[int, int]:
     return one.needed, one.moved
 
 
