@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, TypeVar
 
@@ -43,6 +43,18 @@ class Ran:
     stored: tuple[Stored, ...] = ()
 
 
+@dataclass(frozen=True)
+class Manner:
+    """How calls are simulated, where that is not the plain way: fields of `messages.Simulate`."""
+
+    masked: list[int] | None = None
+    order: list[int] | None = None
+    early: list[int] = field(default_factory=list)
+    twice: list[int] = field(default_factory=list)
+    watch: Watch | None = None
+
+
+PLAIN = Manner()
 NotRan = TypeVar("NotRan")
 
 
@@ -77,22 +89,16 @@ class Simulation:
         self._conversation: Conversation | None = None
 
     def run(
-        self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs],
-        masked: list[int] | None = None, watch: Watch | None = None, order: list[int] | None = None,
-        early: Sequence[int] = (),
-        twice: Sequence[int] = (),
+        self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs], manner: Manner = PLAIN
     ) -> Ran | CannotSimulate | Exhausted | Lost:
         """Runs the plan's calls one after another, each on a copy of its `inputs` and an output full of poison, and
-        returns what the last one left: one of inputs is the first call, two are the steady call after it. `masked`,
-        `order`, `early` and `twice` are as in `messages.Simulate`.
+        returns what the last one left: one of inputs is the first call, two are the steady call after it.
 
         Raises InfrastructureError, NoRoomError.
         """
         here = [{name: value.cpu() if isinstance(value, torch.Tensor) else value for name, value in one.items()}
                 for one in inputs]
-        return ran_on_both(lambda other: self._run(
-            assignment, case, plan, here, other, masked=masked, watch=watch, order=order, early=list(early),
-            twice=list(twice)))
+        return ran_on_both(lambda other: self._run(assignment, case, plan, here, manner, other))
 
     def inspect(
         self, assignment: Assignment, plan: Plan, watch: Watch, *, operations: int,
@@ -114,8 +120,7 @@ class Simulation:
                 os.close(file)
 
     def _run(
-        self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs],
-        other: bool, **asked: Any,
+        self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs], manner: Manner, other: bool
     ) -> Ran | CannotSimulate | Exhausted | Lost:
         calls: list[dict[str, HostTensor]] = []
         try:
@@ -126,7 +131,7 @@ class Simulation:
             reply, seconds = self._ask(
                 assignment, plan, [tensor.descriptor for tensor in given],
                 sum(tensor.tensor.nbytes for tensor in given), call=1 if len(calls) > 1 else 0,
-                operations=self._operations, **asked)
+                operations=self._operations, **vars(manner))
             if not isinstance(reply, messages.Simulated):
                 return reply
             changed = tuple(

@@ -10,7 +10,7 @@ import torch
 
 from grader.judge.compare import Comparison, index_of, same_bits
 from grader.judge.explain.lines import place, program
-from grader.judge.simulation import Ran, Simulation
+from grader.judge.simulation import Manner, Ran, Simulation
 from grader.model.assignment import Assignment, Case, Inputs
 from grader.model.result import Detail
 from grader.plan.findings import Access, EmptyGrid, Finding, MaskedUsed, Overflow, Race, Undefined, Unwritten
@@ -59,7 +59,7 @@ class Witness:
         plan = self._plan_of(case)
         if plan is None or len(plan.calls()) < len(inputs):
             return None
-        ran = self._simulation.run(self._assignment, case, plan, inputs, watch=watch)
+        ran = self._simulation.run(self._assignment, case, plan, inputs, Manner(watch=watch))
         return ran if isinstance(ran, Ran) else None
 
     def foreseen(
@@ -105,7 +105,7 @@ class Witness:
         self._masked = True
 
         def used(lines: list[int]) -> list[Finding]:
-            other = self._simulation.run(self._assignment, case, plan, inputs, masked=lines)
+            other = self._simulation.run(self._assignment, case, plan, inputs, Manner(masked=lines))
             if not isinstance(other, Ran) or same_bits(other.output, ran.output):
                 return []
             return [one for one in other.findings if isinstance(one, MaskedUsed)]
@@ -128,7 +128,7 @@ class Witness:
             return []
 
         def wrong(order: list[int] | None, early: Sequence[int] = ()) -> bool:
-            other = self._simulation.run(self._assignment, case, plan, inputs, order=order, early=early)
+            other = self._simulation.run(self._assignment, case, plan, inputs, Manner(order=order, early=list(early)))
             return isinstance(other, Ran) and not right(other)
 
         unordered = [one for one in found if isinstance(one, Undefined) and one.what == "unordered"]
@@ -158,7 +158,7 @@ class Witness:
         if not twice or self._tuned or len(inputs) > 1 or ran.output.numel() == 1:
             return []
         self._tuned = True
-        other = self._simulation.run(self._assignment, case, plan, inputs, twice=twice)
+        other = self._simulation.run(self._assignment, case, plan, inputs, Manner(twice=twice))
         if not isinstance(other, Ran) or right(other):
             return []
         return [Undefined(what="tuner", kernel=plan.kernels[number].name, line=plan.kernels[number].line)

@@ -22,8 +22,8 @@ def misplaced(seen: Sequence[Seen]) -> Hint | None:
     for one in seen:
         by_rows = {axis for other in seen for axis, moved in enumerate(other.access.programs)
                    if other.layout.is_matrix and not other.flat and moved and moved % other.layout.columns == 0}
-        if (finding := _strides(one) or _programs(one, by_rows) or _steps(one)) is not None:
-            return finding
+        if (hint := _strides(one) or _programs(one, by_rows) or _steps(one)) is not None:
+            return hint
     return None
 
 
