@@ -49,8 +49,8 @@ def accused(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
 
     def listen(called: Called, *compared: Any) -> Detail | None:
-        blamed = (accesses.misplaced(called.seen), accesses.beyond_rows(called.seen, ("store", "atomic")),
-                  accesses.same_elements(called.seen))
+        blamed = (accesses.misplaced(called.accesses), accesses.beyond_rows(called.accesses, ("store", "atomic")),
+                  accesses.same_elements(called.accesses))
         found.extend(f"{called.case.name}: {one.text}" for one in blamed if one is not None)
         return explain_case(called, *compared)
 

@@ -1,6 +1,6 @@
-"""Where loads and stores lie, held against the tensors that they go to: strides, steps of loops, grids and masks.
+"""Loads and stores held against the tensors that they go to: strides, steps of loops, grids and masks.
 
-What is told here is what a kernel does, as a simulator saw it: the tile and the grid are those of the launch.
+Every sentence says what a kernel does as a simulator saw it: tile and grid are those of the launch.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from grader.judge.explain.evidence import Hint, plural
-from grader.judge.explain.layout import Seen
+from grader.judge.explain.layout import TensorAccess
 
 ROUNDED_DOWN = "grid rounded down"
 
 
-def misplaced(seen: Sequence[Seen]) -> Hint | None:
-    """The first access whose strides, programs or steps are not those of its tensor."""
+def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
+    """Hint for the first access whose strides, programs or steps are not those of its tensor."""
     for one in seen:
         by_rows = {axis for other in seen for axis, moved in enumerate(other.access.programs)
                    if other.layout.is_matrix and not other.flat and moved and moved % other.layout.columns == 0}
@@ -27,7 +27,7 @@ def misplaced(seen: Sequence[Seen]) -> Hint | None:
     return None
 
 
-def _strides(one: Seen) -> Hint | None:
+def _strides(one: TensorAccess) -> Hint | None:
     layout = one.layout
     right = {1, layout.columns} if layout.down else {1}
     wrong = next((apart for _, apart, _ in one.dimensions if apart and apart not in right), None)
@@ -39,8 +39,9 @@ def _strides(one: Seen) -> Hint | None:
         layout.text, "stride")
 
 
-def _programs(one: Seen, by_rows: Container[int]) -> Hint | None:
-    """Programs must lie as far apart as a tile is large. `by_rows` are the axes that move other tensors by rows."""
+def _programs(one: TensorAccess, by_rows: Container[int]) -> Hint | None:
+    """Hint for programs that do not lie as far apart as a tile is large. `by_rows` are the grid's axes along which
+    other tensors move by whole rows."""
     access, layout = one.access, one.layout
     tile = [(apart, size) for _, apart, size in one.dimensions if apart]
     if any(apart is None for _, apart, _ in one.dimensions):
@@ -84,8 +85,8 @@ def _programs(one: Seen, by_rows: Container[int]) -> Hint | None:
     return None
 
 
-def _steps(one: Seen) -> Hint | None:
-    """Whether a loop moves a tile by a tile along the size that is summed over."""
+def _steps(one: TensorAccess) -> Hint | None:
+    """Hint for a loop that does not move a tile by a tile along the size that is summed over."""
     access, layout = one.access, one.layout
     if access.times < 2 or access.step is None:
         return None
@@ -107,9 +108,9 @@ def _steps(one: Seen) -> Hint | None:
         f"The next block along {inner.pop()} begins {unit} on: {reckoned}{right:,} elements.", "loop step")
 
 
-def beyond_rows(seen: Sequence[Seen], accesses: Sequence[str]) -> Hint | None:
-    """The first of such accesses whose mask leaves lanes on beyond the last column, which lie in the next row, or
-    beyond the last row."""
+def beyond_rows(seen: Sequence[TensorAccess], accesses: Sequence[str]) -> Hint | None:
+    """Hint for the first access of these kinds whose mask leaves lanes on beyond the last column, which lie in the next
+    row, or beyond the last row."""
     for one in seen:
         access, layout = one.access, one.layout
         if access.access not in accesses or one.flat or not layout.is_matrix:
@@ -131,8 +132,8 @@ def beyond_rows(seen: Sequence[Seen], accesses: Sequence[str]) -> Hint | None:
     return None
 
 
-def _mask_of(one: Seen) -> str:
-    """Says what a mask should compare, or that it ends as if rows and columns were exchanged."""
+def _mask_of(one: TensorAccess) -> str:
+    """What the mask should compare; or, where it ends as if rows and columns were exchanged, that it does."""
     access, layout = one.access, one.layout
     if len(access.tile) == 2 and {1, layout.columns} <= set(access.lanes) and layout.rows != layout.columns:
         across, down = access.lanes.index(1), access.lanes.index(layout.columns)
@@ -147,8 +148,8 @@ def _mask_of(one: Seen) -> str:
     return f"Compare the index of the row with {layout.down}, and that of the column with {layout.across}."
 
 
-def same_elements(seen: Sequence[Seen]) -> Hint | None:
-    """A store to the output that is the same for all programs along an axis of the grid."""
+def same_elements(seen: Sequence[TensorAccess]) -> Hint | None:
+    """Hint for a store to the output that is the same for all programs along an axis of the grid."""
     for one in seen:
         for axis, moved in enumerate(one.access.programs):
             if one.layout.is_output and one.access.access == "store" and moved == 0:
@@ -161,10 +162,10 @@ def same_elements(seen: Sequence[Seen]) -> Hint | None:
     return None
 
 
-def uncovered(seen: Sequence[Seen], unwritten: Tensor) -> Hint | None:
-    """Says which grid, loop or mask left elements of the output unwritten, judging by the stores to it.
+def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
+    """The grid, loop or mask that left elements of the output unwritten, judging by the one store to it.
 
-    `unwritten` marks them. None where a simulator did not see how far the programs reach.
+    `unwritten` marks the elements. None where a simulator did not see how far the programs reach.
     """
     stores = [one for one in seen if one.layout.is_output and one.access.access == "store"]
     if len(stores) != 1 or not stores[0].access.even or any(apart is None for _, apart, _ in stores[0].dimensions):
@@ -188,7 +189,8 @@ def uncovered(seen: Sequence[Seen], unwritten: Tensor) -> Hint | None:
 
 @dataclass(frozen=True)
 class Part:
-    """How far the programs reach along rows, columns, or all elements of an output: `block` for each of them."""
+    """The reach of a launch's programs along the rows, the columns, or all elements of an output: `block` of them for
+    each program."""
 
     unit: str
     name: str
@@ -206,8 +208,8 @@ class Part:
         return -(-self.size // self.block)
 
 
-def _reach(one: Seen) -> Iterator[Part]:
-    """How far a store goes, along rows and along columns; along all elements where it knows no rows."""
+def _reach(one: TensorAccess) -> Iterator[Part]:
+    """The reach of a store along rows and columns, or along all elements where it knows no rows."""
     access, layout = one.access, one.layout
     moves = [moved if moved and (layout.is_matrix or moved < layout.total) else 0 for moved in access.programs]
     step = max(0, access.step or 0)
@@ -220,12 +222,12 @@ def _reach(one: Seen) -> Iterator[Part]:
     yield _part(one, "column", layout.across, layout.columns, 1, columns[:3], columns[3])
 
 
-def _by_rows(one: Seen, moved: int) -> bool:
+def _by_rows(one: TensorAccess, moved: int) -> bool:
     down, over = divmod(moved, one.layout.columns)
     return not over and (down == one.along(one.layout.columns) or moved != one.along(1))
 
 
-def _part(one: Seen, unit: str, name: str, size: int, apart: int, moves: Sequence[int], step: int) -> Part:
+def _part(one: TensorAccess, unit: str, name: str, size: int, apart: int, moves: Sequence[int], step: int) -> Part:
     block, times = one.along(apart), one.access.times
     axis = next((axis for axis, moved in enumerate(moves) if moved), None)
     if axis is None:
@@ -235,7 +237,7 @@ def _part(one: Seen, unit: str, name: str, size: int, apart: int, moves: Sequenc
     return Part(unit, name, size, own, one.access.grid[axis], axis)
 
 
-def _short(one: Seen, part: Part) -> Hint:
+def _short(one: TensorAccess, part: Part) -> Hint:
     size = f"{part.name} = {part.size:,}" if part.name else f"{part.size:,}"
     of = f"{part.unit}s of {one.layout.name}"
     count = part.name or one.count
@@ -261,7 +263,7 @@ def _short(one: Seen, part: Part) -> Hint:
         f"The last, partial block is missing, as where a size is divided with //: launch {blocks} = {part.needed:,}."))
 
 
-def _masked(one: Seen, unwritten: Tensor) -> Hint:
+def _masked(one: TensorAccess, unwritten: Tensor) -> Hint:
     layout = one.layout
     missing = unwritten.reshape(layout.rows, layout.columns)
     lines = [("row", layout.down, missing.all(1)), ("column", layout.across, missing.all(0))]

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from grader import frontends
 from grader.frontends.phrases import Phrases
-from grader.judge.explain.layout import Layout, Seen
+from grader.judge.explain.layout import Layout, TensorAccess
 from grader.judge.explain.lines import phrases_of, place
 from grader.judge.simulation import Ran
 from grader.model.assignment import Assignment, Case, Input, Scalar, extents
@@ -20,7 +20,7 @@ from grader.plan.plan import ITEM_BYTES, Copy, Launch, Operation, Plan
 @dataclass(frozen=True)
 class Called:
     """A call of a case: `number` 0 is the first of the `plan`, 1 the steady one. `ran` is what it left and what was
-    seen of it; `source` is the student's file."""
+    seen meanwhile; `source` is the student's file."""
 
     assignment: Assignment
     case: Case
@@ -51,7 +51,7 @@ class Called:
         return {number for number, buffer in enumerate(self.plan.buffers) if buffer.given == self.output}
 
     @cached_property
-    def seen(self) -> list[Seen]:
+    def accesses(self) -> list[TensorAccess]:
         """The loads and stores of tensors whose layout is known."""
         launches = {(self.plan.kernels[one.kernel].name, one.grid): one for operations in self.plan.calls()
                     for one in operations if isinstance(one, Launch)}
@@ -60,7 +60,7 @@ class Called:
         inputs = {name for p in self.assignment.parameters if isinstance(p, Input) for name in p.size_names}
         summed = frozenset(inputs - set(self.assignment.output.shape))
         known = self._layouts()
-        return [Seen(one, known[one.buffer], self.case.sizes, launches[one.kernel, one.grid].line,
+        return [TensorAccess(one, known[one.buffer], self.case.sizes, launches[one.kernel, one.grid].line,
                      one.kernel in turning, summed, self.words)
                 for one in self.ran.accesses
                 if one.buffer in known and (one.kernel, one.grid) in launches and all(one.live)]
@@ -70,7 +70,7 @@ class Called:
         return place(self.assignment, self.source, line)
 
     def _layouts(self) -> dict[int, Layout]:
-        """The parameters' tensors by their buffers, and whole copies of them that host code made."""
+        """Layouts of the parameters' tensors, and of whole copies of them, by buffer."""
         known: dict[int, Layout] = {}
         for parameter in self.assignment.parameters:
             if isinstance(parameter, Scalar) or len(parameter.shape) > 2:

@@ -37,7 +37,7 @@ def explain_case(called: Called, inputs: Inputs, comparison: Comparison) -> Deta
     """
     out, changed, findings = called.output, called.ran.changed, called.ran.findings
     both = exchanged(called)
-    decisive = explain_findings(called.assignment, called.source, findings, called.seen, both)
+    decisive = explain_findings(called.assignment, called.source, findings, called.accesses, both)
     if (comparison.passed and not changed) or (decisive is not None and decisive.kind != "race"):
         return decisive
     if comparison.passed:
@@ -64,7 +64,7 @@ def explain_case(called: Called, inputs: Inputs, comparison: Comparison) -> Deta
 
 def _input_changed(called: Called, total: int) -> Detail:
     changed = called.ran.changed
-    stored = next((one for one in called.seen if one.access.access != "load" and one.layout.name in changed), None)
+    stored = next((one for one in called.accesses if one.access.access != "load" and one.layout.name in changed), None)
     into = f": {stored.where} writes to {stored.layout.name}" if stored else ""
     return Detail(
         kind="input_changed", pattern="input changed", wrong=0, total=total, unwritten=0,
@@ -74,7 +74,7 @@ def _input_changed(called: Called, total: int) -> Detail:
 
 
 def _with_figures(detail: Detail, comparison: Comparison) -> Detail:
-    """The detail with how much of the output is wrong, and where."""
+    """The detail with the number of wrong elements, the worst of them and the map of errors."""
     return detail.model_copy(update={
         "wrong": comparison.count, "total": comparison.total, "unwritten": comparison.unwritten_count,
         "worst": comparison.worst, "error_map": error_map(comparison), "corner": corner(comparison)})
@@ -87,17 +87,17 @@ def _kind(comparison: Comparison) -> FailureKind:
 
 
 def _explained(called: Called, kind: FailureKind, evidence: Evidence, inputs: Inputs) -> Hint:
-    """What explains the answer: what a kernel was seen to do first, then an answer that a mistake is known to give,
-    and what the answer looks like only where there is neither."""
-    findings, lie, comparison = called.ran.findings, called.seen, evidence.comparison
+    """The best explanation of an answer: what a kernel was seen to do, else a mistake that is known to give this
+    answer, else what the answer looks like."""
+    findings, accesses, comparison = called.ran.findings, called.accesses, evidence.comparison
     small = comparison.total <= MOST_EXPLAINED
     early = (read_too_early(called, found) for found in findings if isinstance(found, Unwritten))
     found_beside = next(filter(None, early), None) or beside(findings, called.assignment.output, called.words)
     if found_beside is not None and found_beside.sure:
         return found_beside
-    placed = misplaced(lie) or beyond_rows(lie, ("store", "atomic"))
+    placed = misplaced(accesses) or beyond_rows(accesses, ("store", "atomic"))
     if kind == "unwritten":
-        placed = (same_elements(lie) or placed or uncovered(lie, comparison.unwritten)
+        placed = (same_elements(accesses) or placed or uncovered(accesses, comparison.unwritten)
                   or explain_copies(called, comparison.total))
     fitting = known_mistakes(called.assignment, inputs, evidence) if small else []
     if len(fitting) == 1:
@@ -110,7 +110,7 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence, inputs: In
         return Hint(
             f"Several mistakes give this answer in this case: {_listed([one.name for one in fitting])}.",
             "Cases of other sizes tell them apart.", fits=tuple(f"mistake: {one.name}" for one in fitting))
-    if (beyond := beyond_rows(lie, ("load",))) is not None:
+    if (beyond := beyond_rows(accesses, ("load",))) is not None:
         return beyond
     if comparison.total == 1 and kind == "wrong_values":
         return Hint(ONE_ELEMENT, "")
@@ -120,7 +120,7 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence, inputs: In
 
 
 def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
-    """What the output looks like; where to begin if it is like nothing known."""
+    """What the output looks like, or where to begin if it looks like nothing known."""
     comparison = evidence.comparison
     if kind == "unwritten" and comparison.unwritten_count == comparison.total:
         return Hint("Nothing was written to the output.", called.words.answers.nothing_stored, pattern=UNKNOWN)

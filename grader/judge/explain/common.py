@@ -27,8 +27,8 @@ Test = Callable[[CheckResult], bool]
 def in_common(
     assignment: Assignment, failed: Sequence[CheckResult], passed: Sequence[CheckResult], kinds: frozenset[Kind]
 ) -> str:
-    """What every failed case meets and no passed one, of these kinds: "M and N differ". The simplest, or "" if there is
-    nothing."""
+    """The simplest condition of these kinds that every failed case meets and no passed one: "M and N differ". "" if
+    there is none."""
     telling = [c for c in passed if max(c.sizes.values(), default=0) > 1]
     if not telling or len(failed) + len(passed) < FEWEST_CASES:
         return ""

@@ -17,15 +17,15 @@ PATTERN = "tensors exchanged"
 LOOK = ("Compare one by one: the arguments of the launch with the parameters of the kernel, and the parameters of the "
         "function with those of the handout.")
 WORD = re.compile(r"[A-Za-z_]\w*")
-# Lines on which one launch is written, at most.
+# One launch is written on at most so many lines.
 MOST_LINES = 10
-# What kernels add to the name of a tensor for its pointer or descriptor.
+# Endings that kernels add to a tensor's name for its pointer or descriptor.
 SUFFIXES = ("_ptr", "_pointer", "_desc")
 
 
 def exchanged(called: Called) -> Hint | None:
-    """Two tensors or two sizes of which each stands where the kernel names the other, or the output and an input of
-    which each is used as the other should be. Meant for calls whose answer is wrong."""
+    """Hint for two tensors or two sizes that are passed in each other's place, or for an output and an input that are
+    used in each other's place. It is meant for calls whose answer is wrong."""
     plan = called.plan
     tensors = [one.name for one in called.assignment.parameters if not isinstance(one, Scalar)]
     for launch in called.launches:
@@ -39,8 +39,8 @@ def exchanged(called: Called) -> Hint | None:
             return Hint(
                 f"The launch in line {launch.line} gives {given} for the kernel's {quoted(first)}, and {other} for its "
                 f"{quoted(second)}: the two are exchanged.", LOOK, pattern=PATTERN, line=launch.line)
-    reads = {one.layout.name: one for one in called.seen if one.access.access != "store"}
-    writes = {one.layout.name: one for one in called.seen if one.access.access != "load"}
+    reads = {one.layout.name: one for one in called.accesses if one.access.access != "store"}
+    writes = {one.layout.name: one for one in called.accesses if one.access.access != "load"}
     if called.output not in reads or len(writes) != 1 or not writes.keys().isdisjoint(reads):
         return None
     ((into, store),), load = writes.items(), reads[called.output]
@@ -52,7 +52,8 @@ def exchanged(called: Called) -> Hint | None:
 def _tensors(
     plan: Plan, launch: Launch, names: Sequence[str], tensors: Sequence[str]
 ) -> tuple[str, str, str, str] | None:
-    """The kernel's name for the first argument, what is given for it, and the same two of the second argument."""
+    """The kernel's name of one argument and the tensor given for it, then the same of the other; None if no two are
+    exchanged."""
     given = {}
     for name, argument in zip(names, launch.arguments, strict=True):
         if isinstance(argument, Pointer | Descriptor):
@@ -65,7 +66,7 @@ def _tensors(
 
 
 def _meant(name: str, tensors: Sequence[str]) -> str:
-    """The tensor that a kernel's `x_ptr` or `w_ptr` is called after."""
+    """The tensor that a kernel's `x_ptr` or `w_ptr` is named after."""
     for suffix in SUFFIXES:
         name = name.removesuffix(suffix)
     fitting = [tensor for tensor in tensors if tensor.startswith(name.lower())]
@@ -75,8 +76,8 @@ def _meant(name: str, tensors: Sequence[str]) -> str:
 def _sizes(
     source: str, launch: Launch, opens: str, names: Sequence[str], sizes: Mapping[str, int]
 ) -> tuple[str, str, str, str] | None:
-    """As `_tensors`; `opens` is what a launch's arguments follow. A kernel may count in its own way: the
-    launch must name them in the other order, too."""
+    """As `_tensors`, for sizes. `opens` is what stands before a launch's arguments. A kernel may well call columns M,
+    so the launch must name the two sizes in the other order, too."""
     called = {name.lower(): name for name in sizes}
     written = WORD.findall("\n".join(source.splitlines()[launch.line - 1:][:MOST_LINES]).partition(opens)[2])
     given = [(name, called[name.lower()], argument.value)

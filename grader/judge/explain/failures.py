@@ -1,6 +1,6 @@
-"""What to tell a student whose submission gave no answer: exceptions, crashes, time-outs, a function not found.
+"""Hints for a submission that gave no answer: exceptions, crashes, time-outs, a function that is not found.
 
-Texts that come from a submission are quoted, shortened and searched for known phrases; nothing is believed.
+Texts that come from a submission are quoted, shortened and searched for known phrases; none of them is believed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CRASHES = {
     signals.SIGXFSZ: "The process wrote a file larger than allowed: the answer goes into the output tensor only.",
 }
 
-# Hints for a file that cannot be read.
+# Hints for files that cannot be read.
 UNREADABLE: dict[Cause, str] = {
     "link_out": "The file is a link to a file that is not handed in: put the file itself in its place.",
     "dead_link": "The file is a link that leads nowhere: put the file itself in its place.",
@@ -60,8 +60,9 @@ def explain_failure(
 ) -> Detail:
     """Why there is no answer, and where to look.
 
-    `message` is what the submission's process or the judge said, `line` and `text` the line of the student's file (0
-    and "" if none is known), `signal` the number of the signal that ended the process, which may have `exited` instead.
+    `message` comes from the submission's process or the judge; `line` and `text` are the line of the student's file (0
+    and "" if none is known). `signal` is the number of the signal that ended the process; `exited` says that the
+    process ended itself.
     """
     words = phrases_of(assignment).failures
     message = _unwrapped(message, words)
@@ -74,13 +75,13 @@ def explain_failure(
 
 
 def explain_unreadable(assignment: Assignment, problem: Unreadable) -> Detail:
-    """Why a file could not be read, and what to hand in."""
+    """Why a file cannot be read, and what to hand in."""
     hint = UNREADABLE[problem.cause].format(file=assignment.file, most=problem.most)
     return Detail(kind="unreadable_source", message=_plain(problem.message), hint=hint)
 
 
 def hinted(clues: Sequence[Clue], kind: FailureKind, message: str, text: str = "") -> str | None:
-    """The hint of the first clue that a failure gives; None where it gives none."""
+    """The hint of the first clue that fits a failure; None if none does."""
     for clue in clues:
         if kind in clue.kinds and re.match(clue.line, text) and (found := re.search(clue.message, message)):
             return _filled(clue.hint, found)
@@ -89,7 +90,7 @@ def hinted(clues: Sequence[Clue], kind: FailureKind, message: str, text: str = "
 
 def _filled(hint: str, found: re.Match[str]) -> str:
     named = {name: value[:80] for name, value in found.groupdict().items() if value}
-    # Not str.format: what is put in is the student's text, and a hint may quote code that has braces.
+    # str.format would fail: a hint may quote code that has braces.
     if named:
         named.setdefault("name", next(iter(named.values())))
     return re.sub(r"\{(\w+)\}", lambda place: named.get(place[1], place[0]), hint)
@@ -120,7 +121,7 @@ def _crash(words: Failures, signal: int | None, exited: bool) -> str:
 
 
 def _unwrapped(message: str, words: Failures) -> str:
-    """What a compiler or an allocator objects to, without what they print around it, and without addresses."""
+    """The objection of a compiler or an allocator, without the text around it and without addresses."""
     message = re.sub(r" at 0x[0-9a-f]+(?=>)", "", message)
     if found := re.search(r"tried to allocate ([\d.]+ ?\w+)", message, re.IGNORECASE):
         return f"Out of memory: the call tried to allocate {found[1]}"
@@ -128,6 +129,6 @@ def _unwrapped(message: str, words: Failures) -> str:
 
 
 def _plain(message: str) -> str:
-    """One line of printable text."""
+    """The message as one line of printable text."""
     message = " ".join("".join(c if c.isprintable() else " " for c in message).split())
     return message if len(message) <= MESSAGE_CHARACTERS else message[: MESSAGE_CHARACTERS - 1] + "…"

@@ -32,7 +32,7 @@ class Layout:
 
     @property
     def text(self) -> str:
-        """Where an element lies."""
+        """A sentence that says where an element lies."""
         if not self.down:
             return f"Element i of {self.name} lies at i."
         return f"Element (i, j) of {self.name}, {self.down} x {self.across}, lies at i * {self.across} + j."
@@ -47,8 +47,9 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """An access, the tensor that it goes to, and the words of its kernel's language."""
+class TensorAccess:
+    """A load or store, the tensor that it goes to, and the words of its kernel's language. `launch` is the line of the
+    launch, `turned` marks a kernel that transposes tiles, `summed` are the sizes that the assignment sums over."""
 
     access: Access
     layout: Layout
@@ -65,7 +66,7 @@ class Seen:
 
     @property
     def launched(self) -> str:
-        """ "The launch in line 12 starts 3 x 2 programs" """
+        """The grid, as a clause: "the launch in line 12 starts 3 x 2 programs"."""
         *sizes, last = self.access.grid
         sizes += [last] * (last > 1)
         while len(sizes) > 1 and sizes[-1] == 1:
@@ -75,18 +76,18 @@ class Seen:
 
     @property
     def count(self) -> str:
-        """How many elements the tensor has, by the names of its sizes."""
+        """The number of the tensor's elements, as a product of the names of its sizes."""
         return " * ".join(filter(None, (self.layout.down, self.layout.across)))
 
     @property
     def dimensions(self) -> Iterator[tuple[int, int | None, int]]:
-        """Each dimension of the tile along which lanes take part: its number, how far they lie apart, its size."""
+        """The tile's dimensions along which several lanes take part: number, distance of neighbours, size."""
         for number, (size, apart) in enumerate(zip(self.access.tile, self.access.lanes, strict=True)):
             if size > 1 and max(self.access.live[number], self.access.last[number]) > 1:
                 yield number, apart, size
 
     def named(self, number: int) -> str:
-        """A number, with the one size of the case, or product of two, that it is."""
+        """A number with the name of the one size, or of the product of two, that it equals."""
         names = [name for name, size in self.sizes.items() if size == number] or [
             f"{a} * {b}" for a, b in combinations_with_replacement(self.sizes, 2)
             if self.sizes[a] * self.sizes[b] == number]
@@ -96,18 +97,18 @@ class Seen:
         return f"{self.named(elements)} element{'s' * (elements != 1)} of {self.layout.name}"
 
     def along(self, apart: int) -> int:
-        """How many lanes of the tile lie side by side in that direction."""
+        """The number of the tile's lanes that lie this far apart."""
         return next((size for _, step, size in self.dimensions if step == apart), 1)
 
     @property
     def one_row(self) -> bool:
-        """Whether the mask of a tile of one dimension ends where a row does: a program has a row of its own."""
+        """Whether each program has a row of its own: the mask of a one-dimensional tile ends where a row does."""
         access, columns = self.access, self.layout.columns
         return self.layout.is_matrix and access.lanes == [1] and access.live == [columns] != access.tile
 
     @property
     def flat(self) -> bool:
-        """Whether elements are counted without regard to rows."""
+        """Whether the kernel counts elements without regard to rows."""
         access, columns = self.access, self.layout.columns
         if not self.layout.is_matrix:
             return True

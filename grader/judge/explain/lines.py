@@ -1,4 +1,4 @@
-"""Lines of a student's file, names out of it, and the words of its language, as sentences cite them."""
+"""Lines of a student's file, names from it and words of its language, as sentences cite them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAME_CHARACTERS = 80
 
 
 def phrases_of(assignment: Assignment) -> Phrases:
-    """The words of the language that the assignment's file is written in."""
+    """The words of the language in which the assignment's file is written."""
     return frontends.by_suffix(assignment.suffix).phrases
 
 
@@ -33,7 +33,7 @@ def quoted(name: str) -> str:
 
 
 def tensor_name(tensor: str, given: str) -> str:
-    """A tensor by its parameter and by the kernel's name for it: "x (`x_ptr` in the kernel)"."""
+    """A tensor by its parameter and the kernel's name for it: "x (`x_ptr` in the kernel)"."""
     if given:
         return given if tensor in ("", given) else f"{given} ({quoted(tensor)} in the kernel)"
     return f"the submission's own {quoted(tensor)}" if tensor else "a tensor of the submission's own"
@@ -45,6 +45,7 @@ def in_line(line: int) -> str:
 
 
 def program(one: Program, *others: Program) -> str:
-    """A program as its author counts: 3 in a grid of one dimension, else (3, 1). `others` show how many there are."""
+    """A program as its author counts: 3 in a grid of one dimension, else (3, 1). `others` show how many dimensions
+    there are."""
     last = max((axis for ids in (one, *others) for axis, number in enumerate(ids) if number), default=0)
     return f"{one[0]:,}" if last == 0 else f"({', '.join(str(number) for number in one[:last + 1])})"

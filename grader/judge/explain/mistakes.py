@@ -1,4 +1,4 @@
-"""Outputs that equal what a mistake gives that the assignment lists."""
+"""Outputs that equal what one of the assignment's listed mistakes gives."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from grader.judge.explain.evidence import AGREEMENT, ENOUGH, ROUNDING, Evidence
 from grader.model.assignment import Assignment, Inputs, Mistake
 
 EXACT_AGREEMENT = 0.9999
-"""Share of the wrong elements that a mistake must account for, so that two that differ in the last few elements are
-told apart. Sums in float16 are exempt: added in another order they differ here and there. So are bytes: kernels round
-them and cut them off."""
+"""Share of the wrong elements that a mistake must account for, so that two mistakes that differ in the last few
+elements are told apart. Sums in float16 and bytes are exempt: float16 differs here and there with the order of a sum,
+and kernels round bytes or cut them off."""
 
 
 def known_mistakes(assignment: Assignment, inputs: Inputs, evidence: Evidence) -> list[Mistake]:
-    """The mistakes of the assignment whose answer the output equals where the right answer does not, one of each name.
+    """The mistakes whose answer the output equals where the right answer does not, one of each name.
 
-    None where there is a single element, which equals anything.
+    The list is empty for an output of one element, which equals anything.
     """
     if evidence.count == 0 or evidence.got.numel() == 1:
         return []

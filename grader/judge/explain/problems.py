@@ -1,4 +1,4 @@
-"""What a plan asks for that no GPU of the target has: programs, memory, views beyond their tensor, options."""
+"""Plans that ask for what no GPU of the target has: programs, memory, views beyond their tensor, options."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OWN = "a tensor of the submission's own"
 
 
 def explain_problem(assignment: Assignment, source: str, problem: Problem) -> Detail:
-    """What is asked for, what there is, and what to do. `source` is the student's file."""
+    """What is asked for, what there is, and what to do instead. `source` is the student's file."""
     message, hint = _told(problem, phrases_of(assignment).calls)
     return Detail(
         kind="out_of_memory" if problem.failure == "memory_limit" else "exception", message=message, hint=hint,

@@ -1,5 +1,5 @@
-"""What host code asked for and cannot have, and what is not there since it could not be had: one sentence for each, and
-what to do instead."""
+"""Host code that asks for what it cannot have, and names that are missing because of it: what was asked, and what to do
+instead."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.plan.messages import Absent, Refused
 
 
 def explain_refusal(assignment: Assignment, source: str, refused: Refused) -> Detail:
-    """What was asked in which line, why it cannot be, and what to do instead. `source` is the student's file."""
+    """What was asked in which line, why it is refused, and what to do instead. `source` is the student's file."""
     wording = phrases_of(assignment).refusals[refused.why]
     asked = wording.asked.replace("{operator}", quoted(_called(refused.operator)))
     where = f"Line {refused.line}" if refused.line else "The function"
@@ -30,7 +30,7 @@ def explain_refusal(assignment: Assignment, source: str, refused: Refused) -> De
 
 
 def explain_missing(assignment: Assignment, elsewhere: Sequence[str]) -> Detail:
-    """Says that the file is not there. `elsewhere` are other files that seem to be meant for it."""
+    """Why there is no file. `elsewhere` are other files that seem to be meant for it."""
     file = " or ".join(in_any_language(assignment.file))
     if not elsewhere:
         return explain_failure(assignment, "missing_file", f"{file} is not in the submission.")
@@ -45,7 +45,8 @@ def explain_missing(assignment: Assignment, elsewhere: Sequence[str]) -> Detail:
 
 
 def explain_absent(assignment: Assignment, source: str, absent: Absent) -> Detail:
-    """Which name is not there, since which line was skipped, and what to do. `source` is the student's file."""
+    """The name that is missing, the skipped line that would have made it, and what to do. `source` is the student's
+    file."""
     left, words = absent.skipped, phrases_of(assignment)
     said = f" ({quoted(' '.join(left.text.split()))})" if left.text else ""
     skip = words.skips[left.why]
@@ -63,7 +64,7 @@ def explain_absent(assignment: Assignment, source: str, absent: Absent) -> Detai
 
 
 def _called(operator: str) -> str:
-    """`mul` for `aten::mul.Tensor`: as a student knows it."""
+    """An operator's name as a student knows it: `mul` for `aten::mul.Tensor`."""
     if not operator.startswith("aten::"):
         return operator
     name = operator.removeprefix("aten::").partition(".")[0]
@@ -71,7 +72,7 @@ def _called(operator: str) -> str:
 
 
 def explain_assembly(kernel: str, found: Sequence[str], front_end: FrontEnd) -> Detail:
-    """What a kernel uses beyond its language; a violation where the course says so."""
+    """The inline assembly and foreign functions of a kernel, for courses that refuse them."""
     listed = ", ".join(quoted(one) for one in found)
     return Detail(
         kind="policy", message=f"The kernel {quoted(kernel)} uses inline assembly or a foreign function: {listed}.",

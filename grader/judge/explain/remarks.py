@@ -1,4 +1,4 @@
-"""What costs no points and is worth knowing."""
+"""Remarks that cost no points and are worth knowing."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ MOST_LISTED = 6
 def explain_remarks(
     assignment: Assignment, skipped: Iterable[Skipped], findings: Iterable[Finding] = ()
 ) -> list[str]:
-    """A sentence for each reason why statements of the file were left out, for each load that relies on masked
-    lanes, and for what is left to chance."""
+    """A sentence for each reason why statements were skipped, for each load that relies on masked lanes, and for each
+    operation that goes right by chance."""
     words = phrases_of(assignment)
     reasons: dict[tuple[Why, str], list[Skipped]] = {}
     for one in skipped:

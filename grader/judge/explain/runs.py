@@ -1,4 +1,4 @@
-"""What a simulator saw while kernels ran: sentences for its findings, and which of them fails a run by itself."""
+"""Sentences for what a simulator saw while kernels ran, and which of it fails a run by itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from grader.frontends.phrases import Phrases
 from grader.judge.explain.accesses import beyond_rows, misplaced
 from grader.judge.explain.evidence import Hint, plural
-from grader.judge.explain.layout import Seen
+from grader.judge.explain.layout import TensorAccess
 from grader.judge.explain.lines import in_line, phrases_of, place, program, quoted, tensor_name
 from grader.judge.explain.undefined import failure, is_failure, undefined
 from grader.model.assignment import Assignment, Output
@@ -23,15 +23,15 @@ ACCESS = {"load": "load", "store": "store", "atomic": "atomic operation", "granu
 
 
 def explain_findings(
-    assignment: Assignment, source: str, findings: Sequence[seen.Finding], accesses: Sequence[Seen] = (),
+    assignment: Assignment, source: str, findings: Sequence[seen.Finding], accesses: Sequence[TensorAccess] = (),
     exchanged: Hint | None = None,
 ) -> Detail | None:
-    """What was seen that fails a run whatever its answer is: an assertion that does not hold, an access outside a
-    tensor, programs that store different values to one element, what is left to chance and goes wrong. None if there
-    is nothing of these.
+    """What fails a run whatever its answer is: an assertion that does not hold, an access outside a tensor, programs
+    that store different values to one element, an undefined operation that goes wrong. None if there is nothing of
+    these.
 
-    `source` is the student's file, `accesses` are where loads and stores lie; `exchanged` are arguments that stand in
-    each other's place.
+    `source` is the student's file, `accesses` are its loads and stores; `exchanged` is the hint for arguments that
+    stand in each other's place.
     """
     words = phrases_of(assignment)
     outside = [found for found in findings if isinstance(found, seen.OutOfBounds)]
@@ -54,7 +54,7 @@ def explain_findings(
 
 
 def beside(findings: Sequence[seen.Finding], output: Output, words: Phrases) -> Hint | None:
-    """What was seen that explains a wrong answer; None if nothing does."""
+    """The finding that explains a wrong answer; None if none does."""
     # A launch without programs leaves memory unwritten, which a later one reads; a race may be what an offset that
     # wrapped around comes to.
     for kind in (seen.EmptyGrid, seen.Unwritten, seen.Overflow, seen.Race, seen.MaskedUsed, seen.Undefined):
@@ -99,7 +99,7 @@ def _assertion(assignment: Assignment, source: str, found: seen.Assertion, words
 
 def _out_of_bounds(
     assignment: Assignment, source: str, found: seen.OutOfBounds, overflow: seen.Overflow | None,
-    accesses: Sequence[Seen], exchanged: Hint | None, words: Phrases,
+    accesses: Sequence[TensorAccess], exchanged: Hint | None, words: Phrases,
 ) -> Detail:
     here = [one for one in accesses if (one.access.line, one.access.tensor) == (found.line, found.tensor)]
     if overflow is not None:
@@ -115,7 +115,7 @@ def _out_of_bounds(
 
 
 def _sides(found: seen.OutOfBounds) -> tuple[int, int]:
-    """How far an access reaches past the end of its tensor, and before the start."""
+    """The elements by which an access reaches past the end of its tensor, and before the start."""
     return max(0, found.highest - found.elements + 1), max(0, -found.lowest)
 
 
@@ -139,8 +139,8 @@ def _reaches(found: seen.OutOfBounds) -> str:
            f"{which}."
 
 
-def _why_outside(found: seen.OutOfBounds, here: Sequence[Seen], words: Phrases) -> str:
-    """What an access outside its tensor shows by itself."""
+def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], words: Phrases) -> str:
+    """The hint that an access outside its tensor gives by itself."""
     past, before = _sides(found)
     far = max(past, before)
     if far > LARGEST_BLOCK:
@@ -170,8 +170,8 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[Seen], words: Phrases) 
             "with C columns lies at i * C + j: is C the number of columns of this very tensor?")
 
 
-def _beyond_the_rows(one: Seen) -> str:
-    """Says that more programs are started along an axis than there are rows for them; "" if that is not so."""
+def _beyond_the_rows(one: TensorAccess) -> str:
+    """A hint that an axis starts more programs than there are rows for; "" if it does not."""
     for moved, count in zip(one.access.programs, one.access.grid, strict=True):
         rows, rest = divmod(moved or 0, one.layout.columns)
         if one.layout.is_matrix and rows > 0 and rest == 0 and (count - 1) * rows >= one.layout.rows:

@@ -1,5 +1,5 @@
-"""Why nothing was written to a tensor, as far as a plan shows it: no launch, none that takes it, an empty grid, or one
-that comes after the launch that reads it."""
+"""Why nothing was written to a tensor, as far as the plan shows: no launch, no launch that takes it, an empty grid, or
+a launch that comes after the one that reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.plan.plan import Copy, Launch, Pointer, named
 
 
 def explain_unwritten(called: Called) -> Detail | None:
-    """Why a call cannot write its output; None where it can."""
+    """The reason why a call cannot write its output; None where it can."""
     out = called.output
     # A copy does not write its source.
     reaching = [one for one in called.operations if named(one) & called.outputs
@@ -46,7 +46,7 @@ def explain_unwritten(called: Called) -> Detail | None:
 
 
 def read_too_early(called: Called, found: Unwritten) -> Hint | None:
-    """Says that a launch reads a temporary to which only a later launch of the same call stores."""
+    """Hint for a launch that reads a temporary to which only a later launch of the same call stores."""
     kernels = called.plan.kernels
     stores = {(one.kernel, one.buffer) for one in called.ran.accesses if one.access != "load"}
     for number, launch in enumerate(called.launches):
@@ -68,7 +68,8 @@ def read_too_early(called: Called, found: Unwritten) -> Hint | None:
 
 
 def explain_copies(called: Called, elements: int) -> Hint | None:
-    """What copies leave out of an output of so many elements, or write twice, where copies alone write to it."""
+    """Hint for copies that leave out a part of an output of `elements`, or write a part twice. None where launches
+    write to the output as well."""
     copies = [one for one in called.operations if isinstance(one, Copy) and one.target.buffer in called.outputs]
     if not copies or any(named(one) & called.outputs for one in called.launches):
         return None

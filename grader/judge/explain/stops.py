@@ -1,5 +1,5 @@
-"""Why a call has no answer: what a planner, the look at its plan, a simulator, a compiler or an executor said in place
-of one."""
+"""Why a call has no answer: what a planner, the rules of a plan, a simulator, a compiler or an executor said
+instead."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ UNPLANNED = (
 def explain_stop(assignment: Assignment, source: str, stop: Stop) -> Detail:
     """Why there is no answer, and where to look. `source` is the student's file.
 
-    Of kind "needs_gpu" where only a GPU can tell, and of kind "infrastructure" where the gap is the grader's.
+    The kind is "needs_gpu" where only a GPU can tell, and "infrastructure" where the gap is the grader's.
     """
     match stop:
         case Refused():
@@ -68,7 +68,7 @@ def explain_stop(assignment: Assignment, source: str, stop: Stop) -> Detail:
 
 
 def _capital(message: str) -> str:
-    """What the judge or a driver says, as the beginning of a sentence."""
+    """A message of the judge or of a driver, as the beginning of a sentence."""
     return message[:1].upper() + message[1:]
 
 

@@ -1,4 +1,4 @@
-"""What an assignment's checks say together: one message and one hint, from the evidence that most of them share."""
+"""One message and one hint for an assignment, from the evidence that most of its checks share."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from grader.model.result import CheckResult, Detail, decisive
 from grader.model.verdicts import UNJUDGED, VERDICT_OF_KIND, VERDICTS, FailureKind
 
 RECOGNISED_SHARE = 1 / 3
-"""Share of the failed cases that must show a pattern before it speaks for all: a few show one by chance."""
+"""Share of the failed cases that must show a pattern before it speaks for all: a few cases show one by chance."""
 
-# What sizes can have to do with a failure of each kind; whatever an exception has to say is in its message.
+# Which relations between sizes may explain a failure of each kind. An exception says all in its message.
 SIZES_MATTER: dict[FailureKind, frozenset[Kind]] = {
     "out_of_bounds": frozenset({"shape", "blocks"}),
     "crash": frozenset({"shape", "blocks"}),
     "time_out": frozenset({"bound"}),
     "out_of_memory": frozenset({"bound"}),
-    # Not every case is looked at twice.
+    # Only some cases are looked at twice.
     "undefined": frozenset(),
 }
-# What has nothing to do with the sizes of a case.
+# Failures that have nothing to do with the sizes of a case.
 SAID_ONCE = frozenset({"policy", "compile_error", "import_error", "not_attempted"})
 ANSWERED: frozenset[Kind] = frozenset({"shape", "blocks", "bound"})
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What is said of an assignment. `common` is what failed cases have in common, and `shown` one of them; where there
-    is neither, the message says all."""
+    """The message of an assignment. `common` is what failed cases have in common, `shown` is the one that the message
+    cites; where both are empty, the message says all."""
 
     message: str
     hint: str = ""
@@ -42,8 +42,8 @@ class Summary:
 
 
 def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> Summary:
-    """One message and one hint for an assignment, from the public checks that decide its verdict. Students read it: of
-    hidden checks it tells what `grader.model.hidden` does."""
+    """One message and one hint for an assignment, from the public checks that decide its verdict. Students read both:
+    of hidden checks they tell what `grader.model.hidden` allows."""
     said = _explain(assignment, [check for check in checks if not check.hidden])
     message, hint = in_words(checks)
     return replace(said, message=f"{said.message} {message}".strip(), hint=said.hint or hint)
@@ -91,20 +91,20 @@ def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> 
     if not _speaks(deciding[0]):
         return deciding[0], _detail(deciding[0]).hint, False
     answered = [c for c in failed if _speaks(c)]
-    # A case of one element fits many patterns, and shows none.
+    # One element fits many patterns, and so shows none.
     voters = [c for c in answered if max(c.sizes.values()) > 1] or answered
     patterns = Counter(pattern for c in voters for pattern in _patterns(c))
     strong = Counter({pattern: count for pattern, count in patterns.items() if pattern not in WEAK})
     pattern, count = (strong or patterns).most_common(1)[0] if patterns else ("", 0)
     telling = [c for c in voters if pattern in _patterns(c)]
     if count and count >= RECOGNISED_SHARE * len(voters):
-        # What speaks first of a case is told by it. One row shows the least of a matrix, and equal sizes may be taken
-        # for each other.
+        # Cases that show this pattern first and alone come first. Matrices of one row show least, and equal sizes may
+        # be taken for each other.
         telling.sort(key=lambda c: (_patterns(c).index(pattern), len(_patterns(c)), min(c.sizes.values()) == 1,
                                     len(set(c.sizes.values())) < len(c.sizes)))
         shown = next((c for c in telling if c in deciding), deciding[0])
         return shown, _detail(shown if shown in telling else telling[0]).hint, pattern not in WEAK
-    # A case of one element shows least of how far a load or store reaches.
+    # A case of one element shows least about how far a load or store reaches.
     first = next((c for c in deciding if c in voters and not _patterns(c)), None) or next(
         (c for c in deciding if c in voters), deciding[0])
     return first, _detail(first).hint, False
@@ -127,13 +127,13 @@ def _detail(check: CheckResult) -> Detail:
 
 
 def _patterns(check: CheckResult) -> list[str]:
-    """What a case shows; several where it does not tell them apart, the most telling first."""
+    """The patterns that a case shows, the most telling first: several where the case does not tell them apart."""
     detail = _detail(check)
     return detail.fits or ([detail.pattern] if detail.pattern not in ("", UNKNOWN) else [])
 
 
 def _speaks(check: CheckResult) -> bool:
-    """Whether a failure has something to do with what a kernel computes where."""
+    """Whether a failure depends on what a kernel computes where."""
     kind = _detail(check).kind
     return _is_answer(kind) or kind == "out_of_bounds"
 

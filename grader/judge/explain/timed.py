@@ -1,4 +1,4 @@
-"""What was found wrong in timed calls, at the sizes of their case and on contents that no call before has seen."""
+"""What is wrong with a timed call, which runs on contents that no call before has seen."""
 
 from __future__ import annotations
 

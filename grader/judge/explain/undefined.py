@@ -1,4 +1,4 @@
-"""What a kernel leaves to chance: what its language or a GPU does not define, though one of them may do it right."""
+"""What a kernel leaves to chance: neither its language nor a GPU defines it, though one of them may do it right."""
 
 from __future__ import annotations
 
