@@ -1,4 +1,5 @@
-"""Time that processes of one submission may take in all: waiting for a turn and judging between take nothing of it."""
+"""The time that processes of one submission may take in all. Waiting for a turn and judging in between take none of
+it."""
 
 from __future__ import annotations
 
@@ -12,14 +13,15 @@ USED_UP = Lost("time_out", "the time of this attempt was used up: all its cases 
 
 
 class Allowance:
-    """`left` seconds; infinity for no bound."""
+    """A budget of `left` seconds; infinity means no bound."""
 
     def __init__(self, seconds: float) -> None:
         self.left = seconds
 
     @contextmanager
     def spend(self, most: float) -> Iterator[float]:
-        """Takes what passes meanwhile off. Gives how many seconds there are: `most`, or what is left of all."""
+        """Takes the time that the block runs off the budget. Yields the seconds that the block may take: `most`, or
+        what is left."""
         started = time.monotonic()
         try:
             yield max(0.0, min(most, self.left))

@@ -1,7 +1,7 @@
-"""Memory for an executor's calls: many tensors in one allocation of the judge's, each between guard zones.
+"""Memory for an executor's calls: many tensors in one allocation, each between guard zones.
 
-One allocation, because an IPC handle exports a whole one and opening each costs a tenth of a millisecond. Nothing else
-of the judge's may lie in it.
+There is one allocation because an IPC handle exports all of it, and because opening each costs a tenth of a
+millisecond. Nothing else of the judge's may lie in it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _GRANULE = 2 << 20
 
 
 class Allocation:
-    """At least `size` bytes of memory that executors can map, `bytes` in all. Host memory that is `sparse` takes up no
-    more than what is touched of it. Raises buffers.NoRoomError if there is no memory."""
+    """At least `size` bytes of memory that executors can map; `bytes` is the actual size. Host memory that is `sparse`
+    takes up only the pages that are touched. Raises buffers.NoRoomError if there is no memory."""
 
     def __init__(self, size: int, *, place: Place = "device", sparse: bool = False) -> None:
         self.place = place
@@ -41,14 +41,16 @@ class Allocation:
             raise buffers.NoRoomError(f"no memory for {self.bytes:,} bytes of tensors: {error}") from None
 
     def block(self, descriptors: list[int]) -> DeviceBlock | HostBlock:
-        """How a message names it; what has to travel beside the message is added to `descriptors`."""
+        """The allocation as a message names it. A descriptor that has to travel beside the message is added to
+        `descriptors`."""
         if self.place == "device":
             return DeviceBlock(handle=self._handle.hex(), bytes=self.bytes)
         descriptors.append(self._descriptor)
         return HostBlock(descriptor=len(descriptors) - 1, bytes=self.bytes, pinned=self.place == "pinned")
 
     def close(self) -> None:
-        """Gives the judge's share back; its tensors must not be used any more. Unbind it from executors before."""
+        """Gives back the judge's share. Executors must have unbound it before, and its tensors must not be used
+        afterwards."""
         if self._pointer:
             self._runtime.cudaFree(self._pointer)
             self._pointer = 0
@@ -63,7 +65,7 @@ class Allocation:
         torch.cuda.init()  # type: ignore[no-untyped-call]
         error, pointer = runtime.cudaMalloc(self.bytes)
         if error == runtime.cudaError_t.cudaErrorMemoryAllocation:
-            # Torch keeps what the judge has freed, out of reach of all but torch.
+            # Torch's cache holds memory that the judge has freed.
             torch.cuda.empty_cache()
             error, pointer = runtime.cudaMalloc(self.bytes)
         self._pointer = self._checked((error, pointer))
@@ -87,7 +89,7 @@ class Allocation:
 # Two are the same only if they are one: tensors are not compared by `==`.
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A contiguous tensor of an arena, `offset` bytes into it. `tensor` is the judge's own view."""
+    """A contiguous tensor of an arena, `offset` bytes into it. `tensor` is the judge's view of it."""
 
     arena: Arena
     tensor: torch.Tensor
@@ -96,12 +98,12 @@ class Piece:
 
 
 class Arena:
-    """Tensors one after another at secret distances. `pieces` are those of `wanted`, in its order, each with at least
-    64 KiB and a row of guard zone on either side; their contents are undefined.
+    """Tensors in one allocation, at secret distances. `pieces` follow `wanted`, each with a guard zone of at least 64
+    KiB and a row on either side; their contents are undefined.
 
-    `guard` says what stands in the zones: NaN, so that a read out of bounds shows in the answer, or a secret pattern,
-    which is for what is written. Guard zones are written by `guard` and looked at by `touched`. It lies in
-    `allocation`, which has room for it, or in one of its own. Raises buffers.NoRoomError if there is no memory.
+    `guard` says what the zones hold: NaN, so that a read out of bounds shows in the answer, or a secret pattern, for
+    tensors that are written. `Arena.guard` writes the zones and `touched` checks them. The arena lies in `allocation`,
+    if one is given, else in one of its own. Raises buffers.NoRoomError if there is no memory.
     """
 
     def __init__(
@@ -111,7 +113,7 @@ class Arena:
         spans, size = _laid(wanted, [secrets.randbelow(guards.MOST_DISTANCE) for _ in wanted])
         self._owns = allocation is None
         self.allocation = allocation or Allocation(size, place=place, sparse=sparse)
-        # At the end, so that what reaches far behind it is an illegal access there.
+        # The arena lies at the allocation's end, so that an access far beyond it is illegal.
         before = 0 if self._owns else self.allocation.bytes - size
         assert before >= 0
         self.memory = self.allocation.memory[before:]
@@ -124,7 +126,7 @@ class Arena:
 
     @staticmethod
     def most_bytes(wanted: Sequence[GivenTensor]) -> int:
-        """Of an allocation that has room for it, whatever the distances."""
+        """The size of an allocation that has room for these tensors, whatever the distances."""
         return _laid(wanted, [guards.MOST_DISTANCE] * len(wanted))[1]
 
     def guard(self) -> None:
@@ -132,12 +134,12 @@ class Arena:
         self._guards.write()
 
     def touched(self) -> list[int]:
-        """The pieces, by their index, next to which a guard zone is not as it was written. Waits for the device."""
+        """Indices of the pieces next to which a guard zone has changed. Waits for the device."""
         return self._guards.touched()
 
     def close(self) -> None:
-        """Gives back an allocation of its own: its tensors must not be used any more. Unbind it from executors before.
-        """
+        """Gives back the arena's own allocation. Executors must have unbound it before, and its tensors must not be
+        used afterwards."""
         if self._owns:
             self.allocation.close()
 

@@ -1,6 +1,7 @@
-"""Memory that the judge shares with confined processes: files of memory, and tensors in them, each by itself.
+"""Memory that the judge shares with confined processes: memory files, and one tensor in each.
 
-They are sealed against shrinking and growing, because a file that shrinks under a mapping kills the reader with SIGBUS.
+The files are sealed against shrinking and growing, because a file that shrinks under a mapping kills the reader with
+SIGBUS.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ DTYPES = {"float32": torch.float32, "float16": torch.float16, "uint8": torch.uin
 
 
 class NoRoomError(Exception):
-    """There is no memory to share: a failure of ours."""
+    """The machine has no memory left to share: a failure of ours."""
 
 
 def memory_file(size: int = 0, contents: bytes = b"") -> int:
-    """A descriptor of shared memory that can neither shrink nor grow: `contents`, or `size` zeros that take no memory
-    until they are written."""
+    """A descriptor of shared memory that can neither shrink nor grow. It holds `contents`, or `size` zeros that take no
+    memory until they are written."""
     descriptor = os.memfd_create("file", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         os.truncate(descriptor, max(size, len(contents)))
@@ -40,16 +41,15 @@ def memory_file(size: int = 0, contents: bytes = b"") -> int:
 
 
 class HostTensor:
-    """A CPU tensor in a memory file, `descriptor`. `tensor` is the judge's own view. A `sparse` one is of zeros, and
-    takes memory where it is written alone. Raises NoRoomError."""
+    """A CPU tensor in the memory file `descriptor`; `tensor` is the judge's view of it. A `sparse` tensor is full of
+    zeros and takes memory only where it is written. Raises NoRoomError."""
 
     def __init__(self, shape: Sequence[int], dtype: DType, *, sparse: bool = False) -> None:
         size = math.prod(shape) * DTYPES[dtype].itemsize
         self.descriptor = -1
         try:
             self.descriptor = memory_file(size)
-            # All of it now: a process that is the first to touch a page would take it from its own share of memory, and
-            # page by page takes longer.
+            # Pages are allocated here: each counts for the process that touches it first, and one by one takes longer.
             if not sparse:
                 os.posix_fallocate(self.descriptor, 0, size)
             self.tensor = torch.frombuffer(mmap.mmap(self.descriptor, size), dtype=DTYPES[dtype]).view(*shape)

@@ -1,6 +1,6 @@
-"""Right or wrong, element by element: the poison an output is filled with, the comparison, and the map of its errors.
+"""Right or wrong, element by element: the poison that fills an output, the comparison, and the map of its errors.
 
-Runs on whatever device the tensors are on. Nothing here explains; see `grader.judge.explain`.
+Everything runs on the device of the tensors. Nothing here explains; see `grader.judge.explain`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ POISON: dict[torch.dtype, tuple[torch.dtype, int]] = {
     torch.float16: (torch.int16, 0x7E5D),
     torch.uint8: (torch.uint8, 0xA5),
 }
-"""What an output is full of when it arrives, as (integer dtype of the same width, bits): in floats quiet NaNs with a
-payload that no arithmetic produces. A byte may be an answer, whichever it is: what was never written shows when the
-same call finds an output full of another one."""
+"""The contents of an output when it arrives, as (integer dtype of the same width, bits): in floats quiet NaNs with a
+payload that no arithmetic produces. Any byte may be an answer: a byte that was never written shows when the same call
+finds an output full of another one."""
 _OTHER = 0x80
 
 MAP_CELLS = 128
@@ -34,23 +34,24 @@ NEVER_WRITTEN = LEVELS.index("u")
 
 
 class OracleError(Exception):
-    """The right answer or its tolerance is itself unusable: a fault of the assignment, never of a student."""
+    """The right answer or its tolerance is unusable: a fault of the assignment, never of a student."""
 
 
 def poison_(tensor: Tensor, *, other: bool = False) -> None:
-    """Fills a contiguous tensor, in place, with what marks an element never written; of bytes there is another one."""
+    """Fills a contiguous tensor, in place, with the poison that marks elements never written; bytes have an `other`
+    one."""
     as_integer, bits = POISON[tensor.dtype]
     tensor.view(as_integer).fill_(bits ^ _OTHER if other else bits)
 
 
 def poisoned(tensor: Tensor, *, other: bool = False) -> Tensor:
-    """A bool tensor: which elements hold exactly the poison's bits. Of floats these were never written."""
+    """A bool tensor: the elements that hold exactly the poison's bits. Of floats these were never written."""
     as_integer, bits = POISON[tensor.dtype]
     return tensor.view(as_integer) == (bits ^ _OTHER if other else bits)
 
 
 def same_bits(left: Tensor, right: Tensor) -> bool:
-    """Whether two tensors of a type that outputs have are equal bit for bit, so that NaN equals itself."""
+    """Whether two tensors of an output's dtype are equal bit for bit, so that NaN equals itself."""
     as_integer, _ = POISON[left.dtype]
     return torch.equal(left.contiguous().view(as_integer), right.contiguous().view(as_integer))
 
@@ -74,7 +75,7 @@ class Comparison:
 
     @cached_property
     def count(self) -> int:
-        """How many elements are wrong, those never written among them."""
+        """The number of wrong elements, with those never written."""
         return int(self.wrong.sum())
 
     @cached_property
@@ -155,7 +156,7 @@ def compare(got: Tensor, expected: Tensor, allowed: Tensor | None, unwritten: Te
 def unguarded(
     got: Tensor, expected: Tensor, allowed: Tensor | None, unwritten: Tensor | None = None
 ) -> Comparison:
-    """As `compare`, without a look at the oracle's answer and its tolerance: nothing waits for the device."""
+    """As `compare`, without checks of the oracle's answer and its tolerance: nothing waits for the device."""
     expected = expected.detach().to(got.device, torch.float64)
     error = got.to(torch.float64).sub_(expected).abs_()
     if allowed is None:
@@ -183,7 +184,7 @@ def unguarded(
 
 
 def error_map(comparison: Comparison) -> ErrorMap:
-    """The worst of each cell, at most 128 by 128 cells.
+    """The worst error of each cell of the output, in at most 128 by 128 cells.
 
     A vector runs through the rows of cells in order, each cell one stretch of it; its last row of cells ends where the
     vector ends and may be shorter. Cells have power-of-two sides, so that block boundaries fall between cells.
@@ -206,7 +207,7 @@ def error_map(comparison: Comparison) -> ErrorMap:
 def corner(comparison: Comparison) -> Corner:
     """The elements around the first wrong one, with as many digits as it takes to tell wrong values from right ones."""
     shape = comparison.got.shape
-    # A vector stands upright: its numbers have room beside each other on no narrow page.
+    # A vector stands upright: side by side its numbers do not fit on a narrow page.
     wide = shape[-1] if len(shape) > 1 else 1
     got, expected, wrong, unwritten = (
         each.reshape(-1, wide) for each in (

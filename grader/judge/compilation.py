@@ -1,5 +1,5 @@
-"""What a confined compiler makes of plans' kernels: texts in canonical form, and machine code for a GPU, which need not
-be here."""
+"""A confined compiler's view of plans' kernels: texts in canonical form, and machine code for a GPU that need not be in
+this machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.plan import messages
 from grader.plan.compiled import RESULT_BYTES, Binaries, Binary, Fits, Problem
 from grader.plan.plan import TEXT_CHARACTERS, Kernel
 
-# Time of a request that is left for its answer.
+# Share of a request's time that is kept for its answer.
 ANSWER_SECONDS = 10.0
 
 Start = Callable[[], Conversation]
@@ -23,8 +23,8 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 
 def canonical_texts(start: Start, texts: Sequence[str], target: str, *, seconds: float) -> list[str] | Lost:
-    """Kernels' texts as their compiler prints what it has parsed; "" for one that it does not take, or that has become
-    too long for a plan. The compiler has ended when it returns. Raises InfrastructureError."""
+    """Kernels' texts as their compiler prints what it has parsed; "" for a text that it rejects, or that is too long
+    for a plan. The compiler has ended when this returns. Raises InfrastructureError."""
     found = _asked(start, messages.Texts(texts=list(texts)), lambda seq, size: messages.Canonicalise(
         seq=seq, bytes=size, target=target), messages.Texts, seconds)
     if isinstance(found, Lost):
@@ -39,7 +39,7 @@ def compile_kernels(
     fitting: Sequence[Kernel] = (),
 ) -> list[Binary | Fits | Problem] | Lost:
     """One outcome for each kernel, in order; then, for each of `fitting`, whether the target can start it. Kernels that
-    are not done within `seconds` of the clock are too slow. The compiler has ended when it returns. Raises
+    are not done within `seconds` of wall time are too slow. The compiler has ended when this returns. Raises
     InfrastructureError."""
     found = _asked(start, messages.Kernels(kernels=list(kernels), fitting=list(fitting)), lambda seq, size: (
         messages.Compile(seq=seq, bytes=size, target=target, ptx=ptx, in_all=max(1.0, seconds - ANSWER_SECONDS))),
@@ -55,7 +55,7 @@ def _asked(
     start: Start, question: BaseModel, request: Callable[[int, int], messages.Compile | messages.Canonicalise],
     shape: type[Answer], seconds: float,
 ) -> Answer | Lost:
-    """A compiler's answer. `request` makes the message, of its number and the bytes of the question."""
+    """A compiler's answer. `request` makes the message from its number and the size of the question in bytes."""
     text = question.model_dump_json().encode()
     source, result = memory_file(contents=text), memory_file(RESULT_BYTES)
     try:

@@ -1,4 +1,4 @@
-"""The GPU that the judge has: whether there is one, what submissions are told about it, and how much memory is free."""
+"""The GPU of this machine: whether there is one, what submissions are told about it, and how much memory is free."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def no_gpu() -> str:
 
 
 def properties() -> Device:
-    """What a submission is told about this GPU: what its driver says."""
+    """The GPU's properties as its driver states them; submissions are told these."""
     own: Any = torch.cuda.get_device_properties(0)
     return Device(
         name=own.name, major=own.major, minor=own.minor, multi_processor_count=own.multi_processor_count,
@@ -44,9 +44,9 @@ class Memory:
 
 def memory() -> Memory:
     """The free memory of this machine now."""
-    # Not what is free: the kernel gives up file caches when memory is needed.
+    # MemFree would leave out file caches, which the kernel gives up when memory is needed.
     fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
-    # What torch keeps for later is free.
+    # Memory in torch's cache counts as free.
     torch.cuda.empty_cache()
     return Memory(
         int(fields["MemAvailable"].split()[0]) * 1024, torch.cuda.mem_get_info()[0],
@@ -54,12 +54,12 @@ def memory() -> Memory:
 
 
 def sane() -> bool:
-    """Whether a kernel of the judge's own still answers rightly. After some faults of a device no context of a process
-    ever does again."""
+    """Whether a kernel of the judge's still gives the right answer. After some faults of a device, no context of the
+    process ever does."""
     try:
         return int(torch.arange(1024, device="cuda").sum()) == 1023 * 512
     except torch.OutOfMemoryError:
-        # Another process has the memory, for now.
+        # Another process holds the memory for the moment.
         return True
     except RuntimeError:
         return False

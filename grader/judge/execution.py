@@ -28,7 +28,7 @@ from grader.plan.compiled import Binary
 from grader.plan.messages import Given
 from grader.plan.plan import Plan
 
-# The first needs a CUDA context, and waits for machines where several are made at once.
+# Opening makes a CUDA context, which takes long where several are made at once.
 OPEN_SECONDS = 60.0
 LOAD_SECONDS = 30.0
 # torch.compile may take most of a minute.
@@ -42,14 +42,14 @@ Slot = Mapping[str, Piece]
 
 @dataclass(frozen=True)
 class Done:
-    """`touched`: the plan's temporaries, by their index, around which a kernel wrote."""
+    """A call that ended. `touched` are the plan's temporaries, by index, around which a kernel wrote."""
 
     touched: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Taken:
-    """Seconds of a replay, launch, look and synchronisation included, by the host's clock and by the device's."""
+    """Seconds of a replay by the host's clock and by the device's, with launch, look and synchronisation."""
 
     host: float
     device: float
@@ -57,9 +57,9 @@ class Taken:
 
 @dataclass(frozen=True)
 class Lost:
-    """No answer: what CUDA reported, a call beyond its time, or a process that is gone.
+    """The reason why there is no answer: a CUDA error, a call beyond its time, or a process that is gone.
 
-    `kernel` and `line` (of the launch) where one launch alone can be meant.
+    `kernel` and `line` (of the launch) are set where only one launch can be to blame.
     """
 
     kind: messages.FaultKind | Literal["time_limit", "crash"]
@@ -70,10 +70,10 @@ class Lost:
 
 @dataclass(frozen=True)
 class Look:
-    """A copy made after the last slot, in the same stream: single elements of `source` to `target`.
+    """Single elements of `source` that are copied to `target` after the last slot, in the same stream.
 
-    `positions` (int64) index the whole of `source`, taken as one flat tensor of `target`'s dtype: see `position`. The
-    judge writes them before each replay.
+    `positions` (int64) index `source` as one flat tensor of `target`'s dtype: see `position`. The judge writes them
+    before each replay.
     """
 
     source: Arena
@@ -82,25 +82,25 @@ class Look:
 
     @staticmethod
     def position(piece: Piece, element: int) -> int:
-        """Where an element of a piece lies in its arena."""
+        """The index of a piece's element in its arena."""
         return piece.offset // piece.tensor.itemsize + element
 
 
 @dataclass(frozen=True)
 class Captured:
-    """Calls prepared for `Executor.replay`. Without `graph` the host makes them one after another."""
+    """Calls that are prepared for `Executor.replay`. Without `graph` the host makes them one after another."""
 
     number: int
     graph: bool
 
 
 class Executor:
-    """One executor, from its start to its end. Programs stay loaded; `bind` drops slots and captures. Every method
-    raises InfrastructureError.
+    """One executor process, from its start to its end. Programs stay loaded; `bind` drops slots and captures. Every
+    method raises InfrastructureError.
 
-    The constructor returns when the process is forked; its CUDA context is made meanwhile, and waited for by `open` or
-    the first call. `zygote` has the role "executor" and no other worker. Compiled baselines are kept in `cache`, a
-    folder.
+    The constructor returns when the process is forked. Its CUDA context is made meanwhile; `open` or the first call
+    waits for it. `zygote` has the role "executor" and no other worker. `cache` is the folder in which compiled
+    baselines are kept.
     """
 
     def __init__(self, zygote: Zygote, cache: Path) -> None:
@@ -115,7 +115,7 @@ class Executor:
 
     @property
     def printed(self) -> str:
-        """The end of what the process has printed: what kernels print, warnings of PyTorch."""
+        """The end of the process's output: what kernels print, warnings of PyTorch."""
         return self._conversation.printed
 
     def load(self, plan: Plan, binaries: Sequence[Binary], *, seconds: float = LOAD_SECONDS) -> int | Lost:
@@ -128,8 +128,8 @@ class Executor:
     def load_baseline(
         self, source: bytes, file: str, function: str, given: Sequence[Given], *, seconds: float = BASELINE_SECONDS
     ) -> int | Lost:
-        """Runs a file of ours and finds its function, which is called with `given`, in that order, and returns its
-        result or writes it to the output. Returns the program's number."""
+        """Runs a file of ours and finds its function. The function is called with `given`, in that order, and returns
+        its result or writes it to the output. Returns the program's number."""
         request = messages.LoadBaseline(
             seq=self._conversation.next_seq(), file=file, function=function, given=list(given),
             cache=str(self._cache))
@@ -157,11 +157,11 @@ class Executor:
                 self.bind([])
 
     def run(self, program: int, slot: int, *, first: int | None = None, seconds: float) -> Done | Lost:
-        """Runs a program once on a slot, on freshly poisoned temporaries, and waits for it.
+        """Runs a program once on a slot, with freshly poisoned temporaries, and waits for it.
 
-        Without `first` that is a plan's first call, after its setup. With it, it is the steady call, after setup and a
-        first call on the slot `first`, which should hold other contents. What a baseline returns is copied to the
-        output. What the judge has asked of its own device before is waited for.
+        Without `first` this is a plan's first call, after its setup. With it, it is the steady call, after setup and a
+        first call on the slot `first`, which should hold other contents. A baseline's result is copied to the output.
+        Work that the judge has queued on its own device is waited for.
         """
         request = messages.Run(
             seq=self._conversation.next_seq(), program=program, slot=slot, call=0 if first is None else 1,
@@ -172,10 +172,10 @@ class Executor:
     def capture(
         self, program: int, slots: Sequence[int], look: Look | None = None, *, seconds: float
     ) -> Captured | Lost:
-        """Prepares a program's calls on these slots, in this order, for `replay`; no slots make an empty graph.
+        """Prepares a program's calls on these slots, in this order, for `replay`; without slots the graph is empty.
 
-        Of a plan the steady call is taken; the state that it finds is that after setup and a first call on the first
-        slot, before each replay anew. All is run once meanwhile: outputs are written, and elements looked at.
+        Of a plan the steady call is captured. Before each replay its state is set to that after setup and a first call
+        on the first slot. Everything runs once during the capture: outputs are written, and elements are looked at.
         """
         request = messages.Capture(
             seq=self._conversation.next_seq(), program=program, slots=list(slots),
@@ -189,8 +189,8 @@ class Executor:
         return Captured(captured.number, captured.graph)
 
     def replay(self, captured: Captured, *, seconds: float) -> Taken | Lost:
-        """Replays. Before the clocks start, what the judge has asked of its own device is waited for, and the device's
-        last cache passed through; no call is made."""
+        """Replays captured calls. Before the clocks start, work that the judge has queued on its own device is waited
+        for, and the last cache is flushed; no call is made for that."""
         request = messages.Replay(seq=self._conversation.next_seq(), capture=captured.number)
         reply = self._ask(request, seconds)
         if isinstance(reply, Lost):
@@ -258,7 +258,7 @@ class Executor:
 
 
 class Executors:
-    """Executors for one lane, one after another: whichever is taken is fresh, and the next is started ahead."""
+    """The executors of one lane, one after another: each one taken is fresh, and the next is started ahead."""
 
     def __init__(self, cache: Path) -> None:
         self._cache = cache
@@ -280,12 +280,12 @@ class Executors:
         return self._taken
 
     def give_back(self) -> None:
-        """Ends the executor that was taken, beside what comes next."""
+        """Ends the executor that was taken, in the background."""
         if self._taken is not None:
             self._ending, self._taken = self._hand.submit(self._taken.close), None
 
     def settle(self) -> None:
-        """Returns when no other executor begins or ends, which would disturb what is timed. Raises InfrastructureError
+        """Returns when no other executor begins or ends, which would disturb a measurement. Raises InfrastructureError
         if one could not be ended."""
         wait([self._ahead])
         if self._ending is not None:

@@ -1,4 +1,5 @@
-"""The inputs of a call, from a seed: on the device for a GPU, but for those that an assignment keeps on the host."""
+"""Inputs of a call, drawn from a seed: on the device for a GPU, except for those that an assignment keeps on the
+host."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar
 
 
 def draw(assignment: Assignment, case: Case, seed: int, *, cuda: bool) -> Inputs:
-    """A tensor or number for every input and scalar; the same ones for the same seed, below 2^63, and device."""
+    """A tensor or number for every input and scalar. The same seed, below 2^63, and device give the same ones."""
     device = "cuda" if cuda else "cpu"
     generator = torch.Generator(device).manual_seed(seed)
     with torch.device(device):
@@ -23,8 +24,8 @@ def draw(assignment: Assignment, case: Case, seed: int, *, cuda: bool) -> Inputs
 
 
 class Draws:
-    """What the calls of one task are given, from a seed that no submission can know. A seed of their own, `contents`,
-    changes what calls are given beside the numbers that are in their plans."""
+    """The contents of one task's calls, from a seed that no submission can know. Another seed, `contents`, changes all
+    contents but the numbers that stand in plans."""
 
     def __init__(self, assignment: Assignment, seed: bytes, *, cuda: bool, contents: bytes = b"") -> None:
         self._assignment = assignment
@@ -33,25 +34,25 @@ class Draws:
         self._contents = contents or seed
 
     def scalars(self, case: Case) -> dict[str, float]:
-        """The numbers that every call of a case is given: host code sees them, so they are in its plan."""
+        """The numbers that every call of a case is given. Host code sees them, so they stand in the plan."""
         if not (names := [p.name for p in self._assignment.parameters if isinstance(p, Scalar)]):
             return {}
-        # Of one element each: the tensors drawn beside them are not wanted, and large.
+        # Sizes of 1, because the tensors that are drawn along with the numbers are thrown away.
         small = case.model_copy(update={"sizes": dict.fromkeys(case.sizes, 1)})
         drawn = self._draw(small, "scalars", seed=self._seed)
         return {name: drawn[name] for name in names}
 
     def inputs(self, case: Case, *which: int) -> Inputs:
-        """Contents of the call that `which` numbers tell, the same for the same ones, with the numbers that are in the
-        plan."""
+        """Contents of the call that `which` numbers, always the same for the same numbers, with the scalars that stand
+        in the plan."""
         return {**self._draw(case, *which, seed=self._contents), **self.scalars(case)}
 
     def like(self, case: Case, *which: object) -> Inputs:
-        """Contents of a call on a case of other sizes, with numbers of its own."""
+        """Contents of a call on a case of other sizes, with scalars of its own."""
         return self._draw(case, *which, seed=self._seed)
 
     def random(self, case: Case, *which: object) -> random.Random:
-        """What a part of a case is chosen with: the same for the same numbers."""
+        """A generator that chooses a part of a case: the same for the same numbers."""
         return random.Random(self._key(case, *which, seed=self._seed))
 
     def _draw(self, case: Case, *which: object, seed: bytes) -> Inputs:

@@ -1,4 +1,4 @@
-"""What the compiler and the memory system see of a call's launches, without a GPU: facts, and no judgement."""
+"""Facts about a call's launches that a compiler and a memory system show without a GPU; they judge nothing."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from grader.plan.messages import Simulated, kernel_key
 from grader.plan.plan import Kernel, Plan
 from grader.plan.traffic import LaunchTraffic, Watch
 
-# Of each launch: more tell nothing new.
+# Programs of each launch that are simulated: more tell nothing new.
 PROGRAMS = 64
-# Element operations of a run beside a grading: some tenth of a second. Figures that are kept with assignments are of so
-# many.
+# Element operations of a look during a grading, some tenth of a second. The figures that are kept with assignments
+# come from as many.
 OPERATIONS = 120_000_000
-# Bytes of what the submission makes beside its arguments, which take memory and time.
+# Bytes of the submission's temporaries, which take memory and time.
 MOST_TEMPORARY = 256 << 20
 FACTS = "good.json"
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a simulator has seen of a case's first call."""
+    """A simulator's view of a case's first call."""
 
     case: Case
     plan: Plan
@@ -45,8 +45,8 @@ class Seen:
 def look_at_timed(
     assignment: Assignment, plans: Mapping[str, Plan | Unplanned], simulation: Simulation
 ) -> Seen | None:
-    """Looks at the first timed case, of plans by the case's name. None where nothing is to be had, which costs
-    nothing."""
+    """A look at the first timed case; `plans` has plans by the case's name. None where there is nothing to look at or
+    the look fails, which costs nothing."""
     case = next(iter(assignment.timed), None)
     plan = None if case is None else plans.get(case.name)
     if case is None or not isinstance(plan, Plan):
@@ -59,7 +59,7 @@ def look_at_timed(
 def look(
     assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, *, operations: int = OPERATIONS
 ) -> Seen | None:
-    """Has a simulator look at a case's first call. None where it cannot run it. Raises InfrastructureError."""
+    """A simulator's look at a case's first call; None where it cannot run the call. Raises InfrastructureError."""
     if sum(buffer.bytes for buffer in plan.buffers if not buffer.given) > MOST_TEMPORARY:
         return None
     simulated = simulation.inspect(assignment, plan, Watch(programs=PROGRAMS), operations=operations)
@@ -67,7 +67,7 @@ def look(
 
 
 def inspection_of(assignment: Assignment, seen: Seen, code: Mapping[str, Binary], target: str) -> Inspection:
-    """The facts of what was seen; `code` is the machine code of the plan's kernels, by their keys."""
+    """Facts about what was seen. `code` is the machine code of the plan's kernels, by key."""
     kernels = seen.plan.kernels
     launches = [_launch(one, kernels[one.kernel], code[kernel_key(kernels[one.kernel])], target)
                 for one in seen.simulated.launched if one.kernel < len(kernels)]

@@ -39,11 +39,11 @@ END_SECONDS = 60
 _TERMINATED = 128 + signal.SIGTERM
 
 TURN = threading.RLock()
-"""Held while a confined process is asked for something: the next may be planned while one is judged."""
+"""Lock that is held while a confined process answers: the next submission may be planned while one is judged."""
 
 AHEAD = ThreadPoolExecutor(max_workers=1)
-"""The thread that plans ahead. It lives as long as the lane: the system ends what a thread has started with the thread.
-"""
+"""Thread that plans ahead. It lives as long as the lane, because the system ends a thread's child processes with the
+thread."""
 
 _zygotes: list[Zygote] = []
 _conversations: list[Conversation] = []
@@ -55,8 +55,8 @@ _busy = _told = False
 
 
 def start_lane(measured: Isolation | None = None) -> None:
-    """Prepares a process of its own for gradings: it ends with the one that started it, and whatever a submission
-    leaves behind falls to it. `measured` spares it from measuring the isolation again."""
+    """Prepares this process for gradings. It ends with its parent, and adopts the processes that a submission leaves
+    behind. `measured` is the isolation, if it has been measured before."""
     signal.signal(signal.SIGTERM, _end)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     parent = multiprocessing.parent_process()
@@ -111,8 +111,8 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def at_work() -> Iterator[None]:
-    """While open, a lane that is told to end (SIGTERM) is interrupted, and ends when what it has begun is cleared away.
-    """
+    """Context in which a lane that is told to end (SIGTERM) is interrupted, and ends once it has cleared away what it
+    has begun."""
     global _busy
     try:
         try:
@@ -162,8 +162,8 @@ def _roles() -> list[wire.Role]:
 
 
 def converse(role: wire.Role, limits: wire.Limits) -> Conversation:
-    """Forks a confined process, and ends the one before, whichever attempt used it: a zygote has one at a time. Call it
-    in turn. Raises InfrastructureError."""
+    """Forks a confined process. The one before is ended, whichever attempt used it, since a zygote has one at a time.
+    The caller holds the turn. Raises InfrastructureError."""
     hang_up()
     _conversations.append(Conversation(lane_zygote(), role, limits))
     return _conversations[0]

@@ -1,5 +1,5 @@
-"""Sizes that only a GPU runs, looked at without one: of each launch some programs are simulated, chosen at random, and
-what they store is held against the right answer there."""
+"""A look without a GPU at sizes that only a GPU runs: some programs of each launch, chosen at random, are simulated,
+and what they store is compared with the right answer there."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from grader.plan.messages import CannotSimulate, Simulated
 from grader.plan.plan import Copy, Fill, Launch, Plan
 from grader.plan.traffic import Touched, Watch
 
-# Of each launch, beside the first program and the last, where one of these is quickly run.
+# Programs of each launch that are run beside the first and the last, where one is run quickly.
 SECRET = 2
-# Of what one program stores, that which is compared.
+# Elements of what one program stores that are compared.
 MOST_ROWS, MOST_COLUMNS = 64, 256
 # Rows of an output of one dimension are its elements.
 MOST_ELEMENTS = 4096
 # Element operations of one look, some tenth of a second, and of one program that is looked at together with others.
 OPERATIONS = 60_000_000
 QUICK = 10_000_000
-# Elements of an output that is run whole, where none can be had without all of the input.
+# Elements of an output that is run whole, because each takes all of the input.
 MOST_WHOLE = 1 << 21
-# Bytes of what the submission makes beside its arguments, which take memory and time.
+# Bytes of the submission's temporaries, which take memory and time.
 MOST_TEMPORARY = 256 << 20
 
 APART = "programs build on what others have stored"
@@ -46,8 +46,8 @@ SLOW = "one program takes too long to simulate"
 
 @dataclass(frozen=True)
 class Look:
-    """What was seen of a case: how many of how many programs were run; `unseen` is why none was, `detail` what is
-    wrong."""
+    """The outcome of a look at a case: the number of programs that were run, and of all. `unseen` is why none was run,
+    `detail` is what is wrong."""
 
     case: Case
     run: int = 0
@@ -57,11 +57,11 @@ class Look:
 
 
 class _Unseen(Exception):
-    """A case cannot be looked at; why."""
+    """Raised with the reason why a case cannot be looked at."""
 
 
 class _Wrong(Exception):
-    """What is wrong with a case, before anything is compared, or that only a GPU can tell."""
+    """Raised with what is wrong with a case before anything is compared, or with what only a GPU can tell."""
 
     def __init__(self, detail: Detail) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ class _Wrong(Exception):
 
 @dataclass(frozen=True)
 class _Block:
-    """Rows and columns of the output, and which elements of these one program stores."""
+    """A block of the output, as rows and columns, and which of its elements one program stores."""
 
     rows: slice
     columns: slice
@@ -100,7 +100,7 @@ def look_at_large(
 def _all_of(
     assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str
 ) -> Look:
-    """Runs all of a case whose elements each take all of the input: one of its calls, chosen at random."""
+    """Runs one call of a case, chosen at random, as a whole: each element takes all of the input."""
     call = draws.random(case, "large").randrange(len(plan.calls()))
     programs = sum(prod(one.grid) for one in plan.calls()[call] if isinstance(one, Launch))
     inputs = [draws.inputs(case, number) for number in range(call + 1)]
@@ -112,7 +112,7 @@ def _all_of(
     found = compare(ran.output, *answer_and_tolerance(assignment, inputs[-1]), ran.unwritten)
     detail = explain_findings(assignment, source, ran.findings)
     if detail is None and not found.passed:
-        # What the values look like, small cases show sooner.
+        # Small cases show sooner what the values look like.
         detail = _wrong(f"{found.count:,} of {found.total:,} elements are wrong", assignment, found, found.wrong)
     return Look(case, programs, programs, detail=detail)
 
@@ -120,7 +120,7 @@ def _all_of(
 def _wrong(
     said: str, assignment: Assignment, found: Comparison, wrong: Tensor, first: Sequence[int] = ()
 ) -> Detail:
-    """Elements that are wrong, of a part of the output that begins at index `first`, and the worst of them."""
+    """The number of wrong elements in a part of the output that begins at index `first`, and the worst of them."""
     at = int(torch.where(wrong, found.ratio, -1.0).flatten().argmax())
     index = [place + start for place, start in zip_longest(index_of(at, tuple(wrong.shape)), first, fillvalue=0)]
     got, expected = (number(float(one.flatten()[at]), 9) for one in (found.got, found.expected))
@@ -131,7 +131,7 @@ def _wrong(
 
 
 def told(looks: Sequence[Look]) -> str:
-    """How much was looked at, in a sentence or two; "" if there was nothing to be looked at."""
+    """A sentence or two about how much was looked at; "" if there was nothing to look at."""
     seen = [f"{look.run:,} of {look.programs:,} programs of {look.case.name}" if look.programs else look.case.name
             for look in looks if not look.unseen]
     reasons: dict[str, list[str]] = {}
@@ -180,7 +180,7 @@ class _Large:
         blocks: list[_Block] = []
         last = max((launch for launch, _ in stores), default=0)
         for (launch, _), elements in stores.items():
-            # What an earlier launch stores another program of a later one may put right.
+            # Another program of a later launch may put right what an earlier one stores.
             block = self._block(elements) if launch == last else None
             # Numbers that are drawn for one block would change what is right in another one beside it.
             if block is not None and not any(
@@ -218,7 +218,7 @@ class _Large:
             raise _Unseen("host code copies tensors")
 
     def _whole(self) -> Look:
-        """Where little of the input decides the answer, all of the call is run."""
+        """Runs the whole call, if little of the input decides the answer."""
         assert self.assignment.renew is not None
         name = self.assignment.output.name
         with ExitStack() as stack:
@@ -237,7 +237,7 @@ class _Large:
     def _simulated(
         self, watch: Watch, memory: Mapping[str, HostTensor] | None, operations: int = OPERATIONS
     ) -> Simulated:
-        """What a simulator sees of the programs that are chosen."""
+        """A simulator's view of the programs that are chosen."""
         seen = self.simulation.inspect(self.assignment, self.plan, watch, operations=operations, memory=memory)
         if isinstance(seen, CannotSimulate):
             raise _Wrong(explain_stop(self.assignment, self.source, seen))
@@ -271,7 +271,7 @@ class _Large:
         return output.bytes // prod(self.shape)
 
     def _missing(self, stores: Mapping[tuple[int, int], Tensor]) -> Detail | None:
-        """What is wrong if all programs together cannot write all of the output."""
+        """What is wrong if all programs together cannot write the whole output."""
         if any(isinstance(one, Fill) for one in self.plan.first):
             return None
         most: dict[int, int] = {}
@@ -288,7 +288,7 @@ class _Large:
             hint="Launch as many programs as the output has blocks, or have each go on to further blocks in a loop.")
 
     def _block(self, elements: Tensor) -> _Block | None:
-        """A part of what a program stores, around an element that is drawn."""
+        """A part of what a program stores, around an element chosen at random."""
         if not elements.numel():
             return None
         width = self.shape[-1] if len(self.shape) > 1 else 1
@@ -314,7 +314,7 @@ class _Large:
         return found
 
     def _filled(self, memory: Mapping[str, HostTensor], number: int, block: _Block) -> Inputs:
-        """The inputs that a block of the output takes, as views of the memory, with numbers drawn for it."""
+        """Inputs that a block of the output takes: views of the memory, filled with numbers drawn for it."""
         inputs = {p.name: memory[p.name].tensor for p in self.assignment.parameters if isinstance(p, Input)}
         views: Inputs = {**inputs, **self.draws.scalars(self.case)}
         assert self.assignment.rows is not None
@@ -350,7 +350,8 @@ def _meet(one: slice, other: slice) -> bool:
 
 
 def _around(ascending: Tensor, at: int, most: int) -> tuple[int, int]:
-    """Bounds of the numbers without a gap around `at`, cut to so many of them that begin at random around it."""
+    """Bounds of the numbers that follow each other without a gap around `at`. Of more than so many a part that begins
+    at random is taken."""
     values = ascending.numpy()
     here = int(np.searchsorted(values, at))
     gaps = np.flatnonzero(np.diff(values) != 1)

@@ -1,4 +1,4 @@
-"""Plans of a submission's calls: asked of planners, read only when none of them is alive any more."""
+"""Plans of a submission's calls, asked of planners and read when no planner is alive any more."""
 
 from __future__ import annotations
 
@@ -34,9 +34,8 @@ WRONG_ANSWER = Lost("protocol", "an answer to something else")
 
 @dataclass(frozen=True)
 class Wanted:
-    """A call to be planned: on the case's shapes, with these numbers for its scalars. `answers` are the replies to host
-    code that asks about its machine.
-    """
+    """A call to be planned, on the case's shapes and with these numbers for its scalars. `answers` are the replies to
+    host code that asks about its machine."""
 
     case: Case
     scalars: Mapping[str, float]
@@ -49,11 +48,9 @@ Unplanned = Refused | Absent | Failed | Problem | Lost
 
 @dataclass
 class Planning:
-    """What came of it: one outcome for each call wanted, in order. `loading` is why the file could not be loaded.
-
-    `asked`: of these kernels a call's host code asked what they take, whatever came of it, and was told a guess; by the
-    keys that they have in a planner.
-    """
+    """The outcomes of planning, one for each call wanted, in order. `loading` is why the file could not be loaded.
+    `asked` are the kernels about whose resources a call's host code asked and was told a guess, by the keys that they
+    have in a planner."""
 
     outcomes: list[Plan | Unplanned] = field(default_factory=list)
     asked: list[dict[str, Kernel]] = field(default_factory=list)
@@ -84,10 +81,10 @@ def plan_calls(
     start: Callable[[], Conversation], assignment: Assignment, source: bytes, wanted: Sequence[Wanted], device: Device,
     printed: Callable[[Sequence[str]], Sequence[str] | Lost], *, call_seconds: float, until: float,
 ) -> Planning:
-    """Plans every call, in one planner as long as that lives. No process of the submission is left when it returns.
+    """Plans every call, in one planner as long as that lives. No process of the submission is left when this returns.
 
-    `printed` gives kernels' texts in canonical form, as `canonical_texts` does: these alone are checked, and are what
-    plans hold. `until` is the assignment's deadline (time.monotonic). Raises InfrastructureError.
+    `printed` gives kernels' texts in canonical form, as `canonical_texts` does: these alone are checked and kept in
+    plans. `until` is the assignment's deadline (time.monotonic). Raises InfrastructureError.
     """
     found = Planning()
     with ExitStack() as stack:
@@ -125,7 +122,7 @@ def plan_calls(
 
 
 class _Planner:
-    """One planner at a time, started when something is asked of it."""
+    """Planners, one at a time: each is started when something is asked of it."""
 
     def __init__(
         self, start: Callable[[], Conversation], assignment: Assignment, source: bytes, device: Device,
@@ -196,7 +193,7 @@ class _Planner:
 
 
 def _read(file: int, reply: messages.Planned, language: str) -> Plan | Lost:
-    """The plan, of which shapes of fields are looked at, and whether a compiler may see its kernels."""
+    """A plan whose fields have the right shapes, and whether a compiler may see its kernels."""
     if reply.bytes > PLAN_BYTES:
         return Lost("protocol", f"a plan of {reply.bytes:,} bytes")
     try:
@@ -227,7 +224,7 @@ def _malformed(error: Malformed) -> Lost:
 
 
 def _asked(outcome: Plan | Unplanned, file: int, language: str) -> list[Kernel]:
-    """The kernels that host code asked about, as a planner wrote them; none where what it left of them is nothing."""
+    """The kernels about which host code asked, as the planner wrote them; none if they cannot be read."""
     if isinstance(outcome, Plan):
         return [outcome.kernels[number] for number in outcome.asked if number < len(outcome.kernels)]
     if not isinstance(outcome, Refused | Failed) or not 0 < outcome.asked <= PLAN_BYTES:
@@ -241,7 +238,7 @@ def _asked(outcome: Plan | Unplanned, file: int, language: str) -> list[Kernel]:
 
 
 def _canonical(kernels: Sequence[Kernel], texts: Mapping[str, str]) -> list[Kernel]:
-    """The kernels with canonical texts; none where one of them does not hold."""
+    """The kernels with canonical texts; none if one of them does not hold."""
     found = [kernel.model_copy(update={"text": texts[kernel.text]}) for kernel in kernels]
     try:
         check_kernels(found)

@@ -1,4 +1,4 @@
-"""What comes before anything runs: the plans of a submission's calls, and the machine code of their kernels."""
+"""Plans of a submission's calls and machine code of their kernels, made before anything runs."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from grader.plan.device import Device
 from grader.plan.messages import Resources, kernel_key
 from grader.plan.plan import MOST_KERNELS, Kernel, Plan
 
-# Configurations of one autotuner that are tried.
+# Most configurations of an autotuner that are tried.
 MOST_CANDIDATES = 64
-# A configuration that the device cannot start, which a language's own autotuner passes over, too.
+# Reasons for which a language's own autotuner passes over a configuration, too.
 PASSED_OVER = ("shared_memory", "assembler")
 # Host code that asks what its kernels take is planned again with the answer; an answer may lead to another question.
 MOST_ROUNDS = 3
@@ -34,10 +34,10 @@ CANONICAL_SECONDS = 30.0
 
 
 class Preparing:
-    """Plans and compiles for one attempt, in confined processes that are gone when an answer is there.
+    """Plans and compiles for one attempt, in confined processes that are gone when their answer is there.
 
-    `device` is what the submission is told that it runs on, `allowance` what the attempt may take in all (without a
-    bound if it is not said).
+    `device` is what the submission is told that it runs on, `allowance` is the time of the attempt (no bound if it is
+    left out).
     """
 
     def __init__(
@@ -58,11 +58,12 @@ class Preparing:
 
     @property
     def target(self) -> str:
-        """What kernels are compiled for."""
+        """The device for which kernels are compiled."""
         return self._device.target
 
     def plan(self, wanted: Sequence[Wanted]) -> Planning:
-        """Plans calls; where host code asks what its kernels take, they are compiled, and it is told."""
+        """Plans calls. Where host code asks what its kernels take, they are compiled, and the call is planned again
+        with the answer."""
         calls = list(wanted)
         found = self._plan(calls)
         for _ in range(MOST_ROUNDS):
@@ -84,9 +85,9 @@ class Preparing:
     def launchable(
         self, wanted: Sequence[Wanted], outcomes: Sequence[Plan | Unplanned], run: Container[str]
     ) -> list[Plan | Unplanned]:
-        """The outcomes of calls that are to be launched: of an autotuner's configurations that the device cannot start
-        the next that it can takes the place. An outcome stays as it was where there is none. The cases that `run` names
-        are run on a device, and so their kernels are compiled."""
+        """The outcomes of calls that will be launched: where the device cannot start an autotuner's configuration, the
+        next one that it can start takes its place; where there is none, the outcome stays. Kernels of the cases that
+        `run` names are compiled, since a device runs them."""
         found = list(outcomes)
         for step in range(1, MOST_CANDIDATES + 1):
             tuned = {number: plan for number, plan in enumerate(found) if isinstance(plan, Plan) and plan.tuners}
@@ -107,25 +108,25 @@ class Preparing:
         return [first if self._passed_over(plan) else plan for first, plan in zip(outcomes, found, strict=True)]
 
     def fit(self, timed: Iterable[Kernel], others: Iterable[Kernel]) -> Lost | None:
-        """Makes machine code of the kernels that are timed, and sees whether the others fit the device, at one go:
-        `binaries` and `misfit` tell what came of it."""
+        """Compiles the kernels that are timed and checks whether the others fit the device, in one request. `binaries`
+        and `misfit` give the outcomes."""
         return self._compile(
             {kernel_key(kernel): kernel for kernel in timed}, {kernel_key(kernel): kernel for kernel in others})
 
     def misfit(self, kernel: Kernel) -> Problem | None:
-        """Why the device cannot start a kernel that `fit` has looked at."""
+        """The reason why the device cannot start a kernel that `fit` has looked at."""
         found = self._compiled.get(kernel_key(kernel))
         return found if isinstance(found, Problem) else None
 
     def binaries(self, kernels: Sequence[Kernel]) -> list[Binary | Problem] | Lost:
-        """The machine code of kernels, in order; each is compiled once. Or how the compiler was lost: it is not asked
-        again then."""
+        """Machine code of kernels, in order; each is compiled once. If the compiler was lost, how: it is not asked
+        again."""
         keys = [kernel_key(kernel) for kernel in kernels]
         lost = self._compile(dict(zip(keys, kernels, strict=True)))
         return [self._compiled[key] for key in keys] if lost is None else lost
 
     def code(self, kernels: Sequence[Kernel]) -> list[Binary] | Problem | Lost:
-        """The machine code of kernels, in order, or why one of them has none."""
+        """Machine code of kernels, in order, or the reason why one of them has none."""
         found = self.binaries(kernels)
         if isinstance(found, Lost):
             return found
@@ -157,7 +158,7 @@ class Preparing:
         return [self._canonical[text] for text in texts]
 
     def _compile(self, kernels: Mapping[str, Kernel], fitting: Mapping[str, Kernel] | None = None) -> Lost | None:
-        """Makes machine code of kernels, and sees whether others fit the device. Each is given to a compiler once."""
+        """Compiles kernels, and checks whether others fit the device. Each is given to a compiler once."""
         missing = [(key, kernel, True) for key, kernel in kernels.items() if key not in self._compiled]
         missing += [(key, kernel, False) for key, kernel in (fitting or {}).items()
                     if key not in self._fitting and key not in self._compiled and key not in kernels]
@@ -183,20 +184,20 @@ class Preparing:
         return None
 
     def _passed_over(self, plan: Plan | Unplanned) -> bool:
-        """Whether a plan is that of an autotuner's configuration that the device cannot start."""
+        """Whether a plan uses an autotuner's configuration that the device cannot start."""
         return isinstance(plan, Plan) and bool(plan.tuners) and any(
             problem.why in PASSED_OVER for kernel in plan.kernels if (problem := self.misfit(kernel)) is not None)
 
 
 def _resources(compiled: Binary | Problem) -> Resources | None:
-    """What a kernel takes, as host code is told: also where that is more than there is."""
+    """The resources of a kernel as host code is told them, also where they are more than there are."""
     if isinstance(compiled, Binary):
         facts = compiled.facts
         return Resources(registers=facts.registers, spills=facts.spills, shared=facts.shared)
-    # It is not assembled: as many registers as a thread can have.
+    # A kernel that was not assembled is told to have as many registers as a thread can.
     return Resources(registers=255, spills=0, shared=compiled.shared) if compiled.shared else None
 
 
 def kernels_of(outcomes: Iterable[Plan | Unplanned]) -> list[Kernel]:
-    """The kernels of those outcomes that are plans."""
+    """The kernels of all outcomes that are plans."""
     return [kernel for plan in outcomes if isinstance(plan, Plan) for kernel in plan.kernels]

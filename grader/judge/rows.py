@@ -1,6 +1,6 @@
-"""The check of answers whose rows can be computed one by one: secret rows are compared, and all must be written.
+"""A check for answers whose rows can be computed one by one: secret rows are compared, and all rows must be written.
 
-A byte that was never written is wrong unless the answer happens to be near the poison: of a row some are wrong.
+A byte that was never written counts as right where the answer is near the poison; in a whole row some are wrong.
 """
 
 from __future__ import annotations

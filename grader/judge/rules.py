@@ -38,18 +38,18 @@ from grader.plan.plan import (
 )  # fmt: skip
 
 MOST_PROBLEMS = 16
-# Finite values of a type go so far, and PyTorch refuses to fill with others.
+# Largest finite value of each type: PyTorch refuses to fill with more.
 LARGEST: dict[DType, float] = {
     "float32": (2 - 2**-23) * 2.0**127, "float16": 65_504.0, "bfloat16": (2 - 2**-7) * 2.0**127,
     "float8_e4m3fn": 448.0, "float8_e5m2": 57_344.0,
 }  # fmt: skip
-# What a plan's own buffers may take of the host's memory, which no cgroup bounds for an executor.
+# Host memory that a plan's own buffers may take: no cgroup bounds an executor's.
 HOST_BYTES = 8 << 30
 
 
 @dataclass(frozen=True)
 class GridTooLarge:
-    """A grid of more programs along an axis than a GPU has."""
+    """A grid with more programs along an axis than a GPU takes."""
 
     kernel: str
     line: Line
@@ -61,7 +61,7 @@ class GridTooLarge:
 
 @dataclass(frozen=True)
 class TooMuchMemory:
-    """Temporaries of `bytes` bytes in all, on the device or on the host, the largest of them from `line`."""
+    """Temporaries of `bytes` bytes in all, on the device or on the host; `line` makes the largest."""
 
     bytes: int
     most: int
@@ -84,7 +84,7 @@ class BeyondBuffer:
 
 @dataclass(frozen=True)
 class HostMemory:
-    """A launch that takes host memory which is not pinned: a GPU cannot reach it."""
+    """A launch that takes host memory that is not pinned: a GPU cannot reach it."""
 
     kernel: str
     line: Line
@@ -94,7 +94,7 @@ class HostMemory:
 
 @dataclass(frozen=True)
 class NotOnTarget:
-    """An option of a launch, in its language's words, that this generation of GPUs has not."""
+    """An option of a launch, in its language's words, that this generation of GPUs does not have."""
 
     kernel: str
     line: Line
@@ -105,7 +105,7 @@ class NotOnTarget:
 
 @dataclass(frozen=True)
 class NothingToCopy:
-    """A copy of a tensor of the submission's own that no launch has had before."""
+    """A copy of one of the submission's own tensors on which no launch was made before."""
 
     line: Line
     failure: Literal["runtime_error"] = "runtime_error"
@@ -113,7 +113,7 @@ class NothingToCopy:
 
 @dataclass(frozen=True)
 class TooManyTogether:
-    """A cooperative launch of more programs than the device holds at a time, whatever registers they take."""
+    """A cooperative launch of more programs than the device holds at a time, however few registers they take."""
 
     kernel: str
     line: Line
@@ -129,18 +129,18 @@ Problem = GridTooLarge | TooManyTogether | TooMuchMemory | BeyondBuffer | HostMe
 def check(
     plan: Plan, given: Sequence[Given], *, device: Device, copies: bool, memory: int | None = None
 ) -> list[Problem]:
-    """What is wrong with a plan by the student's doing, each once, in the plan's order; nothing of a plan that has
-    problems may be run. Raises Malformed for a plan that no planner of ours writes.
+    """The problems of a plan that are the student's doing, each once, in the plan's order. A plan with problems may not
+    be run. Raises Malformed for a plan that no planner of ours writes.
 
     `given` are the parameters that the plan was asked for. `copies` tells whether it may copy any tensor, and not only
-    all of one of its own onto another. `memory` is what temporaries may take in all, in bytes (the device's memory,
-    if not said).
+    all of one of its own onto another. `memory` is how many bytes temporaries may take in all (by default the device's
+    memory).
     """
     return _Check(plan, given, device, copies, device.total_memory if memory is None else memory).problems()
 
 
 def foreign(plan: Plan) -> list[tuple[Kernel, Foreign]]:
-    """Inline assembly and foreign functions in a plan's kernels, those that their language brings left out."""
+    """Inline assembly and foreign functions in a plan's kernels, without those that their language brings."""
     return [(kernel, one) for kernel in plan.kernels for one in frontends.of(kernel).read_kernel(kernel)]
 
 
@@ -195,7 +195,7 @@ class _Check:
             self._note(TooMuchMemory(total, most, max(buffers, key=lambda one: one.bytes).line, on))
 
     def _calls(self) -> None:
-        """Whether setup and calls touch what they may: see `Plan`."""
+        """Checks that setup and calls touch only what they may: see `Plan`."""
         setup = {number for one in self.plan.setup for number in named(one)}
         if any(number < len(self.given) for number in setup):
             raise Malformed("setup touches a given buffer")
@@ -236,7 +236,7 @@ class _Check:
             raise Malformed("a copy to one element from many")
         if self.copies and source.dtype == target.dtype:
             return
-        # Many pieces, or one in another order, would be work that no kernel does.
+        # A copy of many pieces, or into another order, would be work that no kernel does.
         if self.plan.buffers[source.buffer].given:
             raise Malformed("a copy where none is allowed, of a given tensor")
         if not _in_order(source) or not _in_order(target):
@@ -279,7 +279,7 @@ class _Check:
             self._argument(argument, kernel.name, launch.line)
 
     def _argument(self, argument: Argument, kernel: str, line: Line) -> None:
-        """What an argument points to."""
+        """Checks what an argument points to."""
         match argument:
             case Pointer(buffer=number, offset=offset):
                 beyond = offset - self.plan.buffers[number].bytes
@@ -299,14 +299,14 @@ class _Check:
             self._note(BeyondBuffer(self.plan.buffers[view.buffer].given, line, beyond))
 
     def _dense(self, view: View, line: Line) -> None:
-        """A view that is written: PyTorch refuses to write one element by several indices."""
+        """Checks a view that is written: PyTorch refuses to write one element through several indices."""
         self._view(view, line)
         buffer = self.plan.buffers[view.buffer]
         if self._beyond(view) <= 0 and prod(view.shape) * ITEM_BYTES[view.dtype] > buffer.bytes:
             raise Malformed("a written view with more elements than its buffer")
 
     def _beyond(self, view: View) -> int:
-        """By how many bytes a view ends after its buffer; not positive for one that lies inside."""
+        """The number of bytes by which a view ends after its buffer; not positive for a view inside it."""
         item = ITEM_BYTES[view.dtype]
         if len(view.shape) != len(view.strides) or view.offset % item:
             raise Malformed("a view whose strides or offset no tensor has")
@@ -325,7 +325,7 @@ class _Check:
 
 
 def _in_order(view: View) -> bool:
-    """Whether its elements follow one another in memory as they are counted."""
+    """Whether a view's elements follow one another in memory in the order of their indices."""
     expected = 1
     for size, stride in zip(reversed(view.shape), reversed(view.strides), strict=True):
         if size > 1 and stride != expected:

@@ -1,4 +1,4 @@
-"""A plan's calls run without a GPU: on the judge's memory, by a confined simulator."""
+"""Calls of a plan run without a GPU, by a confined simulator on the judge's memory."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from grader.plan.traffic import Stored, Watch
 
 @dataclass(frozen=True)
 class Ran:
-    """What a call left: the output, copied out of the process's reach, the inputs that have changed, and what was seen
-    while it ran. `seconds` is what it took; `touched` are tensors next to which something was written.
-    `unwritten` are the elements never written, where the output itself does not tell; `stored` is what was asked for of
-    the stores to it."""
+    """The end of a call: its output, copied out of the process's reach, the inputs that have `changed`, and what was
+    seen meanwhile. `seconds` is the time that it took; `touched` are tensors next to which something was written.
+    `unwritten` marks elements that were never written, where the output's bits do not tell; `stored` is what a `Watch`
+    asked for."""
 
     output: torch.Tensor
     changed: tuple[str, ...] = ()
@@ -59,8 +59,8 @@ NotRan = TypeVar("NotRan")
 
 
 def ran_on_both(run: Callable[[bool], Ran | NotRan]) -> Ran | NotRan:
-    """Runs a call once on a poisoned output, `run(False)`. Where its answer may hold the poison's bytes by right, runs
-    it again on the other poison, `run(True)`, which tells what was never written."""
+    """Runs a call once on a poisoned output, `run(False)`. If the output may legitimately hold the poison's bytes, runs
+    it again on the other poison, `run(True)`: an element that holds the poison both times was never written."""
     ran = run(False)
     if not isinstance(ran, Ran) or ran.output.dtype.is_floating_point or not bool(poisoned(ran.output).any()):
         return ran
@@ -73,8 +73,8 @@ def ran_on_both(run: Callable[[bool], Ran | NotRan]) -> Ran | NotRan:
 class Simulation:
     """Runs calls in one simulator as long as that lives, and starts it when there is something to run.
 
-    `operations` is how many element operations a call may take, `seconds` how long, `on` the device which is
-    simulated. `allowance` is what all calls may take (without a bound if it is not said).
+    A call may take `operations` element operations and `seconds`, `on` is the simulated device. `allowance` bounds all
+    calls together (no bound if it is left out).
     """
 
     def __init__(
@@ -91,8 +91,8 @@ class Simulation:
     def run(
         self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs], manner: Manner = PLAIN
     ) -> Ran | CannotSimulate | Exhausted | Lost:
-        """Runs the plan's calls one after another, each on a copy of its `inputs` and an output full of poison, and
-        returns what the last one left: one of inputs is the first call, two are the steady call after it.
+        """Runs the plan's calls one after another, each on a copy of its `inputs` and a poisoned output. Returns the
+        end of the last one: one element of `inputs` makes the first call, two make the steady call after it.
 
         Raises InfrastructureError, NoRoomError.
         """
@@ -104,8 +104,8 @@ class Simulation:
         self, assignment: Assignment, plan: Plan, watch: Watch, *, operations: int,
         memory: Mapping[str, HostTensor] | None = None,
     ) -> messages.Simulated | CannotSimulate | Exhausted | Lost:
-        """Runs a part of the plan's first call, with at most so many operations, on `memory` by parameters' names, or
-        on zeros that take none. Returns what is asked for of it. Raises InfrastructureError."""
+        """Runs a part of the plan's first call, of at most `operations`. `memory` has tensors by parameter; without it,
+        inputs are zeros that take no memory. Returns what `watch` asks for. Raises InfrastructureError."""
         sizes = {buffer.given: buffer.bytes for buffer in plan.buffers if buffer.given}
         zeros: list[int] = []
         try:
@@ -148,8 +148,8 @@ class Simulation:
     def _ask(
         self, assignment: Assignment, plan: Plan, memory: Sequence[int], size: int, **asked: Any
     ) -> tuple[messages.Simulated | CannotSimulate | Exhausted | Lost, float]:
-        """What a simulator answers that is shown so many bytes of memory, and the seconds that it took. `asked` are
-        fields of `messages.Simulate`."""
+        """The simulator's answer and the seconds that it took. `size` is the shared memory in bytes, `asked` are fields
+        of `messages.Simulate`."""
         text = write_plan(plan)
         file = memory_file(contents=text)
         try:
@@ -186,7 +186,7 @@ class Simulation:
 
 
 def _share(assignment: Assignment, case: Case, inputs: Inputs, into: dict[str, HostTensor], other: bool) -> None:
-    """Shared memory for the tensors of a call, by name: a copy of `inputs`, and an output full of poison."""
+    """Shared memory for the tensors of a call, by name: a copy of `inputs`, and a poisoned output."""
     for parameter in assignment.parameters:
         if isinstance(parameter, Scalar):
             continue

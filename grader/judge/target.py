@@ -1,4 +1,4 @@
-"""What a GPU would make of a task's plans, whether there is one here or not."""
+"""What a GPU would make of a task's plans, whether this machine has one or not."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from grader.plan.plan import Kernel, Plan
 
 @dataclass(frozen=True)
 class Compiled:
-    """What compiling all plans came to: what is wrong, if anything is, and whether it is of a `hidden` case. `looked`
-    is how much was looked at of sizes that only a GPU runs; `remarks` are what costs no points."""
+    """The outcome of compiling all plans: `detail` is what is wrong, `hidden` whether it concerns a hidden case.
+    `looked` says how much was looked at of sizes that only a GPU runs; `remarks` cost no points."""
 
     detail: Detail | None = None
     hidden: bool = False
@@ -36,7 +36,7 @@ class Compiled:
 
 
 def compile_all(prepared: Prepared, planned: Planned) -> Compiled:
-    """Whether a GPU could launch every kernel, and what of the sizes that it alone runs can be seen without one. Raises
+    """Whether a GPU could launch every kernel, and what shows without a GPU of the sizes that only a GPU runs. Raises
     InfrastructureError."""
     task = prepared.task
     hidden = {case.name for case in task.assignment.cases if case.hidden}
@@ -45,12 +45,12 @@ def compile_all(prepared: Prepared, planned: Planned) -> Compiled:
         if not isinstance(plan, Plan):
             return Compiled(planned.explain(task, Stopped(plan, f"At {name}: ")), name in hidden)
         plans[name] = plan
-    # What a course refuses is refused everywhere, also where a GPU alone could run it.
+    # A course refuses assembly everywhere, also where only a GPU could run it.
     if task.course.policy.assembly == "refuse":
         for name, plan in plans.items():
             if refused := _foreign([plan]):
                 return Compiled(refused[0], name in hidden)
-    # Before the compiler takes the place of the simulator that the cases have left.
+    # Cases have left a simulator running: looks come before a compiler takes its place.
     seen = prepared.look()
     looks = [] if task.on_gpu else _look_at_large(prepared, plans)
     trouble = next((_Trouble(look.case.name, look.detail) for look in looks if look.detail is not None), None)
@@ -74,14 +74,14 @@ def compile_all(prepared: Prepared, planned: Planned) -> Compiled:
 
 @dataclass(frozen=True)
 class _Trouble:
-    """Why a case cannot run on the target; `case` is "" where none is meant alone."""
+    """The reason why a case cannot run on the target; `case` is "" where it concerns all."""
 
     case: str
     what: Detail | Problem | Lost
 
 
 def _look_at_large(prepared: Prepared, plans: Mapping[str, Plan]) -> list[Look]:
-    """What a simulator sees of cases that it cannot run whole; of several of the same sizes, of the first."""
+    """A simulator's look at cases that it cannot run whole. Of several cases of the same sizes it sees the first."""
     task = prepared.task
     by_sizes: dict[tuple[int, ...], Case] = {}
     small = task.assignment.cases_for("cpu")
@@ -93,7 +93,7 @@ def _look_at_large(prepared: Prepared, plans: Mapping[str, Plan]) -> list[Look]:
 
 
 def _trouble(prepared: Prepared, plans: Mapping[str, Plan], timed: Sequence[Kernel]) -> _Trouble | None:
-    """The first case that the device cannot start. `timed` are the kernels of which machine code is made."""
+    """The first case that the device cannot start. `timed` are the kernels that are compiled to machine code."""
     lost = prepared.preparing.fit(timed, kernels_of(plans.values()))
     if lost is not None:
         return _Trouble("", lost)

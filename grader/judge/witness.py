@@ -1,4 +1,4 @@
-"""What a simulator tells of a call that went wrong: what was seen while it ran, and the line that follows from that."""
+"""What a simulator saw of a call that went wrong, and the line to which that points."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from grader.plan.findings import Access, EmptyGrid, Finding, MaskedUsed, Overflo
 from grader.plan.plan import Plan
 from grader.plan.traffic import Watch
 
-# Wrong elements that are looked at, of outputs that are run again in no time.
+# Wrong elements that are watched, and the largest output that is run again for them.
 WATCHED = 4096
 MOST_ELEMENTS = 1 << 17
 MOST_CASES = 6
 # Loads whose masked lanes are looked at one by one.
 MOST_LINES = 4
-# Cases that are run in another order and come out right.
+# Cases that may come out right in another order before no further one is run so.
 MOST_ORDERS = 4
 
 
 @dataclass(frozen=True)
 class Foreseen:
-    """What a simulator has `seen` of a call that a GPU runs as well, None where it cannot tell; whether that is
-    `right`, and what of it is left to chance."""
+    """A simulator's view of a call that a GPU runs as well: what was `seen`, None where the simulator cannot tell;
+    whether that is `right`; and what of it is left to chance."""
 
     seen: Ran | None = None
     right: bool = False
@@ -38,8 +38,8 @@ class Foreseen:
 
 
 class Witness:
-    """Runs failed calls in a simulator. `plan_of` finds the plan of a case that is meant for one; `source` is the
-    student's file."""
+    """Runs failed calls in a simulator. `plan_of` finds the simulator's plan of a case; `source` is the student's
+    file."""
 
     def __init__(
         self, assignment: Assignment, source: str, simulation: Simulation, plan_of: Callable[[Case], Plan | None]
@@ -55,7 +55,7 @@ class Witness:
         self._foreseen: dict[str, list[Foreseen]] = {}
 
     def seen(self, case: Case, inputs: Sequence[Inputs], watch: Watch | None = None) -> Ran | None:
-        """What a simulator sees of calls; None if it cannot tell."""
+        """A simulator's view of calls; None if it cannot tell."""
         plan = self._plan_of(case)
         if plan is None or len(plan.calls()) < len(inputs):
             return None
@@ -66,8 +66,8 @@ class Witness:
         self, case: Case, call: int, inputs: Callable[[int], list[Inputs]],
         compared: Callable[[Ran, Inputs], Comparison],
     ) -> Foreseen:
-        """What a simulator makes of a call; all calls of a case are run when the first is asked for, by whichever
-        thread. `inputs` gives the contents of the calls up to one."""
+        """A simulator's view of a call. The first question runs all calls of a case, whichever thread asks it. `inputs`
+        gives the contents of the calls up to one."""
         plan = self._plan_of(case)
         if plan is None:
             return Foreseen()
@@ -90,8 +90,8 @@ class Witness:
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran,
         compared: Callable[[Ran, Inputs], Comparison],
     ) -> list[Finding]:
-        """What an answer that is right leaves to chance: runs its call again where there may be such a thing. `ran` is
-        what a simulator made of it."""
+        """What a right answer leaves to chance: the call is run again where there may be such a thing. `ran` is the
+        plain run."""
         def right(other: Ran) -> bool:
             return compared(other, inputs[-1]).passed
 
@@ -99,7 +99,7 @@ class Witness:
                 *self.masked(case, plan, inputs, ran)]
 
     def masked(self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran) -> list[Finding]:
-        """Where an answer that is right rests on what masked lanes happen to hold: told once, of a small case."""
+        """Loads on whose masked lanes a right answer rests. One small case is looked at."""
         if self._masked or case.hidden or ran.output.numel() == 1:
             return []
         self._masked = True
@@ -112,15 +112,15 @@ class Witness:
 
         found = used([])
         lines = list(dict.fromkeys(one.line for one in found))[:MOST_LINES]
-        # Of several loads each is tried alone. None of them is to be trusted where it takes two to change the answer.
+        # Each of several loads is tried alone. Where only several together change the answer, all are blamed.
         return [one for line in lines for one in used([line])] or found if len(lines) > 1 else found
 
     def reordered(
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, right: Callable[[Ran], bool]
     ) -> list[Finding]:
-        """What an answer rests on that is right in one order of lanes, elements or programs and wrong in another one
-        that is allowed, or where loads come early that nothing orders. Looked for where a run has something to order,
-        until some cases came out right either way."""
+        """Findings on which an answer rests: it is right in one order of lanes, elements or programs and wrong in
+        another one that is allowed, or wrong where loads come early that nothing orders. Cases with something to order
+        are run again until some of them came out right either way."""
         found: list[Unwritten | Race | Undefined] = [
             one for one in ran.findings if (isinstance(one, Unwritten) and not one.given)
             or (isinstance(one, Race | Undefined) and not one.certain)]
@@ -145,13 +145,13 @@ class Witness:
         for one in sorted(map(_chance, found), key=lambda one: one.what == "ticket"):
             chances.setdefault(0 if one.what in ("programs", "ticket") else one.line, one)
         blamed = [one for line, one in list(chances.items())[:MOST_LINES] if len(chances) == 1 or wrong([line])]
-        # Where it takes two of them, none is to be trusted.
+        # Where only several of them together change the answer, all are blamed.
         return list(blamed or chances.values())
 
     def tuned(
         self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, right: Callable[[Ran], bool]
     ) -> list[Finding]:
-        """Where a kernel adds to what an autotuner's other configurations have left: told once, of a first call."""
+        """Kernels that add to what an autotuner's other configurations have left. One first call is looked at."""
         tuners = {tuner.kernel: tuner for tuner in plan.tuners if not tuner.resets}
         twice = [number for number, kernel in enumerate(plan.kernels)
                  if kernel.name in tuners and _changes(kernel.name, ran.accesses)]
@@ -167,11 +167,11 @@ class Witness:
     def placed(
         self, detail: Detail, case: Case, inputs: Sequence[Inputs], comparison: Comparison, findings: Sequence[Finding]
     ) -> Detail:
-        """The detail with the line that evidence names, and with what was seen there: the line of what explains the
-        answer, else the one store that all wrong elements come from. Where several do, none is named."""
+        """The detail with the line that evidence names: the line of the finding that explains the answer, else the one
+        store that wrote all wrong elements. No line is named where several stores did."""
         if detail.place is not None or comparison.passed:
             return detail
-        # In the order in which `explain.runs.beside` takes them.
+        # The order is that of `explain.runs.beside`.
         for kind in (EmptyGrid, Unwritten, Overflow, Race, MaskedUsed):
             for one in findings:
                 if isinstance(one, kind):
@@ -181,7 +181,7 @@ class Witness:
             return detail
         self._left -= 1
         if wrong.numel() > WATCHED:
-            # Even steps would see one of two stores that take turns.
+            # Even steps would miss one of two stores that take turns.
             wrong = wrong[torch.randperm(wrong.numel(), generator=torch.Generator().manual_seed(0))[:WATCHED]].sort()[0]
         chosen = wrong.tolist()
         size = comparison.got.itemsize
@@ -198,7 +198,7 @@ class Witness:
 
 
 def _chance(found: Race | Undefined | Unwritten) -> Undefined:
-    """What an answer was seen to rest on."""
+    """A finding as one on which the answer was seen to rest."""
     if isinstance(found, Undefined):
         return found.model_copy(update={"certain": True})
     if isinstance(found, Unwritten):
@@ -208,7 +208,7 @@ def _chance(found: Race | Undefined | Unwritten) -> Undefined:
 
 
 def _changes(kernel: str, accesses: Sequence[Access]) -> bool:
-    """Whether a kernel reads what it also writes."""
+    """Whether a kernel reads a buffer that it also writes."""
     own = [one for one in accesses if one.kernel == kernel]
     return any(one.access == "atomic" for one in own) or bool(
         {one.buffer for one in own if one.access == "load"} & {one.buffer for one in own if one.access == "store"})
