@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from grader.judge import answer
+from grader.judge import case as judged_case
 from grader.judge.explain import Called, accesses, explain_case
 from grader.model.catalogue import ROOT
 from grader.model.course import LimitsTable
@@ -54,7 +54,7 @@ def accused(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.extend(f"{called.case.name}: {one.text}" for one in blamed if one is not None)
         return explain_case(called, *compared)
 
-    monkeypatch.setattr(answer, "explain_case", listen)
+    monkeypatch.setattr(judged_case, "explain_case", listen)
     return found
 
 

@@ -295,7 +295,7 @@ def _reference(subject: Subject) -> Iterator[str]:
     for check in judgement.take_all():
         if check.outcome == "failed" and check.detail is not None:
             yield f"{path}: {check.id}: {check.detail.message} {check.detail.hint}".strip()
-    name, found = subject.assignment.name, judgement.beside.inspection
+    name, found = subject.assignment.name, judgement.extras.inspection
     kept = subject.root / "assignments" / name / FACTS
     if kept.is_file() and (found is None or found.figures != good_figures(name, subject.root)):
         yield f"{kept}: not the figures of {path}; kernelmark inspect {path} --keep writes them"

@@ -58,22 +58,11 @@ def our_failure(check: CheckResult, reason: str) -> CheckResult:
     return check.model_copy(update={"outcome": "failed", "detail": detail})
 
 
-def not_due(check: CheckResult, *, planned: bool, failed: bool, endless: bool) -> str:
-    """Why a check is not made, after what came before it; "" if it is."""
-    if check.stage == "speed":
-        return "not measured: speed counts once every case is right" if failed or not planned else ""
-    if check.stage == "target" and failed:
-        return "not run: a case before has failed"
-    if not planned:
-        return "not run: there is no plan"
-    return "not run: a case before had run out of time" if check.stage == "case" and endless else ""
-
-
 def not_run(check: CheckResult, why: str) -> CheckResult:
     return check.model_copy(update={"outcome": "not_run", "detail": Detail(kind="exception", message=why)})
 
 
-def score(
+def concluded(
     check: CheckResult, detail: Detail | None, *, seconds: float | None = None, worst: float | None = None,
     timing: Timing | None = None,
 ) -> CheckResult:

@@ -6,23 +6,22 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from grader.judge.answer import answer
-from grader.judge.checks import Judged, cut, expected_checks, not_due, not_run, our_failure, quotes, score
+from grader.judge.case import judge_case
+from grader.judge.checks import Judged, concluded, cut, not_run, our_failure, quotes
 from grader.judge.explain import explain_remarks, explain_timed
 from grader.judge.machine import machine_of
-from grader.judge.prepared import Prepared, Stopped
-from grader.judge.target import Compiled, compile_all
+from grader.judge.planning import Unplanned
+from grader.judge.prepared import Planned, Prepared, Stopped
+from grader.judge.target import Target, check_target
 from grader.judge.timing.pool import Wrong
-from grader.judge.timing.speed import time
+from grader.judge.timing.speed import time_case
 from grader.model.launched import Inspection
 from grader.model.result import CheckResult, Timing
 from grader.plan.findings import Finding
-from grader.plan.messages import Skipped
-from grader.plan.plan import Plan
 
 
 @dataclass(frozen=True)
-class Beside:
+class Extras:
     """What judging a task shows beside its checks: facts about its kernels, and what costs no points."""
 
     inspection: Inspection | None = None
@@ -30,66 +29,97 @@ class Beside:
 
 
 def judge(
-    prepared: Prepared, checks: Sequence[CheckResult] | None = None, *, quiet: Callable[[], None] = lambda: None
-) -> Generator[Judged, None, Beside]:
+    prepared: Prepared, checks: Sequence[CheckResult], *, quiet: Callable[[], None] = lambda: None
+) -> Generator[Judged, None, Extras]:
     """Judges a task: yields what becomes of each of `checks`, in their order, as soon as it is known.
 
-    The timeline, which is the order of `expected_checks` with `speed_checks` behind them:
+    The timeline, which is the order of `expected_checks` with `speed_checks` behind them; each check ends as passed,
+    failed or not run:
 
-    1. plan: the file is run in planners, once for all calls, and its plans are checked as if they were forged. No
-       planner lives when the first kernel runs. The check "source" tells whether there are plans.
-    2. run, for each case and each of its calls: on fresh inputs and a poisoned output, by a simulator or a GPU.
-    3. compare what the call left with the oracle's answer, and explain what is wrong by what was seen.
-    4. compile what is right for the target: the check "target" tells whether a GPU can launch every kernel.
-    5. time what is right, on a GPU alone, against the baseline.
-    6. score: each of these ends as a check that passed, failed or was not run.
+    1. source: the file is run in planners, once for all calls, and its plans are checked as if they were forged. No
+       planner lives when the first kernel runs.
+    2. case: each call runs on fresh inputs and a poisoned output, by a simulator or a GPU. What it left is compared
+       with the oracle's answer, and what is wrong is explained by what was seen.
+    3. target: whether a GPU can launch every kernel, if every case was right.
+    4. speed: each timed case against the baseline, on a GPU alone.
 
     `checks` may be a part of these; what a check needs is done for it. `quiet` returns when nothing else of the grading
     keeps processors busy. An error inside a check is a failure of ours, and the next check goes on.
     """
-    task = prepared.task
-    assignment, strict = task.assignment, task.course.points.credit == "all"
-    cases = {case.name: case for case in assignment.cases}
-    timed = {case.name: case for case in assignment.timed}
-    findings: list[Finding] = []
-    skipped: Sequence[Skipped] = ()
-    compiled = Compiled()
-    # Whether a case was wrong, a call ran out of time, and the submission's own words were quoted.
-    failed = endless = quoted = False
-    with closing(machine_of(prepared)) as machine:
-        for check in expected_checks(assignment, task.device) if checks is None else checks:
+    timeline, quoted = _Timeline(prepared, quiet), False
+    with closing(timeline.machine):
+        for check in checks:
             error = None
             try:
-                planned = prepared.plan()
-                skipped, plan = planned.skipped, planned.plans.get(check.case)
-                if check.stage == "source":
-                    found = score(check, planned.trouble)
-                elif check.stage == "case" and plan is not None and not isinstance(plan, Plan):
-                    found = score(check, planned.explain(task, Stopped(plan)))
-                elif why := not_due(check, planned=bool(planned.plans), failed=failed, endless=endless):
-                    found = not_run(check, why)
-                elif check.stage == "case" and isinstance(plan, Plan):
-                    answered = answer(prepared, planned, machine, check, cases[check.case], plan)
-                    found = answered.check
-                    findings += [] if check.hidden else answered.findings
-                    # Where one wrong case costs all points, further ones that do not end tell nothing new.
-                    endless = strict and found.detail is not None and found.detail.kind == "time_out"
-                elif check.stage == "target":
-                    compiled = compile_all(prepared, planned)
-                    found = score(check, compiled.detail).model_copy(
-                        update={"hidden": compiled.hidden, "note": compiled.looked})
-                else:
-                    timing = time(prepared, planned, timed[check.case], machine, quiet)
-                    if isinstance(timing, Timing):
-                        found = score(check, None, timing=timing)
-                    else:
-                        found = score(check, explain_timed(timing) if isinstance(timing, Wrong) else
-                                      planned.explain(task, timing))
+                found = timeline.stage(check)
             except (KeyboardInterrupt, GeneratorExit):
                 raise
             except BaseException as caught:
                 found, error = our_failure(check, f"{type(caught).__name__}: {caught}"), caught
-            failed = failed or (check.stage == "case" and found.outcome == "failed" and error is None)
             found, quoted = cut(found, quoted=quoted), quoted or quotes(found)
             yield Judged(found, error)
-    return Beside(compiled.inspection, (*explain_remarks(assignment, skipped, findings), *compiled.remarks))
+    return timeline.extras()
+
+
+class _Timeline:
+    """The stages of a task, and what each leaves for those behind it."""
+
+    def __init__(self, prepared: Prepared, quiet: Callable[[], None]) -> None:
+        self.machine = machine_of(prepared)
+        self._prepared, self._task, self._quiet = prepared, prepared.task, quiet
+        self._planned = Planned()
+        self._findings: list[Finding] = []
+        self._target = Target()
+        # Whether a case failed, and whether one ran out of time where the others could earn nothing any more.
+        self._failed = self._endless = False
+
+    def stage(self, check: CheckResult) -> CheckResult:
+        """What becomes of a check. Raises what is a failure of ours."""
+        self._planned = self._prepared.plan()
+        stages = {"source": self.source, "case": self.case, "target": self.target, "speed": self.speed}
+        return stages[check.stage](check)
+
+    def source(self, check: CheckResult) -> CheckResult:
+        return concluded(check, self._planned.trouble)
+
+    def case(self, check: CheckResult) -> CheckResult:
+        if not self._planned.plans:
+            return not_run(check, "not run: there is no plan")
+        plan = self._planned.plans[check.case]
+        if isinstance(plan, Unplanned):
+            found = concluded(check, self._planned.explain(self._task, Stopped(plan)))
+        elif self._endless:
+            return not_run(check, "not run: a case before had run out of time")
+        else:
+            case = next(case for case in self._task.assignment.cases if case.name == check.case)
+            judged = judge_case(self._prepared, self._planned, self.machine, check, case, plan)
+            found = judged.check
+            self._findings += [] if check.hidden else judged.findings
+            # Where one wrong case costs all points, further ones that do not end tell nothing new.
+            strict = self._task.course.points.credit == "all"
+            self._endless = strict and found.detail is not None and found.detail.kind == "time_out"
+        self._failed = self._failed or found.outcome == "failed"
+        return found
+
+    def target(self, check: CheckResult) -> CheckResult:
+        if self._failed:
+            return not_run(check, "not run: a case before has failed")
+        if not self._planned.plans:
+            return not_run(check, "not run: there is no plan")
+        self._target = check_target(self._prepared, self._planned)
+        return concluded(check, self._target.detail).model_copy(
+            update={"hidden": self._target.hidden, "note": self._target.looked})
+
+    def speed(self, check: CheckResult) -> CheckResult:
+        if self._failed or not self._planned.plans:
+            return not_run(check, "not measured: speed counts once every case is right")
+        case = next(case for case in self._task.assignment.timed if case.name == check.case)
+        timing = time_case(self._prepared, self._planned, case, self.machine, self._quiet)
+        if isinstance(timing, Timing):
+            return concluded(check, None, timing=timing)
+        return concluded(check, explain_timed(timing) if isinstance(timing, Wrong) else
+                         self._planned.explain(self._task, timing))
+
+    def extras(self) -> Extras:
+        remarks = explain_remarks(self._task.assignment, self._planned.skipped, self._findings)
+        return Extras(self._target.inspection, (*remarks, *self._target.remarks))

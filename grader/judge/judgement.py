@@ -7,17 +7,18 @@ from collections.abc import Callable, Generator
 
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.checks import Judged, expected_checks, our_failure, speed_checks
-from grader.judge.judge import Beside, judge
+from grader.judge.judge import Extras, judge
 from grader.judge.prepared import Prepared
 from grader.model.result import CheckResult
 
 
 class Judgement:
-    """What judging a task comes to, in `seconds`: of what is `selected` (indices of `expected`), each outcome is taken
-    in turn. A check that was not taken stands in `checks` as a failure of ours."""
+    """The outcomes of a task's checks. Set `selected` to indices of `expected`, call `take` for each of them in that
+    order, and then `end`. `checks` holds a failure of ours for each check that was not taken; `seconds` is how long
+    judging took."""
 
     def __init__(self, prepared: Prepared, *, speed: bool = False, quiet: Callable[[], None] = lambda: None) -> None:
-        self.task, self.beside, self.seconds = prepared.task, Beside(), 0.0
+        self.task, self.extras, self.seconds = prepared.task, Extras(), 0.0
         assignment, device = self.task.assignment, self.task.device
         self.expected = (*expected_checks(assignment, device), *(speed_checks(assignment) if speed else ()))
         self.checks = [our_failure(check, "The check was not run.") for check in self.expected]
@@ -28,7 +29,7 @@ class Judgement:
     def _judged(self) -> Generator[Judged]:
         started = time.monotonic()
         try:
-            self.beside = yield from judge(
+            self.extras = yield from judge(
                 self._prepared, [self.expected[number] for number in self.selected], quiet=self._quiet)
         finally:
             self.seconds = time.monotonic() - started
@@ -38,7 +39,7 @@ class Judgement:
         try:
             judged = next(self._outcomes)
         except StopIteration:
-            raise InfrastructureError("the judge ended before it") from None
+            raise InfrastructureError(f"the judge ended before check {self.expected[number].id}") from None
         except BaseException as error:
             self.checks[number] = our_failure(self.expected[number], f"{type(error).__name__}: {error}")
             raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from grader.engine.forkserver.conversation import Lost
 from grader.engine.forkserver.handle import InfrastructureError
@@ -18,6 +19,20 @@ from grader.plan.findings import Finding
 from grader.plan.plan import Plan
 
 
+class Machine(Protocol):
+    """What runs a task's plans."""
+
+    def run(self, case: Case, plan: Plan, inputs: Sequence[Inputs]) -> Ran | Stopped:
+        """What the last of the plan's calls leaves, on the inputs of all calls up to it. Raises InfrastructureError."""
+        ...
+
+    def chances(self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran) -> Sequence[Finding]:
+        """What an answer that is right leaves to chance."""
+        ...
+
+    def close(self) -> None: ...
+
+
 class Simulator:
     """Runs calls in the simulator of a task."""
 
@@ -25,14 +40,12 @@ class Simulator:
         self._prepared = prepared
 
     def run(self, case: Case, plan: Plan, inputs: Sequence[Inputs]) -> Ran | Stopped:
-        """What the last of the plan's calls leaves, on the inputs of all calls up to it. Raises InfrastructureError."""
         ran = self._prepared.simulation.run(self._prepared.task.assignment, case, plan, inputs)
         if isinstance(ran, Lost) and ran.kind in ("crash", "protocol"):
             raise InfrastructureError(f"the simulator was lost: {ran.message}")
         return ran if isinstance(ran, Ran) else Stopped(ran)
 
     def chances(self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran) -> Sequence[Finding]:
-        """What an answer that is right leaves to chance."""
         return self._prepared.witness.chances(case, plan, inputs, ran, self._prepared.compared)
 
     def close(self) -> None:
@@ -75,6 +88,6 @@ class Gpu(Simulator):
             self.launching.end()
 
 
-def machine_of(prepared: Prepared) -> Simulator:
+def machine_of(prepared: Prepared) -> Machine:
     """What runs a task's plans: close it when it is judged."""
     return Gpu(prepared) if prepared.task.on_gpu else Simulator(prepared)

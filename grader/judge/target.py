@@ -24,7 +24,7 @@ from grader.plan.plan import Kernel, Plan
 
 
 @dataclass(frozen=True)
-class Compiled:
+class Target:
     """The outcome of compiling all plans: `detail` is what is wrong, `hidden` whether it concerns a hidden case.
     `looked` says how much was looked at of sizes that only a GPU runs; `remarks` cost no points."""
 
@@ -35,7 +35,7 @@ class Compiled:
     inspection: Inspection | None = None
 
 
-def compile_all(prepared: Prepared, planned: Planned) -> Compiled:
+def check_target(prepared: Prepared, planned: Planned) -> Target:
     """Whether a GPU could launch every kernel, and what shows without a GPU of the sizes that only a GPU runs. Raises
     InfrastructureError."""
     task = prepared.task
@@ -43,13 +43,13 @@ def compile_all(prepared: Prepared, planned: Planned) -> Compiled:
     plans: dict[str, Plan] = {}
     for name, plan in planned.plans.items():
         if not isinstance(plan, Plan):
-            return Compiled(planned.explain(task, Stopped(plan, f"At {name}: ")), name in hidden)
+            return Target(planned.explain(task, Stopped(plan, f"At {name}: ")), name in hidden)
         plans[name] = plan
     # A course refuses assembly everywhere, also where only a GPU could run it.
     if task.course.policy.assembly == "refuse":
         for name, plan in plans.items():
             if refused := _foreign([plan]):
-                return Compiled(refused[0], name in hidden)
+                return Target(refused[0], name in hidden)
     # Cases have left a simulator running: looks come before a compiler takes its place.
     seen = prepared.look()
     looks = [] if task.on_gpu else _look_at_large(prepared, plans)
@@ -60,12 +60,12 @@ def compile_all(prepared: Prepared, planned: Planned) -> Compiled:
     if trouble is not None:
         what = trouble.what if isinstance(trouble.what, Detail) else planned.explain(task, Stopped(trouble.what))
         where = f"At {trouble.case}: " if trouble.case else ""
-        return Compiled(what.model_copy(update={"message": where + what.message, "traceback": "", "output": ""}),
+        return Target(what.model_copy(update={"message": where + what.message, "traceback": "", "output": ""}),
                         trouble.case in hidden)
     code = prepared.preparing.code(kernels)
     assert isinstance(code, list)
     shown = [plan for name, plan in plans.items() if name not in hidden]
-    return Compiled(
+    return Target(
         looked=large.told([look for look in looks if not look.case.hidden]),
         remarks=tuple(detail.message for detail in _foreign(shown)),
         inspection=None if seen is None else inspection_of(

@@ -165,8 +165,8 @@ def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
         correctness=Correctness(max_points=0, checks=checks),
         performance=performance,
         flags=flags,
-        inspection=judgement.beside.inspection,
-        remarks=list(judgement.beside.remarks),
+        inspection=judgement.extras.inspection,
+        remarks=list(judgement.extras.remarks),
         source_sha256=hashlib.sha256(source.content).hexdigest() if source.content is not None else "",
         source=(source.content.decode("utf-8", "replace")
                 if source.content and len(source.content) <= SOURCE_BYTES else ""),

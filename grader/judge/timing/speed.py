@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time as clock
+import time
 from collections.abc import Callable
 
 import torch
@@ -11,7 +11,7 @@ from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge import device
 from grader.judge.buffers import NoRoomError
 from grader.judge.lane import lane_baselines
-from grader.judge.machine import Gpu, Simulator
+from grader.judge.machine import Gpu, Machine
 from grader.judge.planning import Wanted
 from grader.judge.prepared import Planned, Prepared, Stopped
 from grader.judge.timing.measure import Bounds, Timed, fitting, measure
@@ -25,14 +25,14 @@ from grader.plan.plan import Plan
 SPEED_SECONDS = 600.0
 
 
-def time(
-    prepared: Prepared, planned: Planned, case: TimedCase, machine: Simulator, quiet: Callable[[], None]
+def time_case(
+    prepared: Prepared, planned: Planned, case: TimedCase, machine: Machine, quiet: Callable[[], None]
 ) -> Timing | Stopped | Wrong:
     """Times a function against the baseline, on a case of its own; every answer is checked. Raises InfrastructureError
     if the time cannot be taken."""
     if not isinstance(machine, Gpu):
         raise InfrastructureError("speed is measured on a GPU, never guessed")
-    until, task = clock.monotonic() + SPEED_SECONDS, prepared.task
+    until, task = time.monotonic() + SPEED_SECONDS, prepared.task
     try:
         fits, slots = fitting(task.assignment, case, device.memory())
         wanted = Wanted(fits, prepared.draws.scalars(fits))

@@ -1,14 +1,14 @@
-"""The answer to a case: run, compared and explained, with the line that evidence names and what was printed."""
+"""A case: its calls run, what they leave compared and explained, with the line that evidence names."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.judge.checks import score
+from grader.judge.checks import concluded
 from grader.judge.compare import Comparison
 from grader.judge.explain import Called, explain_case, explain_failure, explain_findings
-from grader.judge.machine import Simulator
+from grader.judge.machine import Machine
 from grader.judge.prepared import Planned, Prepared, Stopped
 from grader.judge.simulation import Ran
 from grader.model.assignment import Case, Inputs
@@ -18,16 +18,16 @@ from grader.plan.plan import Plan
 
 
 @dataclass(frozen=True)
-class Answered:
+class JudgedCase:
     """What became of a case's check, and what was seen while its calls ran."""
 
     check: CheckResult
     findings: tuple[Finding, ...] = ()
 
 
-def answer(
-    prepared: Prepared, planned: Planned, machine: Simulator, check: CheckResult, case: Case, plan: Plan
-) -> Answered:
+def judge_case(
+    prepared: Prepared, planned: Planned, machine: Machine, check: CheckResult, case: Case, plan: Plan
+) -> JudgedCase:
     """Runs each call of a case, compares what it leaves with the oracle's answer, and explains what is wrong by what
     was seen. Nothing of a case outlives this: on a GPU its tensors are the largest that a judge has. Raises
     InfrastructureError."""
@@ -37,7 +37,7 @@ def answer(
         inputs = prepared.inputs(case, call)
         ran = machine.run(case, plan, inputs)
         if isinstance(ran, Stopped):
-            return Answered(score(check, planned.explain(prepared.task, ran)), tuple(findings))
+            return JudgedCase(concluded(check, planned.explain(prepared.task, ran)), tuple(findings))
         comparison = prepared.compared(ran, inputs[-1])
         detail = explain_answer(prepared, case, plan, inputs, ran, comparison)
         chances = machine.chances(case, plan, inputs, ran) if detail is None else []
@@ -45,10 +45,10 @@ def answer(
         findings += [*ran.findings, *(chances if detail is None else [])]
         seconds += ran.seconds
         if detail is not None:
-            failed = score(check, detail, seconds=seconds, worst=comparison.worst_ratio)
-            return Answered(failed, tuple(findings))
+            failed = concluded(check, detail, seconds=seconds, worst=comparison.worst_ratio)
+            return JudgedCase(failed, tuple(findings))
         worst = max(worst, comparison.worst_ratio)
-    return Answered(score(check, None, seconds=seconds, worst=worst), tuple(findings))
+    return JudgedCase(concluded(check, None, seconds=seconds, worst=worst), tuple(findings))
 
 
 def explain_answer(
