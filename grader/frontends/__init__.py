@@ -35,7 +35,7 @@ class Foreign:
 
 
 @dataclass(frozen=True)
-class Look:
+class Outline:
     """What can be seen of a file without running it: the functions that it defines, and the assignments whose stub it
     still has."""
 
@@ -59,7 +59,7 @@ class FrontEnd:
     """A language, as the judge sees it. Every function may be given hostile text.
 
     `name` is the folder's, `suffix` that of the files in this language, with its dot. `signature(name, parameters)`
-    returns a function's signature as a student writes it. `look` is given a file's text, or a notebook's. `read_kernel`
+    returns a signature as a student writes it. `outline` is given a file's text, or a notebook's. `read_kernel`
     tells what is foreign in a kernel, each once; `check_launch` whether a launch fits its kernel: its options, and its
     arguments, which are as many as the signature has. Both raise Malformed for what no planner of ours writes.
     `argument_names` are those of the entry, one for each argument of a launch. `traits` tells which of `Trait` a kernel
@@ -75,7 +75,7 @@ class FrontEnd:
     launch_options: Mapping[Literal["cluster", "cooperative", "programmatic"], str]
     traits: Callable[[Kernel], frozenset[Trait]]
     phrases: Phrases
-    look: Callable[[str], Look] = lambda text: Look()
+    outline: Callable[[str], Outline] = lambda text: Outline()
 
 
 @cache

@@ -200,7 +200,7 @@ def _defined(path: Path, known: Mapping[str, str]) -> tuple[list[str], list[str]
     suffixes = {suffix.casefold() for suffix in path.suffixes}
     languages = frontends.front_ends().values()
     # A notebook's is not known.
-    seen = [one.look(text) for one in [one for one in languages if one.suffix in suffixes] or languages]
+    seen = [one.outline(text) for one in [one for one in languages if one.suffix in suffixes] or languages]
     defined, stubs = {name for one in seen for name in one.defined}, {name for one in seen for name in one.stubs}
     left = [name for name in known if name in defined and name in stubs]
     return [name for name in known if name in defined and name not in left], left

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.frontends import FrontEnd, Look, Parameter, Trait
+from grader.frontends import FrontEnd, Outline, Parameter, Trait
 from grader.frontends.triton.phrases import PHRASES
 from grader.frontends.triton.text import argument_names, check_launch, read_kernel
 from grader.plan.plan import Kernel
@@ -21,7 +21,7 @@ def _signature(function: str, parameters: Sequence[Parameter]) -> str:
     return f"{function}({', '.join(one.name for one in parameters)})"
 
 
-def _look(text: str) -> Look:
+def _outline(text: str) -> Outline:
     defined, stubs = set[str](), set[str]()
     for line in text.split("\n"):
         # In a notebook a line is a string.
@@ -30,11 +30,11 @@ def _look(text: str) -> Look:
             defined.add(said.removeprefix("def ").partition("(")[0])
         elif (said := said.lstrip(" \t")).startswith(_STUB):
             stubs.add(said.removeprefix(_STUB).removeprefix("\\")[1:].partition(": not written yet")[0])
-    return Look(frozenset(defined), frozenset(stubs))
+    return Outline(frozenset(defined), frozenset(stubs))
 
 
 FRONT_END = FrontEnd(
     name="triton", suffix=".py", signature=_signature, phrases=PHRASES, read_kernel=read_kernel,
-    check_launch=check_launch, argument_names=argument_names, traits=_traits, look=_look,
+    check_launch=check_launch, argument_names=argument_names, traits=_traits, outline=_outline,
     launch_options={
         "cluster": "num_ctas", "cooperative": "launch_cooperative_grid=True", "programmatic": "launch_pdl"})
