@@ -38,10 +38,10 @@ class Facts(Shaped):
     lines: Annotated[list[Width], Field(max_length=256)] = []
 
 
-class Given(Shaped):
+class Plain(Shaped):
     """The launch's argument of this index, as it is."""
 
-    kind: Literal["given"] = "given"
+    kind: Literal["plain"] = "plain"
     argument: Index
 
 
@@ -58,7 +58,7 @@ class TensorMap(Shaped):
     fp4_padded: bool = False
 
 
-class Part(Shaped):
+class DescriptorPart(Shaped):
     """Of the descriptor of this index: where it begins, its size or stride (in elements) along an axis, whether it pads
     with NaN. `type` is the number's."""
 
@@ -69,7 +69,7 @@ class Part(Shaped):
     type: Literal["i1", "i32", "i64", "u64"]
 
 
-class Scratch(Shaped):
+class ScratchAddress(Shaped):
     """The address of memory that the launch has for itself, so many bytes for a program; null without any. A kernel
     takes one at most."""
 
@@ -77,14 +77,14 @@ class Scratch(Shaped):
     bytes: Size
 
 
-class Zero(Shaped):
+class Zeros(Shaped):
     """So many bytes of zeros: nothing that a launch is asked for."""
 
-    kind: Literal["zero"] = "zero"
+    kind: Literal["zeros"] = "zeros"
     bytes: Annotated[int, Field(ge=1, le=4096)]
 
 
-Operand = Annotated[Given | TensorMap | Part | Scratch | Zero, Field(discriminator="kind")]
+Operand = Annotated[Plain | TensorMap | DescriptorPart | ScratchAddress | Zeros, Field(discriminator="kind")]
 
 
 class Metadata(Shaped):

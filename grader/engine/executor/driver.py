@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from grader.engine.executor.messages import FaultKind
-from grader.plan.compiled import Binary, Given, Operand, Part, Scratch, TensorMap, Zero
+from grader.plan.compiled import Binary, DescriptorPart, Operand, Plain, ScratchAddress, TensorMap, Zeros
 from grader.plan.plan import Argument, Descriptor, Float, Integer, Kernel, Launch, Pointer
 
 # Shared memory that a kernel has without asking.
@@ -96,12 +96,12 @@ def _value(
     operand: Operand, arguments: Sequence[Argument], addresses: Sequence[int], scratch: int,
     encode: Callable[[int, Descriptor, TensorMap], bytes],
 ) -> bytes:
-    if isinstance(operand, Zero):
+    if isinstance(operand, Zeros):
         return bytes(operand.bytes)
-    if isinstance(operand, Scratch):
+    if isinstance(operand, ScratchAddress):
         return _integer("u64", scratch if operand.bytes else 0)
     argument = arguments[operand.argument] if operand.argument < len(arguments) else None
-    if isinstance(operand, Given):
+    if isinstance(operand, Plain):
         if isinstance(argument, Pointer):
             return _integer("u64", addresses[argument.buffer] + argument.offset)
         if isinstance(argument, Integer):
@@ -115,7 +115,7 @@ def _value(
     raise DriverError("other", _OTHERS)
 
 
-def _part(part: Part, descriptor: Descriptor, address: int) -> int:
+def _part(part: DescriptorPart, descriptor: Descriptor, address: int) -> int:
     view = descriptor.view
     return {"address": address, "size": view.shape[part.axis], "stride": view.strides[part.axis],
             "nan": descriptor.padding == "nan"}[part.of]
@@ -182,7 +182,7 @@ class Loaded:
 
     def scratch(self, launch: Launch) -> int:
         """Bytes of scratch memory that a launch needs."""
-        bytes = sum(one.bytes for one in self.metadata.operands if isinstance(one, Scratch))
+        bytes = sum(one.bytes for one in self.metadata.operands if isinstance(one, ScratchAddress))
         return bytes * launch.cluster * math.prod(launch.grid)
 
     def prepare(

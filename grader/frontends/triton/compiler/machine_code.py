@@ -14,7 +14,7 @@ from grader.frontends.triton import api
 from grader.frontends.triton.options import options_of
 from grader.frontends.triton.text import descriptor
 from grader.plan import children
-from grader.plan.compiled import Given, Metadata, Operand, Part, Scratch, TensorMap, Zero
+from grader.plan.compiled import DescriptorPart, Metadata, Operand, Plain, ScratchAddress, TensorMap, Zeros
 from grader.plan.plan import Kernel, Malformed
 
 # Triton numbers the types of tensor maps as the device has them; the host's numbers differ in these.
@@ -89,10 +89,10 @@ def metadata_of(triton: Mapping[str, Any], signature: Sequence[str]) -> Metadata
     operands: list[Operand] = []
     for number, entry in enumerate(signature):
         described = descriptor(entry)
-        operands += [Given(argument=number)] if described is None else _descriptor(
+        operands += [Plain(argument=number)] if described is None else _descriptor(
             number, len(described[1]), maps.pop(0) if maps else None)
     # The last is a profiler's scratch memory.
-    operands += [Scratch(bytes=triton["global_scratch_size"]), Zero(bytes=8)]
+    operands += [ScratchAddress(bytes=triton["global_scratch_size"]), Zeros(bytes=8)]
     return Metadata(
         name=triton["name"], shared=triton["shared"], cluster=triton["num_ctas"], operands=operands)
 
@@ -101,13 +101,14 @@ def _descriptor(number: int, rank: int, compiled: Mapping[str, Any] | None) -> l
     """A descriptor as a tensor map where the kernel was compiled for one, and in parts where not. Its shape and strides
     follow either."""
     def parts(of: Literal["size", "stride"], type: Literal["i32", "i64"]) -> list[Operand]:
-        return [Part(argument=number, of=of, axis=axis, type=type) for axis in range(rank)]
+        return [DescriptorPart(argument=number, of=of, axis=axis, type=type) for axis in range(rank)]
 
     follow = [*parts("size", "i32"), *parts("stride", "i64")]
     if compiled is None:
-        rounds = [Zero(bytes=1)] if api.descriptors_round() else []
-        return [Part(argument=number, of="address", type="u64"), *parts("size", "i64"), *parts("stride", "i64"),
-                Part(argument=number, of="nan", type="i1"), *rounds, *follow]
+        rounds = [Zeros(bytes=1)] if api.descriptors_round() else []
+        return [
+            DescriptorPart(argument=number, of="address", type="u64"), *parts("size", "i64"), *parts("stride", "i64"),
+            DescriptorPart(argument=number, of="nan", type="i1"), *rounds, *follow]
     element = int(compiled["elem_type"])
     # Triton's numbers may be of types of its own.
     return [TensorMap.model_validate({
