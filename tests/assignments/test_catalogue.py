@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from grader.model.assignment import Assignment
 from grader.model.catalogue import ROOT, CatalogueError, assignments
@@ -47,3 +48,11 @@ def test_a_folder_that_is_no_assignment_is_named(tmp_path: Path) -> None:
     (tmp_path / "assignments" / "odd").mkdir(parents=True)
     with pytest.raises(CatalogueError, match="odd"):
         assignments(tmp_path)
+
+
+def test_an_assignment_is_in_a_language_that_there_is() -> None:
+    silu = assignments()["silu"]
+    assert (silu.file, silu.signature) == ("silu.py", "silu(x, out)")
+    assert silu.written("silu.f90").file == "silu.py"
+    with pytest.raises(ValidationError, match=r"suffix: one of \.py expected, got '\.f90'"):
+        Assignment(**{**dict(silu), "suffix": ".f90"})
