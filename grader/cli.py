@@ -1,4 +1,4 @@
-"""The command line: verbs and nothing else."""
+"""The command line: registers the commands, and holds the short ones."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from grader.intake import command as intake
 from grader.model import catalogue
 from grader.model.catalogue import COURSE
 from grader.model.course import CourseError, read_course
+from grader.model.desk import DeskError
 from grader.plan import languages
 from grader.records import verbs
 from grader.run import calibrate_command, grade_command
 from grader.student import inspect_command
 
-# As `kernelmark --help` lists them: in the order in which they are needed.
+# The order of commands in `kernelmark --help`: as users need them.
 ORDER = (
     "check", "inspect", "bench",
     "intake", "grade", "regrade", "diff", "apply", "rescore", "explain-grade", "export", "kit", "assignments", "doctor",
@@ -36,7 +37,7 @@ ORDER = (
 
 
 class Verbs(TyperGroup):
-    """The verbs in ORDER; a kit for students lacks some."""
+    """Lists commands in ORDER; a students' kit lacks some of them."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return sorted(super().list_commands(ctx), key=ORDER.index)
@@ -53,7 +54,7 @@ app.command(rich_help_panel=TAS)(intake.intake)
 app.command(rich_help_panel=TAS)(calibrate_command.calibrate)
 app.add_typer(exports.app, name="export", rich_help_panel=TAS)
 verbs.add_to(app)
-# Students' kit has no cluster.
+# A students' kit has no cluster.
 CLUSTER = importlib.util.find_spec("grader.cluster") is not None
 if CLUSTER:
     from grader.cluster import command as cluster
@@ -65,51 +66,51 @@ def main() -> None:
     app()
 
 
-# What runs no kernel and can be done on any system.
+# Commands that run no kernel, and work on any system.
 ANYWHERE = ("assignments", "new", "handouts", "kit")
 
 
 @app.callback()
 def _look_at_the_system(context: typer.Context) -> None:
     if sys.platform != "linux" and context.invoked_subcommand not in ANYWHERE:
-        _usage(f"{sys.platform}: Linux expected, or WSL; elsewhere the container: docker build --tag kernelmark . && "
+        _usage(f"{sys.platform}: not supported; use Linux, WSL, or the container: docker build --tag kernelmark . && "
                'docker run --rm --volume "$PWD/student_template:/kernels" kernelmark')
     if problem := languages.problem():
         _usage(problem)
-    # All that a grading, which lies below the cluster, knows of it.
+    # grader/run must not import grader/cluster, so the context carries this function.
     context.obj = cluster.far_lanes if CLUSTER else None
 
 
 @app.command(rich_help_panel=STUDENTS)
 def check(
-    target: Annotated[Path, typer.Argument(metavar="FILE or FOLDER", help="What to check.")] = Path(),
+    target: Annotated[Path, typer.Argument(metavar="FILE or FOLDER", help="The kernels to check.")] = Path(),
     only: Annotated[str, typer.Option(help="Assignments to check, e.g. silu,gemm. Default: the course's.")] = "",
     watch: Annotated[bool, typer.Option("--watch", help="Check a file again whenever it is saved.")] = False,
-    report: Annotated[bool, typer.Option("--report", help="Write the report of a grading, too, and name it.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Where the report goes. Default: a temporary folder.")] = None,
+    report: Annotated[bool, typer.Option("--report", help="Also write a grading's report, and print where.")] = False,
+    out: Annotated[Path | None, typer.Option(help="The folder for the report. Default: a temporary folder.")] = None,
     speed: Annotated[bool, typer.Option("--speed", help="Measure speed on this machine's GPU.")] = False,
-    device: Annotated[str, typer.Option(help="cpu, cuda, or auto: cuda where there is one.")] = "auto",
+    device: Annotated[str, typer.Option(help="cpu, cuda, or auto: cuda if there is a GPU.")] = "auto",
     seed: Annotated[int | None, typer.Option(
-        min=0, max=2**63 - 1, help="Repeat the inputs of a check. Default: new ones.")] = None,
-    course: Annotated[Path, typer.Option(help="Points, thresholds, limits, policy.")] = COURSE,
+        min=0, max=2**63 - 1, help="Repeat the inputs of an earlier check. Default: new inputs.")] = None,
+    course: Annotated[Path, typer.Option(help="The course file: points, thresholds, limits, policy.")] = COURSE,
 ) -> None:
-    """Check your own kernels before you hand them in: the judge of a grading, and its words.
+    """Check your own kernels before you hand them in, with the judge and the messages of a grading.
 
-    Exit status: 0 when all is right; 1 when something is wrong, missing or has another name; 2 for a usage error;
-    3 when something of ours failed.
+    Exit status: 0 if all is right; 1 if a kernel is wrong, missing or in a file of another name; 2 for a usage error;
+    3 if the grader failed.
     """
     known = catalogue.files()
     try:
         rules = read_course(course, frozenset(known))
     except CourseError as error:
         _usage(str(error))
-    from grader.model.desk import DeskError
+    # Late, as in the commands below: what only one command needs would slow down the start of all.
     from grader.run.preflight import PlanError
     from grader.student import check as checking
 
     if out is None and report:
         out = Path(tempfile.mkdtemp(prefix="kernelmark-report-"))
-    options = checking.Options(
+    options = checking.CheckOptions(
         rules, only=names_in(only), device=device, speed=speed, seed=seed,
         out=out, words=["--course", str(course.absolute())] if course != COURSE else [])
     try:
@@ -121,34 +122,35 @@ def check(
 
 @app.command(rich_help_panel=TAS)
 def doctor() -> None:
-    """Say what this machine can do: device, grading, isolation, versions, what is missing and how to get it."""
+    """Show what this machine can do: device, grading, isolation, versions; and what is missing and how to get it."""
+    # Late, see check.
     from grader.run import doctor as examine
 
     table = Table(box=None, show_header=False, pad_edge=False)
-    findings = examine.findings()
-    for finding in findings:
-        # As text: what a library says of a failure may look like markup.
-        table.add_row(finding.mark, finding.what, Text(finding.found))
-        if finding.remedy:
-            table.add_row("", "", Text(f"→ {finding.remedy}"))
+    lines = examine.diagnoses()
+    for line in lines:
+        # As Text: a library's message about a failure may look like markup.
+        table.add_row(line.mark, line.subject, Text(line.text))
+        if line.remedy:
+            table.add_row("", "", Text(f"→ {line.remedy}"))
     console.print(table)
-    raise typer.Exit(INFRASTRUCTURE_ERROR if any(f.fatal for f in findings) else 0)
+    raise typer.Exit(INFRASTRUCTURE_ERROR if any(line.fatal for line in lines) else 0)
 
 
 @app.command(rich_help_panel=TAS)
 def assignments() -> None:
-    """List the assignments: signature, cases, points, what they are timed against."""
+    """List the assignments with signature, cases, points and baseline."""
     try:
-        found = catalogue.assignments()
-        course = read_course(COURSE, frozenset(found))
+        known = catalogue.assignments()
+        course = read_course(COURSE, frozenset(known))
     except (CourseError, catalogue.CatalogueError) as error:
         _usage(str(error))
-    taught = course.select(found, ())
+    taught = course.select(known, ())
     table = Table(box=None, pad_edge=False)
     for heading in ("assignment", "signature", "cases (CPU, GPU)", "points", "baseline"):
-        # Folded rather than cut: a signature that ends in "…" tells nothing.
+        # Long text is folded, not cut: a signature must be complete.
         table.add_column(heading, overflow="fold")
-    for name, a in found.items():
+    for name, a in known.items():
         points = course.points_of(name)
         counts = f"{points.correctness:g} + {points.performance:g}" if name in taught else "not in the course"
         table.add_row(
@@ -159,10 +161,11 @@ def assignments() -> None:
 
 @app.command(rich_help_panel=AUTHORS)
 def new(name: Annotated[str, typer.Argument(help="The function's name: small letters, digits, _.")]) -> None:
-    """Write the files of a new assignment: a small one that works, to be changed into yours.
+    """Write the files of a new assignment: a small one that works, for you to change.
 
-    Then `kernelmark verify NAME` says what is missing, and `assignments = [...]` in course.toml puts it into a course.
+    Then `kernelmark verify NAME` says what is missing, and `assignments = [...]` in course.toml adds it to a course.
     """
+    # Late, see check.
     from grader.author.new import write
 
     try:
@@ -171,24 +174,25 @@ def new(name: Annotated[str, typer.Argument(help="The function's name: small let
         _usage(str(error))
     for path in made:
         console.print(str(path.relative_to(catalogue.ROOT)), markup=False)
-    console.print(f"next: change them, and see what kernelmark verify {name} says", markup=False)
+    console.print(f"next: change them, then run kernelmark verify {name}", markup=False)
 
 
 @app.command(rich_help_panel=AUTHORS)
 def handouts(
-    course: Annotated[Path, typer.Option(help="Points, thresholds, policy.")] = COURSE,
+    course: Annotated[Path, typer.Option(help="The course file: points, thresholds, policy.")] = COURSE,
 ) -> None:
-    """Write into all handouts what assignments and the course say: arguments, cases, timed cases, points.
+    """Update the generated parts of all handouts: arguments, cases, timed cases, points.
 
-    Only what stands between marks is written anew; the rest is the author's. Exit status 1 when marks are missing.
+    Only text between marks is replaced; the rest is the author's. Exit status 1 if marks are missing.
     """
+    # Late, see check.
     from grader.author import handout
 
     try:
-        found = catalogue.assignments()
-        rules = read_course(course, frozenset(found))
-        texts, notebook = handout.texts(found, rules), catalogue.ROOT / handout.NOTEBOOK
-        notebook.write_text(handout.notebook(found, rules), encoding="utf-8")
+        known = catalogue.assignments()
+        rules = read_course(course, frozenset(known))
+        texts, notebook = handout.texts(known, rules), catalogue.ROOT / handout.NOTEBOOK
+        notebook.write_text(handout.notebook(known, rules), encoding="utf-8")
         for path, drawn in texts.items():
             if handout.draw(path, drawn):
                 console.print(str(path.relative_to(catalogue.ROOT)), markup=False)
@@ -196,7 +200,7 @@ def handouts(
     except (CourseError, catalogue.CatalogueError) as error:
         _usage(str(error))
     except OSError as error:
-        _usage(f"{error.filename}: {error.strerror}; a file expected")
+        _usage(f"{error.filename}: {error.strerror}; check that it can be read and written")
     for problem in problems:
         errors.print(f"kernelmark: {problem}", markup=False)
     if problems:
@@ -206,9 +210,10 @@ def handouts(
 @app.command(rich_help_panel=TAS)
 def kit(
     out: Annotated[Path, typer.Argument(help="The folder to make; a zip of it is made beside it.")],
-    course: Annotated[Path, typer.Option(help="Whose assignments go into it.")] = COURSE,
+    course: Annotated[Path, typer.Option(help="The course file, whose assignments go into the kit.")] = COURSE,
 ) -> None:
-    """Make what students get: the grader, stubs, handouts and public cases, and no solution."""
+    """Make the students' kit: the grader, stubs, handouts and public cases, without solutions."""
+    # Late, see check.
     from grader.author import student_kit
 
     try:
@@ -216,31 +221,32 @@ def kit(
     except (student_kit.KitError, CourseError, catalogue.CatalogueError) as error:
         _usage(str(error))
     except OSError as error:
-        _usage(f"{error.filename}: {error.strerror}; a kit that can be written expected")
+        _usage(f"{error.filename}: {error.strerror}; choose a folder that can be written")
     console.print(f"{out} and {packed}", markup=False, soft_wrap=True)
 
 
 @app.command(rich_help_panel=AUTHORS)
 def verify(names: Annotated[list[str], typer.Argument(help="Assignments, e.g. silu gemm.")]) -> None:
-    """Say what an assignment lacks before students get it: files, cases, wrong answers that would pass.
+    """Check an assignment before students get it: missing files and cases, wrong answers that would pass.
 
-    No GPU is needed. Exit status 1 when something is missing.
+    No GPU is needed. Exit status 1 if there is a problem.
     """
+    # Late, see check.
     from grader.author.verify import verify as verified
 
     try:
         catalogue.select(catalogue.files(), names)
     except ValueError as error:
         _usage(str(error))
-    found = False
+    problems_found = False
     for name in names:
         for about, problems in verified(name):
             mark = "✗" if problems else "✓"
             console.print(f"{mark} {name}: {about}", markup=False, soft_wrap=True)
             for problem in problems:
                 console.print(f"    {problem}", markup=False, soft_wrap=True)
-            found = found or bool(problems)
-    if found:
+            problems_found = problems_found or bool(problems)
+    if problems_found:
         raise typer.Exit(1)
 
 

@@ -1,4 +1,4 @@
-"""What commands say, where, and with which exit status."""
+"""The output and exit statuses of commands."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NoReturn
 import typer
 from rich.console import Console
 
-# What `kernelmark --help` lists together.
+# The groups of commands in `kernelmark --help`.
 STUDENTS, TAS, AUTHORS = "For students", "For TAs", "For authors of assignments"
 USAGE_ERROR = 2
 INFRASTRUCTURE_ERROR = 3
@@ -17,16 +17,16 @@ errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def usage(message: str) -> NoReturn:
-    """Says in one line what is wrong with a command, and ends it."""
+    """Ends the command with a one-line error and the status of a usage error."""
     errors.print(f"kernelmark: {message}", markup=False)
     raise typer.Exit(USAGE_ERROR)
 
 
 def names_in(only: str) -> list[str]:
-    """The names of an option such as --only silu,gemm; none where nothing was asked for."""
+    """The names in an option such as --only silu,gemm."""
     return [name for name in only.replace(" ", "").split(",") if name]
 
 
 def say(line: str) -> None:
-    """A line as it is: what students called their files is no markup, and no terminal cuts it."""
+    """Prints a line unchanged: names of students' files may look like markup, and long lines are not wrapped."""
     console.print(line, markup=False, soft_wrap=True)

@@ -1,6 +1,6 @@
 """Checks a notebook's cell as `kernelmark check` checks a file: `%load_ext grader.notebook`, then `%%kernelmark silu`.
 
-The command runs in a process of its own: what a notebook has imported or set does not matter to it.
+The check runs in a process of its own, so that the notebook's imports and settings do not affect it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ COLUMNS = "100"
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """What `%load_ext` calls: adds the magic `%%kernelmark NAME [--save] [options of kernelmark check]`."""
+    """Called by `%load_ext`. Adds the magic `%%kernelmark NAME [--save] [options of kernelmark check]`."""
     shell.register_magic_function(_magic, "cell", "kernelmark")
 
 
 def check(name: str, text: str, *options: str) -> bool:
-    """Checks a text as the file of the assignment `name`, prints what the check says, and returns whether it is right.
+    """Checks a text as the file of the assignment `name`, prints the check's output, and returns whether it is right.
 
-    `options` are those of `kernelmark check`, such as "--report".
+    `options` are options of `kernelmark check`, such as "--report".
     """
     file = f"{name}.py"
     path = os.pathsep.join(filter(None, (str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH"))))
@@ -41,11 +41,11 @@ def check(name: str, text: str, *options: str) -> bool:
 def _magic(line: str, cell: str) -> None:
     name, *options = shlex.split(line) or [""]
     if not name.isidentifier():
-        print("kernelmark: %%kernelmark NAME expected, as in %%kernelmark silu")
+        print("kernelmark: no assignment named; write %%kernelmark NAME, as in %%kernelmark silu")
         return
     if "--save" in options:
         options.remove("--save")
         Path(f"{name}.py").write_text(cell, encoding="utf-8")
         print(f"Saved as {name}.py.")
-    # An empty line in the magic's place: lines are those of the cell.
+    # An empty line replaces the magic, so that line numbers are those of the cell.
     check(name, f"\n{cell}", *options)

@@ -1,1 +1,1 @@
-"""What an author of assignments runs: new ones, whether they are fit, what is handed out."""
+"""The commands for authors of assignments: new, verify, handouts, and the students' kit."""

@@ -1,4 +1,4 @@
-"""The parts of handouts that an assignment and the course say already, drawn between marks in the author's text; and
+"""Writes the parts of handouts that follow from the assignment and the course between marks in the author's text; and
 the notebook, which has a cell for each stub.
 
 A part begins with a line `<!-- NAME: … -->` and ends with a line `<!-- end -->`.
@@ -53,26 +53,26 @@ sys.path.insert(0, KIT)
 
 
 def parts(assignment: Assignment, course: Course) -> dict[str, str]:
-    """What a handout says of an assignment in this course, by the name of the part: whole lines of Markdown."""
+    """The generated parts of an assignment's handout in this course, by name: whole lines of Markdown."""
     return {"task": _task(assignment), "checks": _checks(assignment), "allowed": _allowed(assignment, course),
             "points": _points(assignment, course)}
 
 
-def texts(found: Mapping[str, Assignment], course: Course, root: Path = ROOT) -> dict[Path, dict[str, str]]:
-    """All files with drawn parts: each handout, and the README that names the files of the course."""
-    rows = [(f"`{found[name].file}`", f"`{found[name].signature}`", found[name].title)
-            for name in course.select(found, ())]
-    return {**{handout(name, root): parts(one, course) for name, one in found.items()},
+def texts(assignments: Mapping[str, Assignment], course: Course, root: Path = ROOT) -> dict[Path, dict[str, str]]:
+    """All files with generated parts: each handout, and the README that lists the course's files."""
+    rows = [(f"`{assignments[name].file}`", f"`{assignments[name].signature}`", assignments[name].title)
+            for name in course.select(assignments, ())]
+    return {**{handout(name, root): parts(assignment, course) for name, assignment in assignments.items()},
             root / "student_template/README.md": {"files": _table(("file", "function", "what it computes"), rows)}}
 
 
-def notebook(found: Mapping[str, Assignment], course: Course, root: Path = ROOT) -> str:
-    """The notebook of a course, as JSON: a cell that installs, and one for each stub."""
-    names = course.select(found, ())
+def notebook(assignments: Mapping[str, Assignment], course: Course, root: Path = ROOT) -> str:
+    """The notebook of a course as JSON: a cell that installs the checker, and a cell for each stub."""
+    names = course.select(assignments, ())
     cells = [("markdown", _BEGIN.replace("silu", names[0])), ("code", _INSTALL)]
     for name in names:
-        stub = (root / "student_template" / found[name].file).read_text(encoding="utf-8")
-        cells += [("markdown", f"## {found[name].title}\n\n`assignments/{name}/handout.md`\n"),
+        stub = (root / "student_template" / assignments[name].file).read_text(encoding="utf-8")
+        cells += [("markdown", f"## {assignments[name].title}\n\n`assignments/{name}/handout.md`\n"),
                   ("code", f"%%kernelmark {name}\n{stub}")]
     made: list[dict[str, object]] = [{"cell_type": kind, "id": f"cell-{number}", "metadata": {},
              **({"execution_count": None, "outputs": []} if kind == "code" else {}),
@@ -87,20 +87,20 @@ def handout(name: str, root: Path) -> Path:
 
 
 def problems(path: Path, drawn: Mapping[str, str]) -> Iterator[str]:
-    """What is wrong with the parts of a file, a sentence each. Raises OSError."""
-    there = dict(PART.findall(path.read_text(encoding="utf-8")))
+    """Problems of the generated parts of a file, a sentence each. Raises OSError."""
+    written = dict(PART.findall(path.read_text(encoding="utf-8")))
     for name, text in drawn.items():
-        if name not in there:
-            yield f"{path}: lines <!-- {name}: --> and <!-- end --> expected; kernelmark handouts writes between them"
-        elif there[name] != text:
-            yield f"{path}: the part {name!r} is out of date; kernelmark handouts writes it anew"
+        if name not in written:
+            yield f"{path}: no part {name!r}; add lines <!-- {name}: --> and <!-- end -->, and run kernelmark handouts"
+        elif written[name] != text:
+            yield f"{path}: the part {name!r} is out of date; run kernelmark handouts"
 
 
 def draw(path: Path, drawn: Mapping[str, str]) -> bool:
-    """Writes the parts into a file where their marks are; whether that changes it. Raises OSError."""
-    def part(found: re.Match[str]) -> str:
-        name = found[1]
-        return f"{MARK.format(name=name)}\n{drawn[name]}<!-- end -->" if name in drawn else found[0]
+    """Writes the parts between their marks in a file. Returns whether that changed it. Raises OSError."""
+    def part(match: re.Match[str]) -> str:
+        name = match[1]
+        return f"{MARK.format(name=name)}\n{drawn[name]}<!-- end -->" if name in drawn else match[0]
 
     before = path.read_text(encoding="utf-8")
     after = PART.sub(part, before)
@@ -117,7 +117,7 @@ def _task(assignment: Assignment) -> str:
 
 
 def _argument(parameter: Parameter, distribution: Distribution | None) -> tuple[str, str, str]:
-    """Shape, type, and what else is to be known."""
+    """The table's cells for a parameter: shape, dtype, and remarks."""
     if isinstance(parameter, Scalar):
         return "", "float", _words(distribution)
     shape = f"({', '.join(map(str, parameter.shape))}{',' * (len(parameter.shape) == 1)})"
@@ -149,7 +149,7 @@ def _checks(assignment: Assignment) -> str:
 
 
 def _allowed_error(assignment: Assignment, cases: Sequence[Case]) -> str:
-    """The median error allowed, relative to the answer, of the largest ordinary case; one digit of it."""
+    """The median error allowed in the largest ordinary case, relative to the answer, to one digit."""
     ordinary = [case for case in cases if case.values == cases[0].values]
     inputs = assignment.make_inputs(
         max(ordinary, key=lambda case: math.prod(shape_of(assignment.output, case))), torch.Generator().manual_seed(0))
@@ -158,7 +158,7 @@ def _allowed_error(assignment: Assignment, cases: Sequence[Case]) -> str:
 
 
 def _values(assignment: Assignment) -> str:
-    """What tensors hold: a row for all cases whose names end alike, a column for each tensor."""
+    """A table of the tensors' contents: a row for all cases with the same ending, a column for each tensor."""
     given = [p for p in assignment.parameters if isinstance(p, Input)]
     rows = []
     public = [case for case in assignment.cases if not case.hidden]
@@ -166,39 +166,40 @@ def _values(assignment: Assignment) -> str:
         drawn = [assignment.distributions(case) for case in public
                  if case.values == values and assignment.distributions]
         ending = "others" if values == assignment.cases[0].values else f"`-{values}`"
-        rows.append((ending, *(_words(*(one[p.name] for one in drawn), one_row=len(p.shape) == 1) for p in given)))
+        rows.append((ending, *(_words(*(distributions[p.name] for distributions in drawn), one_row=len(p.shape) == 1)
+                               for p in given)))
     return _table(("cases", *(f"`{p.name}`" for p in given)), [*rows[1:], *rows[:1]])
 
 
 def _words(*drawn: Distribution | None, one_row: bool = False) -> str:
-    """Of distributions that differ in scale and offset at most."""
-    one, spreads = drawn[0], [found for found in drawn if isinstance(found, Spread)]
-    if isinstance(one, Number):
-        return f"between {_number(one.low)} and {_number(one.high)}, another one at each call"
-    if isinstance(one, Bytes):
-        return {2: "0 and 255 alone", 256: "any byte"}.get(one.levels, f"{one.levels} levels from 0 to 255")
-    if isinstance(one, Bits):
+    """Describes distributions of one kind, which differ at most in scale and offset."""
+    first, spreads = drawn[0], [found for found in drawn if isinstance(found, Spread)]
+    if isinstance(first, Number):
+        return f"between {_number(first.low)} and {_number(first.high)}, another one at each call"
+    if isinstance(first, Bytes):
+        return {2: "0 and 255 alone", 256: "any byte"}.get(first.levels, f"{first.levels} levels from 0 to 255")
+    if isinstance(first, Bits):
         return "any 32 bits that are a finite number: −0, the smallest and the largest among them"
-    if not isinstance(one, Spread):
+    if not isinstance(first, Spread):
         return ""
-    low, high = (_number(found(s.scale[end] for s in spreads)) for end, found in enumerate((min, max)))
-    whose = ", with" if one_row or one.axis is None else f"; each {('row', 'column')[one.axis]} has"
+    low, high = (_number(extreme(spread.scale[end] for spread in spreads)) for end, extreme in enumerate((min, max)))
+    whose = ", with" if one_row or first.axis is None else f"; each {('row', 'column')[first.axis]} has"
     words = f"normal{whose} a standard deviation of {low}" + f" to {high}" * (low != high)
     if offset := max(spread.offset for spread in spreads):
-        words += f" and a mean within ±{_number(offset)}" + " standard deviations" * (not one.absolute)
-    if one.outliers and one.outliers.exponents:
-        first, last = one.outliers.exponents
-        words += f"; one in {one.outliers.every} between ±{2**first:,} and ±{2 ** (last + 1):,}"
-    elif one.outliers:
-        words += f"; one in {one.outliers.every} is {one.outliers.times:g} times as large"
-    if one.loud:
-        words += f"; half of the {('rows', 'columns')[one.loud.axis]} are {one.loud.times:g} times as large"
+        words += f" and a mean within ±{_number(offset)}" + " standard deviations" * (not first.absolute)
+    if first.outliers and first.outliers.exponents:
+        low_power, high_power = first.outliers.exponents
+        words += f"; one in {first.outliers.every} between ±{2**low_power:,} and ±{2 ** (high_power + 1):,}"
+    elif first.outliers:
+        words += f"; one in {first.outliers.every} is {first.outliers.times:g} times as large"
+    if first.loud:
+        words += f"; half of the {('rows', 'columns')[first.loud.axis]} are {first.loud.times:g} times as large"
     return words
 
 
 def _allowed(assignment: Assignment, course: Course) -> str:
-    found = sorted(name.removeprefix("aten::") for name in assignment.operators)
-    more = f", and here alone the operators {', '.join(f'`{name}`' for name in found)}" if found else ""
+    operators = sorted(name.removeprefix("aten::") for name in assignment.operators)
+    more = f", and here alone the operators {', '.join(f'`{name}`' for name in operators)}" if operators else ""
     assembly = " Inline assembly is refused." * (course.policy.assembly == "refuse")
     return (f"Your own Triton kernels, allocation, views, and questions about shape{more}.{assembly}\n"
             "`student_template/README.md` has the rules of all assignments, and how to check your work.\n")
@@ -229,7 +230,7 @@ def _names(cases: Sequence[Case]) -> str:
 
 
 def _number(value: float) -> str:
-    """Two digits: 0.35, 300, 1e-6."""
+    """A number with two significant digits: 0.35, 300, 1e-6."""
     return f"{float(f'{value:.2g}'):g}".replace("e-0", "e-")
 
 

@@ -1,4 +1,4 @@
-"""A new assignment: files of a small one that works, to be changed into the one to teach."""
+"""Writes the files of a new assignment: a small one that works, for the author to change."""
 
 from __future__ import annotations
 
@@ -163,16 +163,16 @@ def NAME(x: torch.Tensor, out: torch.Tensor) -> None:
 
 
 def write(name: str, root: Path) -> list[Path]:
-    """Writes the files of a new assignment under `root`, and returns their paths. Raises ValueError, one line, for a
-    name that is none or files that are there, OSError and CourseError."""
+    """Writes the files of a new assignment under `root`, and returns their paths. Raises ValueError, one line, if the
+    name cannot be used or a file exists, OSError and CourseError."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
-        raise ValueError(f"{name!r}: a name of small letters, digits and _ expected, as of a Python function")
-    # A student's file of that name would hide the module from all that lies beside it.
+        raise ValueError(f"{name!r}: not a function's name; use small letters, digits and _")
+    # A student's file of that name would hide the module from files beside it.
     if importlib.util.find_spec(name) is not None:
-        raise ValueError(f"{name!r}: there is a Python module of that name; another name expected")
+        raise ValueError(f"{name!r}: is a Python module; choose another name")
     made = {root / path.replace("NAME", name): text for path, text in FILES.items()}
-    if there := [path for path in made if path.exists()]:
-        raise ValueError(f"{there[0]}: there is such a file; another name expected")
+    if existing := [path for path in made if path.exists()]:
+        raise ValueError(f"{existing[0]}: already exists; choose another name")
     course = read_course(catalogue.COURSE, frozenset(catalogue.files()))
     title = name.replace("_", " ").capitalize()
     for path, text in made.items():

@@ -1,6 +1,6 @@
-"""What a course hands out, as a folder and a zip: the grader, stubs, handouts, public cases and no solution.
+"""Makes the students' kit of a course, a folder and a zip: the grader, stubs, handouts, public cases, no solution.
 
-What is left out is left out by where it lies: `reference/`, `tests/`, `examples/` and the rest are never copied.
+Only named folders are copied, so `reference/`, `tests/`, `examples/` and the like are never in it.
 """
 
 from __future__ import annotations
@@ -17,64 +17,64 @@ from grader.model import catalogue
 from grader.model.assignment import Assignment, file_of
 from grader.model.course import Course, CourseError, read_course
 
-# Copied whole from the repository's root, beside what lies in the folder OWN; the course's own assignments come to it.
+# Copied whole from the repository's root, into a copy of the folder OWN; the course's assignments are added.
 WHOLE = ("grader", "calibration", "pyproject.toml", "constraints.txt", "LICENSE")
-# Nobody else's machines are a student's business.
+# Students have no use for a cluster.
 CLUSTER = "grader/cluster"
 OWN = "student_kit"
-# Tables on single students, with the comments before them, which say more of the same.
+# Tables about individual students, with the comments above them.
 _OF_STUDENTS = re.compile(
     r"(?ms)(?:^[ \t]*(?:#[^\n]*)?\n)*^\[\[late\.(?:extensions|excused|overrides)\]\].*?(?=^\[|\Z)")
 
 
 class KitError(Exception):
-    """There can be no kit; one line that says what, where and what was expected."""
+    """The kit cannot be made; one line that says what is wrong, where, and what to do."""
 
 
 def write(out: Path, course: Path, root: Path = catalogue.ROOT) -> Path:
     """Makes the folder `out`, and beside it a zip of it, whose path is returned.
 
-    `course` is the course.toml that goes into it, with the assignments that it names. Raises KitError, CourseError,
-    CatalogueError, and OSError for what cannot be read or written.
+    `course` is the course.toml for the kit, which gets its assignments. Raises KitError, CourseError, CatalogueError,
+    and OSError for files that cannot be read or written.
     """
     if not (root / OWN).is_dir():
-        raise KitError(f"{root / OWN}: no such folder; the course's repository expected, which a kit itself is not")
+        raise KitError(f"{root / OWN}: no such folder; make kits in the course's repository, not in a kit")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise KitError(f"{out}: is there already; a new or empty folder expected")
+        raise KitError(f"{out}: already exists; choose a new or empty folder")
     packed = out.with_name(f"{out.name}.zip")
     if packed.exists():
-        raise KitError(f"{packed}: is there already; another name, or none of that name, expected")
-    found = catalogue.assignments(root)
-    rules = read_course(course, frozenset(found))
-    told = _without_names(course, rules, frozenset(found))
-    names = _named(rules, found)
+        raise KitError(f"{packed}: already exists; remove it or choose another name")
+    assignments = catalogue.assignments(root)
+    rules = read_course(course, frozenset(assignments))
+    text_ = _without_names(course, rules, frozenset(assignments))
+    names = _named(rules, assignments)
     for name in names:
-        _nothing_told(found[name], root)
-        if said := solved(root / "student_template" / file_of(name), found[name].function):
-            raise KitError(said)
+        _require_hidden(assignments[name], root)
+        if problem := solved(root / "student_template" / file_of(name), assignments[name].function):
+            raise KitError(problem)
     shutil.copytree(root / OWN, out, dirs_exist_ok=True)
     for name in WHOLE:
         _copy(root / name, out / name)
     shutil.rmtree(out / CLUSTER)
-    (out / "course.toml").write_text(told, encoding="utf-8")
+    (out / "course.toml").write_text(text_, encoding="utf-8")
     for name in names:
         _copy(root / "assignments" / name, out / "assignments" / name)
         _copy(root / "student_template" / file_of(name), out / "student_template" / file_of(name))
     _copy(root / "student_template/README.md", out / "student_template/README.md")
     for path in (out / "README.md", out / "student_template/README.md"):
-        # Commands name an assignment that the course has.
+        # The examples in these texts name an assignment of the course.
         text = path.read_text(encoding="utf-8")
         path.write_text(text if "silu" in names else text.replace("silu", names[0]), encoding="utf-8")
-    # As this course has it, which may be another than the repository's.
-    for path, drawn in handout.texts({name: found[name] for name in names}, rules, out).items():
+    # Handouts follow this course, which may differ from the repository's.
+    for path, drawn in handout.texts({name: assignments[name] for name in names}, rules, out).items():
         handout.draw(path, drawn)
     (out / handout.NOTEBOOK).write_text(
-        handout.notebook({name: found[name] for name in names}, rules, out), encoding="utf-8")
+        handout.notebook({name: assignments[name] for name in names}, rules, out), encoding="utf-8")
     return Path(shutil.make_archive(str(out.absolute()), "zip", out.absolute().parent, out.name))
 
 
 def solved(path: Path, function: str) -> str:
-    """That a stub holds more than what is to be written, in a sentence; "" if it is one."""
+    """A sentence if a stub is more than a stub; "" if it is one."""
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     body = next((node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function), None)
     launches = body is not None and any(
@@ -82,11 +82,11 @@ def solved(path: Path, function: str) -> str:
     last = body.body[-1] if body is not None else None
     if not launches and isinstance(last, ast.Raise) and "NotImplementedError" in ast.unparse(last):
         return ""
-    return f"{path}: a stub expected: {function} ends with raise NotImplementedError, and launches nothing"
+    return f"{path}: not a stub; {function} must end with raise NotImplementedError and launch nothing"
 
 
 def _without_names(course: Path, rules: Course, known: frozenset[str]) -> str:
-    """The text of a course.toml without what it says of single students. Raises KitError if it cannot be left out."""
+    """The text of a course.toml without its tables about individual students. Raises KitError if it still names one."""
     whole = course.read_text(encoding="utf-8")
     if not rules.late.names_students:
         return whole
@@ -94,8 +94,8 @@ def _without_names(course: Path, rules: Course, known: frozenset[str]) -> str:
     for line in text.splitlines():
         for who in rules.late.strangers(()):
             if re.search(rf"(?<![\w-]){re.escape(who)}(?![\w-])", line.partition("#")[2], re.IGNORECASE):
-                raise KitError(f"{course}: line {whole.splitlines().index(line) + 1}: a comment names {who!r}, of whom "
-                               "[late] says something; a comment without expected")
+                raise KitError(f"{course}: line {whole.splitlines().index(line) + 1}: a comment names {who!r}, a "
+                               "student in [late]; remove the name")
     with tempfile.TemporaryDirectory() as folder:
         left = Path(folder, "course.toml")
         left.write_text(text, encoding="utf-8")
@@ -104,24 +104,24 @@ def _without_names(course: Path, rules: Course, known: frozenset[str]) -> str:
                 return text
         except CourseError:
             pass
-    raise KitError(f"{course}: names students where it cannot be left out; tables [[late.extensions]], "
-                   "[[late.excused]] and [[late.overrides]] expected, each with its name in a line")
+    raise KitError(f"{course}: names students in a form that cannot be removed; write tables [[late.extensions]], "
+                   "[[late.excused]] and [[late.overrides]], each heading on its own line")
 
 
-def _named(course: Course, found: Iterable[str]) -> list[str]:
-    """The course's assignments, and any that course.toml has points or thresholds for, which it must know."""
-    taught = {*(course.assignments or found), *course.points.assignments, *course.thresholds.assignments}
-    return [name for name in found if name in taught]
+def _named(course: Course, assignments: Iterable[str]) -> list[str]:
+    """The course's assignments, and others that course.toml has points or thresholds for, which must exist in a kit."""
+    taught = {*(course.assignments or assignments), *course.points.assignments, *course.thresholds.assignments}
+    return [name for name in assignments if name in taught]
 
 
-def _nothing_told(assignment: Assignment, root: Path) -> None:
-    """No file for students names a hidden case."""
+def _require_hidden(assignment: Assignment, root: Path) -> None:
+    """Raises KitError if a file for students names a hidden case."""
     folder = root / "assignments" / assignment.name
     for path in (path for path in folder.rglob("*") if path.suffix in (".py", ".md")):
         text = path.read_text(encoding="utf-8")
         for case in assignment.cases:
             if case.hidden and re.search(rf"(?<![\w-]){re.escape(case.name)}(?![\w-])", text):
-                raise KitError(f"{path}: names the hidden case {case.name}; {catalogue.HIDDEN} alone expected to")
+                raise KitError(f"{path}: names the hidden case {case.name}; only {catalogue.HIDDEN} may name it")
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -1,6 +1,6 @@
-"""Whether an assignment is fit to be handed out: what its files lack, and which wrong answers would pass, in words.
+"""Checks whether an assignment is ready for students: missing files, and wrong answers that would pass.
 
-Each check yields sentences, none where all is well. What an author's own code raises is a sentence, too.
+Each check yields a sentence for each problem. An exception in the author's code is a problem, too.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from grader.model.submission import Source
 
 SEEDS = (11, 22)
 EARLIER = 33
-# A block that a student may choose: some case must need more than one.
+# The largest block that a student may choose: some case must need several.
 LARGE_BLOCK = 4096
-# Half precision must err by this many times the error allowed, so that chance decides nothing.
+# Half precision must exceed the allowed error by this factor, so that it does not pass by chance.
 HALF_PRECISION_RATIO = 3.0
-# Mistakes are told apart on answers of at most this many elements.
+# Mistakes are compared on answers of at most this many elements.
 LARGEST = 50_000
 
 
@@ -47,12 +47,12 @@ class Subject:
     root: Path
 
     def drawn(self, case: Case, seed: int) -> tuple[Inputs, Tensor]:
-        """Inputs of a case, and the right answer to them."""
+        """Inputs of a case, and their right answer."""
         inputs = self.assignment.make_inputs(case, torch.Generator().manual_seed(seed))
         return inputs, _float64("oracle", right_answer(self.assignment, inputs))
 
     def compared(self, answer: Tensor, inputs: Inputs, expected: Tensor) -> Comparison:
-        """An answer as a kernel would store it, against the right one."""
+        """Compares an answer, stored as a kernel would store it, with the right one."""
         allowed = None
         if self.assignment.tolerance is not None:
             allowed = _float64("tolerance", self.assignment.tolerance(inputs, expected))
@@ -64,9 +64,9 @@ class Subject:
 
 
 def verify(name: str, root: Path = ROOT) -> Iterator[tuple[str, list[str]]]:
-    """What each check is about, and what it found, for the assignment in `root/assignments/name`.
+    """Yields the subject of each check and its problems, for the assignment in `root/assignments/name`.
 
-    Where files are missing, or the author's code raises, that is the last.
+    Ends after a check that finds files missing, or in which the author's code raises.
     """
     for about, check in {"its files are there": _files, **CHECKS}.items():
         problems, raised = [], False
@@ -77,17 +77,17 @@ def verify(name: str, root: Path = ROOT) -> Iterator[tuple[str, list[str]]]:
             ours = isinstance(error, catalogue.CatalogueError)
             problems.append(str(error) if ours else catalogue.blame(error, root / "assignments"))
             raised = True
-        # Once each, not once for each seed.
+        # Each problem once, not once for each seed.
         yield about, list(dict.fromkeys(problems))
         if raised or (problems and check is _files):
             return
 
 
 def trial(subject: Subject) -> Iterator[str]:
-    """What would fail in every grading and takes no time to find: a baseline that is missing, and what the assignment's
-    own functions make of its first case. Raises what they raise.
+    """Quick checks for problems that would fail every grading: a missing baseline, and the assignment's own functions
+    on its first case. Raises what those functions raise.
 
-    Grading needs neither stub, handout nor reference: what students are given has no reference.
+    Stub, handout and reference are not checked: grading does not need them, and a students' kit has no reference.
     """
     yield from _baseline(subject)
     first = subject.assignment.model_copy(update={"cases": subject.cases[:1]})
@@ -99,22 +99,22 @@ def trial(subject: Subject) -> Iterator[str]:
 
 
 def _assignment(name: str, root: Path) -> Assignment:
-    found = catalogue.assignments(root)
-    if name not in found:
-        expected = ", ".join(found)
-        raise catalogue.CatalogueError(f"{root}/assignments/{name}: no such assignment; one of {expected} expected")
-    return found[name]
+    known = catalogue.assignments(root)
+    if name not in known:
+        raise catalogue.CatalogueError(
+            f"{root}/assignments/{name}: no such assignment; choose from {', '.join(known)}")
+    return known[name]
 
 
 def _files(subject: Subject) -> Iterator[str]:
-    """Those that a student, a course or the judge needs, with the functions in them."""
+    """The files that students, the course and the judge need, with the functions in them."""
     assignment, root = subject.assignment, subject.root
     yield from _baseline(subject)
     for folder in ("reference", "student_template"):
         yield from _file(subject, root / folder / assignment.file, assignment.function)
     path = handout.handout(assignment.name, root)
     if not path.is_file():
-        yield f"{path}: file expected, a text for students"
+        yield f"{path}: no such file; write a text for students"
 
 
 def _baseline(subject: Subject) -> Iterator[str]:
@@ -125,12 +125,12 @@ def _baseline(subject: Subject) -> Iterator[str]:
 def _file(subject: Subject, path: Path, *functions: str) -> Iterator[str]:
     given = [p.name for p in subject.assignment.parameters]
     if not path.is_file():
-        yield f"{path}: file expected, with {' and '.join(functions)}({', '.join(given)})"
+        yield f"{path}: no such file; write one with {' and '.join(functions)}({', '.join(given)})"
         return
-    there = _functions(path)
+    defined = _functions(path)
     for function in functions:
-        if there.get(function) != given:
-            yield f"{path}: a function {function}({', '.join(given)}) expected"
+        if defined.get(function) != given:
+            yield f"{path}: no function {function}({', '.join(given)}); add it"
 
 
 def _functions(path: Path) -> dict[str, list[str]]:
@@ -142,34 +142,35 @@ def _functions(path: Path) -> dict[str, list[str]]:
 def _float64(about: str, value: object) -> Tensor:
     if not isinstance(value, Tensor) or value.dtype != torch.float64:
         got = str(value.dtype).removeprefix("torch.") if isinstance(value, Tensor) else type(value).__name__
-        raise catalogue.CatalogueError(f"{about}: a tensor of float64 expected, got {got}")
+        raise catalogue.CatalogueError(f"{about}: expected a tensor of float64, got {got}")
     return value
 
 
 def _stub(subject: Subject) -> Iterator[str]:
-    if said := solved(subject.root / "student_template" / subject.assignment.file, subject.assignment.function):
-        yield said
+    if problem := solved(subject.root / "student_template" / subject.assignment.file, subject.assignment.function):
+        yield problem
 
 
 def _cases(subject: Subject) -> Iterator[str]:
     sizes = [case.sizes for case in subject.cases]
     largest = max(math.prod(shape_of(subject.assignment.output, case)) for case in subject.cases)
     if any(value != 1 for value in sizes[0].values()):
-        yield "cases: the first has every size 1, so that the smallest thing that can go wrong is told first"
-    if not any(value > 1 and not value & (value - 1) for one in sizes for value in one.values()):
-        yield "cases: one with a size that is a power of two is missing"
-    if not any(value > 2 and value & (value - 1) for one in sizes for value in one.values()):
-        yield "cases: one with a size that is no power of two is missing, which masks are for"
+        yield "cases: every size of the first case must be 1, so that the simplest failure is reported first"
+    if not any(value > 1 and not value & (value - 1) for size in sizes for value in size.values()):
+        yield "cases: none has a size that is a power of two; add one"
+    if not any(value > 2 and value & (value - 1) for size in sizes for value in size.values()):
+        yield "cases: none has a size that is no power of two, so masks are not tested; add one"
     if largest <= LARGE_BLOCK:
-        yield f"cases: the largest output has {largest:,} elements; more than {LARGE_BLOCK:,} expected, several blocks"
+        yield f"cases: the largest output has {largest:,} elements, which fit in one block; add one with more than " \
+              f"{LARGE_BLOCK:,}"
     if len(subject.assignment.cases) == len(subject.cases):
-        yield 'cases: none for a GPU alone (gpu="8192x8192"), where sizes pass what int32 or a grid can count'
+        yield 'cases: none is for a GPU alone, with sizes beyond int32 or a grid; add one (gpu="8192x8192")'
     if not subject.assignment.timed:
-        yield "timed: no case, so speed cannot be measured"
+        yield "timed: no case, so speed cannot be measured; add one"
 
 
 def _drawing(subject: Subject) -> Iterator[str]:
-    """Inputs are as declared, and others for another seed."""
+    """Checks that inputs are as declared, and that they follow from the seed."""
     for case in subject.cases:
         (inputs, _), (same, _), (other, _) = (subject.drawn(case, seed) for seed in (SEEDS[0], SEEDS[0], SEEDS[1]))
         for p in subject.assignment.parameters:
@@ -178,13 +179,13 @@ def _drawing(subject: Subject) -> Iterator[str]:
             value = inputs[p.name]
             if isinstance(p, Scalar):
                 if not isinstance(value, float) or value != same[p.name] or value == other[p.name]:
-                    yield f"{case.name}: {p.name}: a number that follows from the seed expected"
+                    yield f"{case.name}: {p.name}: must be a number that follows from the seed"
             elif value.shape != shape_of(p, case) or value.dtype != DTYPES[p.dtype] or not value.is_contiguous():
-                yield f"{case.name}: {p.name}: a contiguous tensor {shape_of(p, case)} of {p.dtype} expected"
+                yield f"{case.name}: {p.name}: must be a contiguous tensor {shape_of(p, case)} of {p.dtype}"
             elif value.dtype.is_floating_point and not bool(value.isfinite().all()):
-                yield f"{case.name}: {p.name}: finite numbers expected"
+                yield f"{case.name}: {p.name}: must hold finite numbers"
             elif not torch.equal(value, same[p.name]) or torch.equal(value, other[p.name]):
-                yield f"{case.name}: {p.name}: contents that follow from the seed expected"
+                yield f"{case.name}: {p.name}: its contents must follow from the seed"
 
 
 def _right_answers(subject: Subject) -> Iterator[str]:
@@ -193,10 +194,10 @@ def _right_answers(subject: Subject) -> Iterator[str]:
             inputs, expected = subject.drawn(case, seed)
             shape = shape_of(subject.assignment.output, case)
             if expected.shape != shape:
-                yield f"{case.name}: oracle: a tensor of shape {shape} expected, got {tuple(expected.shape)}"
+                yield f"{case.name}: oracle: expected a tensor of shape {shape}, got {tuple(expected.shape)}"
                 return
             if not subject.compared(expected, inputs, expected).passed:
-                yield f"{case.name}: the oracle's own answer, rounded, is outside of the tolerance"
+                yield f"{case.name}: the oracle's own answer, rounded, exceeds the tolerance"
     module = catalogue.baseline(subject.assignment.name, subject.root)
     for case in subject.cases:
         inputs, expected = subject.drawn(case, SEEDS[0])
@@ -208,7 +209,7 @@ def _right_answers(subject: Subject) -> Iterator[str]:
 
 
 def _wrong_answers(subject: Subject) -> Iterator[str]:
-    """Answers that cost no work fail on every case, except where they are right by nature."""
+    """Checks that trivial answers fail on every case, except where they are right by nature."""
     by_nature = dict(subject.assignment.right_by_nature)
     for case in subject.cases:
         for name, null in NULLS.items():
@@ -220,13 +221,13 @@ def _wrong_answers(subject: Subject) -> Iterator[str]:
                 yield (f"{case.name}: {name} would pass; change the sizes or the inputs, or say why it is right: "
                        f'right_by_nature={{"{case.name}: {name}": "…"}}')
             elif passed == {False} and why is not None:
-                yield f"{case.name}: {name} does not pass: right_by_nature says that it does ({why})"
+                yield f"{case.name}: {name} fails, but right_by_nature says that it passes ({why})"
     for unknown in by_nature:
-        yield f"right_by_nature: {unknown!r} is none of the cases and wrong answers ({', '.join(NULLS)})"
+        yield f"right_by_nature: {unknown!r} is no case with a wrong answer; the answers are {', '.join(NULLS)}"
 
 
 def _mistakes(subject: Subject) -> Iterator[str]:
-    """Each mistake fails on some case, and no two of different names give the same answer on every case."""
+    """Checks that each mistake fails on some case, and that no two mistakes give the same answers on all cases."""
     answers: dict[str, list[Tensor | None]] = {}
     failed: dict[str, bool] = {}
     for case in subject.cases:
@@ -235,7 +236,7 @@ def _mistakes(subject: Subject) -> Iterator[str]:
             answer = mistake.answer(**inputs)
             if answer is not None and _float64(f"mistake {mistake.name!r}", answer).shape != expected.shape:
                 got = tuple(answer.shape)
-                yield f"{case.name}: mistake {mistake.name!r}: shape {tuple(expected.shape)} expected, got {got}"
+                yield f"{case.name}: mistake {mistake.name!r}: expected shape {tuple(expected.shape)}, got {got}"
                 return
             wrong = answer is not None and not subject.compared(answer, inputs, expected).passed
             failed[mistake.name] = failed.get(mistake.name, False) or wrong
@@ -243,30 +244,30 @@ def _mistakes(subject: Subject) -> Iterator[str]:
             answers.setdefault(f"{number} {mistake.name}", []).append(answer if small else None)
     for name, wrong in failed.items():
         if not wrong:
-            yield f"mistake {name!r} is wrong on no case, so no student can be told of it"
-    names = list(answers)
-    for place, one in enumerate(names):
-        for other in names[:place]:
-            pairs = [(a, b) for a, b in zip(answers[one], answers[other], strict=True) if a is not None]
-            first, second = (key.partition(" ")[2] for key in (other, one))
+            yield f"mistake {name!r} is right on every case, so it can never be recognised"
+    keys = list(answers)
+    for place, key in enumerate(keys):
+        for other in keys[:place]:
+            pairs = [(a, b) for a, b in zip(answers[key], answers[other], strict=True) if a is not None]
+            first, second = (numbered.partition(" ")[2] for numbered in (other, key))
             same = all(b is not None and torch.allclose(a, b, equal_nan=True) for a, b in pairs)
             if first != second and pairs and same:
-                yield f"mistakes {first!r} and {second!r} give one answer on every case: which was made cannot be told"
+                yield f"mistakes {first!r} and {second!r} give the same answer on all cases; add one that differs"
 
 
 def _timing(subject: Subject) -> Iterator[str]:
-    """What measuring speed asks of an assignment besides: work, rows, a check of places, new contents."""
+    """Checks the functions for measuring speed: work, rows, spot_check and renew."""
     assignment = subject.assignment
     for case in (case for timed in assignment.timed for case in timed.siblings()):
-        if assignment.work is not None and not isinstance(found := assignment.work(case.sizes), Work):
-            yield f"{case.name}: work: a Work expected, got {type(found).__name__}"
+        if assignment.work is not None and not isinstance(work := assignment.work(case.sizes), Work):
+            yield f"{case.name}: work: expected a Work, got {type(work).__name__}"
     case = max(subject.cases, key=lambda case: math.prod(shape_of(assignment.output, case)))
     inputs, expected = subject.drawn(case, SEEDS[0])
     if assignment.rows is not None:
         for index in (slice(0, 1), torch.tensor([len(expected) - 1, 0])):
             part = _float64("rows: the oracle of them", right_answer(assignment, assignment.rows(inputs, index)))
             if part.shape != expected[index].shape or not torch.allclose(part, expected[index]):
-                yield f"{case.name}: rows: inputs expected whose answer is these rows of the whole answer"
+                yield f"{case.name}: rows: its inputs must give these rows of the whole answer"
                 break
     if assignment.spot_check is not None:
         check = assignment.spot_check([inputs], torch.Generator().manual_seed(SEEDS[0]))
@@ -278,7 +279,7 @@ def _timing(subject: Subject) -> Iterator[str]:
         renewal = assignment.renew(inputs, numpy.random.default_rng(SEEDS[0]))
         renewal.elements.copy_(renewal.values)
         if not torch.equal(right_answer(assignment, inputs), right_answer(assignment, renewal.inputs)):
-            yield f"{case.name}: renew: what it writes leads to another answer than its inputs"
+            yield f"{case.name}: renew: the values that it gives lead to another answer than its inputs"
 
 
 def _handout(subject: Subject) -> Iterator[str]:
@@ -287,7 +288,7 @@ def _handout(subject: Subject) -> Iterator[str]:
 
 
 def _reference(subject: Subject) -> Iterator[str]:
-    """The reference kernel gets full marks."""
+    """Checks that the reference kernel gets full marks, and that its kept figures are current."""
     path = subject.root / "reference" / subject.assignment.file
     course = read_course(catalogue.COURSE, frozenset(catalogue.files()))
     task = Task(subject.assignment, Source(content=path.read_bytes()), course, secrets.token_bytes(32), "cpu")
@@ -295,10 +296,10 @@ def _reference(subject: Subject) -> Iterator[str]:
     for check in judgement.take_all():
         if check.outcome == "failed" and check.detail is not None:
             yield f"{path}: {check.id}: {check.detail.message} {check.detail.hint}".strip()
-    name, found = subject.assignment.name, judgement.extras.inspection
+    name, inspection = subject.assignment.name, judgement.extras.inspection
     kept = subject.root / "assignments" / name / FACTS
-    if kept.is_file() and (found is None or found.figures != good_figures(name, subject.root)):
-        yield f"{kept}: not the figures of {path}; kernelmark inspect {path} --keep writes them"
+    if kept.is_file() and (inspection is None or inspection.figures != good_figures(name, subject.root)):
+        yield f"{kept}: not the figures of {path}; run kernelmark inspect {path} --keep"
 
 
 def _the_input(subject: Subject, case: Case, inputs: Inputs, expected: Tensor) -> Tensor:
@@ -308,7 +309,7 @@ def _the_input(subject: Subject, case: Case, inputs: Inputs, expected: Tensor) -
 
 
 def _half_precision(subject: Subject, case: Case, inputs: Inputs, expected: Tensor) -> Tensor | None:
-    """The most accurate half precision there is: only inputs and answer are rounded."""
+    """The most accurate answer in half precision: only inputs and answer are rounded."""
     if subject.assignment.output.dtype != "float32":
         return None
     rounded = {name: v.half().float() if isinstance(v, Tensor) else v for name, v in inputs.items()}
@@ -334,8 +335,8 @@ CHECKS: Mapping[str, Callable[[Subject], Iterator[str]]] = {
 
 @dataclass(frozen=True)
 class Null:
-    """An answer of a kernel that does not solve the assignment; None where there is none. It passes where its worst
-    error is at most `least` times what is allowed."""
+    """A trivial answer that does not solve the assignment; None for a case without one. It counts as passing if its
+    worst error is at most `least` times the allowed error."""
 
     answer: Callable[[Subject, Case, Inputs, Tensor], Tensor | None]
     least: float = 1.0

@@ -1,1 +1,1 @@
-"""How fast a kernel is at every size, what PyTorch launches in its place, and what profilers say of it."""
+"""The command bench: a kernel's speed at many sizes, PyTorch's launches for the same work, and profilers' figures."""

@@ -1,4 +1,4 @@
-"""Which kernels a baseline launches, and what share of its time each takes: by PyTorch's profiler, in our executor."""
+"""Finds the kernels that a baseline launches and their shares of its time, with PyTorch's profiler in our executor."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from grader.judge.timing.pool import Pool
 from grader.model.assignment import Assignment, Case
 
 SECONDS = 60.0
-# One to be used; a pool keeps another for calls that do not count.
+# A pool needs one slot for the profiled call, and one for calls that do not count.
 SLOTS = 2
 
 
 @dataclass(frozen=True)
-class Launched:
-    """A kernel by a short name: its share of the time of a call, and how often a call launches it."""
+class LaunchedKernel:
+    """A kernel, by its short name: its share of a call's time, and how often a call launches it."""
 
     name: str
     share: float
     count: float
 
 
-def launched(assignment: Assignment, case: Case, function: str) -> list[Launched]:
-    """Of a baseline ("eager" or "compiled") on a case, what takes longest first. Raises InfrastructureError."""
+def launched(assignment: Assignment, case: Case, function: str) -> list[LaunchedKernel]:
+    """The kernels of a baseline ("eager" or "compiled") on a case, the slowest first. Raises InfrastructureError."""
     baselines = lane_baselines()
     executor, program = baselines.executor(), baselines.program(assignment, case, function)
     try:
@@ -39,22 +39,22 @@ def launched(assignment: Assignment, case: Case, function: str) -> list[Launched
     try:
         pool.draw(SLOTS, ours.scalars(assignment, case), expect=False)
         lost = executor.bind(pool.slots(), pool.look)
-        found = lost if lost is not None else executor.profile(program, 0, seconds=SECONDS)
+        events = lost if lost is not None else executor.profile(program, 0, seconds=SECONDS)
     finally:
         executor.unbind()
         pool.close()
-    if isinstance(found, Lost):
-        raise InfrastructureError(f"the profiler failed: {found.message}")
-    whole = sum(one.seconds for one in found)
+    if isinstance(events, Lost):
+        raise InfrastructureError(f"the profiler failed: {events.message}")
+    whole = sum(event.seconds for event in events)
     seconds, counts = Counter[str](), Counter[str]()
-    for one in found:
-        seconds[short(one.name)] += one.seconds  # type: ignore[assignment]
-        counts[short(one.name)] += one.count  # type: ignore[assignment]
-    return [Launched(name, took / whole, counts[name]) for name, took in seconds.most_common()] if whole else []
+    for event in events:
+        seconds[short(event.name)] += event.seconds  # type: ignore[assignment]
+        counts[short(event.name)] += event.count  # type: ignore[assignment]
+    return [LaunchedKernel(name, took / whole, counts[name]) for name, took in seconds.most_common()] if whole else []
 
 
 def short(name: str) -> str:
-    """`void at::native::reduce_kernel<512, …>(…)` as `at::native::reduce_kernel`."""
+    """Shortens `void at::native::reduce_kernel<512, …>(…)` to `at::native::reduce_kernel`."""
     name = re.sub(r"^(void|static) ", "", name)
     depth, kept = 0, []
     for sign in name.replace("(anonymous namespace)::", ""):

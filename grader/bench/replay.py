@@ -1,8 +1,8 @@
-"""A program that makes a plan's first call, on memory of its own: what profilers and checkers of memory look at.
+"""A program for profilers and memory checkers, which makes a plan's first call on its own memory.
 
     python -m grader.bench.replay FILE
 
-FILE is a `Recorded` as JSON. No file of a submission is read here: as in an executor, its kernels alone run.
+FILE is a `Recorded` as JSON. As in an executor, only a submission's kernels run, and none of its Python.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from grader.plan.plan import Shaped
 
 
 class Recorded(Shaped):
-    """A plan with its machine code, and the tensors that it is given."""
+    """A plan with its machine code, and the tensors of the call."""
 
     program: Program
     given: list[GivenTensor]
 
 
-def tensor(one: GivenTensor) -> torch.Tensor:
-    """What a call is given: normal numbers, or any bytes."""
-    device = "cuda" if one.place == "device" else "cpu"
-    dtype = getattr(torch, one.dtype)
+def tensor(given: GivenTensor) -> torch.Tensor:
+    """A tensor for the call, of normal numbers or random bytes."""
+    device = "cuda" if given.place == "device" else "cpu"
+    dtype = getattr(torch, given.dtype)
     if not dtype.is_floating_point:
-        return torch.randint(0, 256, one.shape, device=device, dtype=dtype)
-    return torch.randn(one.shape, device=device).to(dtype)
+        return torch.randint(0, 256, given.shape, device=device, dtype=dtype)
+    return torch.randn(given.shape, device=device).to(dtype)
 
 
 def main() -> None:
     recorded = Recorded.model_validate_json(Path(sys.argv[1]).read_bytes())
     torch.cuda.set_stream(torch.cuda.Stream())  # type: ignore[no-untyped-call]
-    slot = {one.name: tensor(one) for one in recorded.given}
+    slot = {given.name: tensor(given) for given in recorded.given}
     torch.cuda.synchronize()
     PlanProgram(recorded.program).run(slot, None)
     torch.cuda.synchronize()

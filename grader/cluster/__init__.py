@@ -1,4 +1,4 @@
-"""Lanes on other machines: dask.distributed carries jobs to them and results back, and nothing else.
+"""Lanes on other machines: dask.distributed carries jobs to them and results back.
 
-The commands alone import this room, and nothing else of ours imports dask.distributed.
+Only the commands import this room, and only this room imports dask.distributed.
 """

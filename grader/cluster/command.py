@@ -14,7 +14,7 @@ from grader.console import INFRASTRUCTURE_ERROR, TAS, errors, say, usage
 if TYPE_CHECKING:
     from grader.cluster.lanes import ClusterLanes
 
-Key = Annotated[Path | None, typer.Option(help="The cluster's key, as kernelmark cluster-key makes it.")]
+Key = Annotated[Path | None, typer.Option(help="The cluster's key, a file that kernelmark cluster-key made.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -24,12 +24,13 @@ def add_to(app: typer.Typer) -> None:
 
 
 def scheduler(
-    listen: Annotated[str, typer.Option(help="Where; tcp:// without a key on this machine alone.")] =
+    listen: Annotated[str, typer.Option(help="The address; tcp://, without a key, only on this machine.")] =
     "tls://0.0.0.0:8786",
     key: Key = None,
 ) -> None:
-    """Let lanes and gradings meet, until it is ended. Exit status: 2 for a usage error."""
+    """Run the scheduler that connects lanes and gradings, until it is stopped. Exit status: 2 for a usage error."""
     _installed()
+    # Late, as in all of these commands: dask.distributed may be missing, and is slow to import.
     from grader.cluster.key import ClusterError, endpoint
     from grader.cluster.scheduler import serve
 
@@ -40,14 +41,16 @@ def scheduler(
 
 
 def lane(
-    address: Annotated[str, typer.Argument(help="The scheduler's, as tls://host:8786.")], key: Key = None,
+    address: Annotated[str, typer.Argument(help="The scheduler's address, such as tls://host:8786.")],
+    key: Key = None,
     jobs: Annotated[int, typer.Option(min=0, help="Lanes on a machine without a GPU; 0: one for each core.")] = 0,
 ) -> None:
-    """Grade for whoever asks the scheduler: one lane a GPU, or one a core, until it is ended.
+    """Grade for everyone who asks the scheduler: one lane for each GPU, or for each core, until it is stopped.
 
-    Exit status: 2 for a usage error, 3 when the scheduler is lost, or has told the lane to leave.
+    Exit status: 2 for a usage error; 3 if the scheduler is lost or has dismissed the lane.
     """
     _installed()
+    # Late, see scheduler.
     from grader.cluster.key import ClusterError, endpoint
     from grader.cluster.lane import run
 
@@ -56,15 +59,16 @@ def lane(
     except ClusterError as error:
         usage(str(error))
     if not ended:
-        say(f"{address}: the scheduler is gone, or wants this lane no more")
+        say(f"{address}: the scheduler is gone, or has dismissed this lane")
         raise typer.Exit(INFRASTRUCTURE_ERROR)
 
 
 def cluster_key(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The file to make.")],
 ) -> None:
-    """Make the key of a cluster: whoever has it owns every lane. It is good for a year."""
+    """Make the key of a cluster, valid for a year. Whoever has it controls every lane."""
     _installed()
+    # Late, see scheduler.
     from grader.cluster.key import ClusterError, write_key
 
     try:
@@ -75,8 +79,9 @@ def cluster_key(
 
 
 def far_lanes(address: str, key: Path | None, submissions: Path) -> Callable[[int], ClusterLanes]:
-    """What opens the lanes of `grade --lanes`, for an isolation level."""
+    """A function that opens the lanes of `grade --lanes`, given the least isolation level."""
     _installed()
+    # Late, see scheduler.
     from grader.cluster.key import ClusterError, endpoint
     from grader.cluster.lanes import ClusterLanes
 
@@ -97,4 +102,4 @@ def far_lanes(address: str, key: Path | None, submissions: Path) -> Callable[[in
 def _installed() -> None:
     for name in ("distributed", "cryptography"):
         if importlib.util.find_spec(name) is None:
-            usage(f"package {name}: not installed; .venv/bin/pip install -e '.[cluster]'")
+            usage(f"package {name}: not installed; run .venv/bin/pip install -e '.[cluster]'")

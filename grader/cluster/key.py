@@ -1,4 +1,4 @@
-"""Who may join a cluster: one file holds a private key and its own certificate, and nobody without both gets in."""
+"""Decides who may join a cluster: one file holds a private key and its certificate, and both are needed to join."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from distributed import Security
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 PORT = 8786
-# Nothing of the engine's is reached by HTTP, no task moves by itself, and nobody is profiled.
+# dask.distributed serves no HTTP pages, moves no task by itself and profiles nothing.
 SETTINGS = {
     "distributed.scheduler.http.routes": [], "distributed.worker.http.routes": [],
     "distributed.scheduler.work-stealing": False, "distributed.worker.profile.enabled": False,
@@ -23,7 +23,7 @@ SETTINGS = {
 
 
 class ClusterError(Exception):
-    """A cluster cannot be made or joined; one line."""
+    """A cluster cannot be made or joined; one line that says why and what to do."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
@@ -31,7 +31,7 @@ class ClusterError(Exception):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a scheduler listens, and what lets somebody in: without `security`, whoever is on this machine."""
+    """The address of a scheduler, and the key to join it. Without `security`, everybody on this machine can join."""
 
     scheme: str
     host: str
@@ -44,52 +44,51 @@ class Endpoint:
 
 
 def write_key(path: Path) -> None:
-    """Makes a new key, good for a year, for its owner alone to read. Raises ClusterError."""
+    """Writes a new key, valid for a year and readable only by its owner. Raises ClusterError."""
     try:
         made = Security.temporary()
     except ImportError:
-        raise ClusterError("package cryptography: not installed; .venv/bin/pip install -e '.[cluster]'") from None
+        raise ClusterError("package cryptography: not installed; run .venv/bin/pip install -e '.[cluster]'") from None
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
-        raise ClusterError(f"{path}: {error.strerror}; a new file in a writable folder expected") from None
+        raise ClusterError(f"{path}: {error.strerror}; choose a new file in a writable folder") from None
     with os.fdopen(descriptor, "w", encoding="ascii") as stream:
         stream.write(made.tls_client_key + made.tls_ca_file)
 
 
 def endpoint(address: str, key: Path | None, submissions: Path | None = None) -> Endpoint:
-    """The scheduler at `tls://host:port`, or `tcp://` on this machine. Raises ClusterError, one line, also for a key
-    that others can read, such as students whose `submissions` it lies among."""
-    expected = "tls://host:8786 expected"
+    """The scheduler at `tls://host:port`, or at `tcp://host:port` on this machine. Raises ClusterError, also if others
+    could read the key, for example because it lies among students' `submissions`."""
+    expected = "give an address such as tls://host:8786"
     try:
         parts = urlsplit(address)
         host, port = parts.hostname or "", PORT if parts.port is None else parts.port
     except ValueError:
-        raise ClusterError(f"{address}: {expected}") from None
+        raise ClusterError(f"{address}: not an address; {expected}") from None
     if parts.scheme not in ("tls", "tcp") or not host or parts.path or parts.username:
-        raise ClusterError(f"{address}: {expected}")
+        raise ClusterError(f"{address}: not a scheduler's address; {expected}")
     if parts.scheme == "tcp" and host not in LOOPBACK:
-        raise ClusterError(f"{address}: whoever reached it would own every lane; tls://{host}:{port} and --key FILE "
-                           "expected, except on this machine itself")
+        raise ClusterError(f"{address}: everyone who reaches it would control every lane; use tls://{host}:{port} and "
+                           "--key FILE")
     if (parts.scheme == "tls") != (key is not None):
-        raise ClusterError(f"{address}: --key FILE expected (kernelmark cluster-key FILE makes one)" if key is None
-                           else f"{address}: tls://{host}:{port} expected with --key")
+        raise ClusterError(f"{address}: no key given; pass --key FILE (kernelmark cluster-key FILE makes one)"
+                           if key is None else f"{address}: has no use for --key; use tls://{host}:{port}")
     return Endpoint(parts.scheme, host, port, None if key is None else _security(key, submissions))
 
 
 def _security(key: Path, submissions: Path | None) -> Security:
-    expected = "a file that kernelmark cluster-key has made expected"
     try:
         mode = key.stat().st_mode
         if mode & 0o077:
-            raise ClusterError(f"{key}: others may open it; chmod 600 expected")
+            raise ClusterError(f"{key}: others may open it; run chmod 600 on it")
         if submissions is not None and key.resolve().is_relative_to(submissions.resolve()):
-            raise ClusterError(f"{key}: lies among the submissions in {submissions}; a folder outside expected")
+            raise ClusterError(f"{key}: lies among the submissions in {submissions}; move it to another folder")
         ssl.create_default_context(cafile=str(key)).load_cert_chain(key)
     except OSError as error:
-        # Of the ssl module's, too: what is no key and no certificate.
-        said = "no private key with its certificate" if isinstance(error, ssl.SSLError) else error.strerror
-        raise ClusterError(f"{key}: {said}; {expected}") from None
+        # SSLError is an OSError.
+        reason = "no private key with its certificate" if isinstance(error, ssl.SSLError) else error.strerror
+        raise ClusterError(f"{key}: {reason}; give a file that kernelmark cluster-key made") from None
     path = str(key)
     return Security(
         require_encryption=True, tls_ca_file=path, tls_client_cert=path, tls_client_key=path, tls_worker_cert=path,
@@ -97,7 +96,7 @@ def _security(key: Path, submissions: Path | None) -> Security:
 
 
 def quiet() -> None:
-    """The engine logs nothing from now on: what a TA must know of lanes is said by whoever grades."""
+    """Silences dask.distributed from now on: the grading itself reports about lanes."""
     for name in ("distributed", *logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -1,4 +1,4 @@
-"""Lanes on other machines, as the commanding process sees them: who is there, who works on what, who came and went."""
+"""Lanes on other machines, as the grading command sees them: which have joined, what each grades, which have gone."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from grader.model.job import Graded, Job
 from grader.model.result import Environment
 from grader.run.lanes import GLANCE_SECONDS, At, LanesLostError, Look
 
-# Without an answer for so long the scheduler is lost.
+# Without an answer for this long, the scheduler counts as lost.
 LOST_SECONDS = 30.0
 CONNECT_SECONDS = 10.0
-# Without a lane for so long it is said.
+# Without a lane for this long, a line says so.
 NOBODY_SECONDS = 5.0
-# Between two looks at who is there.
+# Between two looks at which lanes have joined.
 LOOK_SECONDS = 0.5
-# So often in a row a lane may fail before it is examined.
+# After this many failures in a row, a lane is examined.
 FAILURES = 2
 
 T = TypeVar("T")
 
 
 @dataclass
-class _Lane:
-    """One lane: `task` is what it was asked last, `job` what it grades."""
+class _FarLane:
+    """A lane on another machine: `task` is its last task, `job` the job that it grades."""
 
     address: str
     task: Future[Any]
@@ -59,15 +59,15 @@ class _Lane:
 class ClusterLanes:
     """The lanes that have joined a scheduler, each with one job at a time; see `grader.run.lanes.Lanes`.
 
-    A lane whose code or versions are not this process's, that has no such device, or keeps submissions apart less well
-    than level `minimum`, gets no job. `say` is told of lanes that come and go, in lines. Raises ClusterError.
+    A lane gets no job if its code or versions differ from this process's, if it lacks the device, or if its isolation
+    is below level `minimum`. `say` is called with a line for each lane that comes or goes. Raises ClusterError.
     """
 
     def __init__(self, at: Endpoint, minimum: int, say: Callable[[str], None]) -> None:
         quiet()
         self._at, self._minimum, self._say = at, minimum, say
         self._asked: tuple[Look, str, tuple[str, ...]] | None = None
-        self._lanes: dict[str, _Lane] = {}
+        self._lanes: dict[str, _FarLane] = {}
         self._refused: set[str] = set()
         self._died: Counter[str] = Counter()
         self._again: deque[Job] = deque()
@@ -80,7 +80,7 @@ class ClusterLanes:
                 str(at), security=at.security, timeout=CONNECT_SECONDS, set_as_default=False, direct_to_workers=False,
                 name="kernelmark")
         except (OSError, TimeoutError) as error:
-            raise ClusterError(f"{at}: {error}; a scheduler with the same key expected") from None
+            raise ClusterError(f"{at}: {error}; start a scheduler there with the same key") from None
         self._scheduler: Any = self._client.scheduler
         loop: Any = self._client.loop
         self._loop: asyncio.AbstractEventLoop = loop.asyncio_loop
@@ -91,76 +91,76 @@ class ClusterLanes:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for task in [one.task for one in self._lanes.values()] + [self._watching]:
+        for task in [lane.task for lane in self._lanes.values()] + [self._watching]:
             task.cancel()
         self._client.close(timeout=2)
 
     def look(self, question: Look, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
-        """What the lanes grade on that are there: GPUs if one has one, unless the processor is `asked` for. Waits for a
-        lane. Raises LanesLostError."""
+        """The device and environment of the lanes: GPUs if any lane has one, unless the processor is `asked` for. Waits
+        for a lane. Raises LanesLostError."""
         self._asked = question, asked, tuple(names)
         first_seen = 0.0
         while True:
             self._tend()
-            known = [one for one in self._lanes.values() if one.environment is not None]
+            known = [lane for lane in self._lanes.values() if lane.environment is not None]
             first_seen = first_seen or (time.monotonic() if known else 0.0)
-            # A lane that is still at an earlier command's job does not keep the others.
+            # A lane still busy with an earlier command's job does not hold up the others.
             if known and (len(known) == len(self._lanes) or time.monotonic() - first_seen > LOST_SECONDS):
                 break
             self._wait()
-        fit = [one for one in known if not one.without] or known
+        fit = [lane for lane in known if not lane.without] or known
         self._asked = question, "cpu" if fit[0].without else "cuda", tuple(names)
-        for one in known:
-            if one not in fit:
-                self._refuse(one, f"no GPU ({one.without}), as others have")
-        # The same lanes give the same answer, whoever was first.
-        first = min(fit, key=lambda one: (_environment(one).device, one.name))
+        for lane in known:
+            if lane not in fit:
+                self._refuse(lane, f"no GPU ({lane.without}), as others have")
+        # The same lanes give the same answer, in whatever order they joined.
+        first = min(fit, key=lambda lane: (_environment(lane).device, lane.name))
         found: Future[tuple[str, Environment]] = Future()
         found.set_result((first.without, _environment(first)))
         return found
 
     def running(self) -> list[At]:
-        busy = [one for one in list(self._lanes.values()) if one.job is not None]
-        return sorted((At(one.job.submission.student, "", one.since, one.name) for one in busy if one.job is not None),
-                      key=lambda at: at.since)
+        gradings = [At(lane.job.submission.student, "", lane.since, lane.name)
+                    for lane in list(self._lanes.values()) if lane.job is not None]
+        return sorted(gradings, key=lambda at: at.since)
 
-    def told(self) -> str:
+    def words(self) -> str:
         """How many lanes there are, and how many have gone."""
-        count = sum(one.environment is not None for one in self._lanes.values())
+        count = sum(lane.environment is not None for lane in self._lanes.values())
         return f"{count} {'lane' if count == 1 else 'lanes'}" + (f", {self._gone} gone" if self._gone else "")
 
     def grade(
         self, jobs: Iterable[Job], side_by_side: int, interrupted: Callable[[], bool] = lambda: False
     ) -> Iterator[Graded]:
-        """As that of local lanes; raises LanesLostError, too, when the scheduler does not answer any more.
+        """Grades as local lanes do. Also raises LanesLostError if the scheduler does not answer any more.
 
-        A job whose lane dies is graded on another; if that one dies, too, it is given up, as a failure of ours.
+        A job whose lane dies is graded on another; if that lane dies, too, the job is given up as a failure of ours.
         """
         waiting = deque(jobs)
-        while waiting or self._again or self._given_up or any(one.job for one in self._lanes.values()):
+        while waiting or self._again or self._given_up or any(lane.job for lane in self._lanes.values()):
             if interrupted():
                 raise KeyboardInterrupt
             self._tend()
             while self._given_up:
                 yield self._given_up.popleft()
-            idle = deque(one for one in self._lanes.values() if one.idle)
-            busy = sum(one.job is not None for one in self._lanes.values())
+            idle = deque(lane for lane in self._lanes.values() if lane.idle)
+            busy = sum(lane.job is not None for lane in self._lanes.values())
             while idle and busy < side_by_side and (self._again or waiting):
                 self._give(idle.popleft(), (self._again or waiting).popleft())
                 busy += 1
             self._wait()
-            for one in [one for one in self._lanes.values() if one.job is not None and one.task.done()]:
-                if (graded := self._graded(one)) is not None:
+            for lane in [lane for lane in self._lanes.values() if lane.job is not None and lane.task.done()]:
+                if (graded := self._graded(lane)) is not None:
                     yield graded
 
-    def _give(self, lane: _Lane, job: Job) -> None:
+    def _give(self, lane: _FarLane, job: Job) -> None:
         self._number += 1
         key = f"{job.submission.slug}-{job.seed}-{self._run}-{self._number}"
         lane.job, lane.since = job, time.time()
         lane.task = self._ask(lane.address, key, far.grade, pickle.dumps(job))
 
-    def _graded(self, lane: _Lane) -> Graded | None:
-        """What a lane's job gave; None if the lane has died or left over it, and another lane has to grade it."""
+    def _graded(self, lane: _FarLane) -> Graded | None:
+        """The result of a lane's job; None if the lane died or left, and another lane has to grade it."""
         job = lane.job
         assert job is not None
         try:
@@ -177,8 +177,8 @@ class ClusterLanes:
             lane.examined, lane.task = True, self._ask(lane.address, self._key("examine"), far.examine)
         return graded
 
-    def _lose(self, lane: _Lane, *, died: bool) -> None:
-        """A lane is gone, and its job goes elsewhere; twice, and it is given up."""
+    def _lose(self, lane: _FarLane, *, died: bool) -> None:
+        """Removes a lane that is gone. Its job goes to another lane, or is given up if a lane died over it before."""
         self._lanes.pop(lane.address, None)
         self._refused.add(lane.address)
         lane.task.cancel()
@@ -195,78 +195,78 @@ class ClusterLanes:
         self._say(f"lane {lane.name or lane.address} {'died' if died else 'has left'}{over}")
 
     def _tend(self) -> None:
-        """Takes in lanes that have come, and drops those that have gone. Raises LanesLostError."""
+        """Takes in lanes that have joined, and drops those that have gone. Raises LanesLostError."""
         if self._watching.done():
             raise self._lost()
         members = self._members
         self._refused &= members
-        gone = [one for one in self._lanes.values() if one.address not in members]
-        # Whether they died over their jobs is told a moment later.
-        wait([one.task for one in gone], 1)
-        for one in gone:
-            if one.job is None or not one.task.done():
-                self._lose(one, died=False)
+        gone = [lane for lane in self._lanes.values() if lane.address not in members]
+        # Their tasks say a moment later whether they died over their jobs.
+        wait([lane.task for lane in gone], 1)
+        for lane in gone:
+            if lane.job is None or not lane.task.done():
+                self._lose(lane, died=False)
         for address in members - self._lanes.keys() - self._refused:
             assert self._asked is not None
             asked = self._ask(address, self._key("introduce"), far.introduce, *self._asked)
-            self._lanes[address] = _Lane(address, asked)
-        for one in [one for one in self._lanes.values() if one.environment is None and one.task.done()]:
-            self._take_in(one)
-        for one in [one for one in self._lanes.values() if one.examined and one.task.done()]:
-            self._judge(one)
-        there = any(one.environment is not None for one in self._lanes.values())
+            self._lanes[address] = _FarLane(address, asked)
+        for lane in [lane for lane in self._lanes.values() if lane.environment is None and lane.task.done()]:
+            self._take_in(lane)
+        for lane in [lane for lane in self._lanes.values() if lane.examined and lane.task.done()]:
+            self._judge(lane)
+        there = any(lane.environment is not None for lane in self._lanes.values())
         if there:
             self._alone_since = time.monotonic()
         elif self._alone_since is not None and time.monotonic() - self._alone_since > NOBODY_SECONDS:
-            # Once, until there is one.
+            # Said once, until a lane has joined.
             self._alone_since = None
             self._say(f"no lane at {self._at}: waiting for one (kernelmark lane {self._at} …)")
 
-    def _take_in(self, lane: _Lane) -> None:
+    def _take_in(self, lane: _FarLane) -> None:
         try:
-            said = lane.task.result()
+            about = lane.task.result()
         except Exception as error:
             self._look_at_scheduler()
             self._refuse(lane, f"{type(error).__name__}: {error}")
             return
-        lane.name = str(said.get("name", lane.address))
-        if trouble := unlike(said.get("own", {})) or said.get("trouble"):
+        lane.name = str(about.get("name", lane.address))
+        if trouble := unlike(about.get("own", {})) or about.get("trouble"):
             self._refuse(lane, trouble)
             return
-        lane.without, found = said["without"], Environment.model_validate(said["environment"])
+        lane.without, environment = about["without"], Environment.model_validate(about["environment"])
         if self._asked is not None and self._asked[1] == "cuda" and lane.without:
             self._refuse(lane, f"no GPU ({lane.without})")
             return
-        weak = f"isolation level {said['isolation']} ({'; '.join(said['missing'])})"
-        if said["level"] < self._minimum:
+        weak = f"isolation level {about['isolation']} ({'; '.join(about['missing'])})"
+        if about["level"] < self._minimum:
             self._refuse(lane, f"{weak}, {self._minimum} {isolation.NAMES[self._minimum]} expected; --allow-degraded "
                                "grades code that you trust all the same")
             return
-        others = {_environment(one).device for one in self._lanes.values() if one.environment is not None}
-        lane.environment = found
-        if others and found.device not in others:
-            self._say(f"lanes are unlike: {lane.name} has {found.device}, others {', '.join(sorted(others))}; each "
-                      "result names its device")
-        self._say(f"lane {lane.name} joined: {found.device}" + (
-            f", {weak} only; grade nobody's code that you do not trust" if said["level"] < isolation.ADVISED else ""))
+        others = {_environment(other).device for other in self._lanes.values() if other.environment is not None}
+        lane.environment = environment
+        if others and environment.device not in others:
+            self._say(f"lanes are unlike: {lane.name} has {environment.device}, others {', '.join(sorted(others))}; "
+                      "each result names its device")
+        self._say(f"lane {lane.name} joined: {environment.device}" + (
+            f", {weak} only; grade nobody's code that you do not trust" if about["level"] < isolation.ADVISED else ""))
 
-    def _judge(self, lane: _Lane) -> None:
-        """What became of a lane's examination: it goes on, or leaves."""
+    def _judge(self, lane: _FarLane) -> None:
+        """Acts on a lane's examination: the lane goes on, or leaves."""
         try:
-            found = "; ".join(f"{what}: {text}" for what, text in lane.task.result())
+            problems = "; ".join(f"{what}: {text}" for what, text in lane.task.result())
         except Exception as error:
-            found = f"{type(error).__name__}: {error}"
+            problems = f"{type(error).__name__}: {error}"
         lane.examined, lane.failed = False, 0
-        said = f"lane {lane.name} failed {FAILURES} times in a row"
-        if not found:
-            self._say(f"{said}, and kernelmark doctor finds nothing there: it goes on")
+        failed = f"lane {lane.name} failed {FAILURES} times in a row"
+        if not problems:
+            self._say(f"{failed}, and kernelmark doctor finds nothing there: it goes on")
             return
-        self._say(f"{said} and leaves: {found}")
+        self._say(f"{failed} and leaves: {problems}")
         self._lanes.pop(lane.address)
         self._refused.add(lane.address)
         self._start(self._scheduler.retire_workers(workers=[lane.address], close_workers=True, remove=True))
 
-    def _refuse(self, lane: _Lane, why: str) -> None:
+    def _refuse(self, lane: _FarLane, why: str) -> None:
         self._lanes.pop(lane.address, None)
         self._refused.add(lane.address)
         self._say(f"lane {lane.name or lane.address} refused: {' '.join(why.split())}")
@@ -278,9 +278,9 @@ class ClusterLanes:
         else:
             time.sleep(GLANCE_SECONDS)
 
-    def _key(self, what: str) -> str:
+    def _key(self, question: str) -> str:
         self._number += 1
-        return f"{what}-{self._run}-{self._number}"
+        return f"{question}-{self._run}-{self._number}"
 
     def _ask(self, address: str, key: str, question: Callable[..., T], *arguments: object) -> Future[T]:
         async def answer() -> T:
@@ -294,8 +294,8 @@ class ClusterLanes:
 
         return self._start(answer())
 
-    def _start(self, what: Coroutine[Any, Any, T]) -> Future[T]:
-        return asyncio.run_coroutine_threadsafe(what, self._loop)
+    def _start(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     async def _watch(self) -> None:
         while True:
@@ -313,10 +313,10 @@ class ClusterLanes:
             raise self._lost() from None
 
     def _lost(self) -> LanesLostError:
-        return LanesLostError(f"the scheduler at {self._at} does not answer any more; give the same command again when "
-                              "there is one, which skips what is graded")
+        return LanesLostError(f"the scheduler at {self._at} does not answer any more; start it and give the same "
+                              "command again, which skips what is graded")
 
 
-def _environment(lane: _Lane) -> Environment:
+def _environment(lane: _FarLane) -> Environment:
     assert lane.environment is not None
     return lane.environment

@@ -1,4 +1,4 @@
-"""What two processes must have in common for one to grade for the other."""
+"""The versions and code that two processes must share for one to grade for the other."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from grader.plan import languages
 
 
 def own() -> dict[str, str]:
-    """Versions of this process, without what a GPU's build adds to them, and a sha256 of the grader's code, of front
-    ends elsewhere, and the assignments."""
+    """The versions of this process without their build suffixes, and a sha256 of the grader's code, of front ends
+    elsewhere, and of the assignments."""
     digest = hashlib.sha256()
     for folder in (ROOT / "grader", ROOT / "assignments", *map(Path, languages.homes()[1:])):
         for path in sorted(folder.rglob("*")):
@@ -26,6 +26,6 @@ def own() -> dict[str, str]:
 
 
 def unlike(theirs: dict[str, str]) -> str:
-    """What another process has that is not this one's, in a sentence; "" if it may grade for this one."""
+    """How another process's versions differ from this one's, in a sentence; "" if it may grade for this one."""
     return "; ".join(f"{name} {theirs.get(name, 'unknown')}, {value} expected"
                      for name, value in own().items() if theirs.get(name) != value)

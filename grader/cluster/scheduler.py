@@ -1,4 +1,4 @@
-"""The scheduler: where lanes and gradings meet. It holds no submission longer than a lane takes for it."""
+"""The scheduler, which connects lanes and gradings. It holds a submission only while a lane grades it."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ def serve(at: Endpoint, say: Callable[[str], None]) -> None:
 
 
 async def _serve(at: Endpoint, say: Callable[[str], None]) -> None:
-    told = ending()
+    ended = ending()
     try:
-        # A job is bound to its lane, so the death of one is told at once, and whoever grades sends the job elsewhere.
+        # No retries: a lane's death is reported at once, and the grading itself sends the job to another lane.
         scheduler = await Scheduler(
             protocol=f"{at.scheme}://", host=at.host, port=at.port, security=at.security, allowed_failures=0,
             dashboard=False, dashboard_address="127.0.0.1:0")
     except (OSError, ValueError) as error:
-        raise ClusterError(f"{at}: {error}; an address of this machine, and a port that is free, expected") from None
+        raise ClusterError(f"{at}: {error}; choose an address of this machine and a free port") from None
     try:
         say(f"scheduler at {scheduler.address}")
-        await told.wait()
+        await ended.wait()
     finally:
         await scheduler.close()
 
 
 def ending() -> asyncio.Event:
-    """Set once this process is told to end."""
-    told = asyncio.Event()
+    """An event that is set when this process is told to end."""
+    ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
-            asyncio.get_running_loop().add_signal_handler(number, told.set)
-    return told
+            asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    return ended

@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from grader.console import INFRASTRUCTURE_ERROR, errors, say, usage
+from grader.intake.manifest import ManifestError, read_manifest
 from grader.model import catalogue
+from grader.model.course import CourseError, read_course
 from grader.model.files import replace
-from grader.model.submission import printable
+from grader.model.roster import RosterError, read_roster
+from grader.model.sheet import BOM
+from grader.model.submission import SubmissionError, printable
+from grader.model.text import some
+from grader.records.policy import as_in_roster
+from grader.records.store import FOLDER, StoreError
+from grader.records.verbs import grades, stands_in, strangers
 
 if TYPE_CHECKING:
     from grader.exports.graded import Class
@@ -50,6 +58,7 @@ def canvas(
     intake: Intake = None, roster: Roster = None, course: Course = catalogue.COURSE, force: Force = False,
 ) -> None:
     """Fill the assignment's column of the gradebook that Canvas exported, for those who have a grade."""
+    # Late, as in all of these commands: what a command needs beyond these modules loads when it runs.
     from grader.exports import fill
     from grader.exports.graded import ExportError
 
@@ -69,6 +78,7 @@ def moodle(
     intake: Intake = None, roster: Roster = None, course: Course = catalogue.COURSE, force: Force = False,
 ) -> None:
     """Fill the grades of Moodle's grading worksheet, for those who have a grade."""
+    # Late, see canvas.
     from grader.exports import fill
     from grader.exports.graded import ExportError
 
@@ -87,6 +97,7 @@ def moodle_feedback(
         help="The folder that kernelmark intake wrote from Moodle's download.")], out: Out, force: Force = False,
 ) -> None:
     """Zip each student's report for Moodle's upload of feedback files."""
+    # Late, see canvas.
     from grader.exports.bundles import moodle_feedback as zipped
     from grader.exports.graded import ExportError
 
@@ -105,6 +116,7 @@ def gradescope(
     force: Force = False,
 ) -> None:
     """Write one student's results.json, as an autograder of Gradescope does. Exit status 3 if the grader failed."""
+    # Late, see canvas.
     from grader.exports.graded import ExportError
     from grader.exports.platforms import gradescope as converted
 
@@ -124,9 +136,9 @@ def gradescope_zip(
     out: Out, course: Course = catalogue.COURSE, visibility: Shown = Visibility.VISIBLE, force: Force = False,
 ) -> None:
     """Build an autograder for Gradescope: grader, course, hidden cases. It judges answers on a CPU, not speed."""
+    # Late, see canvas; the kit imports torch.
     from grader.author.student_kit import KitError
     from grader.exports.bundles import gradescope_autograder
-    from grader.model.course import CourseError
 
     try:
         content = gradescope_autograder(course, visibility)
@@ -148,9 +160,9 @@ def classroom50(
     student: Students = None, roster: Roster = None, force: Force = False,
 ) -> None:
     """Write a result for each student in the format of Classroom 50, with whole points."""
+    # Late, see canvas.
     from grader.exports.graded import ExportError
     from grader.exports.platforms import classroom50 as converted
-    from grader.model.text import some
 
     class_ = _class(results, intake, roster, student or ())
     written = []
@@ -172,6 +184,7 @@ def classroom50(
 @app.command()
 def junit(results: Results, out: Out, student: Students = None, force: Force = False) -> None:
     """Write every check as JUnit XML, a suite for each student. For dashboards only: grades are never read from it."""
+    # Late, see canvas.
     from grader.exports.platforms import junit as converted
 
     class_ = _class(results, None, None, student or ())
@@ -186,8 +199,8 @@ def table(
     force: Force = False,
 ) -> None:
     """Write a row for each person: name, time, late or not, points and verdict of each assignment."""
+    # Late, see canvas.
     from grader.exports.table import table as drawn
-    from grader.model.sheet import BOM
 
     class_ = _class(results, intake, roster, course=course)
     _say(class_.lines)
@@ -202,9 +215,8 @@ def jplag(
     out: Annotated[Path, typer.Option(help="The folder to make.")], course: Course = catalogue.COURSE,
 ) -> None:
     """Arrange submissions for JPlag, Dolos or MOSS: a folder for each, and the stubs as base code."""
+    # Late, see canvas; the kit imports torch.
     from grader.exports.bundles import jplag as laid_out
-    from grader.model.course import CourseError, read_course
-    from grader.model.submission import SubmissionError
 
     if out.exists():
         usage(f"{out}: already exists; choose a new folder")
@@ -225,13 +237,8 @@ def _class(
     results: Path, intake: Path | None, roster: Path | None, students: Sequence[str] = (), course: Path | None = None,
 ) -> Class:
     """The class. With a `course`, and if attempts are recorded, its grades follow that course's policy."""
+    # Late, see canvas.
     from grader.exports.graded import ExportError, read_class
-    from grader.intake.manifest import ManifestError, read_manifest
-    from grader.model.course import CourseError, read_course
-    from grader.model.roster import RosterError, read_roster
-    from grader.records.policy import as_in_roster
-    from grader.records.store import FOLDER, StoreError
-    from grader.records.verbs import grades, stands_in, strangers
 
     try:
         rules = read_course(course, frozenset(catalogue.files())) if course else None

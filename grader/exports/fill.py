@@ -61,7 +61,7 @@ def canvas(path: Path, column: str, class_: Class) -> Filled:
         yield Key(student, [member.name, member.id], names=True)
 
     people = [number for number, row in enumerate(sheet.rows) if number and _cell(row, ident).strip()]
-    filled = _filled(_Target(path, sheet, target, student, people), class_, keys)
+    filled = _filled(_Column(path, sheet, target, student, people), class_, keys)
     # Above the students: "Manual Posting" and the points possible, which Canvas reads.
     head = list(range(1, min(people, default=len(sheet.rows))))
     for number in head:
@@ -99,7 +99,7 @@ def moodle(path: Path, column: str, class_: Class) -> Filled:
     people = [at for at, row in enumerate(sheet.rows) if at and any(row)]
     # Known by its English heading only; in other languages Moodle itself refuses such a row.
     locked = sheet.column("Grade can be changed")
-    filled = _filled(_Target(path, sheet, target, name or 0, people, numbers, locked), class_, keys)
+    filled = _filled(_Column(path, sheet, target, name or 0, people, numbers, locked), class_, keys)
     most = sheet.column("Maximum grade")
     for at in {_cell(sheet.rows[row], most) for row in filled.rows} if most is not None else ():
         _compare(filled, class_, at, sheet.header[target])
@@ -107,7 +107,7 @@ def moodle(path: Path, column: str, class_: Class) -> Filled:
 
 
 @dataclass(frozen=True)
-class _Target:
+class _Column:
     """What is filled: a column of a sheet, in the rows of `people`. Column `owner` names the owner of a row, and column
     `locked` says whether its grade can be changed. Rows are looked up in `look_up`, by default in the sheet itself."""
 
@@ -126,7 +126,7 @@ class _Done:
     lines: list[str]
 
 
-def _filled(target: _Target, class_: Class, keys: Callable[[Member], Iterator[Key]]) -> _Done:
+def _filled(target: _Column, class_: Class, keys: Callable[[Member], Iterator[Key]]) -> _Done:
     """Writes each total into its member's row, if exactly one row fits. Raises ExportError if there are totals, but no
     row fits any of them."""
     sheet, people = target.sheet, target.people
@@ -172,7 +172,7 @@ def _filled(target: _Target, class_: Class, keys: Callable[[Member], Iterator[Ke
     return done
 
 
-def _why_kept(target: _Target, row: int, old: str, *, filled: bool) -> str:
+def _why_kept(target: _Column, row: int, old: str, *, filled: bool) -> str:
     """Why a row keeps its present grade `old`; "" if it gets the new one."""
     if filled:
         return f"row {row + 1} has a grade of another submission"

@@ -14,17 +14,16 @@ from rich.text import Text
 
 from grader.console import console, say, usage
 from grader.intake import kinds
-from grader.intake.manifest import FILE
-from grader.intake.people import names
+from grader.intake.manifest import FILE, Kind, Left, Manifest, ManifestEntry, ManifestError, Member, read_manifest
+from grader.intake.people import names, read_groups
 from grader.intake.source import WORK, IntakeError, is_archive
 from grader.model import catalogue
 from grader.model.course import CourseError, read_course
+from grader.model.roster import RosterError, Student, read_roster
 from grader.model.submission import file_in, in_any_language, printable
 
 if TYPE_CHECKING:
     from grader.intake.main import IntakeOptions
-    from grader.intake.manifest import Kind, Left, Manifest, ManifestEntry, Member
-    from grader.model.roster import Student
 
 
 def intake(
@@ -49,9 +48,8 @@ def intake(
     Recognises downloads from Canvas, Gradescope and Moodle, folders, archives and git clones. An archive that cannot be
     read affects only its owner. intake.json in the new folder keeps the whole report.
     """
+    # Late: it needs fcntl, which systems other than Linux may lack.
     from grader.intake import main
-    from grader.intake.people import read_groups
-    from grader.model.roster import RosterError, read_roster
 
     try:
         known = catalogue.files()
@@ -94,6 +92,7 @@ def fitting(source: Path, known: Mapping[str, str]) -> str | None:
             into, kind = source.with_name(source.name.partition(".")[0] or "class"), "an archive"
         elif source.is_dir() and not any(
                 (source / file_in(source, file)).exists() for file in known.values()):
+            # Late, see intake.
             from grader.intake.main import opened
 
             recognised = kinds.recognise(opened(source, source)[0])
@@ -113,8 +112,6 @@ def fitting(source: Path, known: Mapping[str, str]) -> str | None:
 def remembered(folder: Path, names: Collection[str]) -> list[str]:
     """Problems that the intake of a folder had with these students' folders, a line each; empty if no intake wrote the
     folder."""
-    from grader.intake.manifest import ManifestError, read_manifest
-
     if not (folder / FILE).is_file():
         return []
     try:
@@ -127,8 +124,6 @@ def remembered(folder: Path, names: Collection[str]) -> list[str]:
 
 def folders(folder: Path, names: Sequence[str]) -> list[str]:
     """Replaces each name that is a member's id, in the roster or in the source, by the member's folders."""
-    from grader.intake.manifest import ManifestError, read_manifest
-
     of: dict[str, list[str]] = {}
     if names and (folder / FILE).is_file():
         with contextlib.suppress(ManifestError):

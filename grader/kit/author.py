@@ -1,4 +1,4 @@
-"""What an author of assignments writes with: mistakes in two lines, and the usual defaults."""
+"""Helpers for authors of assignments: mistakes in two lines, and the usual defaults."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from grader.model.assignment import Assignment, Inputs, Mistake, Parameter, Scal
 EPS16, EPS32 = 2.0**-10, 2.0**-23
 """The distance from 1 to the next number."""
 SMALLEST16, SMALLEST_NORMAL32 = 2.0**-24, 2.0**-126
-"""The smallest number above zero that fp16 has, and the smallest that fp32 has with all its digits."""
+"""The smallest positive number of fp16, and the smallest normal one of fp32."""
 ITEM_BYTES = {"float32": 4, "float16": 2, "uint8": 1}
 
 Rows = Callable[[Inputs, Any], Inputs]
 
 
 def mistakes(*found: Mistake | tuple[str, str, Callable[..., Any]]) -> tuple[Mistake, ...]:
-    """Each is a name, a hint and the wrong answer, or comes from a family of them."""
+    """Makes mistakes of (name, hint, wrong answer) and of families of mistakes."""
     return tuple(
         one if isinstance(one, Mistake) else Mistake(name=one[0], hint=one[1], answer=one[2]) for one in found)
 
 
 def rows_of(*names: str) -> Rows:
-    """Row i of the output takes row i of these inputs, and all of the others."""
+    """Makes `rows` for an output whose row i depends on row i of these inputs, and on all of the others."""
     def rows(inputs: Inputs, index: slice | Tensor) -> Inputs:
         return {name: value[index] if name in names else value for name, value in inputs.items()}
 
@@ -39,10 +39,10 @@ def assignment(
     work: Callable[[Mapping[str, int]], Work] | None = None, flop: Callable[[Mapping[str, int]], float] | None = None,
     **more: Any,
 ) -> Assignment:
-    """An `Assignment` whose inputs are drawn from `distributions`.
+    """Makes an `Assignment` whose inputs are drawn from `distributions`.
 
-    `rows` may be the names of the inputs that are taken row by row. Without `work` each tensor is read or written
-    once, and `flop` tells the arithmetic of matrix products.
+    `rows` may be the names of the inputs that are used row by row. Without `work`, each tensor is read or written once,
+    and `flop` is the arithmetic of matrix products.
     """
     def least(sizes: Mapping[str, int]) -> Work:
         tensors = [p for p in parameters if not isinstance(p, Scalar)]

@@ -49,7 +49,7 @@ def draw_kernel(
     across = tl.cdiv(columns, LANES if DOWN else 4 * LANES)
     major, minor = tl.program_id(0) // across, tl.program_id(0) % across
     first = minor * LANES + lanes
-    # Stretches of one program share the counter, and take a word each.
+    # The stretches of a program share the counter, and use one word each.
     counter = major * across * LANES + first
     words = tl.philox(key, counter, tl.zeros_like(counter), tl.zeros_like(counter), tl.zeros_like(counter), ROUNDS)
     if DOWN and LOUD == 1:
@@ -125,7 +125,7 @@ def draw_all(
     down = loud is not None and loud.axis == 1
     across = triton.cdiv(columns, LANES if down else 4 * LANES)
     low, high = (outliers and outliers.exponents) or (0, 0)
-    # What is not there is not read.
+    # Missing tensors are never read.
     scale = keys if tables is None else tables.scale
     partner = keys if tables is None or tables.partner is None else tables.partner
     draw_kernel[(across * (triton.cdiv(rows, 4) if down else rows), len(keys))](

@@ -1,4 +1,4 @@
-"""Distributions of inputs, as data: `draw` makes tensors of them anywhere, `grader.kit.fused` many at once on a GPU.
+"""Distributions of inputs, as data: `draw` makes tensors on any device, `grader.kit.fused` many at once on a GPU.
 
 A tensor of one dimension counts as a single row. All tensors of a call are drawn together, since some share secrets.
 """
@@ -64,13 +64,12 @@ class Spread:
 
 @dataclass(frozen=True)
 class Bits:
-    """Every pattern of 32 bits that is a finite number, so that −0, numbers below the smallest normal one and the
-    largest ones occur."""
+    """Every pattern of 32 bits that is a finite number, including −0, subnormal numbers and the largest ones."""
 
 
 @dataclass(frozen=True)
 class Bytes:
-    """Whole numbers from 0 to 255, of so many that lie evenly between them: all 256, or with 2 just 0 and 255."""
+    """Whole numbers from 0 to 255, in `levels` even steps: all with 256, only 0 and 255 with 2."""
 
     levels: Literal[2, 4, 6, 16, 18, 52, 86, 256] = 256
 
@@ -137,7 +136,7 @@ def maker(
 def tables(
     spread: Spread, shape: Sequence[int], slots: int, partner: Tensor | None, generator: torch.Generator
 ) -> Tables:
-    """Scales and offsets for so many slots of a tensor."""
+    """Scales and offsets for this many slots of a tensor."""
     rows, columns = as_matrix(shape)
     size = 1 if spread.axis is None else (rows, columns)[spread.axis]
     low, high = spread.scale
@@ -151,7 +150,7 @@ def partner_tables(
     distributions: Mapping[str, Distribution], shapes: Mapping[str, Sequence[int]], slots: int,
     generator: torch.Generator,
 ) -> dict[str, Tensor]:
-    """`Tables.partner` of each tensor that has loud positions: the same one for all of them."""
+    """`Tables.partner` of the tensors with loud positions, which they share."""
     found: dict[str, Tensor] = {}
     shared: Tensor | None = None
     for name, distribution in distributions.items():
@@ -205,8 +204,8 @@ def _draw(
 
 
 def _put_outliers(outliers: Outliers, x: Tensor, generator: torch.Generator) -> None:
-    # Each place once: of values for the same place, the number of threads would decide which one stays. A permutation
-    # of all places would cost more than all the rest.
+    # Distinct places: otherwise the number of threads would decide which of two values stays. A permutation of all
+    # places would cost more than everything else.
     count, device = x.numel() // outliers.every, generator.device
     places = torch.arange(count, device=device) * outliers.every
     places += torch.randint(outliers.every, (count,), generator=generator, device=device)

@@ -16,9 +16,9 @@ from grader.kit.inputs import Distribution, Number, Outliers, Spread
 from grader.model.assignment import Case, Inputs, Mistake
 
 SCALES = {"mixed": (0.05, 10.0), "extreme": (1.0, 100.0), "tiny": (1e-4, 3e-3)}
-"""Standard deviation of a row, lowest and highest: eps, 1e-6 to 1e-4, outweighs the mean square of "tiny" ones."""
+"""The lowest and highest standard deviation of a row. In "tiny" rows, eps (1e-6 to 1e-4) outweighs the mean square."""
 FIXED = (1e-3, 1e-5, 1e-6, 1e-8)
-"""What is written for eps where the argument is forgotten."""
+"""The constants that students write instead of the argument eps."""
 
 
 def distributions(case: Case) -> Mapping[str, Distribution]:
@@ -46,7 +46,7 @@ def allowed(expected: Tensor, n: int) -> Tensor:
 
 
 def mean_square(x: Tensor) -> Tensor:
-    """Along the last axis, (…, 1)."""
+    """The mean square along the last axis, (…, 1)."""
     return x.double().square().mean(dim=-1, keepdim=True)
 
 
@@ -55,12 +55,12 @@ def scaled(x: Tensor, weight: Tensor, divisor: Tensor) -> Tensor:
 
 
 def by_mean(mean: Tensor, x: Tensor, weight: Tensor, eps: float | Tensor) -> Tensor:
-    """The answer made of a mean square."""
+    """The answer for a given mean square."""
     return scaled(x, weight, torch.sqrt(mean + eps))
 
 
 def by_sum(total: Tensor, x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    """The answer made of a sum of squares."""
+    """The answer for a given sum of squares."""
     return by_mean(total / x.shape[-1], x, weight, eps)
 
 

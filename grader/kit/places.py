@@ -1,4 +1,4 @@
-"""The check of large answers whose elements can be computed one by one from a few numbers about all inputs."""
+"""A check of large answers whose elements can be computed one by one, from a few numbers about all inputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 from grader.model.assignment import Inputs
 
 PLACES = 1 << 15
-"""Elements of an answer that are computed in full."""
+"""How many elements of an answer are checked."""
 
 At = Callable[[Tensor, Mapping[str, Tensor]], tuple[Tensor, Tensor]]
 """From places (calls, PLACES) in the outputs, and the inputs of all calls, stacked, to the right answers there and the

@@ -1,4 +1,4 @@
-"""Matrix products in fp16: the error allowed, and a check of large ones that costs a small part of computing them."""
+"""Matrix products in fp16: the error allowed, and a check of large ones that costs a small part of the product."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from grader.kit.author import EPS16, EPS32, SMALLEST16
 from grader.model.assignment import Inputs, Mistake
 
 GROUP = 32
-"""Neighbouring columns of out that are checked by one sum: full products cost GROUP times as much."""
+"""How many neighbouring columns of out are checked by one sum: full products cost GROUP times as much."""
 SINGLES = 4096
-"""Elements that are checked alone."""
+"""How many elements are checked one by one."""
 SUMMED = 1
-"""Outputs of a replay that are checked as a whole."""
+"""How many outputs of a replay are checked as a whole."""
 LINES = 64
-"""Rows of a, and columns of b, that are kept from before the call."""
+"""How many rows of a, and columns of b, are kept from before the call."""
 PART = {"cpu": 2**22, "cuda": 2**25}
 """float64 numbers that are worked on at a time: what a processor's cache holds; on a GPU 256 MiB, so that launches are
 few."""
@@ -60,7 +60,7 @@ def _rounding(answer: Tensor) -> Tensor:
 
 
 def _adding(k: int) -> float:
-    """Of the product of the two lengths, what the sum in fp32 may err."""
+    """The error allowed for the sum in fp32, as a share of the product of the two lengths."""
     # Products of fp16 are exact in fp32. Partial sums of products with random signs are about |a_i|·|b_j|/√K (lengths
     # of row and column). K additions that round at random err by √K·EPS32/2 of that, hence |a_i|·|b_j|·EPS32/2;
     # allowed eight times. Tensor cores truncate, always to the same side, about once in 16 products: √K/16 units more.

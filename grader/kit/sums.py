@@ -79,7 +79,7 @@ def _sum(terms: Tensor) -> Tensor:
 
 
 def _of_blocks(terms: Tensor, block: int) -> Tensor | None:
-    """The sum of each block; None if there is but one."""
+    """The sum of each block; None if there is only one block."""
     n = terms.shape[-1]
     if n <= block:
         return None

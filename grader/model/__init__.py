@@ -1,1 +1,1 @@
-"""The nouns: what an assignment, a course, a submission and a result are. It judges nothing."""
+"""The nouns: assignment, course, submission, result. Nothing here judges."""

@@ -1,4 +1,4 @@
-"""What an assignment is: the contract a student fills in, the cases it is checked on, and what counts as right.
+"""An assignment: the function that students write, the cases it is checked on, and what counts as right.
 
 An `assignments/<name>/assignment.py` defines one `ASSIGNMENT` of this type, with the words of `grader.kit.author`;
 `grader.model.catalogue` finds it by scanning.
@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from grader import frontends
+from grader.model.record import Table
 
 DType = Literal["float32", "float16", "uint8"]
 SUFFIX = ".py"
@@ -23,11 +24,7 @@ Inputs = Mapping[str, Any]
 """Argument name to value: a torch tensor for each `Input`, a float for each `Scalar`; never the output."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Input(_Frozen):
+class Input(Table):
     """A tensor the judge fills. `shape` names sizes of the case, `("M", "N")`; a number is the same in every case, as
     the channels of a picture: `(3, "H", "W")`."""
 
@@ -42,14 +39,14 @@ class Input(_Frozen):
         return tuple(size for size in self.shape if isinstance(size, str))
 
 
-class Scalar(_Frozen):
+class Scalar(Table):
     """A Python float passed by value."""
 
     kind: Literal["scalar"] = "scalar"
     name: str
 
 
-class Output(_Frozen):
+class Output(Table):
     """The tensor the student writes; it arrives full of NaN, or of one arbitrary byte."""
 
     kind: Literal["output"] = "output"
@@ -65,13 +62,13 @@ class Output(_Frozen):
 Parameter = Annotated[Input | Scalar | Output, Field(discriminator="kind")]
 
 
-class Case(_Frozen):
+class Case(Table):
     """One set of sizes and one distribution of inputs.
 
     `name` is part of a pytest id and of result.json, so it stays short and plain: `5x9`, `1009-tiny`.
     `values` names a distribution that the assignment's `make_inputs` knows.
     `needs` is "gpu" for sizes that the simulator would take too long for.
-    `visibility` is "hidden" for a case of which students are told no more than what kind of failure it shows.
+    `visibility` is "hidden" for a case of which students learn only the kind of failure.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)
@@ -97,7 +94,7 @@ class TimedCase(Case):
             yield Case(name="x".join(map(str, sizes.values())), sizes=sizes, values=self.values)
 
 
-class Work(_Frozen):
+class Work(Table):
     """The least work that any kernel must do.
 
     `bytes` are read from and written to device memory, each counted once; `flop` is arithmetic of fp16 matrix products
@@ -109,8 +106,8 @@ class Work(_Frozen):
     host_bytes: float = 0
 
 
-class Baseline(_Frozen):
-    """The PyTorch ways of doing the work, by what reports call them.
+class Baseline(Table):
+    """The names in reports of two PyTorch versions of the work.
 
     `assignments/<name>/baseline.py` defines them with the assignment's parameters: `eager(…)`, which a submission's
     speed is graded against, and `compiled(…)`, by torch.compile, which is reported beside it. Each returns its answer,
@@ -121,11 +118,11 @@ class Baseline(_Frozen):
     compiled: str
 
 
-class Mistake(_Frozen):
-    """A wrong answer that students give, and what to tell one whose output equals it.
+class Mistake(Table):
+    """A wrong answer that students give, and the hint for a student whose output equals it.
 
-    `answer(**inputs)` returns what the mistaken kernel would compute, in float64, of the output's shape, or None for
-    a case where the mistake cannot be told apart.
+    `answer(**inputs)` returns the mistaken kernel's output in float64, of the output's shape, or None for a case where
+    the mistake cannot be recognised.
     """
 
     name: str
@@ -134,10 +131,10 @@ class Mistake(_Frozen):
 
 
 class Renewal(NamedTuple):
-    """What makes the right answer another one, where inputs take too long to make anew.
+    """A small change of the inputs that changes the right answer, for inputs that take too long to draw again.
 
-    `elements` is a one-dimensional view of the given input `name`, `values` what is to stand there: the answer depends
-    on each of these, and on nothing else. `inputs` are others, small, with the same right answer.
+    `elements` is a one-dimensional view of the input `name`, and `values` are its new contents: the answer depends on
+    each of them and on nothing else. `inputs` are other, small inputs with the same right answer.
     """
 
     name: str
@@ -146,34 +143,32 @@ class Renewal(NamedTuple):
     inputs: Inputs
 
 
-class Assignment(_Frozen):
-    """One kernel to write.
+class Assignment(Table):
+    """A kernel to write.
 
     `oracle(**inputs)` returns the right answer, in float64 and of the output's shape.
     `make_inputs(case, generator)` returns a tensor or float for every input and scalar, drawn from the
-    `torch.Generator` it is given. `distributions(case)` tells the same as data (`grader.kit.inputs`), by the name of
-    the parameter: timed cases with inputs on the device need it. `tolerance(inputs, expected)` returns the absolute
+    `torch.Generator` it is given. `distributions(case)` describes the same as data (`grader.kit.inputs`), by the name
+    of the parameter: timed cases with inputs on the device need it. `tolerance(inputs, expected)` returns the absolute
     error allowed for each element (float64, broadcastable to `expected`, itself float64); None means that every bit
     must match.
-    `right_by_nature` names answers that solve nothing and are right in a case all the same, with the reason:
+    `right_by_nature` names trivial answers that are right in a case all the same, with the reason:
     `{"1x1: the input": "one element: its transpose is itself"}`; the names are those of `grader.author.verify`.
     `operators` are the dispatched operators that a submission may use beyond allocation and views.
     `rows(inputs, index)` returns the inputs that give the rows `index` of the output (a slice, or a tensor of their
-    numbers), so that large answers can be compared in parts; None where the whole output takes the whole inputs.
-    `columns(inputs, index)` does the same for the columns of a matrix; None where it needs no smaller parts than rows.
-    `spot_check(inputs, generator)` is for timed answers whose oracle costs much more than they do, of many calls at
-    once. It is called before them with the inputs of each, keeps little of them and returns `check(inputs, outputs)`
-    for afterwards, which takes the inputs as they then stand in shared memory: for each call (float64) the largest
-    error found over the error allowed, so at most 1 passes, and infinite for NaN. It must say what a kernel may gain
-    that changes the inputs: few elements can matter much, so what they are all needed for is to be kept from before.
-    What is looked at is drawn from the judge's own generator, on the device of the tensors. None where the oracle is
-    cheap enough.
-    `renew(inputs, generator)` tells what to write into inputs on the host before each batch of timed calls, instead of
-    `make_inputs`, where they take seconds to make; all else in them is zero. It writes nothing itself. The generator is
-    NumPy's, since torch's on the CPU have only 2^32 sequences. Timed cases with inputs on the host need it, and then
-    all of them lie there.
-    `timed` are the cases that speed is measured on, `work(sizes)` what they must move and compute at the least.
-    `suffix` is that of the file that a student fills in, and tells the language it is taught in.
+    numbers), so that large answers can be compared in parts; None where the whole output needs the whole inputs.
+    `columns(inputs, index)` does the same for the columns of a matrix; None where rows are small enough.
+    `spot_check(inputs, generator)` checks timed answers whose oracle costs much more than they do, for many calls at
+    once. It is called before the calls with the inputs of each. It keeps a little of them, and returns
+    `check(inputs, outputs)`, which is called afterwards with the inputs as they are then. That returns for each call
+    (float64) the largest error found over the error allowed, so at most 1 passes; infinity for NaN. Because a kernel
+    may change its inputs, everything that depends on all of them must be computed beforehand. The elements to look at
+    are drawn from the judge's own generator, on the device of the tensors. None where the oracle is cheap enough.
+    `renew(inputs, generator)` returns what to write into inputs on the host before each batch of timed calls, if
+    `make_inputs` takes seconds; all else in them is zero. It writes nothing itself. The generator is NumPy's, since
+    torch's on the CPU have only 2^32 sequences. Timed cases with inputs on the host need it, and must have all there.
+    `timed` are the cases for speed; `work(sizes)` is the least that they must move and compute.
+    `suffix` is the suffix of the file that students fill in, and decides the language.
     """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -232,14 +227,14 @@ class Assignment(_Frozen):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.suffix not in (known := frontends.suffixes()):
-            raise ValueError(f"suffix: one of {', '.join(known)} expected, got {self.suffix!a}")
+            raise ValueError(f"suffix: expected one of {', '.join(known)}, got {self.suffix!a}")
         if sum(isinstance(p, Output) for p in self.parameters) != 1:
-            raise ValueError("parameters: exactly one Output expected")
+            raise ValueError("parameters: not exactly one Output; give one")
         names = [c.name for c in self.cases]
         if not names or len(set(names)) != len(names):
-            raise ValueError("cases: at least one, each with a name of its own")
+            raise ValueError("cases: none, or two of one name; give each a name of its own")
         if self.cases[0].hidden or any(case.hidden for case in self.timed):
-            raise ValueError("cases: a public one first expected, and timed ones all public")
+            raise ValueError("cases: the first or a timed one is hidden; make them public")
         needed = {size for p in self.parameters if not isinstance(p, Scalar) for size in p.size_names}
         smaller = [case for timed in self.timed for case in timed.siblings()]
         for case in (*self.cases, *smaller):
@@ -250,32 +245,32 @@ class Assignment(_Frozen):
         on_device = [p.name for p in self.parameters if isinstance(p, Input) and p.place == "device"]
         on_host = [p.name for p in self.parameters if isinstance(p, Input) and p.place == "host"]
         if self.timed and on_device and on_host:
-            raise ValueError(f"timed: inputs all in one place expected, {on_host[0]} is on the host")
+            raise ValueError(f"timed: {on_host[0]} is on the host, {on_device[0]} on the device; put all in one place")
         if self.renew is not None and on_device:
-            raise ValueError(f"renew: inputs on the host expected, {on_device[0]} is on the device")
+            raise ValueError(f"renew: {on_device[0]} is on the device; it is for inputs on the host alone")
         numbers = [p.name for p in self.parameters if isinstance(p, Scalar)]
         if self.renew is not None and numbers:
-            raise ValueError(f"renew: tensors alone expected, {numbers[0]} is a number")
+            raise ValueError(f"renew: {numbers[0]} is a number; it is for tensors alone")
         if self.timed and on_host and self.renew is None:
-            raise ValueError("renew: expected where inputs on the host are timed")
+            raise ValueError("renew: missing; timed cases with inputs on the host need it")
         given = [p.name for p in self.parameters if not isinstance(p, Output)]
-        answers = {"oracle": self.oracle, **{f"mistake {one.name!r}": one.answer for one in self.mistakes}}
+        answers = {"oracle": self.oracle, **{f"mistake {wrong.name!r}": wrong.answer for wrong in self.mistakes}}
         for about, answer in answers.items():
             try:
                 inspect.signature(answer).bind(**dict.fromkeys(given))
             except TypeError:
                 got = inspect.signature(answer)
-                raise ValueError(f"{about}: parameters ({', '.join(given)}) expected, got {got}") from None
+                raise ValueError(f"{about}: expected the parameters ({', '.join(given)}), got {got}") from None
         if any(not re.fullmatch(r"aten::\w+", name) for name in self.operators):
-            raise ValueError("operators: names like aten::copy_ expected")
+            raise ValueError("operators: a name is not of an operator; write names such as aten::copy_")
         return self
 
 
 def cases(
     sizes: str, names: str, *, gpu: str = "", visibility: Literal["public", "hidden"] = "public"
 ) -> tuple[Case, ...]:
-    """Cases by their names: `cases("M N", "5x9 67x127-extreme", gpu="8192x8192")` has three, of which the last is for a
-    GPU alone. What follows a dash names the case's values. Hidden ones stand in a file of their own, `hidden.toml`."""
+    """Makes cases from names: `cases("M N", "5x9 67x127-extreme", gpu="8192x8192")` gives three, the last for a GPU
+    alone. The part after a dash names the case's values. Hidden cases are in a file of their own, `hidden.toml`."""
     def case(name: str, needs: Literal["any", "gpu"]) -> Case:
         return Case(name=name, sizes=_sizes(sizes, name), values=name.partition("-")[2] or "mixed", needs=needs,
                     visibility=visibility)
@@ -284,17 +279,18 @@ def cases(
 
 
 def timed(sizes: str, *names: str) -> tuple[TimedCase, ...]:
-    """Timed cases: each of `names` is one, then its smaller sizes for devices with less memory, the largest first."""
+    """Makes timed cases: each of `names` holds a case's name, then its smaller sizes for devices with less memory, the
+    largest first."""
     return tuple(
         TimedCase(name=first, sizes=_sizes(sizes, first), smaller=tuple(_sizes(sizes, name) for name in smaller))
-        for first, *smaller in (one.split() for one in names))
+        for first, *smaller in map(str.split, names))
 
 
 def _sizes(sizes: str, name: str) -> dict[str, int]:
-    names, found = sizes.split(), name.partition("-")[0].split("x")
-    if len(found) != len(names) or not all(size.isdecimal() for size in found):
-        raise ValueError(f"case {name!r}: {len(names)} sizes expected ({'x'.join(names)})")
-    return dict(zip(names, map(int, found), strict=True))
+    names, numbers = sizes.split(), name.partition("-")[0].split("x")
+    if len(numbers) != len(names) or not all(number.isdecimal() for number in numbers):
+        raise ValueError(f"case {name!r}: not {len(names)} sizes; name it after {'x'.join(names)}")
+    return dict(zip(names, map(int, numbers), strict=True))
 
 
 def file_of(name: str, suffix: str = SUFFIX) -> str:

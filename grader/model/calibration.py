@@ -1,5 +1,5 @@
-"""Calibration files, version kernelmark/calibration/v1: what our kernels, and the stages that the course teaches, reach
-on one kind of device. `kernelmark calibrate` writes them, grading with speed reads them."""
+"""Calibration files, version kernelmark/calibration/v1: the speeds of our kernels, and of the stages that the course
+teaches, on one kind of device. `kernelmark calibrate` writes them; grading with speed reads them."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from grader.model.result import Interval, Rung
 SCHEMA: Final = "kernelmark/calibration/v1"
 FOLDER = Path(__file__).resolve().parents[2] / "calibration"
 
-EXPECTED = "a file as `kernelmark calibrate` writes it expected"
+ADVICE = "write it again with `kernelmark calibrate`, or remove it"
 
 
 class CalibrationError(Exception):
-    """A calibration file cannot be used; one line that names it and says what was expected."""
+    """A calibration file cannot be used; one line that names it and says what to do."""
 
     def __init__(self, message: str) -> None:
         # Keys and values are quoted from the file, line breaks and all.
         super().__init__("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in message))
 
 
-def _rising(found: Interval) -> Interval:
-    if not 0 < found.low <= found.median <= found.high < math.inf:
+def _rising(interval: Interval) -> Interval:
+    if not 0 < interval.low <= interval.median <= interval.high < math.inf:
         raise ValueError("0 < low ≤ median ≤ high expected")
-    return found
+    return interval
 
 
 Ratio = Annotated[Interval, AfterValidator(_rising)]
@@ -55,7 +55,7 @@ class MeasuredRung(Record, extra="forbid"):
 
 
 class Calibration(Record, extra="forbid"):
-    """`assignments` holds the rungs in the order they are taught, the reference first."""
+    """`assignments` holds each assignment's rungs in the order of teaching, the reference first."""
 
     schema_: Literal["kernelmark/calibration/v1"] = Field(alias="schema")
     device: str = Field(min_length=1, description="as torch.cuda.get_device_name() calls it")
@@ -69,8 +69,8 @@ class Calibration(Record, extra="forbid"):
 
     def rungs(self, assignment: str) -> list[Rung]:
         """The assignment's rungs as a result shows them; none if it was not measured."""
-        return [Rung(name=one.name, title=one.title, ratio=one.ratio.median)
-                for one in self.assignments.get(assignment, [])]
+        return [Rung(name=rung.name, title=rung.title, ratio=rung.ratio.median)
+                for rung in self.assignments.get(assignment, [])]
 
 
 def read(path: Path) -> Calibration:
@@ -78,45 +78,45 @@ def read(path: Path) -> Calibration:
     try:
         return Calibration.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise CalibrationError(f"{path}: {error.strerror}; {EXPECTED}") from None
+        raise CalibrationError(f"{path}: {error.strerror}; {ADVICE}") from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         key = ".".join(map(str, first["loc"]))
-        what = first["msg"].removeprefix("Value error, ")
-        raise CalibrationError(f"{path}: {key + ': ' if key else ''}{what}; {EXPECTED}") from None
+        problem = first["msg"].removeprefix("Value error, ")
+        raise CalibrationError(f"{path}: {key + ': ' if key else ''}{problem}; {ADVICE}") from None
 
 
 def read_folder(folder: Path = FOLDER) -> tuple[Calibration, ...]:
-    """Every calibration in `folder`, none if there is no such folder. Raises CalibrationError, also when two are of one
+    """Every calibration in `folder`; none if there is no such folder. Raises CalibrationError, also if two are of one
     device."""
-    found: dict[str, tuple[Path, Calibration]] = {}
+    paths: dict[str, Path] = {}
+    calibrations = []
     for path in sorted(folder.glob("*.json")):
-        one = read(path)
-        if one.device in found:
-            raise CalibrationError(f"{path}: of {one.device!r} as is {found[one.device][0].name}; one of them expected")
-        found[one.device] = path, one
-    return tuple(one for _, one in found.values())
+        calibration = read(path)
+        if (other := paths.setdefault(calibration.device, path)) != path:
+            raise CalibrationError(f"{path}: of the device {calibration.device!r}, as is {other.name}; remove one")
+        calibrations.append(calibration)
+    return tuple(calibrations)
 
 
 def find(device: str, among: Iterable[Calibration]) -> Calibration | None:
-    """The one that was measured on a device of this name."""
-    return next((one for one in among if one.device == device), None)
+    """The calibration that was measured on a device of this name."""
+    return next((calibration for calibration in among if calibration.device == device), None)
 
 
 def slug(device: str) -> str:
-    """The device's name as a file's: `NVIDIA H200` gives `nvidia-h200`."""
+    """The device's name as part of a file name: `NVIDIA H200` gives `nvidia-h200`."""
     return re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-") or "device"
 
 
 def joined(earlier: Calibration, new: Calibration, taught: Mapping[str, Sequence[str]]) -> Calibration:
-    """The new one, with what an earlier one has beside it, if device and versions agree: other assignments, and other
-    rungs of the same ones.
+    """The new calibration, with the other assignments and rungs of the earlier one added if device and versions agree.
 
-    `taught`: by assignment the names of its rungs, in the order that they get. Of an assignment measured now, rungs
-    that are not in `taught` are dropped: the course no longer has them.
+    `taught` are the names of each assignment's rungs, in their order. For an assignment measured now, rungs that are
+    not in `taught` are dropped: the course no longer has them.
     """
-    def where(one: Calibration) -> tuple[str, ...]:
-        return one.device, one.driver, one.torch, one.triton, one.kernelmark
+    def where(calibration: Calibration) -> tuple[str, ...]:
+        return (calibration.device, calibration.driver, calibration.torch, calibration.triton, calibration.kernelmark)
 
     if where(earlier) != where(new):
         return new
@@ -130,20 +130,20 @@ def joined(earlier: Calibration, new: Calibration, taught: Mapping[str, Sequence
 
 
 def prepare(path: Path) -> Calibration | None:
-    """What lies at `path` so far, None if nothing does; makes its folder. Raises CalibrationError if the file cannot be
-    read, or not be written."""
+    """The calibration at `path`, None if there is none; makes its folder. Raises CalibrationError if the file cannot be
+    read or written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path.parent):
             pass
     except OSError as error:
-        raise CalibrationError(f"{path}: {error.strerror}; a writable place expected") from None
+        raise CalibrationError(f"{path}: {error.strerror}; choose a writable --out") from None
     return read(path) if path.exists() else None
 
 
-def write(one: Calibration, path: Path) -> None:
+def write(calibration: Calibration, path: Path) -> None:
     """Writes the file as a whole or not at all. Raises CalibrationError."""
     try:
-        replace(path, (one.model_dump_json(by_alias=True, indent=1) + "\n").encode())
+        replace(path, (calibration.model_dump_json(by_alias=True, indent=1) + "\n").encode())
     except OSError as error:
-        raise CalibrationError(f"{path}: {error.strerror}; a writable place expected") from None
+        raise CalibrationError(f"{path}: {error.strerror}; choose a writable --out") from None

@@ -1,4 +1,4 @@
-"""Finds the assignments: every `assignments/<name>/assignment.py`. No list anywhere."""
+"""Finds the assignments: every `assignments/<name>/assignment.py`. There is no list of them."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from grader.model.assignment import Assignment, Inputs, cases, file_of
 
 ROOT = Path(__file__).resolve().parents[2]
 COURSE = ROOT / "course.toml"
-"""The course file of whoever names none."""
+"""The default course file."""
 HIDDEN = "hidden.toml"
 """The file of an assignment's hidden cases, if it has any, beside its assignment.py: students do not get it."""
 
 
 class CatalogueError(Exception):
-    """An assignment folder is not what it should be; the text names the file and what was expected."""
+    """An assignment's folder has a problem; the text names the file and says what to do."""
 
 
 def files(root: Path = ROOT) -> dict[str, str]:
-    """The file that a student fills in for each assignment, by the assignment's name: nothing is imported for it."""
+    """The file that students hand in for each assignment, by the assignment's name. Imports nothing."""
     return {folder.name: file_of(folder.name) for folder in _folders(root)}
 
 
 def select(names: Collection[str], only: Collection[str]) -> list[str]:
-    """Those `names` that stand in `only`, all of them if it is empty. Raises ValueError, one line."""
+    """The `names` that are in `only`; all of them if it is empty. Raises ValueError, one line."""
     for name in only:
         if name not in names:
-            raise ValueError(f"{name!r} is no assignment; one of {', '.join(names)} expected")
+            raise ValueError(f"{name!r} is no assignment; choose from {', '.join(names)}")
     return [name for name in names if not only or name in only]
 
 
@@ -53,7 +53,7 @@ def baseline_source(name: str, root: Path = ROOT) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise CatalogueError(f"{path}: {error.strerror}; functions eager and compiled expected") from None
+        raise CatalogueError(f"{path}: {error.strerror}; write functions eager and compiled") from None
 
 
 @cache
@@ -68,7 +68,7 @@ def right_answer(assignment: Assignment, inputs: Inputs) -> Any:
 
 
 def answer_and_tolerance(assignment: Assignment, inputs: Inputs) -> tuple[Any, Any]:
-    """The oracle's answer, and the absolute error allowed: None where every bit must match."""
+    """The oracle's answer, and the absolute error allowed, None if every bit must match."""
     expected = right_answer(assignment, inputs)
     return expected, None if assignment.tolerance is None else assignment.tolerance(inputs, expected)
 
@@ -79,13 +79,13 @@ def _folders(root: Path) -> list[Path]:
 
 
 def read(path: Path) -> Assignment:
-    """The assignment in a file, as it stands now. Raises CatalogueError."""
+    """The assignment in a file, imported again. Raises CatalogueError."""
     name = path.parent.name
     found = getattr(_load(f"assignments.{name}", path), "ASSIGNMENT", None)
     if not isinstance(found, Assignment):
-        raise CatalogueError(f"{path}: ASSIGNMENT of type Assignment expected")
+        raise CatalogueError(f"{path}: no ASSIGNMENT of type Assignment; define it")
     if found.name != name:
-        raise CatalogueError(f"{path}: named {found.name!r}, but its folder is {name!r}")
+        raise CatalogueError(f"{path}: named {found.name!r}, but its folder is {name!r}; give both one name")
     hidden = path.with_name(HIDDEN)
     return _with_hidden(found, hidden) if hidden.is_file() else found
 
@@ -109,28 +109,28 @@ def _with_hidden(public: Assignment, path: Path) -> Assignment:
             **dict(public), "cases": (*public.cases, *more),
             "right_by_nature": {**public.right_by_nature, **found.right_by_nature}})
     except ValidationError as error:
-        said = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
-        raise CatalogueError(f"{path}: {said}; cases, gpu, right_by_nature expected") from None
+        problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+        raise CatalogueError(f"{path}: {problem}; its keys are cases, gpu, right_by_nature") from None
     except ValueError as error:
-        raise CatalogueError(f'{path}: {error}; cases = "5x9 67x127-extreme" expected') from None
+        raise CatalogueError(f'{path}: {error}; write cases = "5x9 67x127-extreme"') from None
 
 
 def _load(module_name: str, path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None or not path.is_file():
-        raise CatalogueError(f"{path}: file expected")
+        raise CatalogueError(f"{path}: no such file; write it")
     module = importlib.util.module_from_spec(spec)
     # Registered before it runs: pydantic and inspect look modules up by name.
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise CatalogueError(f"{blame(error, path.parent)}; a file that can be imported expected") from error
+        raise CatalogueError(f"{blame(error, path.parent)}; correct the file, it cannot be imported") from error
     return module
 
 
 def blame(error: BaseException, folder: Path) -> str:
-    """What code of an assignment's author raised, in a line: the last place in `folder` that it passed, if any."""
+    """Describes an exception in an author's code in a line, with its last place in `folder`, if any."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}, line {error.lineno}: {type(error).__name__}: {error.msg}"
     if isinstance(error, OSError) and error.filename:

@@ -1,4 +1,4 @@
-"""`course.toml`: what a TA decides. Validated as a whole before any student's code runs."""
+"""`course.toml`, the TA's decisions. It is validated as a whole before any student's code runs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from grader.model import catalogue
 from grader.model.late import Late
+from grader.model.record import Table
 from grader.plan.device import DEFAULT_TARGET, TARGETS
 
 Points = Annotated[float, Field(ge=0, le=1_000_000, strict=True)]
@@ -20,30 +21,26 @@ Ratio = Annotated[float, Field(gt=0, le=1000, strict=True)]
 
 
 class CourseError(Exception):
-    """course.toml cannot be used; one line that says where, what, and what was expected."""
+    """course.toml cannot be used; one line that says what is wrong, where, and what is expected."""
 
     def __init__(self, message: str) -> None:
         # Keys and names are quoted from the file, line breaks and all.
         super().__init__("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in message))
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class AssignmentPoints(_Table):
+class AssignmentPoints(Table):
     correctness: Points
     performance: Points
 
 
-class PointsTable(_Table):
+class PointsTable(Table):
     correctness: Points = 60
     performance: Points = 40
     credit: Literal["all", "per_case"] = "all"
     assignments: dict[str, AssignmentPoints] = {}
 
 
-class Threshold(_Table):
+class Threshold(Table):
     """Ratios baseline ÷ student: no performance points at `floor`, all at `target`."""
 
     floor: Ratio
@@ -52,7 +49,7 @@ class Threshold(_Table):
     @model_validator(mode="after")
     def _rising(self) -> Self:
         if self.floor >= self.target:
-            raise ValueError(f"floor below target expected, got {self.floor:g} and {self.target:g}")
+            raise ValueError(f"expected floor below target, got {self.floor:g} and {self.target:g}")
         return self
 
 
@@ -62,7 +59,7 @@ class Thresholds(Threshold):
     assignments: dict[str, Threshold] = {}
 
 
-class LimitsTable(_Table):
+class LimitsTable(Table):
     call_seconds: Annotated[float, Field(gt=0, le=3600, strict=True)] = 10
     assignment_seconds: Annotated[float, Field(gt=0, le=86400, strict=True)] = 40
     attempt_seconds: Annotated[float, Field(gt=0, le=86400, strict=True)] = 60
@@ -74,17 +71,17 @@ class LimitsTable(_Table):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.call_seconds > self.assignment_seconds:
-            raise ValueError("call_seconds at most assignment_seconds expected")
+            raise ValueError("expected call_seconds of at most assignment_seconds")
         return self
 
 
-class IsolationTable(_Table):
+class IsolationTable(Table):
     """`minimum` is a level of `grader.engine.forkserver.isolation`: 0 none … 4 sealed."""
 
     minimum: Annotated[int, Field(ge=0, le=4, strict=True)] = 2
 
 
-class GpuTable(_Table):
+class GpuTable(Table):
     """`target` is a GPU of `grader.plan.device.TARGETS`."""
 
     target: str = DEFAULT_TARGET
@@ -93,17 +90,17 @@ class GpuTable(_Table):
     @classmethod
     def _known(cls, target: str) -> str:
         if target not in TARGETS:
-            raise ValueError(f"one of {', '.join(TARGETS)} expected")
+            raise ValueError(f"expected one of {', '.join(TARGETS)}")
         return target
 
 
-class Policy(_Table):
+class Policy(Table):
     violation: Literal["zero", "flag"] = "zero"
     assembly: Literal["show", "refuse"] = "show"
 
 
-class Course(_Table):
-    """`assignments` are those that the course has, in any order; None for all that there are."""
+class Course(Table):
+    """`assignments` are the names of the course's assignments, in any order; None for all assignments."""
 
     assignments: tuple[str, ...] | None = None
     points: PointsTable = PointsTable()
@@ -120,19 +117,19 @@ class Course(_Table):
     def _named(cls, names: object) -> object:
         named = isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names)
         if names is not None and not named:
-            raise ValueError("a list of at least one name expected; without this key the course has every assignment")
+            raise ValueError("expected a list of at least one name; without this key the course has every assignment")
         return names
 
     def select(self, names: Collection[str], only: Collection[str]) -> list[str]:
-        """Those of `names` to grade, in their order: the ones in `only`, of the course or not, or else the course's.
+        """The `names` to grade, in their order: those in `only`, in the course or not, or else the course's.
 
-        Raises ValueError, one line, where `only` names one that is not there.
+        Raises ValueError, one line, if `only` has a name that is not in `names`.
         """
         return catalogue.select(names, only or self.assignments or ())
 
     @property
     def source_bytes(self) -> int:
-        """How long a student's file may be."""
+        """The largest size of a student's file."""
         return self.limits.source_kb * 1024
 
     def points_of(self, assignment: str) -> AssignmentPoints:
@@ -144,59 +141,59 @@ class Course(_Table):
 
 
 def read_course(path: Path, known: frozenset[str]) -> Course:
-    """The course in `path`. `known` are the assignments there are. Raises CourseError, one line."""
+    """The course in `path`. `known` are the names of all assignments. Raises CourseError, one line."""
     try:
         data = path.read_bytes()
         table = tomllib.loads(data.decode())
     except OSError as error:
-        raise CourseError(f"{path}: {error.strerror}; a readable file expected") from None
-    # tomllib lets through the ValueError of a number of 5,000 digits, and the RecursionError of a thousand "[".
+        raise CourseError(f"{path}: {error.strerror}; name a readable file") from None
+    # tomllib also raises ValueError for a number of 5,000 digits, and RecursionError for a thousand "[".
     except (ValueError, RecursionError) as error:
-        raise CourseError(f"{path}: not TOML: {error}; a file like the shipped one expected") from None
+        raise CourseError(f"{path}: not TOML: {error}; write it like the shipped course.toml") from None
     if "sha256" in table:
-        raise CourseError(f"{path}: sha256: no such key")
+        raise CourseError(f"{path}: sha256: no such key; remove it")
     try:
         course = Course.model_validate(table | {"sha256": hashlib.sha256(data).hexdigest()})
     except ValidationError as error:
         raise CourseError(f"{path}: {_first(error)}") from None
-    there = f"no such assignment; one of {', '.join(sorted(known))} expected"
+    unknown = f"no such assignment; choose from {', '.join(sorted(known))}"
     for name in course.assignments or ():
         if name not in known:
-            raise CourseError(f"{path}: assignments: {name!r}: {there}")
+            raise CourseError(f"{path}: assignments: {name!r}: {unknown}")
     for section, names in (("points", course.points.assignments), ("thresholds", course.thresholds.assignments)):
         for name in names:
             if name not in known:
-                raise CourseError(f"{path}: {section}.assignments.{name}: {there}")
+                raise CourseError(f"{path}: {section}.assignments.{name}: {unknown}")
     for name in course.late.assignments:
         if name not in known:
-            raise CourseError(f"{path}: late: {name!r}: {there}")
+            raise CourseError(f"{path}: late: {name!r}: {unknown}")
         if name not in (course.assignments or known):
-            raise CourseError(f"{path}: late: {name!r}: not one of this course's assignments = […]; one of "
-                              f"{', '.join(course.assignments or ())} expected")
+            raise CourseError(f"{path}: late: {name!r}: not one of this course's assignments = […]; choose from "
+                              f"{', '.join(course.assignments or ())}")
     return course
 
 
 def _first(error: ValidationError) -> str:
-    """The first of the errors: key, what was expected, what was there."""
+    """The first error: key, what is expected, and what the file has."""
     first = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in first["loc"]) or "file"
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     if first["type"] == "extra_forbidden":
         near = difflib.get_close_matches(str(first["loc"][-1]), _keys(first["loc"][:-1]), 1)
-        meant = f"{near[0]} meant?" if near else "only those of the shipped course.toml expected"
+        meant = f"{near[0]} meant?" if near else "use the keys of the shipped course.toml"
         return f"{key}: no such key; {meant}{more}"
-    expected = "a table expected" if first["type"] == "model_type" else first["msg"].removeprefix("Value error, ")
+    expected = "expected a table" if first["type"] == "model_type" else first["msg"].removeprefix("Value error, ")
     got = f", got {_shown(first['input'])}" if not isinstance(first["input"], dict) else ""
     return f"{key}: {expected}{got}{more}"
 
 
 def _keys(path: Sequence[int | str]) -> list[str]:
-    """The keys of the table at `path`, in which names of assignments and places in lists stand, too."""
+    """The keys of the table at `path`; parts that are names of assignments or positions in lists are skipped."""
     table: type[BaseModel] = Course
     for part in path:
         if (key := table.model_fields.get(str(part))) is not None:
-            table = next(one for one in (key.annotation, *get_args(key.annotation))
-                         if isinstance(one, type) and issubclass(one, BaseModel))
+            table = next(kind for kind in (key.annotation, *get_args(key.annotation))
+                         if isinstance(kind, type) and issubclass(kind, BaseModel))
     return list(table.model_fields)
 
 

@@ -1,5 +1,5 @@
-"""What a folder holds of the assignments' files, and which others seem to be meant for them: under another name, in
-another place, in a notebook or an archive. A student's check asks before handing in, and a grading asks afterwards."""
+"""Finds the assignments' files in a folder, and other files that seem to be meant for them: under another name, in
+another place, in a notebook or an archive. Used by a student's check before handing in, and by grading afterwards."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from grader import frontends
 from grader.model.submission import HandedIn, Source, file_in, in_any_language, printable, read_source_file
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".7z", ".rar")
-# `silu.py.txt` is what an editor of Windows leaves.
+# Editors on Windows make `silu.py.txt`.
 SUFFIXES = (*(suffix + more for suffix in frontends.suffixes() for more in ("", ".txt")), ".ipynb", *ARCHIVES)
-# A file of these words is about a kernel, and none.
+# A file with one of these words in its name is about a kernel, but holds none.
 ABOUT = frozenset({"test", "tests", "bench", "benchmark", "reference", "baseline"})
-# Folders below the student's that are looked into, one in another, and how many entries in all: a home is no homework.
+# How deep folders are searched, and how many entries in all: somebody may name a whole home folder.
 DEPTH = 2
 MOST_ENTRIES = 3_000
 MOST_NAMED = 3
-# Files whose text is looked at, and how long it may be.
+# How many files are read, and how long each may be.
 MOST_READ = 50
 SOURCE_BYTES = 128 << 10
 
@@ -30,17 +30,18 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
 class DeskError(Exception):
-    """There is nothing to check; one line that says what, where and what was expected."""
+    """There is nothing to check; one line that says why and what to do."""
 
     def __init__(self, message: str) -> None:
-        # It quotes names of files, which may hold line breaks.
+        # It quotes file names, which may contain line breaks.
         super().__init__(printable(message))
 
 
 @dataclass(frozen=True)
 class Desk:
-    """`files` are those to check, by assignment. `lines` say what would be handed in and what would not; unless it is
-    `complete`, something that was asked for is missing or has another name. `expected` are files that would count."""
+    """`files` are the files to check, by assignment. `lines` say which files would be handed in, and which would not.
+    `complete` is False if a requested file is missing or has another name. `expected` are the paths that would
+    count."""
 
     folder: Path
     files: dict[str, Path]
@@ -50,7 +51,8 @@ class Desk:
 
 
 def find(path: Path, known: Mapping[str, str], asked: Sequence[str], *, named: bool) -> Desk:
-    """What `path`, a file or a folder, has of the assignments `asked`. If they were `named`, a file is one of them.
+    """Finds the files of the assignments `asked` in `path`, a file or a folder. If the user `named` the assignments, a
+    file counts as theirs, whatever its name.
 
     `known` are all assignments with the names of their files. Raises DeskError.
     """
@@ -59,20 +61,19 @@ def find(path: Path, known: Mapping[str, str], asked: Sequence[str], *, named: b
             return _folder(path, {name: file_in(path, known[name]) for name in asked}, known)
         if path.is_file():
             return _file(path, known, asked if named else ())
-        there = path.is_symlink() or path.exists()
+        exists = path.is_symlink() or path.exists()
     except OSError as error:
-        raise DeskError(f"{path}: {error.strerror}; a file or a folder expected") from None
-    if there:
-        raise DeskError(f"{path}: neither a file nor a folder; a file such as {next(iter(known.values()))} expected")
+        raise DeskError(f"{path}: {error.strerror}; name a file or a folder") from None
+    if exists:
+        raise DeskError(f"{path}: neither a file nor a folder; name a file such as {next(iter(known.values()))}")
     name = meant(path.name, known)
     near = _named(strays(path.parent, {name: known[name]}).of[name], path.parent) if name else []
     but = f", but there is {_listed(near)}" if near else ""
-    expected = f"a folder, or a file such as {known[name or next(iter(known))]}, expected"
-    raise DeskError(f"{path}: no such file{but}; {expected}")
+    raise DeskError(f"{path}: no such file{but}; name a folder, or a file such as {known[name or next(iter(known))]}")
 
 
 def meant(file: str, known: Mapping[str, str]) -> str | None:
-    """The assignment whose name stands in a file's name: `SiLU.py`, `gemm_final.py`, `silu (1).py`."""
+    """The assignment whose name is in a file's name: `SiLU.py`, `gemm_final.py`, `silu (1).py`."""
     words = _words(file)
     if ABOUT.intersection(words):
         return None
@@ -85,16 +86,16 @@ def meant(file: str, known: Mapping[str, str]) -> str | None:
 
 @dataclass(frozen=True)
 class Strays:
-    """Files that stand where none is looked for. `of` are by assignment those that seem to be meant for it: by their
-    name or what they define, and where there is none of these the notebooks and archives that may hold it. `others` are
-    Python that seems to be meant for none."""
+    """Files with the wrong name or place. `of` are, by assignment, the files that seem to be meant for it by their name
+    or their functions; without any, the notebooks and archives that may hold it. `others` are Python files that seem to
+    be meant for no assignment."""
 
     of: dict[str, list[Path]]
     others: list[Path]
 
 
 def strays(folder: Path, known: Mapping[str, str]) -> Strays:
-    """The strays in `folder` and below it. Files are read with care, and nothing is run or unpacked."""
+    """The strays in and below `folder`. Files are read with limits, and nothing is run or unpacked."""
     found, others, whole = Strays({name: [] for name in known}, []), list[Path](), list[Path]()
     left, expected = MOST_READ, {folder / name for file in known.values() for name in in_any_language(file)}
     for path in _below(folder):
@@ -107,10 +108,10 @@ def strays(folder: Path, known: Mapping[str, str]) -> Strays:
         if not names and not archive and not ABOUT.intersection(words) and left:
             left -= 1
             names, stubs = _defined(path, known)
-        for one in names:
-            found.of[one].append(path)
+        for meant_name in names:
+            found.of[meant_name].append(path)
         if not names:
-            # A notebook with stubs alone is the one that was handed out.
+            # A notebook that holds only stubs is the one from the kit.
             may_hold = archive or (path.suffix.casefold() == ".ipynb" and not stubs)
             (whole if may_hold else others).append(path)
     for paths in found.of.values():
@@ -120,7 +121,7 @@ def strays(folder: Path, known: Mapping[str, str]) -> Strays:
 
 
 def handed_in(folder: Path, sources: Mapping[str, Source], known: Mapping[str, str]) -> HandedIn:
-    """What was read of a student's folder, with what it holds instead of the files that are missing. `known` are all
+    """The files read from a student's folder, and the files that seem to be meant for missing ones. `known` are all
     assignments with the names of their files."""
     missing = [name for name, source in sources.items() if source == Source()]
     if not missing and any(source.content is not None for source in sources.values()):
@@ -132,7 +133,7 @@ def handed_in(folder: Path, sources: Mapping[str, Source], known: Mapping[str, s
 
 
 def beside(path: Path, folders: Sequence[Path]) -> list[str]:
-    """Python and archives that lie in `path` beside the students' folders, and so in none of them."""
+    """Python files and archives in `path` that lie beside the students' folders."""
     if path in folders:
         return []
     return _named([path / entry.name for entry in os.scandir(path)
@@ -145,7 +146,7 @@ def found_instead(names: Sequence[str], *expected: str) -> str:
 
 
 def _words(file: str) -> list[str]:
-    """The words of a file's name; none if it is hidden, or of no kind that holds Python."""
+    """The words of a file's name; none for hidden files and files that cannot hold Python."""
     stem = next((file[: -len(suffix)] for suffix in sorted(SUFFIXES, key=len, reverse=True)
                  if file.casefold().endswith(suffix)), "")
     return [] if file.startswith(".") else [word.casefold() for word in _WORDS.findall(stem)]
@@ -159,12 +160,12 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
                if len(paths) == 1 and paths[0].suffix.casefold() in frontends.suffixes()}
     missing = [file for name, file in asked.items() if name not in here and not others[name]]
     if not here and not any(others.values()):
-        raise DeskError(f"{folder}: holds none of {', '.join(asked.values())}; one or more expected")
+        raise DeskError(f"{folder}: holds none of {', '.join(asked.values())}; name the folder that holds your files")
     lines = [f"Would be handed in: {', '.join(path.name for path in here.values())}." if here else
              "Nothing would be handed in."]
     if missing:
         lines.append(f"Missing: {', '.join(missing)}.")
-    # An archive may hold several.
+    # Grouped, since an archive may hold several files.
     groups: dict[tuple[Path, ...], list[str]] = {}
     for name, paths in others.items():
         groups.setdefault(tuple(paths), []).append(name)
@@ -181,12 +182,12 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
 
 def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Desk:
     if len(only) > 1:
-        raise DeskError(f"--only: {', '.join(only)}; one assignment expected for one file")
+        raise DeskError(f"--only: {', '.join(only)} are several; name one assignment for one file")
     exact = next((name for name, file in known.items() if path.name in in_any_language(file)), None)
     defined = [*itertools.chain(*_defined(path, known))]
     name = only[0] if only else exact or (defined[0] if len(defined) == 1 else meant(path.name, known))
     if name is None:
-        raise DeskError(f"{path}: the file of an assignment expected ({', '.join(known.values())}); --only NAME says "
+        raise DeskError(f"{path}: not the file of an assignment ({', '.join(known.values())}); say with --only NAME "
                         "which it is")
     if path.name in in_any_language(known[name]):
         return Desk(path.parent, {name: path}, [path])
@@ -194,20 +195,22 @@ def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Desk:
 
 
 def _defined(path: Path, known: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """The assignments whose functions a file defines, which it may do in the text of a notebook; and those of which it
-    has the stub that was handed out."""
+    """The assignments whose functions a file defines, and those of which it holds only the stub. In a notebook the
+    functions are in the text of its cells."""
     text = (read_source_file(path.parent, path.name, SOURCE_BYTES).content or b"").decode("utf-8", "replace")
     suffixes = {suffix.casefold() for suffix in path.suffixes}
     languages = frontends.front_ends().values()
-    # A notebook's is not known.
-    seen = [one.outline(text) for one in [one for one in languages if one.suffix in suffixes] or languages]
-    defined, stubs = {name for one in seen for name in one.defined}, {name for one in seen for name in one.stubs}
+    # A notebook's language is unknown, so all are tried.
+    fitting = [language for language in languages if language.suffix in suffixes]
+    outlines = [language.outline(text) for language in fitting or languages]
+    defined = {name for outline in outlines for name in outline.defined}
+    stubs = {name for outline in outlines for name in outline.stubs}
     left = [name for name in known if name in defined and name in stubs]
     return [name for name in known if name in defined and name not in left], left
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """The files in `folder` and in folders below it, but for what is hidden, installed or no student's work."""
+    """The files in and below `folder`, without hidden folders and installed packages."""
     waiting, left = [(folder, 0)], MOST_ENTRIES
     while waiting:
         at, depth = waiting.pop(0)
@@ -230,7 +233,7 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def _named(paths: Sequence[Path], folder: Path) -> list[str]:
-    """Paths as text, which their names may not be."""
+    """Paths below `folder` as printable text, the first of many."""
     names = [printable(str(path.relative_to(folder))) for path in paths]
     return [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED + 1 else names
 

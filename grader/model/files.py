@@ -1,4 +1,4 @@
-"""Files that others read while they are written."""
+"""Replaces files that others may be reading."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 
 
 def replace(path: Path, data: bytes, mode: int = 0o666) -> Path:
-    """Puts a file in place as a whole, its folders made: a reader never sees half of it, and a full disk leaves the old
-    one. `mode` is less what the umask takes. Raises OSError."""
+    """Replaces a file as a whole, and makes its folders. A reader never sees half of it, and a full disk leaves the old
+    file. The umask is taken off `mode`. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Of a name that no other process writes to.
+    # A temporary name that no other process uses.
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
     try:
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode), "wb") as file:

@@ -42,7 +42,7 @@ WORDS: dict[FailureKind, tuple[str, str]] = {
 
 
 def staff(folder: Path) -> Path:
-    """Where the whole result of a student lies whose own files are in `folder`."""
+    """The folder with the complete result of the student whose own files are in `folder`."""
     return folder.parent / STAFF / folder.name
 
 
@@ -51,17 +51,17 @@ def any_hidden(result: Result) -> bool:
 
 
 def for_student(result: Result) -> Result:
-    """The result as its student may see it: the same where nothing is hidden, or was left out before."""
+    """The part of a result that its student may see. A result without hidden cases is returned unchanged."""
     if not any_hidden(result):
         return result
     assignments = {name: _assignment(a) for name, a in result.assignments.items()}
-    # Times tell sizes, too.
+    # Times would reveal sizes.
     return result.model_copy(update={
         "assignments": assignments, "seconds": round(sum(a.seconds for a in assignments.values()), 3)})
 
 
 def in_words(checks: Sequence[CheckResult]) -> tuple[str, str]:
-    """What hidden checks say together, as a sentence and a hint; both empty where none was made."""
+    """A sentence and a hint about all hidden checks; both "" if there are none."""
     cases = [check for check in checks if check.hidden and _words(check) != _IDLE]
     if not cases:
         return "", ""
@@ -89,7 +89,7 @@ def _assignment(a: AssignmentResult) -> AssignmentResult:
 
 
 def _check(check: CheckResult, numbers: Iterator[int]) -> CheckResult:
-    """Of the check itself stage, outcome and kind stay, and nothing else."""
+    """Keeps only stage, outcome and kind of a hidden check."""
     name, case = check.id, ""
     if check.stage == "case":
         number = next(numbers)

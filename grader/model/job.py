@@ -1,4 +1,4 @@
-"""A job: all that grading one submission takes, and what it gives."""
+"""A job, the complete input for grading one submission, and its outcome."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def draw_seed() -> int:
 
 
 def seed_bytes(seed: int) -> bytes:
-    """A seed as the key that every input is drawn with."""
+    """A seed as bytes, the key from which every input is drawn."""
     return hashlib.sha256(str(seed).encode()).digest()
 
 
@@ -45,12 +45,12 @@ class Job:
     seed: int = field(default_factory=draw_seed)
     command: str = ""
     calibrations: tuple[Calibration, ...] = ()
-    earlier: Mapping[str, scoring.Earlier] = field(default_factory=dict)
+    earlier: Mapping[str, scoring.EarlierShare] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
 def read(folder: Path, names: Iterable[str], course: Course) -> HandedIn:
-    """What a student's folder holds of these assignments."""
+    """The files of these assignments in a student's folder."""
     return desk.handed_in(folder, read_sources(folder, names, course.source_bytes), catalogue.files())
 
 
@@ -62,7 +62,7 @@ def read_job(submission: Submission, course: Course, only: tuple[str, ...] = (),
 
 @dataclass(frozen=True)
 class Graded:
-    """What a job gave: a result and the log of its checks, or a failure of ours."""
+    """The outcome of a job: a result and the log of its checks, or a failure of ours."""
 
     submission: Submission
     result: Result | None

@@ -1,4 +1,4 @@
-"""`[late]` of course.toml: which hand-in counts, deadlines, what being late costs, and what a person has decided."""
+"""`[late]` in course.toml: which hand-in counts, deadlines, the cost of being late, and decisions by a person."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import zoneinfo
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from grader.model.record import Table
 
 
 def _with_a_time(value: Any) -> Any:
-    # A date alone would mean the first moment of its day, and nobody means that.
+    # A date without a time would mean midnight at its beginning, which nobody intends.
     if not isinstance(value, datetime.datetime):
-        raise ValueError("a date with a time, as 2026-10-01T23:59:00, expected")
+        raise ValueError("expected a date with a time, such as 2026-10-01T23:59:00")
     return value
 
 
@@ -22,20 +24,16 @@ Percent = Annotated[float, Field(ge=0, le=100, strict=True)]
 Name = Annotated[str, Field(min_length=1, strict=True)]
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Extension(_Table):
-    """Another deadline for a student: of one assignment, or of every one that ends earlier."""
+class Extension(Table):
+    """A later deadline for a student, in one assignment or in all whose deadline is earlier."""
 
     student: Name
     assignment: str | None = None
     until: Moment
 
 
-class Excused(_Table):
-    """An assignment that does not count for a student, and who says why."""
+class Excused(Table):
+    """An assignment that does not count for a student, with the reason and who decided it."""
 
     student: Name
     assignment: str
@@ -44,13 +42,13 @@ class Excused(_Table):
 
 
 class Override(Excused):
-    """Points that a person gives, whatever the rest says."""
+    """Points that a person gives, which are final."""
 
     points: Annotated[float, Field(ge=0, le=1_000_000, strict=True)]
 
 
-class Late(_Table):
-    """Moments without a zone of their own are of `zone`, which is shown in what is said of them. A day is 24 hours."""
+class Late(Table):
+    """The late policy. Times without a zone are in `zone`, and are shown in it. A day is 24 hours."""
 
     count: Literal["latest", "best"] = "latest"
     zone: str | None = None
@@ -104,13 +102,13 @@ class Late(_Table):
 
     @property
     def assignments(self) -> list[str]:
-        """Every assignment that is named."""
+        """The assignments that the policy names."""
         extended = [one.assignment for one in self.extensions if one.assignment is not None]
         return [*self.deadlines, *extended, *(one.assignment for one in (*self.excused, *self.overrides))]
 
     @property
     def names_students(self) -> bool:
-        """Whether it says something of single students, which is nobody else's business."""
+        """Whether the policy names students, which other students must not see."""
         return bool(self.extensions or self.excused or self.overrides)
 
     def instant(self, moment: datetime.datetime) -> datetime.datetime:
@@ -122,17 +120,17 @@ class Late(_Table):
         return max(moment.replace(tzinfo=zone, fold=fold).astimezone(datetime.UTC) for fold in (0, 1))
 
     def words(self, instant: datetime.datetime) -> str:
-        """A moment as a clock of the course's zone shows it."""
+        """A time as a clock in the course's zone shows it."""
         return instant.astimezone(zoneinfo.ZoneInfo(self.zone or "UTC")).isoformat()
 
     def strangers(self, known: Iterable[str]) -> list[str]:
-        """Those that an extension, an excuse or an override names and who are not among the `known` ids."""
+        """The ids that an extension, an excuse or an override names and that are not in `known`."""
         here = {one.casefold() for one in known}
         named = [one.student for one in self.extensions] + [one.student for one in (*self.excused, *self.overrides)]
         return list(dict.fromkeys(one for one in named if one.casefold() not in here))
 
     def deadline(self, student: str, assignment: str) -> datetime.datetime | None:
-        """Until when, in UTC, a student's work is in time; None: there is no deadline."""
+        """A student's deadline, in UTC; None if there is none."""
         if assignment not in self.deadlines:
             return None
         extended = [one.until for one in self.extensions if one.student.casefold() == student.casefold()

@@ -1,4 +1,4 @@
-"""What an inspection knows of a call's launches: facts of loads, stores and kernels, and what they come to."""
+"""The facts of an inspection: a call's launches with their loads, stores and kernels, and figures that sum them up."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from grader.model.record import Record
 from grader.plan.device import TENSOR_CORES, TensorCores, better_cores
 
 TENSOR_INSTRUCTIONS = tuple(one.instruction for one in TENSOR_CORES)
-"""What instructions of tensor cores begin with in PTX."""
+"""How instructions of tensor cores begin in PTX."""
 
 
 class AccessFacts(Record):
-    """A load or store of a kernel, by the programs that were counted. `masked` of `lanes` a mask switched off; `needed`
-    are the bytes of the elements that are left, `moved` those of the 32-byte sectors that hold them, each once a
-    program and time. `widths` count instructions by the bits that a thread moves with one."""
+    """A load or store of a kernel in the counted programs. A mask switches off `masked` of the `lanes`. `needed` are
+    the bytes of the other lanes' elements, `moved` the bytes of the 32-byte sectors that hold them, counted once for
+    each execution. `widths` counts instructions by the bits that a thread moves with one of them."""
 
     access: Literal["load", "store", "atomic"]
     line: int
@@ -51,7 +51,7 @@ class LaunchFacts(Record):
 
     @property
     def scale(self) -> float:
-        """What figures of the programs counted are to be multiplied by for those of all, or more if it is cut."""
+        """The factor from the counted programs to all programs; a lower bound if the launch is `cut`."""
         programs = self.grid[0] * self.grid[1] * self.grid[2]
         return programs / self.counted if self.counted else 0
 
@@ -85,23 +85,24 @@ class Inspection(Record):
 
     @property
     def cut(self) -> bool:
-        """Whether there is more than is known."""
-        return any(one.cut for one in self.launches)
+        """Whether a launch was cut, so that facts are missing."""
+        return any(launch.cut for launch in self.launches)
 
     def better_cores(self, launch: LaunchFacts) -> TensorCores | None:
-        """Newer tensor cores that the target has than those that the launch uses, if it uses any."""
+        """The target's tensor cores if they are newer than those that the launch uses."""
         return better_cores(self.target, launch.tensor_cores)
 
     @property
     def figures(self) -> Figures:
-        every = [(each, one.scale) for one in self.launches for each in one.accesses]
-        moved = sum(each.moved * scale for each, scale in every)
-        wide = [min(each.widths) for each, scale in every if each.widths and 10 * each.moved * scale >= moved]
+        every = [(access, launch.scale) for launch in self.launches for access in launch.accesses]
+        moved = sum(access.moved * scale for access, scale in every)
+        wide = [min(access.widths) for access, scale in every if access.widths and 10 * access.moved * scale >= moved]
         return Figures(
             target=self.target, launches=len(self.launches), moved=moved,
-            needed=sum(each.needed * scale for each, scale in every), bits=min(wide, default=0),
-            registers=max((one.registers for one in self.launches), default=0),
-            spills=max((one.spills for one in self.launches), default=0),
-            shared=max((one.shared for one in self.launches), default=0),
-            tensor_cores=next((one.tensor_cores for one in self.launches if one.tensor_cores != "none"), "none"),
-            occupancy=min((one.occupancy for one in self.launches), default=0))
+            needed=sum(access.needed * scale for access, scale in every), bits=min(wide, default=0),
+            registers=max((launch.registers for launch in self.launches), default=0),
+            spills=max((launch.spills for launch in self.launches), default=0),
+            shared=max((launch.shared for launch in self.launches), default=0),
+            tensor_cores=next(
+                (launch.tensor_cores for launch in self.launches if launch.tensor_cores != "none"), "none"),
+            occupancy=min((launch.occupancy for launch in self.launches), default=0))

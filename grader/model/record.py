@@ -1,4 +1,4 @@
-"""What all records of results are made of."""
+"""The bases of models: records of results, and tables that people write."""
 
 from __future__ import annotations
 
@@ -6,5 +6,12 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Record(BaseModel):
-    # Attempts are kept for years: what an earlier version said besides is left out, and what it did not say is absent.
+    """Part of a result. Attempts are kept for years, so keys of other versions are ignored."""
+
     model_config = ConfigDict(extra="ignore")
+
+
+class Table(BaseModel):
+    """Part of an assignment or a course file, as a person wrote it: unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)

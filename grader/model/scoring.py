@@ -1,4 +1,4 @@
-"""Results and course to points. Pure: no clock, no file, no device."""
+"""Computes points from results and course. Pure: no clock, no file, no device."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from grader.model.verdicts import ACCEPTED, INFRASTRUCTURE_ERROR, VERDICTS, Verd
 
 @dataclass(frozen=True)
 class Contest:
-    """What a share of the points for speed was measured with. `cases` are names with sizes."""
+    """The conditions under which a share of the speed points was measured. `cases` are names with sizes."""
 
     source_sha256: str
     device: str
@@ -33,32 +33,32 @@ class Contest:
 
 
 @dataclass(frozen=True)
-class Earlier:
-    """The share of the points for speed, 0 to 1, that was given in a contest."""
+class EarlierShare:
+    """The share of the speed points, 0 to 1, that was given under these conditions."""
 
     contest: Contest
     share: float
 
 
 def scored(
-    name: str, found: AssignmentResult, course: Course, device: str, earlier: Earlier | None = None
+    name: str, unscored: AssignmentResult, course: Course, device: str, earlier: EarlierShare | None = None
 ) -> AssignmentResult:
-    """`found`, of the assignment `name`, with the points that `course` gives for its checks and times, whatever it had.
+    """`unscored`, the result of the assignment `name`, with the points that `course` gives for its checks and times.
 
-    `earlier` is the share of the points for speed that the same file was given before, if it was measured before.
+    `earlier` is the share of the speed points that the same file was given before, if any.
     """
     points = course.points_of(name)
-    checks = found.correctness.checks
+    checks = unscored.correctness.checks
     cases = [check.id for check in checks if check.stage in ("case", "speed")]
-    earned = correctness_points(found.verdict, checks, cases, points, course)
-    speed = _scored_speed(name, found, course, device, earlier)
-    message, flags = found.message, []
-    for flag in found.flags:
+    earned = correctness_points(unscored.verdict, checks, cases, points, course)
+    speed = _scored_speed(name, unscored, course, device, earlier)
+    message, flags = unscored.message, []
+    for flag in unscored.flags:
         if flag.what == "policy":
             message = message.removesuffix(_cost(flag.points)) + _cost(points.correctness - earned)
             flag = flag.model_copy(update={"points": points.correctness - earned})
         flags.append(flag)
-    return found.model_copy(update={
+    return unscored.model_copy(update={
         "score": round(earned + speed.points, 2), "max_score": points.correctness + points.performance,
         "message": message, "flags": flags, "performance": speed,
         "correctness": Correctness(points=earned, max_points=points.correctness, checks=checks)})
@@ -69,15 +69,15 @@ def _cost(lost: float) -> str:
 
 
 def _scored_speed(
-    name: str, found: AssignmentResult, course: Course, device: str, earlier: Earlier | None
+    name: str, unscored: AssignmentResult, course: Course, device: str, earlier: EarlierShare | None
 ) -> Performance:
-    points, threshold, speed = course.points_of(name), course.threshold_of(name), found.performance
+    points, threshold, speed = course.points_of(name), course.threshold_of(name), unscored.performance
     ratio = speed.speedup
     if ratio is None:
         return speed.model_copy(update={"points": 0.0, "max_points": points.performance})
     speed = speed.model_copy(update={"floor": threshold.floor, "target": threshold.target})
     fresh = kept = performance_points(ratio, threshold, points)
-    previous = previous_share(earlier, contest(found.source_sha256, device, speed))
+    previous = previous_share(earlier, contest(unscored.source_sha256, device, speed))
     if previous is not None:
         kept = performance_points(ratio, threshold, points, previous)
     note = (f"The same file was measured before and keeps its {kept:g} points: this time it came to {fresh:g}, which "
@@ -102,8 +102,8 @@ def verdict_of(checks: Sequence[CheckResult], expected: Sequence[str]) -> Verdic
 def correctness_points(
     verdict: Verdict, checks: Sequence[CheckResult], expected: Sequence[str], points: AssignmentPoints, course: Course
 ) -> float:
-    """Points for being right, of at most `points.correctness`. `expected` are the ids of the cases. What was not judged
-    earns nothing, and a target that failed counts as one more case that did."""
+    """Points for correctness, at most `points.correctness`. `expected` are the ids of the cases. Cases that were not
+    judged earn nothing, and a failed target counts as one more failed case."""
     rule = VERDICTS[verdict].points
     if rule != "share" and not (rule == "rules" and course.policy.violation == "flag"):
         return 0
@@ -118,8 +118,8 @@ def correctness_points(
 
 def speedup(timings: Sequence[Timing]) -> Interval:
     """The geometric mean over the timed cases of baseline ÷ student, with its bootstrap interval."""
-    found = estimate.combine([timing.ratios for timing in timings])
-    return Interval(median=found.median, low=found.low, high=found.high)
+    combined = estimate.combine([timing.ratios for timing in timings])
+    return Interval(median=combined.median, low=combined.low, high=combined.high)
 
 
 def performance_points(
@@ -127,13 +127,13 @@ def performance_points(
 ) -> float:
     """Linear from `threshold.floor` to `threshold.target` in whole percents, with the benefit of the doubt: of the
     steps that the interval straddles the highest. The share `previous` is kept unless the interval has left it."""
-    found = estimate.Estimate(ratio.median, ratio.low, ratio.high, 0)
-    share = estimate.points_share(found, threshold.floor, threshold.target, previous=previous)
+    interval = estimate.Estimate(ratio.median, ratio.low, ratio.high, 0)
+    share = estimate.points_share(interval, threshold.floor, threshold.target, previous=previous)
     return round(points.performance * share, 2)
 
 
 def contest(source_sha256: str, device: str, performance: Performance) -> Contest | None:
-    """What `performance` was measured with; None if it was not measured whole."""
+    """The conditions of a measurement; None if it is incomplete."""
     floor, target = performance.floor, performance.target
     if performance.status != "measured" or performance.speedup is None or floor is None or target is None:
         return None
@@ -141,22 +141,22 @@ def contest(source_sha256: str, device: str, performance: Performance) -> Contes
     return Contest(source_sha256, device, performance.baseline, floor, target, cases) if source_sha256 else None
 
 
-def earlier_shares(result: Result) -> dict[str, Earlier]:
-    """By assignment, the shares of the points for speed that were given to what was right and measured."""
-    found = {}
-    for name, one in result.assignments.items():
-        speed = one.performance
-        held = contest(one.source_sha256, result.environment.device, speed)
-        if held is None or not one.right or not speed.max_points > 0:
+def earlier_shares(result: Result) -> dict[str, EarlierShare]:
+    """The share of the speed points of each assignment that is right and measured."""
+    shares = {}
+    for name, assignment in result.assignments.items():
+        speed = assignment.performance
+        held = contest(assignment.source_sha256, result.environment.device, speed)
+        if held is None or not assignment.right or not speed.max_points > 0:
             continue
         share = speed.points / speed.max_points
         # Written so that NaN fails.
         if 0 <= share <= 1:
-            # Points are rounded, steps are what was given.
-            found[name] = Earlier(held, round(share * estimate.STEPS) / estimate.STEPS)
-    return found
+            # Points are rounded, so this recovers the step that was given.
+            shares[name] = EarlierShare(held, round(share * estimate.STEPS) / estimate.STEPS)
+    return shares
 
 
-def previous_share(earlier: Earlier | None, now: Contest | None) -> float | None:
-    """The share that the same contest ended with before."""
+def previous_share(earlier: EarlierShare | None, now: Contest | None) -> float | None:
+    """The share that was given before under the same conditions."""
     return earlier.share if earlier is not None and now is not None and earlier.contest == now else None

@@ -1,4 +1,4 @@
-"""What students hand in: a folder each, read once, with care, and never executed or imported here."""
+"""Submissions: a folder for each student, read once and with limits, and never executed or imported here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.model.assignment import file_of
 
 
 class SubmissionError(Exception):
-    """SUBMISSIONS cannot be graded at all; one line that says what, where and what was expected."""
+    """SUBMISSIONS cannot be graded at all; one line that says what is wrong, where, and what to do."""
 
     def __init__(self, message: str) -> None:
         # It quotes names of folders, which may hold line breaks.
@@ -26,7 +26,7 @@ class SubmissionError(Exception):
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's folder. `slug` names the results folder: plain, and unique in a class even ignoring case."""
+    """One student's folder. `slug` is the name of its results folder, unique in a class even ignoring case."""
 
     student: str
     folder: Path
@@ -38,7 +38,7 @@ Cause = Literal["link_out", "dead_link", "not_a_file", "too_large", "denied", "t
 
 @dataclass(frozen=True)
 class Unreadable:
-    """Why a file could not be read. `most` is how many bytes it may have, of one that is too large."""
+    """Why a file could not be read. For a file that is too large, `most` is the limit in bytes."""
 
     cause: Cause
     message: str
@@ -47,9 +47,9 @@ class Unreadable:
 
 @dataclass(frozen=True)
 class Source:
-    """A file of a submission: its bytes, or why they could not be read. Both None: there is no such file, and
-    `elsewhere` are those that seem to be meant for it. The suffix of its name, `file`, tells the language; "" where it
-    is the assignment's own."""
+    """A file of a submission: its bytes, or why they could not be read. If there is no such file, both are None, and
+    `elsewhere` names files that seem to be meant for it. The suffix of its name, `file`, decides the language; "" if
+    the name is the assignment's own."""
 
     content: bytes | None = None
     problem: Unreadable | None = None
@@ -59,8 +59,8 @@ class Source:
 
 @dataclass(frozen=True)
 class HandedIn:
-    """All that a grading has of a student's folder, which is read once, before: the file of each assignment asked for,
-    by the assignment's name, and, where none of these could be read, Python that seems to be meant for none."""
+    """The contents of a student's folder for a grading, read once: the file of each assignment, by its name; and if
+    none of them could be read, other Python files."""
 
     sources: Mapping[str, Source]
     others: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ def _read_source(folder: Path, file: str, max_bytes: int) -> Source:
 def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:
     """Reads `folder/file` if it is a plain file of this folder of at most `max_bytes`.
 
-    A link that stays within the folder is followed; one that leaves it is a problem, as is anything but a regular file.
+    Links within the folder are followed; a link that leaves it, or anything but a regular file, is a problem.
     """
     path = folder / file
     try:
@@ -145,49 +145,52 @@ def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
     try:
         info = path.stat()
     except OSError as error:
-        raise SubmissionError(f"{path}: {error.strerror}; a folder of submissions expected") from None
+        raise SubmissionError(f"{path}: {error.strerror}; name a folder of submissions") from None
     if not stat.S_ISDIR(info.st_mode):
-        raise SubmissionError(f"{path}: is a file; a folder of submissions expected")
+        raise SubmissionError(f"{path}: is a file; name a folder of submissions")
     known = {name for file in files for name in in_any_language(file)}
     try:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:
-        raise SubmissionError(f"{path}: {error.strerror}; a readable folder expected") from None
+        raise SubmissionError(f"{path}: {error.strerror}; make the folder readable") from None
     folders = [Path(entry.path) for entry in entries if _is_folder(entry) and not _is_litter(entry, known)]
     if stray := [entry.name for entry in entries if entry.name in known]:
         if students := [folder for folder in folders if _holds(folder, known)]:
             raise SubmissionError(
                 f"{path}: holds {stray[0]} beside {len(students)} folders with submissions ({students[0].name}, …); "
-                "either one student's files or students' folders expected")
+                "name a folder of one student's files, or of students' folders")
         folders = [path]
     if not folders:
         found = [entry.name for entry in entries if entry.name.casefold().endswith((".py", ".ipynb", ".zip"))][:3]
-        there = f" (found {', '.join(found)})" if found else ""
+        others = f" (found {', '.join(found)})" if found else ""
         raise SubmissionError(
-            f"{path}: holds no student's folder and none of {', '.join(sorted(known))}; at least one expected{there}")
+            f"{path}: holds no student's folder and none of {', '.join(sorted(known))}{others}; name another folder")
     return named(folders)
 
 
-def chosen(found: list[Submission], names: Collection[str]) -> list[Submission]:
-    """Those of these names, or else of these folders of results; all, if no name is given. Raises SubmissionError."""
+def chosen(submissions: list[Submission], names: Collection[str]) -> list[Submission]:
+    """The submissions of these students, or with these folders of results; all without names. Raises SubmissionError.
+    """
     wanted = []
     for name in names:
-        named_so = ([one for one in found if one.student == name] or [one for one in found if one.slug == name])
-        wanted += named_so
-        if not named_so:
-            raise SubmissionError(f"--student {name!r}: no such student here; one of "
-                                  f"{', '.join(one.student for one in found[:6])}{', …' * (len(found) > 6)} expected")
-    return [one for one in found if not names or one in wanted]
+        matching = ([submission for submission in submissions if submission.student == name]
+                    or [submission for submission in submissions if submission.slug == name])
+        wanted += matching
+        if not matching:
+            some = ", ".join(submission.student for submission in submissions[:6])
+            raise SubmissionError(f"--student {name!r}: no such student here; choose from "
+                                  f"{some}{', …' * (len(submissions) > 6)}")
+    return [submission for submission in submissions if not names or submission in wanted]
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
     except PermissionError:
-        # Its files are reported as unreadable one by one: a student is never left out in silence.
+        # Counts as a folder, whose files are then reported as unreadable: no student is left out silently.
         return True
     except OSError:
-        # A link in a circle leads to no folder, like a link to nothing.
+        # A circular link leads to no folder.
         return False
 
 
@@ -199,7 +202,8 @@ def _holds(folder: Path, known: set[str]) -> bool:
 
 
 def _is_litter(entry: os.DirEntry[str], known: set[str]) -> bool:
-    """`.git`, `__MACOSX` and their like; but a folder that holds an assignment is a student's, whatever its name."""
+    """Whether this is a folder such as `.git` or `__MACOSX`. A folder with an assignment's file is always a
+    student's."""
     return entry.name.startswith((".", "__")) and not _holds(Path(entry.path), known)
 
 
@@ -209,15 +213,15 @@ def submission_of(folder: Path) -> Submission:
 
 
 def named(folders: Sequence[Path], before: Iterable[tuple[str, str]] = ()) -> list[Submission]:
-    """Submissions in folders of these names, each with a slug of its own: the one of `before`, by student, that nobody
-    else here has."""
+    """Submissions in these folders, each with its own slug. Students keep the slugs of `before`, pairs of student and
+    slug."""
     given: dict[str, list[str]] = {}
     for student, slug in before:
         given.setdefault(student, []).append(slug)
     taken = {slug.casefold() for slugs in given.values() for slug in slugs}
     found = []
     for folder in folders:
-        # A link is a student by its own name, whatever it leads to; `.` and `..` have none.
+        # A link's own name counts, not its target's; `.` and `..` have no name.
         name = folder.name if folder.name not in ("", "..") else folder.resolve().name
         student = printable(name) or "student"
         if slugs := given.get(student):
@@ -233,7 +237,7 @@ def named(folders: Sequence[Path], before: Iterable[tuple[str, str]] = ()) -> li
 
 
 def printable(name: str) -> str:
-    """A folder's name as text: bytes that are no UTF-8 and control characters become visible replacements."""
+    """A file or folder name as text: invalid UTF-8 and control characters become visible replacements."""
     text = os.fsencode(name).decode("utf-8", "replace")
     return "".join("\ufffd" if unicodedata.category(sign)[0] == "C" else sign for sign in text)
 
@@ -243,5 +247,5 @@ def _slug(student: str) -> str:
     text = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", student)).strip("._-") or "student"
     while len(text.encode()) > 80:
         text = text[:-1]
-    # Names that are ours inside the results folder.
+    # These names are taken in the results folder.
     return f"{text}_" if text.casefold() in {"index.html", "gradebook.csv", "leaderboard.html"} else text

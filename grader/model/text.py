@@ -1,4 +1,4 @@
-"""Text that a submission may have written, made fit to be kept and read."""
+"""Cleans text that a submission may have written, before it is stored or shown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST_NAMED = 12
 LEFT_OUT = "\n[… the middle is left out …]\n"
 S = TypeVar("S", str, bytes)
 
-# Terminators are required, so that an unfinished sequence cannot swallow the text behind it.
+# Terminators are required, so that an unfinished sequence cannot hide the text behind it.
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"
@@ -23,11 +23,11 @@ _UNSAFE = re.compile(
 
 
 def clean(text: str, limit: int = FIELD_BYTES) -> str:
-    """`text` without terminal escapes, every other invisible control shown, at most about `limit` bytes of UTF-8.
+    """`text` without terminal escapes, with other control characters made visible, of at most about `limit` bytes.
 
-    What is too long is cut in the middle: a traceback says most at its end.
+    Long text loses its middle: the end of a traceback says most.
     """
-    # A first, coarse cut: no more is worth the search for escapes.
+    # A first, coarse cut, so that the search for escapes is bounded.
     shown = _UNSAFE.sub(_show, _ESCAPES.sub("", _cut(text, 4 * limit).replace("\r\n", "\n")))
     raw = shown.encode()
     if len(raw) <= limit:
@@ -36,7 +36,7 @@ def clean(text: str, limit: int = FIELD_BYTES) -> str:
 
 
 def some(names: Sequence[str]) -> str:
-    """Names in a line, the first of many."""
+    """Names in a line, at most MOST_NAMED of them."""
     more = f" and {len(names) - MOST_NAMED:,} more" * (len(names) > MOST_NAMED)
     return "; ".join(names[:MOST_NAMED]) + more
 

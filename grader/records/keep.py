@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from grader.model.result import AssignmentResult, Result, with_assignments
-from grader.model.scoring import Earlier, earlier_shares
+from grader.model.scoring import EarlierShare, earlier_shares
 from grader.records.attempt import Attempt
 from grader.records.draw import refresh
 from grader.records.standing import Standing
@@ -56,9 +56,9 @@ def scored_head(head: Attempt, assignment: AssignmentResult) -> Attempt:
         "verdict": assignment.verdict, "score": assignment.score, "max_score": assignment.max_score})
 
 
-def earlier(store: Store, standing: Sequence[Standing], drafts: Mapping[str, Attempt]) -> dict[str, Earlier]:
+def earlier(store: Store, standing: Sequence[Standing], drafts: Mapping[str, Attempt]) -> dict[str, EarlierShare]:
     """The share of the points for speed that each same file was given before, by assignment."""
-    shares: dict[str, Earlier] = {}
+    shares: dict[str, EarlierShare] = {}
     for hand_in in standing:
         draft = drafts.get(hand_in.attempt.assignment)
         if draft is not None and (draft.slug, draft.submission) == (hand_in.attempt.slug, hand_in.attempt.submission):

@@ -23,6 +23,7 @@ from grader.records.lock import LockedError, locked
 from grader.records.policy import Grade, as_in_roster, class_grades
 from grader.records.standing import Standing, newest_books, pending, standing, to_undo
 from grader.records.store import FOLDER, Store, StoreError
+from grader.report.load import load_results
 
 Out = Annotated[Path, typer.Option(help="The folder of results.")]
 CourseFile = Annotated[Path, typer.Option("--course", help="The course file: points, thresholds, late policy.")]
@@ -90,7 +91,6 @@ def apply(
             outcome = f"{have} now" + "; kernelmark apply --undo takes that back" * bool(wanted)
         trouble = refresh(store, out)
         # Late: pages are slow to import.
-        from grader.report.load import load_results
         from grader.report.pages import write_class
 
         loaded = load_results(out)

@@ -1,1 +1,1 @@
-"""The pages: `result.json` in, one self-contained HTML file out. Same JSON, same bytes."""
+"""Renders results: each page is one self-contained HTML file. The same `result.json` gives the same bytes."""

@@ -1,6 +1,6 @@
-"""Charts as inline SVG: text stays text, colours follow the page's theme, same data, same bytes.
+"""Charts as inline SVG: text stays text, colours follow the page's theme, the same data gives the same bytes.
 
-They are drawn here and by no library: a class of 300 with speed has 3,600 of them, and a rescoring draws them again.
+No library is used: a class of 300 with speed has 3,600 charts, and a rescoring draws them all again.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from grader.model.result import Interval
 # CSS pixels; two charts stand side by side in a card.
 WIDTH, LADDER_ROW, STRIP_ROW, LABEL_ROW, TICKS = 460, 24, 40, 15, 26
 FONT, SIGN = 12, 7.7
-"""Size of the text, and how wide a digit is in the widest of the page's fonts."""
+"""Size of the text, and the width of a digit in the widest of the page's fonts."""
 INK, MUTED, LINE, ACCENT, PAPER = (f"var(--{name})" for name in ("ink", "muted", "line", "accent", "paper"))
 CIRCLE, STROKE = "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0Z", "M-.7-6h1.4v12h-1.4Z"
-# A marker of its own for each, so that no colour is needed to tell them apart.
+# Each has its own marker, so that colours are not needed to tell them apart.
 MARKERS = {"you": ("M0-6.5 6.5 0 0 6.5-6.5 0Z", ACCENT), "baseline": ("M-4.5-4.5h9v9h-9Z", MUTED),
            "compiled": ("M0-5.5 5.5 4.5h-11Z", MUTED), "target": (STROKE, INK), "floor": (STROKE, INK),
            "reference": ("M0 5.5-5.5-4.5h11Z", MUTED)}
@@ -30,13 +30,13 @@ DASHES = {"floor": "1.5 3", "target": "6 3"}
 LEAST_ROOM = 1.03
 # A line this close beyond the dots widens the axis; one further away would squeeze them together.
 NEAR = 1.3
-# No ratio is as small: what is, cannot have been measured.
+# Smaller ratios cannot have been measured.
 LEAST = 1e-9
 MOST_ROWS, MOST_DOTS, MOST_SIGNS, MOST_TICKS = 12, 400, 24, 7
 
 
 @dataclass(frozen=True)
-class Rung:
+class LadderRung:
     """A ratio to the baseline's speed, by name."""
 
     name: str
@@ -44,7 +44,7 @@ class Rung:
 
 
 @dataclass(frozen=True)
-class Row:
+class SampleRow:
     """Ratios in the order they came, and their interval if it says anything."""
 
     name: str
@@ -73,19 +73,21 @@ class _Axis:
         ticks = [digit * 10.0**power for power in range(first, last) for digit in (1, 2, 5)]
         ticks = [tick for tick in ticks if low <= tick <= high]
         if len(ticks) < 3:
-            # Over a stretch so short the axis is as good as linear.
+            # Over such a short range the axis is nearly linear.
             least = (high - low) / 5
             power = 10.0 ** math.floor(math.log10(least))
             step = next(digit * power for digit in (1, 2, 2.5, 5, 10) if digit * power >= least)
             ticks = [number * step for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
-        # One for every power is more than fits.
+        # A tick for every power may be more than fit.
         return ticks[::math.ceil(len(ticks) / MOST_TICKS)]
 
 
-def ladder(rungs: Sequence[Rung], speedup: Interval, span: tuple[float, float] | None, name: str, title: str) -> Markup:
-    """Ratios to the baseline's speed, a rung each in the order given, on a logarithmic axis.
+def ladder(
+    rungs: Sequence[LadderRung], speedup: Interval, span: tuple[float, float] | None, name: str, title: str
+) -> Markup:
+    """Ratios to the baseline's speed on a logarithmic axis, one rung for each, in the given order.
 
-    The rung called "you" shows its interval; between the ratios of `span` the points rise.
+    The rung "you" shows its interval. `span` are the ratios between which points rise.
     """
     ratios = [rung.ratio for rung in rungs]
     figures = [f"{rung.ratio:.3g}×" for rung in rungs]
@@ -112,10 +114,10 @@ def ladder(rungs: Sequence[Rung], speedup: Interval, span: tuple[float, float] |
     return svg([*parts, *_below(axis, bottom)], bottom + TICKS, name, title, said)
 
 
-def strip(rows: Sequence[Row], lines: Mapping[str, float], name: str, title: str) -> Markup:
-    """Each row's ratios as dots, from top to bottom as they came, with interval and median if there is one.
+def strip(rows: Sequence[SampleRow], lines: Mapping[str, float], name: str, title: str) -> Markup:
+    """Each row's ratios as dots, from top to bottom in order of measurement, with interval and median if known.
 
-    `lines` are ratios marked across all rows; one too far away for the dots to be told apart is named at the edge.
+    `lines` are ratios marked across all rows. A ratio that would squeeze the dots together is named at the edge.
     """
     rows = rows[:MOST_ROWS]
     every = [ratio for row in rows for ratio in row.ratios]
@@ -140,7 +142,7 @@ def strip(rows: Sequence[Row], lines: Mapping[str, float], name: str, title: str
     return svg([*labels, *parts, *_below(axis, bottom)], bottom + TICKS, name, title, said)
 
 
-def _row(axis: _Axis, top: float, row: Row) -> Iterator[str]:
+def _row(axis: _Axis, top: float, row: SampleRow) -> Iterator[str]:
     ratios = row.ratios[:MOST_DOTS]
     if row.interval:
         left, middle, right = (axis.at(r) for r in (row.interval.low, row.interval.median, row.interval.high))
@@ -154,7 +156,7 @@ def _row(axis: _Axis, top: float, row: Row) -> Iterator[str]:
 
 
 def _labels(axis: _Axis, lines: Mapping[str, float]) -> tuple[list[str], float]:
-    """The names of the lines above the rows, and how high they stand: those beyond an edge above those within."""
+    """The names of the lines, above the rows, and their height. Names of lines beyond an edge are at the top."""
     within: list[tuple[float, str]] = []
     edges: dict[bool, list[str]] = {True: [], False: []}
     for name, ratio in sorted(lines.items(), key=lambda item: item[1]):
@@ -163,24 +165,24 @@ def _labels(axis: _Axis, lines: Mapping[str, float]) -> tuple[list[str], float]:
             within.append((axis.at(ratio), text))
         else:
             edges[ratio <= axis.low].append(text)
-    found = []
+    parts = []
     top = 0.0
     if any(edges.values()):
         top += LABEL_ROW
         if edges[True]:
-            found.append(text_at(axis.left, LABEL_ROW / 2, f"← {', '.join(edges[True])}"))
+            parts.append(text_at(axis.left, LABEL_ROW / 2, f"← {', '.join(edges[True])}"))
         if edges[False]:
-            found.append(text_at(axis.right, LABEL_ROW / 2, f"{', '.join(edges[False])} →", anchor="end"))
-    # By turns in two rows: two lines may stand close together.
+            parts.append(text_at(axis.right, LABEL_ROW / 2, f"{', '.join(edges[False])} →", anchor="end"))
+    # Alternating in two rows, since lines may be close together.
     rows = min(len(within), 2)
     for number, (place, text) in enumerate(within):
         row = top + LABEL_ROW * (rows - number % 2 - 0.5)
-        found.append(text_at(place, row, text, anchor="end" if place > (axis.left + axis.right) / 2 else "start"))
-    return found, top + LABEL_ROW * rows + 4
+        parts.append(text_at(place, row, text, anchor="end" if place > (axis.left + axis.right) / 2 else "start"))
+    return parts, top + LABEL_ROW * rows + 4
 
 
 def _axis(low: float, high: float, names: Sequence[str], figures: Sequence[str]) -> _Axis:
-    """Between the names to its left and the figures to its right."""
+    """An axis between the names on its left and the figures on its right."""
     left, right = (SIGN * max(len(text) for text in texts) + 10 for texts in (map(_short, names), figures))
     low = max(low, LEAST)
     return _Axis(low, max(high, low * LEAST_ROOM), left, WIDTH - right)
@@ -200,7 +202,7 @@ def _below(axis: _Axis, bottom: float) -> Iterator[str]:
 
 
 def _short(name: str) -> str:
-    """What a label has room for; the description has it whole."""
+    """A name shortened to fit its label; the description has it in full."""
     return name if len(name) <= MOST_SIGNS else name[:MOST_SIGNS - 1] + "…"
 
 
@@ -208,7 +210,7 @@ def _figure(interval: Interval) -> str:
     return f"{interval.median:.3g}× ± {(interval.high - interval.low) / interval.median * 50:.2g} %"
 
 
-def _said(row: Row) -> str:
+def _said(row: SampleRow) -> str:
     text = f"{row.name + ': ' if row.name else ''}{len(row.ratios)} ratios from {min(row.ratios):.3g} to " \
            f"{max(row.ratios):.3g}"
     if row.interval is None:

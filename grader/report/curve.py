@@ -14,15 +14,14 @@ from grader.model.result import Sweep, SweepPoint
 from grader.report import charts
 from grader.report.text import figure, percent
 
-# Of the whole chart; beyond the axes there is room for their figures.
+# Of the chart, with margins for the axes' figures.
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 250, 44, 14, 44, 30
 NEAR_ROOF = 0.9
 POWERS = {1: "", 2: "²", 3: "³"}
 
 
-
 def sound(microseconds: float | None) -> float | None:
-    """A time that can be believed."""
+    """The time if it is positive and finite, else None."""
     return microseconds if microseconds is not None and 0 < microseconds < math.inf else None
 
 
@@ -32,11 +31,11 @@ SERIES: tuple[tuple[str, str, Callable[[SweepPoint], float | None]], ...] = (
     ("reference", "reference", lambda point: sound(point.reference_us)),
     ("you", "you", lambda point: sound(point.student_us)),
 )
-"""By the marker of each: how it is called, and its time. What is drawn last lies on top."""
+"""The series: marker, name, and time. The last one is drawn on top."""
 
 
 def rate(sweep: Sweep, point: SweepPoint, microseconds: float | None) -> float | None:
-    """In the sweep's unit; None without a time that can be believed."""
+    """A rate in the sweep's unit; None without a positive, finite time."""
     time = sound(microseconds)
     if time is None or not 0 < point.amount < math.inf:
         return None
@@ -48,19 +47,19 @@ def name(point: SweepPoint) -> str:
 
 
 def _short(point: SweepPoint) -> str:
-    """8192³ of a cube."""
+    """A size as text: `8192³` for a cube."""
     sizes = list(point.sizes.values())
     return f"{sizes[0]}{POWERS[len(sizes)]}" if len(set(sizes)) == 1 and len(sizes) in POWERS else name(point)
 
 
 def chart(sweep: Sweep, label: str, title: str) -> Markup:
-    """Rates by size: a line for each kernel with a marker of its own, dashed the roof. Sizes are on a logarithmic axis,
-    rates on one from 0."""
+    """Rates by size: a line with its own marker for each kernel, and a dashed line for the roof. The axis of sizes is
+    logarithmic, the axis of rates begins at 0."""
     points = sweep.points
     series = [(marker, said, [rate(sweep, point, time(point)) for point in points]) for marker, said, time in SERIES]
-    series = [one for one in series if any(value is not None for value in one[2])]
+    series = [curve for curve in series if any(value is not None for value in curve[2])]
     roof = [rate(sweep, point, point.roof_us) for point in points]
-    every = [value for values in (roof, *(one[2] for one in series)) for value in values if value is not None]
+    every = [value for values in (roof, *(curve[2] for curve in series)) for value in values if value is not None]
     if not every:
         return Markup()
     across, up = _across(points), _up(max(every))
@@ -75,7 +74,7 @@ def chart(sweep: Sweep, label: str, title: str) -> Markup:
         parts += _path(across, up, values, colour, 2 if marker == "you" else 1.2)
         parts += [charts.mark(across[at], up(value), shape, colour)
                   for at, value in enumerate(values) if value is not None]
-    # The largest first, and of the others those that it leaves room for.
+    # Labels from the largest size on, as long as there is room.
     free = float(charts.WIDTH)
     for point, at in zip(reversed(points), reversed(across), strict=True):
         half = charts.SIGN * len(_short(point)) / 2
@@ -90,7 +89,7 @@ def chart(sweep: Sweep, label: str, title: str) -> Markup:
 
 
 def alone(sweep: Sweep, title: str) -> str:
-    """The chart as a file of its own, in light and dark."""
+    """The chart as a file, with colours for light and dark."""
     colours = {"ink": ("#1b1f24", "#e6e8eb"), "muted": ("#5b6470", "#9aa4b0"), "line": ("#d9dde2", "#3a424c"),
                "accent": ("#0b62c4", "#6cb2ff"), "paper": ("#ffffff", "#14181d")}
     light, dark = (";".join(f"--{key}:{pair[number]}" for key, pair in colours.items()) for number in (0, 1))
@@ -101,55 +100,54 @@ def alone(sweep: Sweep, title: str) -> str:
 
 
 def table(sweep: Sweep) -> Table:
-    """Rates by size in the sweep's unit, which stands above the sizes, and the share of the roof that the kernel
-    reaches."""
-    found = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    """A table of rates by size, and the kernel's share of the roof. The heading of the sizes is the sweep's unit."""
+    table_ = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     shown = [(said, time) for _, said, time in (SERIES[-1], *SERIES[:-1])
              if any(time(point) is not None for point in sweep.points)]
     for header in (sweep.unit, *(said for said, _ in shown), "your µs", "of the roof"):
-        found.add_column(header, justify="left" if header == sweep.unit else "right", no_wrap=True)
+        table_.add_column(header, justify="left" if header == sweep.unit else "right", no_wrap=True)
     for point in sweep.points:
         mine, roof = sound(point.student_us), sound(point.roof_us)
         cells = [figure(value) if (value := rate(sweep, point, time(point))) is not None else "–" for _, time in shown]
         share = percent(roof / mine) if mine and roof else "–"
-        found.add_row(name(point), *cells, figure(mine) if mine else "–", share)
-    return found
+        table_.add_row(name(point), *cells, figure(mine) if mine else "–", share)
+    return table_
 
 
 def as_csv(sweep: Sweep) -> str:
-    """A row a size: the times in microseconds, and the amount of work."""
+    """CSV text with a row for each size: the amount of work, and times in microseconds."""
     out = io.StringIO()
     write = csv.writer(out, lineterminator="\n")
     sizes = list(sweep.points[0].sizes) if sweep.points else []
     times = ("student_us", "baseline_us", "compiled_us", "reference_us", "roof_us")
     write.writerow([*sizes, "bytes" if sweep.unit == "GB/s" else "flop", *times])
     for point in sweep.points:
-        found = [getattr(point, time) for time in times]
+        times_of = [getattr(point, time) for time in times]
         write.writerow([*point.sizes.values(), f"{point.amount:.0f}",
-                        *("" if value is None else f"{value:.3f}" for value in found)])
+                        *("" if value is None else f"{value:.3f}" for value in times_of)])
     return out.getvalue()
 
 
 def sentences(sweep: Sweep) -> list[str]:
-    """Where the kernel is near the roof, and where it is slower than something else; no more than was measured."""
+    """Sentences: where the kernel is near the roof, and where it is slower than PyTorch or the reference."""
     timed = [point for point in sweep.points if sound(point.student_us)]
     if not timed:
         return []
     roofed = [point for point in timed if sound(point.roof_us)]
-    found = []
+    lines = []
     if roofed:
         best = max(roofed, key=lambda point: _share(point))
         far = next((number for number in range(len(roofed), 0, -1) if _share(roofed[number - 1]) < NEAR_ROOF), 0)
         near = f"; {percent(NEAR_ROOF)} or more from {name(roofed[far])} on" if 0 < far < len(roofed) else ""
-        found.append(f"At most {percent(_share(best))} of the roof, at {name(best)}{near}.")
+        lines.append(f"At most {percent(_share(best))} of the roof, at {name(best)}{near}.")
     for _, said, time in SERIES[:-1]:
         slower = [point for point in timed if (other := time(point)) and (point.student_us or 0) > 1.02 * other]
         if slower:
             worst = max(slower, key=lambda point: (point.student_us or 0) / (time(point) or math.inf))
             ratio = (worst.student_us or 0) / (time(worst) or math.inf)
-            found.append(f"Slower than {said} at {len(slower)} of {len(timed)} sizes, the most at {name(worst)}: "
+            lines.append(f"Slower than {said} at {len(slower)} of {len(timed)} sizes, the most at {name(worst)}: "
                          f"{figure(ratio)} times its time.")
-    return found
+    return lines
 
 
 def _share(point: SweepPoint) -> float:
@@ -157,7 +155,7 @@ def _share(point: SweepPoint) -> float:
 
 
 def _across(points: Sequence[SweepPoint]) -> list[float]:
-    """Where each size stands."""
+    """The horizontal position of each size, in pixels."""
     low, high = math.log(max(points[0].amount, 1)), math.log(max(points[-1].amount, 1))
     room = charts.WIDTH - LEFT - RIGHT - 12
     return [LEFT + 6 + room * ((math.log(max(point.amount, 1)) - low) / (high - low) if high > low else 0.5)
@@ -178,7 +176,7 @@ def _path(
     across: Sequence[float], up: Callable[[float], float], values: Sequence[float | None], colour: str, width: float,
     dashes: str = "",
 ) -> list[str]:
-    """A line through what is there, broken where something is missing."""
+    """A line through the values, interrupted where one is missing."""
     text, joined = "", False
     for at, value in zip(across, values, strict=True):
         if value is not None:
@@ -189,15 +187,15 @@ def _path(
 
 
 def _legend(series: Sequence[tuple[str, str]], *, roofed: bool) -> list[str]:
-    found, at = [], float(LEFT + 6)
+    parts, at = [], float(LEFT + 6)
     for marker, said in reversed(series):
         shape, colour = charts.MARKERS[marker]
-        found += [charts.mark(at, 10, shape, colour), charts.text_at(at + 10, 10, said, charts.INK)]
+        parts += [charts.mark(at, 10, shape, colour), charts.text_at(at + 10, 10, said, charts.INK)]
         at += 24 + charts.SIGN * len(said)
     if roofed:
-        found += [charts.stroke(at - 8, 10, at + 14, 10, charts.MUTED, 1.4, charts.DASHES["target"]),
+        parts += [charts.stroke(at - 8, 10, at + 14, 10, charts.MUTED, 1.4, charts.DASHES["target"]),
                   charts.text_at(at + 20, 10, "roof", charts.INK)]
-    return found
+    return parts
 
 
 def _list(values: Sequence[float | None]) -> str:

@@ -1,7 +1,7 @@
-"""The error map as a picture: a palette PNG in a data URI, made by hand from zlib and struct.
+"""The error map as a picture: a palette PNG in a data URI, made with zlib and struct.
 
-Right is a dot, wrong a filled square (brighter is worse, in cividis), never written a hatched square: shapes that can
-be told apart without colour.
+A right cell is a dot, a wrong one a filled square (brighter is worse, in cividis), an unwritten one a hatched square,
+so that colour is not needed to tell them apart.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from math import prod
 from grader.model.result import CheckResult, ErrorMap
 
 MOST_CELLS = 128
-# A map narrower than this shows a row of squares, and no pattern.
+# A narrower map shows a row of squares, but no pattern.
 LEAST_SIDE = 4
 PICTURE_PIXELS = 400
 THUMBNAIL_PIXELS, LEAST_PIXELS = 56, 8
 LARGEST_CELL = 24
 GROUND, DOT, FIRST_WRONG, HATCH = 0, 1, 2, 11
-# The plate stays dark in both themes, so that brighter can mean worse.
+# The background is dark in both themes, so that brighter means worse.
 PALETTE = [
     "#1d2026", "#596070",
     "#4a5670", "#5f6876", "#727679", "#858579", "#999676", "#aea870", "#c4ba67", "#dccd58", "#fee838",
@@ -33,7 +33,7 @@ PALETTE = [
 
 @dataclass(frozen=True)
 class Picture:
-    """A map to show. `left`, `top` mark the worst element in per cent of the picture; sizes are in CSS pixels."""
+    """A map to show. `left` and `top` are the worst element's position in percent; sizes are in CSS pixels."""
 
     uri: str
     width: int
@@ -45,14 +45,15 @@ class Picture:
 
 
 def telling(check: CheckResult) -> ErrorMap | None:
-    """The map of a failing case. Where every element is wrong, it says no more than a message does, and is None."""
+    """The map of a failing case; None if all cells look alike, since it then says no more than the message."""
     cells = check.detail.error_map if check.outcome == "failed" and check.detail else None
     return cells if cells and len({kind if kind in ".u" else "wrong" for row in cells.cells for kind in row}) > 1 \
         else None
 
 
 def clearest(checks: Sequence[CheckResult], shown: CheckResult | None) -> tuple[CheckResult, ErrorMap] | None:
-    """Of the telling maps that have an area that of the case that is shown, else the smallest; else the largest."""
+    """The clearest of the telling maps: among those with an area the shown case's, or else the smallest; without any of
+    those, the largest."""
     maps = [(check, cells) for check in checks if (cells := telling(check))]
     if not maps:
         return None
@@ -62,7 +63,8 @@ def clearest(checks: Sequence[CheckResult], shown: CheckResult | None) -> tuple[
 
 
 def picture(error_map: ErrorMap, worst: list[int] | None, *, small: bool = False) -> Picture | None:
-    """None if there is nothing to draw. One that is `small` has a pixel a cell, and is shown larger."""
+    """The picture of a map; None if there is nothing to draw. A `small` one has a pixel for each cell, and is enlarged
+    by the page."""
     rows = [row[:MOST_CELLS] for row in error_map.cells[:MOST_CELLS]]
     columns = max((len(row) for row in rows), default=0)
     if not columns:
@@ -92,7 +94,7 @@ def _cell_of(index: list[int], tall: int, wide: int, columns: int) -> tuple[int,
 
 
 def _pixels(rows: list[str], size: int) -> list[bytes]:
-    """One byte a pixel; a cell keeps a margin of ground, so that neighbours stay countable."""
+    """One byte for each pixel. Cells have a margin, so that neighbours can be counted."""
     tiles = {kind: _tile(kind, size) for row in rows for kind in row}
     return [b"".join(tiles[kind][y] for kind in row) for row in rows for y in range(size)]
 
@@ -123,7 +125,7 @@ def _png(lines: list[bytes]) -> bytes:
 
 
 def _words(rows: list[str], tall: int, wide: int, shape: list[int]) -> str:
-    """What the picture shows, for a reader that cannot see it: how much is wrong, and in which rows and columns."""
+    """A description for readers who cannot see the picture: how much is wrong, and in which rows and columns."""
     count = Counter("".join(rows))
     total = sum(number for kind, number in count.items() if kind != " ")
     unwritten = count["u"]

@@ -1,4 +1,4 @@
-"""What a result says in a person's words: status, headline, what to fix first, what was not measured."""
+"""A result in words: status, headline, what to fix first, what was not measured."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STAGE_WORDS = {"source": "the file", "target": "compiled for the GPU"}
 
 @dataclass(frozen=True)
 class Status:
-    """A status is a shape and a word; `key` picks the colour, which says nothing more."""
+    """A status as shape and word; `key` selects its colour, which carries no further information."""
 
     key: str
     shape: str
@@ -30,7 +30,7 @@ CHECK_STATUS = {"passed": PASSED, "failed": FAILED, "not_run": Status("unmeasure
 
 
 @dataclass(frozen=True)
-class Finding:
+class FailedAssignment:
     """A failing assignment and the check that shows what is wrong."""
 
     name: str
@@ -44,7 +44,7 @@ class Finding:
 
     @property
     def title(self) -> str:
-        """What is wrong, without the example that the evidence shows anyway."""
+        """What is wrong, without the example, which the evidence shows."""
         return sentence(self._said) or VERDICTS[self.assignment.verdict].words
 
     @property
@@ -53,7 +53,7 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """What the check says beyond the title and the worst element."""
+        """The check's message, beyond title and worst element."""
         if not self.detail or self.detail.message == self._said:
             return ""
         wrong, total = self.detail.wrong, self.detail.total
@@ -65,7 +65,7 @@ class Finding:
 
     @property
     def introduction(self) -> str:
-        """What stands before the name of the case shown."""
+        """The words before the name of the case shown."""
         cases = [c for c in self.assignment.correctness.checks if c.outcome == "failed" and c.sizes]
         smallest = min((prod(c.sizes.values()) for c in cases), default=0)
         return "Smallest failing case" if self.check and prod(self.check.sizes.values()) == smallest else "Seen in case"
@@ -84,8 +84,8 @@ def status(assignment: AssignmentResult) -> Status:
 
 
 def evidence(assignment: AssignmentResult) -> CheckResult | None:
-    """The check that the message shows, else, of the checks that gave the verdict, the source, then the smallest case
-    of more than one element, then what a GPU would make of it."""
+    """The check that the message shows. Without one, among the checks that gave the verdict: the source, then the
+    smallest case with more than one element, then the target."""
     checks = assignment.correctness.checks
     if (shown := next((check for check in checks if check.id == assignment.shown), None)) is not None:
         return shown
@@ -99,23 +99,23 @@ def evidence(assignment: AssignmentResult) -> CheckResult | None:
     return min(failed, key=place, default=None)
 
 
-def findings(result: Result) -> list[Finding]:
-    """Every assignment that was tried and lost points by being wrong, the greatest loss first."""
+def findings(result: Result) -> list[FailedAssignment]:
+    """Every assignment that was tried and is wrong, the greatest loss of points first."""
     wrong = [(name, a) for name, a in result.assignments.items()
              if status(a) in (FAILED, PARTLY) and a.tried]
     wrong.sort(key=lambda item: (item[1].score - item[1].measured_max, VERDICTS[item[1].verdict].urgency))
-    return [Finding(name, a, evidence(a), max(sum(c.outcome == "failed" for c in a.correctness.checks) - 1, 0))
+    return [FailedAssignment(name, a, evidence(a), max(sum(c.outcome == "failed" for c in a.correctness.checks) - 1, 0))
             for name, a in wrong]
 
 
 def absent(assignment: AssignmentResult) -> bool:
-    """Whether nothing was tried: there is no file, or one that is as the template has it."""
+    """Whether there is no file, or only the template."""
     kinds = {c.detail.kind for c in assignment.correctness.checks if c.outcome == "failed" and c.detail}
     return bool(kinds) and kinds <= {"missing_file", "not_attempted"}
 
 
 def margin(assignment: AssignmentResult) -> str:
-    """How near to what is allowed the errors of a kernel come that is right; "" where no case says."""
+    """How close a right kernel's errors come to the allowed error; "" if no case tells."""
     ratios = [check.worst_ratio for check in assignment.correctness.checks if check.worst_ratio is not None]
     if not ratios:
         return ""
@@ -124,17 +124,17 @@ def margin(assignment: AssignmentResult) -> str:
 
 
 def headline(result: Result) -> str:
-    """One sentence: how many kernels are right, and which to turn to. What could not be judged is not counted."""
+    """One sentence: how many of the judged kernels are right, and which to fix first."""
     every = list(result.assignments.values())
     judged = [a for a in every if a.judged]
     right = sum(a.right for a in judged)
     if not every:
         return "Nothing was graded."
     if not judged:
-        # A failure of ours may be gone the next time, and the machine is as it is.
+        # The grader's failure may be gone the next time, so a lacking GPU speaks first.
         return max((VERDICTS[a.verdict] for a in every), key=lambda row: row.rank).none_judged
     if not any(a.tried for a in judged):
-        # A stub that was handed in was found.
+        # A stub that was handed in is no missing file.
         absent = all(check.detail.kind == "missing_file" for a in judged for check in a.correctness.checks
                      if check.outcome == "failed" and check.detail)
         one, many = len(judged) == 1, _number(len(judged))
@@ -147,8 +147,7 @@ def headline(result: Result) -> str:
         said = "The file was not found" if one else f"None of the {many} files was found"
         return f"{said}; other files were handed in." if instead else f"{said}."
     unjudged = f" {_number(len(every) - len(judged)).capitalize()} could not be judged." if judged != every else ""
-    # What is not there is nothing to fix.
-    broken = [found.assignment.title for found in findings(result)]
+    broken = [failed.assignment.title for failed in findings(result)]
     first = f"; {broken[0]} is the one to fix first" if broken and len(judged) > 1 else ""
     if len(judged) == 1:
         return f"The kernel is {'right' if right else 'not right yet'}.{unjudged}"
@@ -161,18 +160,18 @@ def headline(result: Result) -> str:
 
 
 def sentence(text: str) -> str:
-    """The text with a full stop at its end: messages of compilers have none."""
+    """The text with a full stop, which compilers' messages lack."""
     text = text.strip()
     return text if not text or text.endswith((".", "!", "?")) else f"{text}."
 
 
 def label(check: CheckResult) -> str:
-    """What a check is called in a page."""
+    """The name of a check in pages."""
     return check.case or STAGE_WORDS.get(check.id, check.id)
 
 
 def not_measured(result: Result) -> list[str]:
-    """A sentence for each reason why points could be neither won nor lost."""
+    """A sentence for each reason for which points could not be won or lost."""
     said = [f"{a.title} ({points(a.max_score)} points): {row.open_because} {sentence(a.message)}"
             for row in RANKED for a in result.assignments.values() if row.verdict == a.verdict and not a.judged]
     judged = len(result.assignments) - len(said)

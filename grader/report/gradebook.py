@@ -1,4 +1,4 @@
-"""The class as CSV: one row a student, safe to open in a spreadsheet."""
+"""The class as CSV: one row for each student, safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.report.load import Entry
 from grader.report.speed import measured
 from grader.report.text import points
 
-# A spreadsheet takes a text that starts so for a formula; full-width signs count as the plain ones.
+# Spreadsheets read a text with such a beginning as a formula, also with full-width signs.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠")
 NAME_BYTES = 400
 SPEED_COLUMNS = ("speedup", "speed_points")
@@ -21,7 +21,7 @@ SPEED_COLUMNS = ("speedup", "speed_points")
 def gradebook(
     entries: Sequence[Entry], others: Collection[tuple[str, str]] = (), pseudonyms: Mapping[str, str] | None = None
 ) -> str:
-    """The rows as CSV text. Every text is quoted, so that no other delimiter can split it; numbers are not."""
+    """The rows as CSV text. Texts are quoted, so that other delimiters do not split them; numbers are not."""
     sheet = io.StringIO()
     csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).writerows(rows(entries, others, pseudonyms))
     return sheet.getvalue()
@@ -30,12 +30,12 @@ def gradebook(
 def rows(
     entries: Sequence[Entry], others: Collection[tuple[str, str]] = (), pseudonyms: Mapping[str, str] | None = None
 ) -> Iterator[list[str | float]]:
-    """The header, then of each entry: student, score, max_score, measured_max, points and verdict of each assignment.
+    """The header, then for each entry: student, score, max_score, measured_max, points and verdict of each assignment.
 
-    What could not be judged, since the grader failed or only a GPU can tell, is left blank, and the total with it: a
-    blank is asked about, a zero is believed. An assignment whose speed was measured at all has two columns more: the
-    ratio to the baseline's speed, and its points. Where some (folder, assignment) were graded under another course
-    file, `others`, a column names the assignments; and `pseudonyms` are those of a leaderboard, by folder.
+    An assignment that could not be judged is blank, and so is the total: people ask about a blank, but believe a zero.
+    An assignment with any measured speed has two more columns, the ratio to the baseline's speed and its points. If
+    some (folder, assignment) in `others` were graded under another course file, a column names them. `pseudonyms` are
+    those of a leaderboard, by folder.
     """
     names = list(dict.fromkeys(name for entry in entries for name in entry.result.assignments))
     timed = {name for entry in entries for name, a in entry.result.assignments.items() if measured(a)}
@@ -63,23 +63,23 @@ def rows(
 
 
 def _speed(assignment: AssignmentResult) -> list[str | float]:
-    """Ratio, to four significant digits, and points; blanks if it was not measured."""
-    found = assignment.performance.speedup
-    if found is None or not measured(assignment):
+    """The ratio, to four significant digits, and its points; blanks if speed was not measured."""
+    speedup = assignment.performance.speedup
+    if speedup is None or not measured(assignment):
         return ["", ""]
-    return [float(f"{found.median:.4g}"), number(assignment.performance.points)]
+    return [float(f"{speedup.median:.4g}"), number(assignment.performance.points)]
 
 
 def cell(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    # Without an escape before it, more is a formula.
+    """A text that spreadsheets do not read as a formula."""
+    # Cleaned first: without a leading escape, more texts are formulas.
     text = clean(text, NAME_BYTES)
     formula = text.startswith(FORMULA_STARTS) or text.lstrip().startswith(FORMULA_STARTS)
     return ("'" if formula else "") + text
 
 
 def number(value: float) -> float | str:
-    """Points as in the pages; an integer without a decimal point; a blank for what is no number."""
+    """Points as pages show them, without needless decimals; a blank if they are not finite."""
     text = points(value)
     if text == "?":
         return ""

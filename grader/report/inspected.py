@@ -1,4 +1,4 @@
-"""An inspection in the terminal, and as a page."""
+"""Shows an inspection in the terminal and as a page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.model.files import replace
 from grader.model.launched import Inspection
 from grader.model.result import Detail
 from grader.report import margins, ptx
-from grader.report.touched import NONE, Picture
+from grader.report.touched import NONE, TouchPicture
 
 PAGE = "inspection.html"
 MOST_INSTRUCTIONS = 2000
@@ -23,18 +23,18 @@ MOST_INSTRUCTIONS = 2000
 
 @dataclass(frozen=True)
 class Touch:
-    """What one program loads or stores of a tensor."""
+    """The elements of a tensor that one program loads or stores."""
 
     program: int
     access: str
     tensor: str
-    picture: Picture
+    picture: TouchPicture
 
 
 @dataclass
-class Facts:
-    """All that is known of a file's launches. `trouble` is why there is no more, or what was seen to be wrong,
-    `undrawn` why there is no picture; `ptx` is the text of each kernel, by name."""
+class InspectedFile:
+    """The facts of a file's launches. `trouble` says why some are missing, or what is wrong; `undrawn` says why there
+    is no picture; `ptx` is the text of each kernel, by name."""
 
     title: str
     source: str
@@ -45,12 +45,12 @@ class Facts:
     ptx: dict[str, str] = field(default_factory=dict)
 
 
-def show(console: Console, path: Path, facts: Facts) -> None:
-    """Prints it: launches, the worst line first, the source with figures beside it, and what was asked for."""
+def show(console: Console, path: Path, facts: InspectedFile) -> None:
+    """Prints the launches, advice on the worst lines, the source with figures, and the requested details."""
     console.print(Group(*_blocks(path, facts)), crop=False)
 
 
-def _blocks(path: Path, facts: Facts) -> list[RenderableType]:
+def _blocks(path: Path, facts: InspectedFile) -> list[RenderableType]:
     found = facts.inspection
     head = Text.assemble((str(path), "bold"), f"  {facts.title}", no_wrap=True, overflow="ignore")
     if found is not None:
@@ -62,7 +62,7 @@ def _blocks(path: Path, facts: Facts) -> list[RenderableType]:
         blocks.append(_indented(_prose(f"{place}{facts.trouble.message} {facts.trouble.hint}".strip())))
     if found is None:
         if facts.trouble is None:
-            blocks.append(_indented(Text("The simulator does not run this kernel, or not in time.")))
+            blocks.append(_indented(Text("The simulator cannot run this kernel, or not in time.")))
         return [*blocks, Text()]
     blocks += [_indented(_prose(said)) for said in margins.launches(found)]
     blocks += [_indented(Text.assemble((f"{margins.named(lines)}. ", "bold"), advice))
@@ -128,9 +128,9 @@ def _indented(block: RenderableType) -> RenderableType:
     return Padding(block, (0, 0, 0, 2), expand=False)
 
 
-def write(shown: Sequence[Facts], out: Path) -> Path:
-    """Writes a page of all that was inspected, and returns its path."""
-    # jinja2 takes a while, and a terminal needs no page.
+def write(shown: Sequence[InspectedFile], out: Path) -> Path:
+    """Writes a page of all inspected files, and returns its path."""
+    # Late: jinja2 is slow to import, and the terminal needs no page.
     from grader.report.pages import inspection_page
 
     return replace(out / PAGE, inspection_page(shown).encode())

@@ -1,8 +1,8 @@
-"""`leaderboard.html`, to be published where a course wants it: points under pseudonyms.
+"""`leaderboard.html`: points under pseudonyms, which a course may publish.
 
-A pseudonym is a hash of the student's folder under a key of the course, which lies in `.staff/leaderboard.key` of the
-folder of results: the same for as long as that file is kept, and nothing that the page says leads back from it. The
-page is there where somebody asked for it once, and goes with its file.
+A pseudonym is a hash of the student's folder with a key, the file `.staff/leaderboard.key` in the folder of results. It
+stays the same as long as that file is kept, and cannot be traced back from the page. Once requested, the page is
+updated until its file is deleted.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from grader.report.line import Line
 PAGE = "leaderboard.html"
 KEY = "leaderboard.key"
 KEY_BYTES = 32
-# Six bits a syllable, six syllables: of a thousand students two share a pseudonym once in a hundred thousand classes.
+# Six syllables of six bits: in a class of a thousand, two students share one once in a hundred thousand classes.
 CONSONANTS, VOWELS, SYLLABLES = "bdfghjklmnprstvz", "aeio", 6
 
 
 @dataclass(frozen=True)
-class Place:
+class RankedLine:
     rank: int
     pseudonym: str
     line: Line
 
 
 def begin(out: Path) -> None:
-    """Makes the key of `out`, unless it has one, and the page's file: from now on it is drawn with the class page."""
+    """Makes the key of `out`, unless it has one, and the page's file: from now on it is written with the class page."""
     path = staff(out / KEY)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     if not path.exists():
@@ -42,10 +42,10 @@ def begin(out: Path) -> None:
 
 
 def key_of(out: Path) -> bytes | None:
-    """The key of `out`; None if nobody asked for the page, or it or the key was taken away. Raises OSError."""
+    """The key of `out`; None if the page was never requested, or page or key was removed. Raises OSError."""
     path = staff(out / KEY)
     key = path.read_bytes() if (out / PAGE).is_file() and path.is_file() else b""
-    # With an empty key everybody could try names.
+    # With an empty key, everybody could compute pseudonyms.
     return key if len(key) == KEY_BYTES else None
 
 
@@ -58,8 +58,9 @@ def pseudonym(key: bytes, folder: str) -> str:
     return "".join(syllables[:3]) + "-" + "".join(syllables[3:])
 
 
-def places(lines: Sequence[Line], key: bytes) -> list[Place]:
-    """Those with points, the most first; equal points share a rank. `lines` are graded alike."""
-    won = sorted((one for one in lines if one.score > 0), key=lambda one: (-one.score, pseudonym(key, one.folder)))
-    scores = [one.score for one in won]
-    return [Place(scores.index(one.score) + 1, pseudonym(key, one.folder), one) for one in won]
+def places(lines: Sequence[Line], key: bytes) -> list[RankedLine]:
+    """The students with points, the most points first. Equal points share a rank. `lines` must be graded alike."""
+    won = [line for line in lines if line.score > 0]
+    won.sort(key=lambda line: (-line.score, pseudonym(key, line.folder)))
+    scores = [line.score for line in won]
+    return [RankedLine(scores.index(line.score) + 1, pseudonym(key, line.folder), line) for line in won]

@@ -1,4 +1,4 @@
-"""A student as a line of the class page: what is kept of a result, which with its checks is far larger."""
+"""A student's line on the class page: a summary of a result, which is far larger."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from grader.report.speed import impossible, measured, positive
 from grader.report.text import clean_model
 
 TEXT_BYTES = 240
-# Of a hint nothing is left out: its end says what to do.
+# Hints are kept whole: their end says what to do.
 HINT_BYTES = 2000
 MOST_FLAGS = 3
-# What a check says in its kind, where nothing closer was recognised.
+# The words for a kind of failure, if no mistake was recognised.
 KINDS = {
     "missing_file": "no file", "missing_function": "no such function", "not_attempted": "not written yet",
     "exception": "raises an error", "crash": "the process crashes", "time_out": "does not end in time",
@@ -30,9 +30,9 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One assignment of a student. `failed` are the cases and other checks that did not pass; `mistake` names what is
-    wrong, the same for all who made it; `interval` and `reference` are ratios to the baseline's speed. `other`: graded
-    under another course file than the newest grades."""
+    """One assignment of a student. `failed` are the checks that did not pass; `mistake` names the failure, in the same
+    words for all students with it; `interval` and `reference` are ratios to the baseline's speed. `other`: graded under
+    another course file than the newest grades."""
 
     title: str
     verdict: Verdict
@@ -56,7 +56,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """A student, by the folder that a link leads to. `environment` is without its seed."""
+    """A student's line; `folder` is where its link leads. `environment` has no seed."""
 
     folder: str
     student: str
@@ -87,25 +87,25 @@ def line(entry: Entry) -> Line:
 
 
 def marked(lines: Sequence[Line], others: Collection[tuple[str, str]] | None) -> list[Line]:
-    """The lines with what was graded under another course file marked: `others` as (folder, assignment). Where nothing
-    is known but results, that is whatever has another course file than the newest of them."""
+    """The lines with grades under another course file marked: those in `others`, each a (folder, assignment). If None,
+    these are the grades whose course file differs from that of the newest result."""
     if others is None:
-        newest = max(lines, key=lambda one: one.graded_at).environment.course if lines else ""
-        others = {(one.folder, name) for one in lines for name in one.cells if one.environment.course != newest}
-    return [replace(one, cells={name: replace(cell, other=(one.folder, name) in others)
-                                for name, cell in one.cells.items()}) for one in lines]
+        newest = max(lines, key=lambda line_: line_.graded_at).environment.course if lines else ""
+        others = {(line_.folder, name) for line_ in lines for name in line_.cells if line_.environment.course != newest}
+    return [replace(line_, cells={name: replace(cell, other=(line_.folder, name) in others)
+                                for name, cell in line_.cells.items()}) for line_ in lines]
 
 
 def comparable(lines: Sequence[Line]) -> list[Line]:
-    """Those whose points may stand in one figure: of one course file, and of the sum that most could win."""
-    alike = [one for one in lines if not one.other]
-    most = Counter(one.maximum for one in alike).most_common(1)
-    return [one for one in alike if one.maximum == most[0][0]] if most else []
+    """The lines whose points are comparable: of one course file, and with the most common maximum."""
+    alike = [line_ for line_ in lines if not line_.other]
+    most = Counter(line_.maximum for line_ in alike).most_common(1)
+    return [line_ for line_ in alike if line_.maximum == most[0][0]] if most else []
 
 
 def devices(lines: Sequence[Line]) -> list[str]:
-    """What they were graded on, the device of most first."""
-    return [name for name, _ in Counter(one.environment.device for one in lines).most_common()]
+    """The devices of the gradings, the most common first."""
+    return [name for name, _ in Counter(line_.environment.device for line_ in lines).most_common()]
 
 
 def _cell(a: AssignmentResult) -> Cell:

@@ -1,4 +1,4 @@
-"""Reads a class back from disk: every `<out>/<folder>/result.json`. One that cannot be read never hides the others."""
+"""Reads a class from disk: every `<out>/<folder>/result.json`. A file that cannot be read does not hide the others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MESSAGE_BYTES = 400
 
 @dataclass(frozen=True)
 class Entry:
-    """A result and the name of the folder it lies in. Links use the folder, which may differ from the student's id."""
+    """A result and the name of its folder. Links use the folder, whose name may differ from the student's id."""
 
     folder: str
     result: Result
@@ -26,22 +26,22 @@ class Entry:
 
 @dataclass(frozen=True)
 class Failure:
-    """A submission without a result, through no fault of the student that is known."""
+    """A submission without a result, for no known fault of its student."""
 
     folder: str
     message: str
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """What lies in a folder of results: `entries` by student, `failures` by folder."""
+class LoadedResults:
+    """The contents of a folder of results: `entries` sorted by student, `failures` by folder."""
 
     entries: list[Entry]
     failures: list[Failure]
 
 
-def load_results(out: Path) -> Loaded:
-    """Every student's result under `out`, whole where the student's own leaves something out; a file that is absent,
+def load_results(out: Path) -> LoadedResults:
+    """Every student's result under `out`: the complete one for staff if there is one. A file that is missing,
     unreadable or of another version is a failure."""
     entries: list[Entry] = []
     failures: list[Failure] = []
@@ -51,7 +51,7 @@ def load_results(out: Path) -> Loaded:
         except (OSError, ValueError) as error:
             failures.append(Failure(folder.name, _reason(error)))
     entries.sort(key=lambda entry: (entry.result.student.casefold(), entry.folder))
-    return Loaded(entries, failures)
+    return LoadedResults(entries, failures)
 
 
 def load_entry(folder: Path) -> Entry:

@@ -1,4 +1,4 @@
-"""What an inspection shows, in words: figures for each line, the worst first, and one sentence of advice."""
+"""An inspection in words: figures for each source line, and advice on the worst lines."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from grader.model.launched import AccessFacts, Figures, Inspection, LaunchFacts
 from grader.report.source import CodeLine, listing
 from grader.report.text import bytes_, percent
 
-# Of the multiprocessors, from here on down.
+# Advice is given if less than this share of the multiprocessors is used.
 IDLE = 0.9
-# From here on a line has a sentence of advice.
+# Thresholds for advice on a line.
 WASTEFUL, MOSTLY_MASKED, WIDE = 1.25, 0.25, 128
-# Bytes: a launch that moves fewer is over before idle multiprocessors matter.
+# Bytes: a launch that moves fewer ends before idle multiprocessors matter.
 MUCH = 1e6
-# What has a smaller part in the bytes or lanes of all launches is not worth a sentence.
+# A line with a smaller share of all launches' bytes or lanes gets no advice.
 SHARE = 0.1
 MOVED = ("Memory moves in sectors of 32 bytes: what a line touches of one is moved as a whole, and counts each time "
          "that a program runs the line, even where a cache serves it.")

@@ -22,7 +22,7 @@ from grader.model.verdicts import GRADERS_FAULT, UNJUDGED, VERDICTS
 from grader.report import charts, error_map, findings, leaderboard, margins, ptx, source, speed, stages, tally, text
 from grader.report.curve import chart, sentences
 from grader.report.gradebook import gradebook
-from grader.report.inspected import Facts
+from grader.report.inspected import InspectedFile
 from grader.report.line import MOST_FLAGS, Line, comparable, devices, line, marked
 from grader.report.load import Entry, Failure, load_results
 
@@ -129,11 +129,11 @@ def student_page(result: Result, limit: int = FIELD_BYTES, home: str = "") -> st
         if (found := result.assignments[name].inspection) else [])
 
 
-def inspection_page(shown: Sequence[Facts]) -> str:
+def inspection_page(shown: Sequence[InspectedFile]) -> str:
     """The HTML of what `kernelmark inspect` found out."""
     return _environment().get_template("inspection.html.j2").render(
         shown=shown, instructions=lambda text: list(ptx.instructions(clean(text, PTX_BYTES))),
-        lines=[margins.annotated(one.inspection, one.source) if one.inspection else [] for one in shown])
+        lines=[margins.annotated(file.inspection, file.source) if file.inspection else [] for file in shown])
 
 
 def class_page(entries: Sequence[Entry], failures: Sequence[Failure] = ()) -> str:
@@ -143,15 +143,15 @@ def class_page(entries: Sequence[Entry], failures: Sequence[Failure] = ()) -> st
 
 def class_page_of(lines: Sequence[Line], failures: Sequence[Failure], progress: Progress | None = None) -> str:
     """The HTML of the class page of lines that are marked, by student, while a run is on or after it."""
-    lines = sorted(lines, key=lambda one: (one.student.casefold(), one.folder))
-    ours = {one.folder for one in lines if any(c.verdict in GRADERS_FAULT for c in one.cells.values())}
+    lines = sorted(lines, key=lambda line_: (line_.student.casefold(), line_.folder))
+    ours = {line_.folder for line_ in lines if any(c.verdict in GRADERS_FAULT for c in line_.cells.values())}
     # Those have a place of their own, where the same words are said once.
     broken = [(Failure(f.folder, clean(f.message, FAILURE_BYTES)), clean(f.folder))
               for f in failures if f.folder not in ours]
     environments: dict[str, tuple[Graded, list[str]]] = {}
-    for one in lines:
-        key = one.environment.model_dump_json()
-        environments.setdefault(key, (one.environment, []))[1].append(one.student)
+    for line_ in lines:
+        key = line_.environment.model_dump_json()
+        environments.setdefault(key, (line_.environment, []))[1].append(line_.student)
     return _environment().get_template("class.html.j2").render(
         lines=lines, failures=broken, columns=tally.columns(lines), alike=comparable(lines), devices=devices(lines),
         environments=list(environments.values()), progress=progress)

@@ -1,4 +1,4 @@
-"""A kernel's PTX as a person reads it: each instruction with the line that it comes from, what matters marked."""
+"""A kernel's PTX for people: each instruction with its source line, and important ones marked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from grader.model.launched import TENSOR_INSTRUCTIONS
 
 _TENSOR = f"(?:{'|'.join(map(re.escape, TENSOR_INSTRUCTIONS))})"
-# Of the first that fits. See "Instructions" in the PTX ISA.
+# The first pattern that matches counts. See "Instructions" in the PTX ISA.
 KINDS = (
     (r"cp\.async\.bulk", "copy engine"), (r"cp\.async\.c", "asynchronous copy"), (r"ld\S*\.global", "load"),
     (r"st\S*\.global", "store"), (r"(?:atom|red)\.", "atomic"), (_TENSOR, "tensor cores"),
@@ -22,16 +22,16 @@ _LEFT_OUT = ("//", ".file", "$L__tmp", "$L__func_")
 
 
 @dataclass(frozen=True)
-class Instruction:
-    """`line` is 0 before the first place, `kind` "" for an instruction of no interest."""
+class PtxInstruction:
+    """`line` is 0 before the first source line, `kind` is "" for an instruction that is not marked."""
 
     line: int
     text: str
     kind: str
 
 
-def instructions(ptx: str) -> Iterator[Instruction]:
-    """The lines of a text, without those for a debugger."""
+def instructions(ptx: str) -> Iterator[PtxInstruction]:
+    """The instructions of a PTX text, without lines for a debugger."""
     line, own = 0, ""
     for text in ptx.split(".section", maxsplit=1)[0].splitlines():
         if place := _PLACE.match(text):
@@ -40,4 +40,4 @@ def instructions(ptx: str) -> Iterator[Instruction]:
         elif (word := text.strip()) and not word.startswith(_LEFT_OUT):
             plain = text.partition("//")[0].rstrip().expandtabs(4)
             kind = next((kind for pattern, kind in _KINDS if pattern.search(plain)), "")
-            yield Instruction(line, plain, kind)
+            yield PtxInstruction(line, plain, kind)

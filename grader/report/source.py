@@ -1,4 +1,4 @@
-"""The student's own source as pages show it: numbered lines, some of them with a note beside them."""
+"""The student's source as pages show it: numbered lines, some with notes."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class CodeLine:
 
 
 def lines_of(source: str) -> list[str]:
-    """The lines of a file, each fit to be shown."""
+    """The lines of a file, cleaned for display."""
     return [clean(line.expandtabs(4), LINE_BYTES) for line in source.splitlines()]
 
 
 def excerpt(source: str, place: Place, note: str) -> list[CodeLine]:
-    """The lines around a place, within its function, the line itself marked and with a note; that line alone where the
-    file is not known."""
+    """The lines around a place, within its function. The place's own line is marked and has the note; if the file is
+    unknown, it is the only line."""
     lines = lines_of(source)
     at = place.line - 1
     if not 0 <= at < len(lines):
@@ -38,7 +38,7 @@ def excerpt(source: str, place: Place, note: str) -> list[CodeLine]:
 
 
 def listing(source: str, notes: Mapping[int, str], marked: set[int]) -> list[CodeLine]:
-    """The functions that lines with notes stand in."""
+    """The functions that contain lines with notes."""
     lines = lines_of(source)
     shown: dict[int, CodeLine] = {}
     for number in notes:
@@ -49,7 +49,7 @@ def listing(source: str, notes: Mapping[int, str], marked: set[int]) -> list[Cod
 
 
 def _function(lines: list[str], at: int) -> range:
-    """The lines of the function around one, decorators included."""
+    """The lines of the function around a line, with decorators."""
     begin = next((n for n in range(at, -1, -1) if lines[n].startswith("def ")), at)
     end = next((n for n in range(max(at, begin) + 1, len(lines)) if lines[n].strip() and _indent(lines[n]) == 0
                 and not lines[n].startswith(")")), len(lines))

@@ -1,4 +1,4 @@
-"""Measured speed in a person's words: how fast, how many points and why, how near to what the machine can do."""
+"""Measured speed in words: how fast, how many points and why, how near to the machine's limits."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable
 
 from grader.model.result import IMPOSSIBLE, AssignmentResult, Interval, Performance, Timing
-from grader.report.charts import Row
+from grader.report.charts import SampleRow
 from grader.report.text import figure, percent, points
 
-# The speed-of-light bar has room beyond the roof, so that what is above it can be seen to be.
+# The speed-of-light bar extends beyond the roof, so that a value above it is visible.
 BAR_TOP = 1.2
 ROOF_WORDS = {
     "device copy": "a device copy of the same bytes",
@@ -19,15 +19,15 @@ ROOF_WORDS = {
 
 
 def measured(assignment: AssignmentResult) -> bool:
-    """Whether there is a speed to draw."""
+    """Whether there is a speed to show."""
     speed = assignment.performance
     return speed.status == "measured" and speed.speedup is not None and positive(
         speed.speedup.low, speed.speedup.median, speed.speedup.high)
 
 
 def how_fast(performance: Performance) -> str:
-    """`0.97 times the speed of the baseline (0.96 to 0.98)`, with the number of cases if there are several; "as fast
-    as" what it is within a hundredth of."""
+    """A sentence such as `0.97 times the speed of the baseline (0.96 to 0.98)`, with the number of cases if there are
+    several."""
     found = performance.speedup
     if found is None:
         return ""
@@ -43,7 +43,7 @@ def often(ratio: float) -> str:
 
 
 def why_points(assignment: AssignmentResult) -> str:
-    """How many points, between which ratios they are won, and what ratio gives the next one."""
+    """The points, the ratios between which they are won, and the ratio for the next one."""
     speed = assignment.performance
     most, found = points(speed.max_points), speed.speedup
     if not speed.max_points:
@@ -66,7 +66,7 @@ def why_points(assignment: AssignmentResult) -> str:
 
 
 def next_ratio(performance: Performance) -> float | None:
-    """About the ratio that earns one point more; None if there is none to win, or it is reached already."""
+    """Roughly the ratio that earns one more point; None if there is none to win, or it is reached."""
     if performance.floor is None or performance.target is None or performance.points >= performance.max_points:
         return None
     wanted = min(math.floor(performance.points) + 1, performance.max_points)
@@ -78,14 +78,14 @@ def _next(performance: Performance) -> str:
     ratio = next_ratio(performance)
     if ratio is None:
         return ""
-    # With one case the ratio can be told as a time, which is what a student measures.
+    # With one case the ratio can be given as a time, which students measure.
     times = [t for t in performance.timings if positive(t.baseline_us)]
     took = f", {figure(times[0].baseline_us / ratio)} µs a call" if len(performance.timings) == len(times) == 1 else ""
     return f"; the {'next' if performance.points > 0 else 'first'} point comes at about {figure(ratio)}{took}"
 
 
 def how_far(performance: Performance) -> str:
-    """How near to the machine's roofs the timed cases come, a sentence for each roof."""
+    """How near the timed cases come to the machine's roofs, a sentence for each roof."""
     said = []
     for roof in dict.fromkeys(t.roof for t in performance.timings if share(t) is not None):
         shares = sorted((value, t.case) for t in performance.timings if t.roof == roof
@@ -104,41 +104,41 @@ def share(timing: Timing) -> float | None:
 
 
 def bar(timing: Timing) -> float:
-    """The length of the speed-of-light bar, in per cent of a track that ends at BAR_TOP."""
+    """The length of the speed-of-light bar in percent of BAR_TOP."""
     return round(min(share(timing) or 0.0, BAR_TOP) / BAR_TOP * 100, 1)
 
 
 def impossible(assignment: AssignmentResult) -> list[Timing]:
-    """The cases faster than the machine's roof by more than the roof may be off."""
+    """The cases that exceed the machine's roof by more than its uncertainty."""
     return [t for t in assignment.performance.timings if (share(t) or 0) > IMPOSSIBLE]
 
 
 def teraflops(timing: Timing) -> str:
-    """`604 of 680 TFLOP/s` for a matrix product whose roof is known, else nothing."""
+    """`604 of 680 TFLOP/s` for a matrix product with a known roof, else ""."""
     sizes = [timing.sizes.get(name) for name in "MNK"]
     if timing.roof != "matrix product" or None in sizes or timing.roof_us is None:
         return ""
     if not positive(timing.student_us, timing.roof_us):
         return ""
-    # Two operations for a multiply-add; per µs, a million of them are a TFLOP/s.
+    # Two operations for each multiply-add; a million operations in a µs are a TFLOP/s.
     work = 2 * math.prod(size for size in sizes if size is not None) / 1e6
     return f"{figure(work / timing.student_us)} of {figure(work / timing.roof_us)} TFLOP/s"
 
 
-def sample_rows(performance: Performance) -> list[Row]:
-    """The ratio of every block of every timed case, with the case's interval."""
-    return [Row(t.case, usable(t.ratios), t.speedup) for t in performance.timings
+def sample_rows(performance: Performance) -> list[SampleRow]:
+    """A row for each timed case: the ratio of every block, and the case's interval."""
+    return [SampleRow(t.case, usable(t.ratios), t.speedup) for t in performance.timings
             if usable(t.ratios) and _interval(t.speedup)]
 
 
 def thresholds(performance: Performance) -> dict[str, float]:
-    """The lines across the samples."""
+    """The ratios of the lines across the samples, by name."""
     named = {"floor": performance.floor, "target": performance.target, "baseline": 1.0}
     return {name: ratio for name, ratio in named.items() if ratio is not None and positive(ratio)}
 
 
 def usable(ratios: Iterable[float]) -> list[float]:
-    """Those ratios that a logarithmic axis can show."""
+    """The ratios that a logarithmic axis can show."""
     return [ratio for ratio in ratios if positive(ratio)]
 
 

@@ -1,4 +1,4 @@
-"""The ladder: where a submission stands among the stages that the course teaches, and what the next one brings."""
+"""The ladder: a submission's place among the stages that the course teaches, and the next stage."""
 
 from __future__ import annotations
 
@@ -10,35 +10,37 @@ from grader.report.margins import advised
 from grader.report.speed import positive
 from grader.report.text import figure, points
 
-# Stage 0 is PyTorch: the baseline under another name, and nothing that may be handed in.
+# Stage 0 is PyTorch: the baseline under another name, which may not be handed in.
 START = "V0 "
 MOST_RUNGS = 24
 
 
-def rungs(performance: Performance) -> list[charts.Rung]:
-    """What the ladder compares, the fastest first."""
+def rungs(performance: Performance) -> list[charts.LadderRung]:
+    """The ladder's rungs, the fastest first."""
     if performance.speedup is None:
         return []
     compiled = [t.baseline_us / t.compiled_us for t in performance.timings
                 if t.compiled_us is not None and positive(t.baseline_us, t.compiled_us)]
-    found = [charts.Rung("you", performance.speedup.median), charts.Rung("baseline", 1.0)]
+    ladder = [charts.LadderRung("you", performance.speedup.median), charts.LadderRung("baseline", 1.0)]
     if compiled:
-        found.append(charts.Rung("compiled", geometric_mean(compiled)))
-    found += [charts.Rung(name, ratio) for name, ratio in (("target", performance.target), ("floor", performance.floor))
+        ladder.append(charts.LadderRung("compiled", geometric_mean(compiled)))
+    ladder += [charts.LadderRung(name, ratio)
+              for name, ratio in (("target", performance.target), ("floor", performance.floor))
               if ratio is not None and positive(ratio)]
-    found += [charts.Rung(rung.name, rung.ratio) for rung in course_rungs(performance)]
-    return sorted(found, key=lambda rung: -rung.ratio)
+    ladder += [charts.LadderRung(rung.name, rung.ratio) for rung in course_rungs(performance)]
+    return sorted(ladder, key=lambda rung: -rung.ratio)
 
 
 def course_rungs(performance: Performance) -> list[Rung]:
-    """The course's own rungs that an axis can show, as they came."""
+    """The course's rungs that an axis can show, in their order."""
     return [rung for rung in performance.ladder if positive(rung.ratio)][:MOST_RUNGS]
 
 
 def standing(performance: Performance) -> str:
-    """Between which rungs of the course the submission stands, and what the next one teaches; "" if there are none.
+    """A sentence: between which of the course's rungs the submission is, and what the next one teaches; "" without
+    rungs.
 
-    A kernel whose interval holds a rung's ratio is level with it. A title may hold `code`.
+    A kernel is level with a rung if its interval contains the rung's ratio. A title may contain `code`.
     """
     you = performance.speedup
     steps = sorted((rung for rung in course_rungs(performance) if not rung.name.startswith(START)),
@@ -63,7 +65,7 @@ def standing(performance: Performance) -> str:
 
 
 def next_step(assignment: AssignmentResult) -> str:
-    """What comes after a right answer, where the speed that was measured does not say it."""
+    """What to do after a right answer whose speed was not measured."""
     p = assignment.performance
     if p.status == "measured" or not p.max_points:
         return ""

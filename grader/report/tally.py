@@ -1,6 +1,6 @@
-"""The class in figures: what to look at first, who fails what and why, points, speed, time.
+"""The class in figures: what to look at first, failures and their causes, points, speed, time.
 
-What was graded under another course file is shown, and is part of no median, distribution or picture.
+Grades under another course file are shown, but are not part of medians, distributions and charts.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ BINS = 10
 MOST_LISTED = 5
 MOST_TICKS = 7
 MOST_CHECKS = 3
-# A lane of dots: neighbours in the order of ratios stand at different heights.
+# Heights of dots in a lane, so that neighbouring ratios do not overlap.
 HEIGHTS = (50, 26, 74, 38, 62)
 
 K = TypeVar("K")
 V = TypeVar("V")
-Found = tuple[Line, Cell]
+LineCell = tuple[Line, Cell]
 
 
 @dataclass(frozen=True)
 class Column:
-    """An assignment: how many got which verdict, the most common first, those who passed before them; and the `checks`
-    that most of those fail who tried."""
+    """An assignment: how many got each verdict, passed first and then the most common; and the `checks` that students
+    who tried fail most often."""
 
     name: str
     title: str
@@ -52,16 +52,17 @@ class Column:
 
 @dataclass
 class Group:
-    """What several students share: `words` say what, `text` what one of them was told, `hint` what most were."""
+    """A failure that several students share: `words` name it, `text` is one student's message, `hint` the most common
+    hint."""
 
     words: str
     verdict: Verdict
     text: str = ""
-    found: list[Found] = field(default_factory=list)
+    found: list[LineCell] = field(default_factory=list)
 
     @property
     def students(self) -> int:
-        return len({one.folder for one, _ in self.found})
+        return len({line.folder for line, _ in self.found})
 
     @property
     def hint(self) -> str:
@@ -70,12 +71,12 @@ class Group:
 
     @property
     def by_assignment(self) -> list[tuple[str, list[Line]]]:
-        return list(_grouped((cell.title, one) for one, cell in self.found).items())
+        return list(_grouped((cell.title, line) for line, cell in self.found).items())
 
 
 @dataclass(frozen=True)
 class Bar:
-    """Students with points from `low` to `high`; `height` in per cent of the highest."""
+    """The number of students with points from `low` to `high`; `height` in percent of the highest bar."""
 
     low: float
     high: float
@@ -85,7 +86,8 @@ class Bar:
 
 @dataclass(frozen=True)
 class Lane:
-    """An assignment's ratios on the common axis: places in per cent from its left, heights in per cent from its top."""
+    """An assignment's ratios on the common axis: positions in percent from the left, heights in percent from the
+    top."""
 
     title: str
     words: str
@@ -101,7 +103,7 @@ class Speed:
 
 
 def columns(lines: Sequence[Line]) -> list[Column]:
-    """One an assignment, in the order of the first line that has it."""
+    """A column for each assignment, in the order of the first line that has it."""
     order = list(VERDICTS)
     return [Column(name, cells[0].title, sorted(
         Counter(cell.verdict for cell in cells).items(),
@@ -110,11 +112,11 @@ def columns(lines: Sequence[Line]) -> list[Column]:
         max(cell.maximum for cell in cells),
         sorted(Counter(check for cell in cells if cell.verdict not in UNTRIED for check in set(cell.failed)).items(),
                key=lambda item: (-item[1], item[0]))[:MOST_CHECKS])
-        for name, cells in _grouped((name, cell) for one in lines for name, cell in one.cells.items()).items()]
+        for name, cells in _grouped((name, cell) for line in lines for name, cell in line.cells.items()).items()]
 
 
 def summary(lines: Sequence[Line]) -> str:
-    """The class in a sentence: how many, the middle, and the kernel that most still have to get right."""
+    """The class in a sentence: number of submissions, median, and the hardest kernel."""
     if not lines:
         return "No submission has a result yet."
     count = "One submission" if len(lines) == 1 else f"{len(lines)} submissions"
@@ -122,7 +124,7 @@ def summary(lines: Sequence[Line]) -> str:
     text = count
     if alike:
         whose = "the median is" if len(alike) == len(lines) else f"the median of the {len(alike)} graded alike is"
-        text += f"; {whose} {points(median(one.score for one in alike))} of {points(alike[0].maximum)} points"
+        text += f"; {whose} {points(median(line.score for line in alike))} of {points(alike[0].maximum)} points"
     hardest = min((c for c in columns(lines) if c.judged), key=lambda c: c.passed / c.judged, default=None)
     if hardest and hardest.passed < hardest.judged:
         text += f"; {hardest.title} is the hardest, right in {hardest.passed} of {hardest.judged}"
@@ -130,32 +132,32 @@ def summary(lines: Sequence[Line]) -> str:
 
 
 def broken(lines: Sequence[Line]) -> list[Group]:
-    """What failed of ours, those that hit most first; the same words are one."""
+    """Failures of the grader, grouped by message, the most frequent first."""
     return _groups(lines, lambda cell: cell.verdict in GRADERS_FAULT, lambda cell: cell.message)
 
 
 def mistakes(lines: Sequence[Line]) -> list[Group]:
-    """What students did wrong, by its kind: those that most made first, and after them what is not there."""
-    found = _groups(lines, lambda cell: cell.verdict in STUDENTS_FAULT, lambda cell: cell.mistake)
-    return sorted(found, key=lambda group: group.verdict in UNTRIED)
+    """Students' mistakes, grouped by kind, the most frequent first; missing work comes last."""
+    groups = _groups(lines, lambda cell: cell.verdict in STUDENTS_FAULT, lambda cell: cell.mistake)
+    return sorted(groups, key=lambda group: group.verdict in UNTRIED)
 
 
 def astray(lines: Sequence[Line]) -> list[tuple[Line, str]]:
-    """Files where nothing is looked for, in a sentence each, by student."""
-    found = []
-    for one in lines:
-        said = [cell.message for cell in one.cells.values() if cell.astray]
-        said += [f"Found {', '.join(one.unread)}, which no assignment reads."] if one.unread else []
-        found += [(one, " ".join(said))] if said else []
-    return found
+    """Files with the wrong name or place, a sentence for each student."""
+    strays = []
+    for line in lines:
+        said = [cell.message for cell in line.cells.values() if cell.astray]
+        said += [f"Found {', '.join(line.unread)}, which no assignment reads."] if line.unread else []
+        strays += [(line, " ".join(said))] if said else []
+    return strays
 
 
-def picked(lines: Sequence[Line], which: Callable[[Cell], bool]) -> list[Found]:
-    return [(one, cell) for one in lines for cell in one.cells.values() if which(cell)]
+def picked(lines: Sequence[Line], which: Callable[[Cell], bool]) -> list[LineCell]:
+    return [(line, cell) for line in lines for cell in line.cells.values() if which(cell)]
 
 
 def distribution(scores: Iterable[float], maximum: float) -> list[Bar]:
-    """How many have how many points, in ten equal steps from 0 to `maximum`."""
+    """A histogram of points, in ten equal steps from 0 to `maximum`."""
     top = maximum if maximum > 0 else 1.0
     counts = Counter(min(max(int(score / top * BINS), 0), BINS - 1) for score in scores)
     most = max(counts.values(), default=1)
@@ -163,10 +165,10 @@ def distribution(scores: Iterable[float], maximum: float) -> list[Bar]:
 
 
 def speed(lines: Sequence[Line]) -> Speed | None:
-    """Every ratio to the baseline's speed that was measured on the device of most, on one logarithmic axis."""
-    device = next(iter(devices([one for one in lines if any(c.interval for c in one.cells.values())])), None)
-    timed = _grouped((name, cell) for one in lines if one.environment.device == device
-                     for name, cell in one.cells.items() if cell.interval and not cell.other)
+    """All ratios to the baseline's speed measured on the most common device, on one logarithmic axis."""
+    device = next(iter(devices([line for line in lines if any(c.interval for c in line.cells.values())])), None)
+    timed = _grouped((name, cell) for line in lines if line.environment.device == device
+                     for name, cell in line.cells.items() if cell.interval and not cell.other)
     if not timed:
         return None
     every = [1.0] + [ratio for cells in timed.values() for ratio in (*_ratios(cells), *_marks(cells).values())]
@@ -187,18 +189,18 @@ def speed(lines: Sequence[Line]) -> Speed | None:
 
 
 def slowest(lines: Sequence[Line]) -> list[tuple[Line, Cell, float]]:
-    """The gradings that took longest, with the median of the assignment, in seconds."""
+    """The gradings that took longest, each with its assignment's median, in seconds."""
     usual = {name: median(cells) for name, cells in _grouped(
-        (name, cell.seconds) for one in lines for name, cell in one.cells.items()).items()}
-    found = [(one, cell, usual[name]) for one in lines for name, cell in one.cells.items() if cell.seconds > 0]
-    return sorted(found, key=lambda item: -item[1].seconds)[:MOST_LISTED]
+        (name, cell.seconds) for line in lines for name, cell in line.cells.items()).items()}
+    timed = [(line, cell, usual[name]) for line in lines for name, cell in line.cells.items() if cell.seconds > 0]
+    return sorted(timed, key=lambda item: -item[1].seconds)[:MOST_LISTED]
 
 
 def least_repeatable(lines: Sequence[Line]) -> list[tuple[Line, Cell, float]]:
-    """The widest intervals of speed, with half their width over the median."""
-    found = [(one, cell, (cell.interval.high - cell.interval.low) / cell.interval.median / 2)
-             for one in lines for cell in one.cells.values() if cell.interval]
-    return sorted(found, key=lambda item: -item[2])[:MOST_LISTED]
+    """The widest intervals of speed, each with half its width over its median."""
+    wide = [(line, cell, (cell.interval.high - cell.interval.low) / cell.interval.median / 2)
+             for line in lines for cell in line.cells.values() if cell.interval]
+    return sorted(wide, key=lambda item: -item[2])[:MOST_LISTED]
 
 
 def _ratios(cells: Sequence[Cell]) -> list[float]:
@@ -220,15 +222,15 @@ def _said(ratios: Sequence[float], marks: dict[str, float]) -> str:
 
 
 def _groups(lines: Sequence[Line], which: Callable[[Cell], bool], words: Callable[[Cell], str]) -> list[Group]:
-    found: dict[str, Group] = {}
-    for one, cell in picked(lines, which):
+    groups: dict[str, Group] = {}
+    for line, cell in picked(lines, which):
         named = words(cell) or VERDICTS[cell.verdict].words
-        found.setdefault(named, Group(named, cell.verdict, cell.message)).found.append((one, cell))
-    return sorted(found.values(), key=lambda group: (-group.students, -len(group.found), group.words))
+        groups.setdefault(named, Group(named, cell.verdict, cell.message)).found.append((line, cell))
+    return sorted(groups.values(), key=lambda group: (-group.students, -len(group.found), group.words))
 
 
 def _grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    found: dict[K, list[V]] = {}
+    groups: dict[K, list[V]] = {}
     for key, value in pairs:
-        found.setdefault(key, []).append(value)
-    return found
+        groups.setdefault(key, []).append(value)
+    return groups

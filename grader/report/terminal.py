@@ -1,4 +1,4 @@
-"""A result as a terminal shows it: one block a kernel, in the words of the page, with a small map of what is wrong."""
+"""Shows a result in the terminal: a block for each kernel, with the page's words and a small error map."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from grader.report import error_map, findings, speed, stages
 from grader.report.text import clean_model, points
 from grader.report.touched import factor
 
-# Cells of a map: two characters wide and one high they are about square.
+# Cells of a map, each two characters wide and one high, so about square.
 MOST_COLUMNS, MOST_ROWS = 32, 16
 MOST_LINES = 12
 MOST_CASES = 24
 STYLES = {"passed": "green", "failed": "red", "partly": "yellow", "unmeasured": "cyan"}
 RIGHT, UNWRITTEN, WRONG = "·", "□", "■"
-# Of wrong elements, three powers of ten each, in colours that a theme of the terminal has made fit to be read.
+# Colours of wrong elements, each for three powers of ten; the terminal's theme makes them readable.
 SHADES = ("yellow", "red", "bold red")
 MEANING = {RIGHT: "right", WRONG: "wrong", UNWRITTEN: "never written"}
 
@@ -30,15 +30,15 @@ _QUOTED = re.compile(r"`[^`\n]{1,200}`")
 
 
 def kernel(assignment: AssignmentResult, file: str, expected: str) -> RenderableType:
-    """What is said of one kernel, whose file is `file` where it was checked, and counts as one named `expected`.
+    """The block of one kernel. `file` is the path that was checked, and `expected` the file name that it counts as.
 
-    To be printed uncropped: a long path stays in one piece, so that a terminal finds its way to the line.
+    Print it uncropped: a path in one piece stays a link to the line in many terminals.
     """
     a = clean_model(assignment)
     check = findings.evidence(a) if not a.right else None
     detail = check.detail if check else None
     if detail and detail.kind == "not_attempted":
-        # What was never begun is one line, and of a line left in by mistake it says where.
+        # One line, with the place of the `raise`, which may have been left in by mistake.
         place = f"{file}:{detail.place.line}" if detail.place else file
         return _head(a, place, "not written yet: it still raises NotImplementedError, as the template does")
     head = _head(a, file, VERDICTS[a.verdict].words)
@@ -50,7 +50,7 @@ def kernel(assignment: AssignmentResult, file: str, expected: str) -> Renderable
     blocks = [_indented(_prose(f"{a.message} {margin}".strip()))]
     if detail and detail.place:
         blocks.append(Text(f"  {file}:{detail.place.line}", "bold", no_wrap=True, overflow="ignore"))
-        # As it is, and never wrapped by words: it is code.
+        # Code is not wrapped at words.
         blocks.append(_indented(_indented(Text(detail.place.text.strip(), "cyan", overflow="fold"))))
         if detail.place.seen:
             blocks.append(_indented(_prose(detail.place.seen)))
@@ -71,7 +71,7 @@ def _head(a: AssignmentResult, where: str, said: str) -> Text:
 
 
 def closing(result: Result) -> RenderableType:
-    """What several kernels come to, and why the speed of those that are right was not measured."""
+    """The total of several kernels, and why the speed of right ones was not measured."""
     result = clean_model(result)
     lines = []
     if len(result.assignments) > 1:
@@ -90,7 +90,7 @@ def _evidence(a: AssignmentResult, shown: CheckResult | None) -> list[Renderable
     cases = [check for check in a.correctness.checks if check.stage == "case"]
     if any(check.outcome == "passed" for check in cases) or len({c.detail.kind for c in cases if c.detail}) > 1:
         blocks.append(_cases(cases))
-    # Made smaller, a map may say no more than the message does.
+    # A map that is uniform after shrinking says no more than the message.
     drawn = [check for check in cases if (cells := error_map.telling(check)) and len(_signs(cells)) > 1]
     if found := error_map.clearest(drawn, shown if shown in drawn else None):
         blocks.append(_map(*found, told=found[0] is shown))
@@ -115,7 +115,7 @@ def _cases(cases: list[CheckResult]) -> RenderableType:
 
 
 def _map(check: CheckResult, cells: ErrorMap, *, told: bool) -> RenderableType:
-    """The map of a case; what is its worst element may be `told` already."""
+    """The map of a case, with its worst element unless that was `told` before."""
     drawn, covered = _squares(cells)
     picture = Text()
     for row in drawn:
@@ -136,9 +136,9 @@ def _map(check: CheckResult, cells: ErrorMap, *, told: bool) -> RenderableType:
 
 
 def _squares(cells: ErrorMap) -> tuple[list[str], tuple[int, int]]:
-    """The map made small enough, and how many elements a square of it covers, down and across.
+    """The map shrunk to fit, and how many elements each square covers, down and across.
 
-    Squares join powers of two, as cells do, so that blocks' borders stay between them.
+    Squares join powers of two of cells, so that borders of blocks lie between squares.
     """
     tall, wide = [*cells.cell_shape, 1, 1][:2]
     rows = cells.cells
@@ -150,7 +150,7 @@ def _squares(cells: ErrorMap) -> tuple[list[str], tuple[int, int]]:
         drawn = [joined[at : at + MOST_COLUMNS] for at in range(0, len(joined), MOST_COLUMNS)]
     else:
         down, across = factor(len(rows), MOST_ROWS), factor(len(rows[0]), MOST_COLUMNS)
-        # The worst has the greatest sign, and what was never written counts as worse than any.
+        # Worse cells have greater characters, and unwritten ones the greatest.
         drawn = ["".join(max(max(row[at : at + across]) for row in rows[top : top + down])
                          for at in range(0, len(rows[0]), across)) for top in range(0, len(rows), down)]
     return drawn, (tall * down, wide * across)

@@ -1,4 +1,4 @@
-"""Texts and figures as the pages show them."""
+"""Formats texts and figures for pages."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _QUOTED = re.compile(r"`([^`\n]{1,200})`")
 
 
 def clean_model(model: M, limit: int = FIELD_BYTES) -> M:
-    """A copy in which every text went through `clean`."""
+    """A copy with every text cleaned by `clean`."""
     return type(model).model_validate(_walk(model.model_dump(by_alias=True), limit))
 
 
 def prose(text: str) -> Markup:
-    """HTML of a message: what stands between backticks is code, and everything is escaped first."""
+    """The HTML of a message: escaped, with text between backticks as code."""
     return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(text))))
 
 
@@ -32,7 +32,7 @@ def points(value: float) -> str:
 
 
 def figure(value: float | None) -> str:
-    """Three significant digits: `0.0123`, `1.5`, `4.2e+07`; a dash for what is unknown."""
+    """A number with three significant digits: `0.0123`, `1.5`, `4.2e+07`; a dash for None."""
     if value is None:
         return "–"
     if not math.isfinite(value):
@@ -41,7 +41,7 @@ def figure(value: float | None) -> str:
 
 
 def percent(value: float) -> str:
-    """`94 %`, and two digits below ten: `1.2 %`."""
+    """A share as `94 %`, and with two digits below ten: `1.2 %`."""
     return f"{100 * value:.0f} %" if value >= 0.0995 else f"{100 * value:.2g} %"
 
 

@@ -1,4 +1,4 @@
-"""Which elements of a matrix one program touches, as signs: the matrix, or as much of it as shows something."""
+"""Draws with characters which elements of a matrix one program touches: the whole matrix, or the part around them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 MOST_ROWS, MOST_COLUMNS = 16, 32
 NONE, SOME, ALL = "·", "▪", "■"
-# So much is shown around what is touched, of its own size.
+# The margin around the touched part, as a share of its size.
 AROUND = 0.25
 
 
 @dataclass(frozen=True)
-class Picture:
-    """Rows of signs, each for `cell` elements, of the rows and columns `shown`; `many` and `where` are words for what
-    is touched."""
+class TouchPicture:
+    """Rows of characters, each for `cell` elements, for the rows and columns `shown`. `many` and `where` say in words
+    how many elements are touched, and where."""
 
     rows: list[str]
     cell: tuple[int, int]
@@ -23,9 +23,9 @@ class Picture:
     where: str
 
 
-def picture(shape: Sequence[int], runs: Sequence[tuple[int, int]]) -> Picture | None:
-    """A picture of runs of elements (first, how many) of a tensor that lies row by row; None where nothing is touched.
-    A vector lies in rows of MOST_COLUMNS, or of a power of two times as many."""
+def picture(shape: Sequence[int], runs: Sequence[tuple[int, int]]) -> TouchPicture | None:
+    """A picture of runs of elements (first, count) of a contiguous tensor; None if nothing is touched. A vector is
+    folded into rows of MOST_COLUMNS, or of a power of two times as many."""
     total = 1
     for size in shape:
         total *= size
@@ -51,7 +51,7 @@ def picture(shape: Sequence[int], runs: Sequence[tuple[int, int]]) -> Picture | 
     touched = sum(end - begin for _, begin, end in spans)
     where = f"{_span('row', top, bottom)}, {_span('column', left, right)}" if len(shape) > 1 else _span(
         "element", min(first for first, _ in runs), max(first + n for first, n in runs))
-    return Picture(signs, (down, across), (rows, columns), f"{touched:,} of {total:,} elements", where)
+    return TouchPicture(signs, (down, across), (rows, columns), f"{touched:,} of {total:,} elements", where)
 
 
 def _span(word: str, low: int, high: int) -> str:
@@ -59,14 +59,14 @@ def _span(word: str, low: int, high: int) -> str:
 
 
 def _by_row(first: int, count: int, wide: int) -> list[tuple[int, int, int]]:
-    """A run as row, first column, and the column after the last."""
-    found = []
+    """A run split into rows: row, first column, and the column after the last."""
+    spans = []
     while count > 0:
         row, column = divmod(first, wide)
         taken = min(count, wide - column)
-        found.append((row, column, column + taken))
+        spans.append((row, column, column + taken))
         first, count = first + taken, count - taken
-    return found
+    return spans
 
 
 def _around(low: int, high: int, size: int) -> range:
@@ -82,5 +82,5 @@ def _wide(total: int) -> int:
 
 
 def factor(count: int, most: int) -> int:
-    """The smallest power of two so many of which in one leave at most `most`."""
+    """The smallest power of two by which `count` must be divided to be at most `most`."""
     return 1 << max(0, -(-count // most) - 1).bit_length()

@@ -1,4 +1,4 @@
-"""Pages of a made-up result, drawn before anyone is graded: a missing part of a page shows at once."""
+"""Draws pages of a made-up result before anyone is graded, so that a broken template is found at once."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ __all__ = ["TEMPLATES", "draw"]
 
 
 def draw() -> None:
-    """Draws a student's report and a class page, each with all its kinds of pictures but the error map.
+    """Draws a student's report and a class page, with all kinds of charts but the error map.
 
-    Raises whatever a template, a file or a chart that is missing or broken raises.
+    Raises whatever a missing or broken template, file or chart raises.
     """
     even = Interval(median=1, low=1, high=1)
     result = Result(

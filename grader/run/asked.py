@@ -1,4 +1,4 @@
-"""What a grading is asked for."""
+"""The options of a grading."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command line asks for, in its words; each default is the command's own.
+    """The options of the command line; each default is the command's own.
 
-    `minimum` is the isolation level expected, by default the course's; with `allow_degraded` a weaker one will do.
-    `gpus` are those that are graded on: numbers, or by default all. `jobs` are graded side by side; 0: as many as can
-    be. `sweep`: what is right is timed at many sizes, too. `as_json` tells standard output of the grading, an object a
-    line; `leaderboard` makes that page, too.
+    `minimum` is the least isolation level, by default the course's; `allow_degraded` accepts a weaker one. `gpus` are
+    the numbers of GPUs to grade on, by default all. `jobs` is how many submissions are graded side by side; 0: as many
+    as possible. `sweep` also times right kernels at many sizes. `as_json` reports on standard output, one JSON object a
+    line; `leaderboard` also writes that page.
     """
 
     out: Path
@@ -43,14 +43,14 @@ class Asked:
     leaderboard: bool = False
 
     def level(self, course: Course) -> int:
-        """The isolation level below which nothing is graded."""
+        """The least isolation level for grading."""
         if self.allow_degraded:
             return 0
         return course.isolation.minimum if self.minimum is None else self.minimum
 
     def again(self, folder: Path, device: str, seed: int) -> str:
-        """The command that grades a student's folder again on this machine, and gives the same: all that decides
-        whether it runs, and what comes of it."""
+        """The command that repeats the grading of a student's folder on this machine, with every option that can change
+        the result."""
         words = ["kernelmark", "grade", str(folder.absolute()), "--out", str(self.out.absolute()), "--device", device,
                  "--force", "--seed", str(seed)]
         words += ["--only", ",".join(self.only)] if self.only else []

@@ -1,5 +1,4 @@
-"""What our reference kernels, and the stages that the course teaches, reach on the machine at hand; and the thresholds
-that follow from it."""
+"""Measures the reference kernels and the stages that the course teaches on this machine, and proposes thresholds."""
 
 from __future__ import annotations
 
@@ -28,15 +27,15 @@ from grader.model.course import Course, Threshold
 from grader.model.result import REFERENCE, Timing
 from grader.model.submission import Source
 
-# Full marks at this share of what our reference reaches: a good kernel, not only the best one.
+# Full marks at this share of our reference's speed: for a good kernel, not only for the best one.
 TARGET_SHARE = 0.7
-# Nothing below this share of the target: a plain first version that works earns something, a very slow one does not.
+# No points below this share of the target: a simple version that works earns something, a very slow one does not.
 FLOOR_SHARE = 0.25
 
 
 @dataclass(frozen=True)
-class Rung:
-    """A kernel of ours to be measured: its name as the report shows it, what it teaches, its file."""
+class RungSource:
+    """A kernel of ours to measure: its name in reports, what it teaches, and its file."""
 
     name: str
     title: str
@@ -44,8 +43,8 @@ class Rung:
 
 
 @dataclass(frozen=True)
-class Found:
-    """One rung: its times, and its ratio to the baseline in each case and over all of them."""
+class RungTimes:
+    """A measured rung: its times, and its ratio to the baseline in each case and over all cases."""
 
     assignment: str
     timings: list[Timing]
@@ -53,14 +52,14 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Trouble:
+class UnmeasuredRung:
     """A rung that could not be measured, and why, in one line."""
 
     assignment: str
     message: str
 
 
-def calibrate(names: list[str], course: Course, stages: bool = True) -> Iterator[Found | Trouble]:
+def calibrate(names: list[str], course: Course, stages: bool = True) -> Iterator[RungTimes | UnmeasuredRung]:
     """Measures the reference kernels of `names`, and their stages, against their baselines, one after another.
 
     A kernel that fails does not keep the others from being measured. Raises InfrastructureError if nothing can be.
@@ -71,36 +70,36 @@ def calibrate(names: list[str], course: Course, stages: bool = True) -> Iterator
             try:
                 timings = timed(assignment, course, rung.source)
             except InfrastructureError as error:
-                yield Trouble(name, str(error))
+                yield UnmeasuredRung(name, str(error))
             else:
-                yield Found(name, timings, MeasuredRung(
+                yield RungTimes(name, timings, MeasuredRung(
                     name=rung.name, title=rung.title, ratio=scoring.speedup(timings),
                     cases=[CaseRatio(case=timing.case, ratio=timing.speedup) for timing in timings]))
 
 
-def rungs_of(assignment: Assignment, root: Path = catalogue.ROOT) -> list[Rung]:
-    """The reference, then the stages `v1_…`, `v2_…` of `reference/stages/<assignment>` in order. A stage `v0_…` is
-    PyTorch's own way, which is the baseline.
+def rungs_of(assignment: Assignment, root: Path = catalogue.ROOT) -> list[RungSource]:
+    """The reference, then the stages `v1_…`, `v2_…` of `reference/stages/<assignment>` in order. A stage `v0_…` uses
+    PyTorch, which is the baseline, and is left out.
 
-    A stage's title is the idea that `reference/stages/README.md` gives for it, in the table under the assignment's
-    title; "" if there is none.
+    A stage's title is its idea in `reference/stages/README.md`, from the table under the assignment's title; "" if the
+    table has none.
     """
-    found = [Rung(REFERENCE, "the finished kernel of the course", root / "reference" / assignment.file)]
+    rungs = [RungSource(REFERENCE, "the finished kernel of the course", root / "reference" / assignment.file)]
     stages = root / "reference" / "stages"
     numbered = [(int(match[1]), folder) for folder in (stages / assignment.name).glob("v*")
                 if (match := re.match(r"v0*([1-9]\d*)_", folder.name))]
     table = (stages / "README.md").read_text(encoding="utf-8") if numbered else ""
     section = table.partition(f"\n## {assignment.title}\n")[2].partition("\n## ")[0]
     ideas = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", section, flags=re.MULTILINE))
-    return found + [Rung(folder.name.replace("_", " ").capitalize(), ideas.get(folder.name, ""),
+    return rungs + [RungSource(folder.name.replace("_", " ").capitalize(), ideas.get(folder.name, ""),
                          folder / assignment.file) for _, folder in sorted(numbered)]
 
 
-def gathered(found: Sequence[Found], command: str) -> Calibration:
-    """What was found, as a calibration file of this machine; `command` is what measured it."""
+def gathered(measured: Sequence[RungTimes], command: str) -> Calibration:
+    """The measured rungs as a calibration of this machine, made by `command`."""
     assignments: dict[str, list[MeasuredRung]] = {}
-    for one in found:
-        assignments.setdefault(one.assignment, []).append(one.rung)
+    for times in measured:
+        assignments.setdefault(times.assignment, []).append(times.rung)
     versions = lane_zygote().versions
     return Calibration(
         schema=calibration.SCHEMA, device=torch.cuda.get_device_name(),
@@ -115,40 +114,40 @@ def proposal(ratio: float) -> Threshold:
     return Threshold(floor=_round(FLOOR_SHARE * target), target=target)
 
 
-def table(found: Sequence[Found]) -> str:
-    """What to put into course.toml: it follows from the references alone."""
+def table(measured: Sequence[RungTimes]) -> str:
+    """The thresholds to put into course.toml, which follow from the references alone."""
     lines = []
-    for one in found:
-        if one.rung.name != REFERENCE:
+    for times in measured:
+        if times.rung.name != REFERENCE:
             continue
-        cases = ", ".join(f"{t.case} {t.speedup.median:.3g}" for t in one.timings)
-        threshold = proposal(one.rung.ratio.median)
-        lines += [f"# The reference reaches {one.rung.ratio.median:.3g} times the baseline: {cases}.",
-                  f"[thresholds.assignments.{one.assignment}]",
+        cases = ", ".join(f"{t.case} {t.speedup.median:.3g}" for t in times.timings)
+        threshold = proposal(times.rung.ratio.median)
+        lines += [f"# The reference reaches {times.rung.ratio.median:.3g} times the baseline: {cases}.",
+                  f"[thresholds.assignments.{times.assignment}]",
                   f"floor = {threshold.floor:g}", f"target = {threshold.target:g}", ""]
     return "\n".join(lines)
 
 
 def timed(assignment: Assignment, course: Course, path: Path) -> list[Timing]:
-    """Every timed case of the kernel in the file `path`. Raises InfrastructureError for the first that fails."""
+    """The times of every timed case of the kernel in `path`. Raises InfrastructureError for the first that fails."""
     who = str(path.relative_to(catalogue.ROOT) if path.is_relative_to(catalogue.ROOT) else path)
     try:
         source = Source(content=path.read_bytes())
     except OSError as error:
-        raise InfrastructureError(f"{who}: {error.strerror}; a kernel of the course expected") from None
+        raise InfrastructureError(f"{who}: {error.strerror}; restore the course's kernel") from None
     prepared = Prepared(Task(assignment, source, course, secrets.token_bytes(32), "cuda"))
-    found = []
+    timings = []
     with closing(judge(prepared, (SOURCE, *speed_checks(assignment)))) as judged:
         for check in results(judged):
             if check.outcome != "passed":
-                said = check.detail.message if check.detail else check.outcome
-                raise InfrastructureError(f"{who}{', ' if check.case else ''}{check.case}: {said}")
+                message = check.detail.message if check.detail else check.outcome
+                raise InfrastructureError(f"{who}{', ' if check.case else ''}{check.case}: {message}")
             if check.timing is not None:
-                found.append(check.timing)
-    return found
+                timings.append(check.timing)
+    return timings
 
 
 def _round(value: float) -> float:
-    """Two significant digits, downwards."""
+    """Rounds down to two significant digits."""
     step = 10.0 ** (math.floor(math.log10(value)) - 1)
     return round(math.floor(value / step + 1e-9) * step, 12)

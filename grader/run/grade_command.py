@@ -21,33 +21,34 @@ if TYPE_CHECKING:
     from grader.run.lanes import Lanes
 
 FarLanes = Callable[[str, Path | None, Path], "Callable[[int], Lanes]"]
-"""What opens lanes on other machines: of an address, a key, and the folder of submissions; then of an isolation level.
-The command line puts it into its context, since a grading knows no cluster."""
+"""Opens lanes on other machines: called with an address, a key and the folder of submissions, it returns a function of
+the least isolation level. The command line passes it in its context, because this room must not import the cluster."""
 
 Submissions = Annotated[Path, typer.Argument(help="A folder of students' folders, or one student's folder.")]
-Out = Annotated[Path, typer.Option(help="Where results go; made if missing.")]
+Out = Annotated[Path, typer.Option(help="The folder for results; made if missing.")]
 Only = Annotated[str, typer.Option(help="Assignments to grade, e.g. silu,gemm. Default: the course's.")]
-Student = Annotated[list[str] | None, typer.Option("--student", help="Grade this one alone; may be given again.")]
+Student = Annotated[list[str] | None, typer.Option("--student", help="Grade only this student; may be given again.")]
 Device = Annotated[str, typer.Option(
-    help="cpu, cuda (judged on a GPU, speed included), or auto: cuda where there is one.")]
-Speed = Annotated[bool, typer.Option(help="Measure speed on a GPU; without it answers alone are judged.")]
+    help="cpu, cuda (judged on a GPU, with speed), or auto: cuda if there is a GPU.")]
+Speed = Annotated[bool, typer.Option(help="Measure speed on a GPU, or judge answers only.")]
 Sweep = Annotated[bool, typer.Option(
-    "--sweep", help="On a GPU, draw into reports how fast a right kernel is at many sizes: half a minute a kernel.")]
-Jobs = Annotated[int, typer.Option(min=0, help="Submissions graded side by side; 0: one for each core, or GPU.")]
+    "--sweep", help="On a GPU, add a chart of right kernels' speed at many sizes to reports: half a minute a kernel.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Submissions graded side by side; 0: one for each core or GPU.")]
 Gpus = Annotated[str, typer.Option(help="GPUs to grade on, one submission on each: numbers as 0,2. Default: all.")]
 Seed = Annotated[int | None, typer.Option(
-    min=0, max=2**63 - 1, help="Repeat the inputs of a grading. Default: new ones, logged.")]
-CourseFile = Annotated[Path, typer.Option("--course", help="Points, thresholds, limits, policy, isolation.")]
+    min=0, max=2**63 - 1, help="Repeat the inputs of an earlier grading. Default: new inputs; the seed is logged.")]
+CourseFile = Annotated[Path, typer.Option(
+    "--course", help="The course file: points, thresholds, limits, policy, isolation.")]
 MinIsolation = Annotated[int | None, typer.Option(
-    min=0, max=4, help="Isolation level below which nothing is graded: 0 none, 1 limited, 2 confined, "
-                       "3 namespaced, 4 sealed. Default: the course's.")]
+    min=0, max=4, help="The least isolation level for grading: 0 none, 1 limited, 2 confined, 3 namespaced, "
+                       "4 sealed. Default: the course's.")]
 AllowDegraded = Annotated[bool, typer.Option(
-    "--allow-degraded", help="Grade below that level all the same: for code that you trust.")]
+    "--allow-degraded", help="Grade at any isolation level: only for code that you trust.")]
 AsJson = Annotated[bool, typer.Option(
-    "--json", help="Tell standard output of each submission as it is graded, a JSON object a line.")]
+    "--json", help="Print a line with a JSON object for each submission as it is graded.")]
 Address = Annotated[str, typer.Option(
-    "--lanes", help="Grade on the lanes that have joined this scheduler, as tls://host:8786; see docs/cluster.md.")]
-Key = Annotated[Path | None, typer.Option(help="The key of that cluster.")]
+    "--lanes", help="Grade on the lanes of this scheduler, such as tls://host:8786; see docs/cluster.md.")]
+Key = Annotated[Path | None, typer.Option(help="The key of that scheduler's cluster.")]
 Force = Annotated[bool, typer.Option(
     "--force", help="Grade everything again, also what would be skipped as unchanged.")]
 
@@ -58,18 +59,19 @@ def grade(
     seed: Seed = None, course: CourseFile = COURSE, min_isolation: MinIsolation = None,
     allow_degraded: AllowDegraded = False, force: Force = False, lanes: Address = "", key: Key = None,
     sweep: Sweep = False,
-    failed: Annotated[bool, typer.Option("--failed", help="Grade only what a failure of ours left ungraded.")] = False,
+    failed: Annotated[bool, typer.Option(
+        "--failed", help="Grade only submissions on which the grader failed before.")] = False,
     as_json: AsJson = False,
     leaderboard: Annotated[bool, typer.Option(
-        "--leaderboard", help="Write leaderboard.html, too: points under pseudonyms, to be published.")] = False,
+        "--leaderboard", help="Also write leaderboard.html: points under pseudonyms, fit to be published.")] = False,
 ) -> None:
     """Grade submissions and write a report for each student, a class page and a gradebook.
 
-    What is graded already from the same files, tests and environment is skipped; what is graded again stands beside the
-    earlier grade, until `kernelmark apply`.
+    Skips submissions that are already graded from the same files, tests and environment. A new grade of a graded
+    submission is recorded beside the earlier one, which counts until `kernelmark apply`.
 
-    Exit status: 0 when grading ran, whatever the scores; 2 for a usage or configuration error; 3 when something of
-    ours failed (everyone else is still graded); 130 when it was interrupted (what is graded by then is kept).
+    Exit status: 0 if grading ran, whatever the scores; 2 for a usage or configuration error; 3 if the grader failed on
+    a submission (all others are graded); 130 if it was interrupted (grades made until then are kept).
     """
     asked = Asked(
         out, only=names_in(only), device=device, gpus=gpus, speed=speed, sweep=sweep, jobs=jobs, seed=seed,
@@ -85,10 +87,10 @@ def regrade(
     allow_degraded: AllowDegraded = False, force: Force = False, lanes: Address = "", key: Key = None,
     sweep: Sweep = False, as_json: AsJson = False,
 ) -> None:
-    """Grade again what has a grade, with tests and machine as they are now: a fixed case, another GPU.
+    """Grade graded submissions again, for example after a case was fixed, or on another GPU.
 
-    The new attempts stand beside the old: `kernelmark diff` shows what would change, `kernelmark apply` changes it.
-    Exit status: as of `grade`.
+    The new attempts are recorded beside the old: `kernelmark diff` shows what would change, `kernelmark apply` changes
+    it. Exit status: as for `grade`.
     """
     asked = Asked(
         out, only=names_in(only), device=device, gpus=gpus, speed=speed, sweep=sweep, jobs=jobs, seed=seed,
@@ -102,22 +104,22 @@ def _grade(
 ) -> NoReturn:
     submissions, course = _read(asked, folder, names)
     if key is not None and not address:
-        usage("--key: --lanes tls://host:8786 expected, which it is for")
+        usage("--key: of no use without --lanes; pass --lanes tls://host:8786, too")
     if address and far_lanes is None:
-        usage("--lanes: the course's repository expected, which a kit for students is not")
+        usage("--lanes: not part of a kit for students; run this in the course's repository")
     far = far_lanes(address, key, folder) if far_lanes and address else None
-    # Late: a mistyped name is told before what grades is imported.
+    # Late: usage errors are reported before these slow imports.
     from grader.run import whole_class
     from grader.run.lanes import LanesLostError
     from grader.run.preflight import PlanError
 
-    # What is for people leaves standard output to the program that reads it.
-    told = errors if asked.as_json else console
+    # With --json, standard output belongs to the program that reads it.
+    people = errors if asked.as_json else console
     begun = False
     try:
-        with whole_class.planned(submissions, course, asked, console=told, far=far) as plan:
+        with whole_class.planned(submissions, course, asked, console=people, far=far) as plan:
             begun = True
-            failures = whole_class.grade_class(plan, told, errors)
+            failures = whole_class.grade_class(plan, people, errors)
     except (PlanError, StoreError) as error:
         usage(str(error))
     except KeyboardInterrupt:
@@ -131,24 +133,24 @@ def _grade(
 
 
 def _read(asked: Asked, folder: Path, names: Sequence[str]) -> tuple[list[Submission], Course]:
-    """The submissions in a folder, of these names or all, and the course; what of the folder is not graded is told."""
+    """The submissions in a folder, all or those of these names, and the course. Prints which files are not graded."""
     try:
-        found = catalogue.files()
-        if fitting := intake.fitting(folder, found):
+        known = catalogue.files()
+        if fitting := intake.fitting(folder, known):
             usage(fitting)
         if (folder / FOLDER / FILE).is_file():
-            usage(f"{folder}: is a folder of results; the students' folders expected")
+            usage(f"{folder}: is a folder of results; name the folder with the students' folders")
         if asked.out.resolve().is_relative_to(folder.resolve()):
-            usage(f"--out {asked.out}: lies in {folder}, where what is graded could pass for results, and results for "
-                  "what is graded; a folder beside it expected")
-        students = find_submissions(folder, found.values())
+            usage(f"--out {asked.out}: lies in {folder}, where results and submissions could be mixed up; choose a "
+                  "folder beside it")
+        students = find_submissions(folder, known.values())
         if left := desk.beside(folder, [student.folder for student in students]):
             errors.print(f"kernelmark: {', '.join(left)}: in no student's folder, so not graded", markup=False)
         students = chosen(students, intake.folders(folder, names))
-        for line in intake.remembered(folder, {one.folder.name for one in students}):
+        for line in intake.remembered(folder, {student.folder.name for student in students}):
             errors.print(f"kernelmark: {line}", markup=False)
-        return students, read_course(asked.course_file, frozenset(found))
+        return students, read_course(asked.course_file, frozenset(known))
     except (SubmissionError, CourseError) as error:
         usage(str(error))
     except OSError as error:
-        usage(f"{error.filename}: {error.strerror}; a folder of assignments expected")
+        usage(f"{error.filename}: {error.strerror}; check the folder of assignments")

@@ -1,4 +1,4 @@
-"""One submission through the suite, and what its checks come to."""
+"""Grades one submission through the pytest suite, and turns its checks into a result."""
 
 from __future__ import annotations
 
@@ -41,35 +41,35 @@ from grader.model.verdicts import ACCEPTED, VERDICTS, Verdict
 from grader.run.sweep import cases, sweep
 from grader.suite.adapter import SUITE, Adapter
 
-# Of a student's file that a page shows: what is longer is no kernel to read.
+# A longer file is not shown in reports.
 SOURCE_BYTES = 60_000
-# Beyond the judge's own deadlines: only a grader that hangs reaches it.
+# Added to the judge's own deadlines; only a grader that hangs takes this long.
 GUARD_SECONDS = 120
 
 DISABLE_AUTOLOAD = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
 NO_GPU = "Graded without a GPU: speed is measured on one, never guessed."
-NOT_ASKED = "Graded without speed, which was not asked for."
+NOT_ASKED = "Graded without speed: it was not asked for."
 NOT_RIGHT = "Speed counts once every case is right."
 COSTS_SPEED_ALONE = ("infrastructure", "time_out", "out_of_memory", "over_limit")
 
 
 def grade(job: Job, begun: Callable[[str], object] = lambda assignment: None) -> Graded:
-    """Grades one submission. Failures of ours inside a check are in the result; others are in `error`. `begun` is told
-    the name of each assignment whose checks begin, at each of them."""
+    """Grades one submission. Failures of ours inside a check are in the result, others in `error`. `begun` is called
+    with the assignment's name at the beginning of each check."""
     started = time.monotonic()
-    found = catalogue.assignments()
+    known = catalogue.assignments()
     speed = job.speed and job.device == "cuda"
     if speed:
-        # They take long to begin, and do so beside what comes first.
+        # They take long to start: started now, they do so in parallel with planning.
         lane_baselines()
     if job.device == "cuda":
         lane_executors()
     prepared = [
-        Prepared(Task(found[name], job.handed_in.sources[name], job.course, seed_bytes(job.seed), job.device))
-        for name in catalogue.select(found, job.only)]
-    # What the GPU does leaves processors idle.
+        Prepared(Task(known[name], job.handed_in.sources[name], job.course, seed_bytes(job.seed), job.device))
+        for name in catalogue.select(known, job.only)]
+    # While the GPU works, processors are idle.
     ready = prepare_ahead(prepared) if job.device == "cuda" else lambda: None
-    judgements = [Judgement(one, speed=speed, quiet=ready) for one in prepared]
+    judgements = [Judgement(task, speed=speed, quiet=ready) for task in prepared]
     log = _judged(judgements, job, begun)
     ready()
     hang_up()
@@ -77,7 +77,7 @@ def grade(job: Job, begun: Callable[[str], object] = lambda assignment: None) ->
 
 
 class _Interruption:
-    """Remembers that pytest was interrupted, which it keeps to itself."""
+    """Remembers that pytest was interrupted: pytest.main does not report it."""
 
     seen = False
 
@@ -87,30 +87,30 @@ class _Interruption:
 
 
 def _judged(judgements: Sequence[Judgement], job: Job, begun: Callable[[str], object]) -> str:
-    """Has pytest take all checks. Returns its log. Raises KeyboardInterrupt."""
+    """Runs all checks in pytest and returns its log. Raises KeyboardInterrupt."""
     log = io.StringIO()
-    # One folder to collect, no conftest.py of the working directory or of a submission, no other configuration.
+    # Collects one folder, and uses no other configuration, nor a conftest.py of the working directory or a submission.
     arguments = [
         str(SUITE), "--noconftest", "-c", str(SUITE / "pytest.ini"), "--rootdir", str(SUITE), "-p", "pytest_timeout",
-        # Nobody logs, and handlers for it would be put on and off 400 times a submission.
+        # Nothing is logged, and pytest would add and remove log handlers 400 times a submission.
         "-p", "no:logging",
         "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:unraisableexception", "--capture=sys", "-v", "-ra",
         "--tb=short", "--no-header", "--color=no",
-        # Seconds that no check can take by the judge's own deadlines.
+        # Longer than the judge's own deadlines allow any check.
         f"--timeout={job.course.limits.assignment_seconds + GUARD_SECONDS + SPEED_SECONDS * (job.device == 'cuda')}",
     ]
     interruption = _Interruption()
     with _only_our_plugins(), contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
         pytest.main(arguments, plugins=[Adapter(judgements, begun), interruption])
     if interruption.seen:
-        # The checks that were not made are no result.
+        # Without the missing checks there is no result.
         raise KeyboardInterrupt
     return log.getvalue()
 
 
 @contextlib.contextmanager
 def _only_our_plugins() -> Iterator[None]:
-    """While open, neither installed plugins nor the user's environment take part in a run of pytest."""
+    """While open, pytest ignores installed plugins and the user's environment."""
     kept = {name: os.environ.pop(name, None) for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", DISABLE_AUTOLOAD)}
     os.environ[DISABLE_AUTOLOAD] = "1"
     try:
@@ -121,7 +121,7 @@ def _only_our_plugins() -> Iterator[None]:
 
 
 def _result(job: Job, judgements: Sequence[Judgement], seconds: float) -> Result:
-    results = {one.task.assignment.name: _assignment_result(job, one) for one in judgements}
+    results = {judgement.task.assignment.name: _assignment_result(job, judgement) for judgement in judgements}
     return Result(
         student=job.submission.student,
         score=round(sum(r.score for r in results.values()), 2),
@@ -142,7 +142,7 @@ def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
     assignment = judgement.task.assignment
     speeds = [check for check in judgement.checks if check.stage == "speed"]
     expected = [check for check in judgement.checks if check.stage != "speed"]
-    # What a timed call got wrong counts as any answer; that it takes too long, or a time could not be taken, does not.
+    # A wrong answer in a timed call counts like any other; a timeout or a failed measurement costs only speed points.
     checks = [*expected, *(check for check in speeds if check.outcome == "failed" and check.detail
                            and check.detail.kind not in COSTS_SPEED_ALONE)]
     verdict = scoring.verdict_of(checks, [check.id for check in expected])
@@ -151,13 +151,13 @@ def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
     performance = performance_of(job, assignment, speeds, verdict)
     flags = []
     if VERDICTS[verdict].points == "rules":
-        # One, however many cases and lines there are; the message tells more.
+        # One flag for all cases and lines; the message has the details.
         _, deciding = decisive(checks)
         refused = min(deciding, key=lambda check: check.hidden).detail
         assert refused is not None
         flags.append(Flag(what="policy", evidence=refused.message, place=refused.place))
     flags += [_too_fast(timing) for timing in performance.timings if (timing.roof_fraction or 0) > IMPOSSIBLE]
-    found = AssignmentResult(
+    unscored = AssignmentResult(
         title=assignment.title, signature=assignment.signature, formula=assignment.formula,
         verdict=verdict, score=0, max_score=0,
         message=summary.message, summary=summary.common, shown=summary.shown.id if summary.shown else "",
@@ -174,56 +174,56 @@ def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
         seconds=round(judgement.seconds, 3),
     )
     return scoring.scored(
-        assignment.name, found, job.course, _device_name(job.device), job.earlier.get(assignment.name))
+        assignment.name, unscored, job.course, _device_name(job.device), job.earlier.get(assignment.name))
 
 
 def performance_of(
     job: Job, assignment: Assignment, speeds: Sequence[CheckResult], verdict: Verdict
 ) -> Performance:
-    """What is said of an assignment's speed, without points; `speeds` are the checks of its timed cases."""
-    found = Performance(
+    """An assignment's speed, without points. `speeds` are the checks of its timed cases."""
+    performance = Performance(
         reason=NO_GPU if job.device == "cpu" else NOT_ASKED, max_points=0,
         baseline=assignment.baseline.name, compiled=assignment.baseline.compiled)
     if not job.speed or job.device == "cpu":
-        return found
-    found = found.model_copy(update={"ladder": _ladder(job, assignment)})
+        return performance
+    performance = performance.model_copy(update={"ladder": _ladder(job, assignment)})
     if verdict != ACCEPTED:
-        # Nothing was missed: a wrong answer's speed is worth nothing.
-        return found.model_copy(update={"status": "measured", "reason": NOT_RIGHT})
+        # "measured", since no measurement could give a wrong answer points for speed.
+        return performance.model_copy(update={"status": "measured", "reason": NOT_RIGHT})
     timings = [check.timing for check in speeds if check.timing is not None]
     if not timings or len(timings) < len(speeds):
         details = [check.detail for check in speeds if check.detail]
-        said = details[0].message if details else "not run"
+        message = details[0].message if details else "not run"
         theirs = bool(details) and all(detail.kind != "infrastructure" for detail in details)
-        return found.model_copy(update={
+        return performance.model_copy(update={
             "status": "measured" if theirs else "not_measured", "timings": timings,
-            "reason": f"No points for speed: {said}" if theirs else f"Speed could not be measured: {said}"})
-    return _swept(job, assignment, found.model_copy(update={
+            "reason": f"No points for speed: {message}" if theirs else f"Speed could not be measured: {message}"})
+    return _swept(job, assignment, performance.model_copy(update={
         "status": "measured", "reason": "", "speedup": scoring.speedup(timings), "timings": timings}))
 
 
 def _swept(job: Job, assignment: Assignment, performance: Performance) -> Performance:
-    """The same with the speed at other sizes, if that was asked for."""
+    """Adds the speed at other sizes, if the job asks for a sweep."""
     if not job.sweep or not cases(assignment):
         return performance
     try:
-        found = sweep(assignment, job.handed_in.sources[assignment.name], job.course)
+        swept = sweep(assignment, job.handed_in.sources[assignment.name], job.course)
     except InfrastructureError as error:
         return performance.model_copy(update={
             "notes": [*performance.notes, f"Speed at other sizes could not be measured: {error}"]})
-    return performance.model_copy(update={"sweep": found})
+    return performance.model_copy(update={"sweep": swept})
 
 
 def _ladder(job: Job, assignment: Assignment) -> list[Rung]:
-    found = calibration.find(_device_name(job.device), job.calibrations)
-    return [] if found is None else found.rungs(assignment.name)
+    measured = calibration.find(_device_name(job.device), job.calibrations)
+    return [] if measured is None else measured.rungs(assignment.name)
 
 
 def _too_fast(timing: Timing) -> Flag:
     assert timing.roof_fraction is not None and timing.roof_us is not None
     return Flag(what="roof", evidence=(
         f"{timing.case}: {timing.student_us:.1f} µs a call, where this machine's {timing.roof} takes at least "
-        f"{timing.roof_us:.1f} µs for what must be moved and computed: {timing.roof_fraction:.0%} of the roof"))
+        f"{timing.roof_us:.1f} µs for the same work: {timing.roof_fraction:.0%} of the roof"))
 
 
 def _device_name(device: str) -> str:
@@ -231,7 +231,7 @@ def _device_name(device: str) -> str:
 
 
 def environment(device: str) -> Environment:
-    """What a grading on `device`, "cpu" or "cuda", runs on, without its seed and course. A lane's to say."""
+    """The environment of a grading on `device`, "cpu" or "cuda", without seed and course. To be called in a lane."""
     level, versions = lane_isolation(), lane_zygote().versions
     return Environment(
         device=_device_name(device),

@@ -1,6 +1,6 @@
-"""Many submissions side by side: each lane is a process of its own, which this one keeps supplied with jobs.
+"""Grades many submissions side by side: each lane is a process, which this process supplies with jobs.
 
-Nothing here imports torch, so that lanes start at once, and import it while this process does what it has to do.
+Nothing here imports torch, so that lanes start at once and import it in parallel with this process's own work.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from grader.judge.lane import END_SECONDS, at_work, start_lane
 from grader.model.job import Graded, Job
 from grader.model.result import Environment
 
-# Seconds between two looks at whether grading was interrupted.
+# Seconds between checks for an interruption.
 GLANCE_SECONDS = 0.2
 
 T = TypeVar("T")
 
 Look = Callable[[str, Sequence[str]], tuple[str, Environment]]
-"""Of the device asked for and the names of assignments: why a lane grades without a GPU, "" if it has one, and what it
-grades on."""
+"""Given the device asked for and the names of assignments, returns why a lane grades without a GPU ("" if it has one),
+and its environment."""
 
 
 @dataclass(frozen=True)
 class At:
-    """A grading under way: its assignment, since when (time.time), and its lane, where there are several to tell apart.
-    One that is beginning has no assignment, and one on another machine tells of none."""
+    """A grading in progress: its assignment, its start (time.time), and its lane if there are several. The assignment
+    is "" at the beginning, and for gradings on other machines, which do not report it."""
 
     student: str
     assignment: str
@@ -45,42 +45,42 @@ class At:
 
 
 class LanesLostError(Exception):
-    """No lane can be reached any more; one line that says how to go on."""
+    """No lane can be reached any more; one line that says what to do."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
 
 
 class Lanes(Protocol):
-    """Where jobs are graded: processes of this machine, or of others. They are there while the block is open."""
+    """The processes that grade jobs, on this machine or on others. They run while the block is open."""
 
     def __enter__(self) -> Self: ...
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None: ...
 
     def look(self, question: Look, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
-        """What is graded on: an answer to the question that every lane is asked before it grades."""
+        """The device and environment for grading: an answer to the question that every lane gets before its jobs."""
         ...
 
     def running(self) -> list[At]:
-        """The gradings under way, the oldest first."""
+        """The gradings in progress, the oldest first."""
         ...
 
-    def told(self) -> str:
-        """What there is to know of the lanes, in a few words."""
+    def words(self) -> str:
+        """The state of the lanes, in a few words; "" if there is nothing to say."""
         ...
 
     def grade(
         self, jobs: Iterable[Job], side_by_side: int, interrupted: Callable[[], bool] = lambda: False
     ) -> Iterator[Graded]:
-        """Grades every job, at most so many of them at a time; yields as they finish. Raises KeyboardInterrupt as soon
-        as it is `interrupted`, and LanesLostError."""
+        """Grades every job, at most `side_by_side` at a time; yields results as they finish. Raises KeyboardInterrupt
+        as soon as `interrupted` returns True, and LanesLostError."""
         ...
 
 
 @dataclass
-class _Lane:
-    """One process, started when it is first asked for something; `environment` is added to its own."""
+class _LocalLane:
+    """One process, which starts with its first task; `environment` is added to its own."""
 
     number: int
     executor: ProcessPoolExecutor
@@ -92,24 +92,22 @@ class _Lane:
 
 
 class LocalLanes:
-    """A process for each of these environments, which are added to theirs, started when there is something to do, and
-    ended with the block.
-
-    They keep submissions apart as `measured` says, or measure that themselves.
+    """A process for each of these environments, which are added to the processes' own. They start with their first
+    tasks, and end with the block. Their isolation is `measured`, or measured by them.
     """
 
     def __init__(self, environments: Sequence[Mapping[str, str]], measured: Isolation | None = None) -> None:
         self._measured = measured
-        # Of each lane the number of the assignment it is at: bytes that it writes and this process reads, with no lock
-        # that a killed lane could keep.
+        # The number of each lane's present assignment, in shared memory without a lock, which a killed lane could keep.
         self._places = multiprocessing.get_context("spawn").RawArray("i", len(environments))
-        self._lanes = [_Lane(number, self._start(number, one), one) for number, one in enumerate(environments)]
+        self._lanes = [_LocalLane(number, self._start(number, environment), environment)
+                       for number, environment in enumerate(environments)]
 
     def _start(self, number: int, environment: Mapping[str, str]) -> ProcessPoolExecutor:
-        # Spawned: a lane must not inherit the terminal's threads, and starts as clean as by hand.
+        # Spawned, so that a lane inherits neither threads nor state.
         context = multiprocessing.get_context("spawn")
         with _held_back():
-            # It starts a process that looks after its locks.
+            # The executor starts another process at once, which tracks its locks.
             return ProcessPoolExecutor(
                 1, mp_context=context, initializer=_start_lane,
                 initargs=(self._measured, self._places, number, dict(environment)))
@@ -119,58 +117,57 @@ class LocalLanes:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
-            # Otherwise the pool waits for the jobs in flight.
+            # Otherwise the pool would wait for running jobs.
             _end_lanes()
         for lane in self._lanes:
             lane.executor.shutdown()
 
     def end(self) -> None:
-        """Ends its processes, whatever they are at."""
+        """Ends its processes at once, whatever they do."""
         self.__exit__(KeyboardInterrupt)
 
     def look(self, question: Look, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
         return self.ask(question, asked, names)
 
-    def told(self) -> str:
+    def words(self) -> str:
         return ""
 
     def ask(self, question: Callable[..., T], *arguments: object) -> Future[T]:
-        """The first lane's answer to come; its `result` raises BrokenProcessPool if the lane has died or did not start.
-        """
+        """Asks the first lane. The answer's `result` raises BrokenProcessPool if the lane has died or did not start."""
         return self._ask(self._lanes[0], question, *arguments)
 
-    def _ask(self, lane: _Lane, question: Callable[..., T], *arguments: object) -> Future[T]:
+    def _ask(self, lane: _LocalLane, question: Callable[..., T], *arguments: object) -> Future[T]:
         with _held_back():
             try:
                 return lane.executor.submit(question, *arguments)
             except BrokenProcessPool:
-                # It has died since the last answer, at nothing.
+                # The lane died while it was idle.
                 self._again(lane)
                 return lane.executor.submit(question, *arguments)
 
-    def _again(self, lane: _Lane) -> None:
+    def _again(self, lane: _LocalLane) -> None:
         lane.executor.shutdown()
         lane.executor = self._start(lane.number, lane.environment)
 
     def running(self) -> list[At]:
-        """The gradings under way, the oldest first."""
-        found = []
-        gpus = [one.environment.get("CUDA_VISIBLE_DEVICES", "") for one in self._lanes]
+        """The gradings in progress, the oldest first."""
+        gradings = []
+        gpus = [lane.environment.get("CUDA_VISIBLE_DEVICES", "") for lane in self._lanes]
         for lane in self._lanes:
             if (job := lane.job) is not None:
                 at = self._places[lane.number]
                 assignment = job.only[at] if 0 <= at < len(job.only) else ""
                 on = f"GPU {gpus[lane.number]}" if job.device == "cuda" and sum(map(bool, gpus)) > 1 else ""
-                found.append(At(job.submission.student, assignment, lane.since, on))
-        return sorted(found, key=lambda at: at.since)
+                gradings.append(At(job.submission.student, assignment, lane.since, on))
+        return sorted(gradings, key=lambda at: at.since)
 
     def grade(
         self, jobs: Iterable[Job], side_by_side: int, interrupted: Callable[[], bool] = lambda: False
     ) -> Iterator[Graded]:
-        """Grades every job on the first so many lanes; yields as they finish. Raises KeyboardInterrupt as soon as it is
-        `interrupted`.
+        """Grades every job on the first `side_by_side` lanes; yields results as they finish. Raises KeyboardInterrupt
+        as soon as `interrupted` returns True.
 
-        A job whose lane dies is graded again. A submission whose lane dies again is given up, as a failure of ours.
+        A job whose lane dies is graded again; if the lane dies again, the job is given up as a failure of ours.
         """
         waiting = deque(jobs)
         lanes = self._lanes[:side_by_side]
@@ -187,12 +184,12 @@ class LocalLanes:
                 if (graded := self._graded(lane)) is not None:
                     yield graded
 
-    def _give(self, lane: _Lane, job: Job) -> None:
+    def _give(self, lane: _LocalLane, job: Job) -> None:
         self._places[lane.number] = -1
         lane.answer = self._ask(lane, grade_in_lane, job)
 
-    def _graded(self, lane: _Lane) -> Graded | None:
-        """What a lane's job gave, if that is known."""
+    def _graded(self, lane: _LocalLane) -> Graded | None:
+        """The result of a lane's job; None if there is none yet."""
         job, answer = lane.job, lane.answer
         if job is None or answer is None or not answer.done():
             return None
@@ -211,7 +208,7 @@ class LocalLanes:
         return graded
 
 
-# In a lane: where it writes what it is at.
+# In a lane: where it writes the number of its assignment.
 _places: MutableSequence[int] = []
 _number = 0
 
@@ -226,14 +223,14 @@ def _start_lane(
 
 
 def _tell(job: Job, assignment: str) -> None:
-    """Says which assignment of a job is judged now."""
+    """Reports which assignment of a job is being judged."""
     if _places and assignment in job.only:
         _places[_number] = job.only.index(assignment)
 
 
 def grade_in_lane(job: Job) -> Graded:
-    """Ends the process where the GPU does not answer any more: another process takes its place."""
-    # Here, where torch is wanted.
+    """Grades a job. Ends the process if the GPU does not answer any more: another process takes its place."""
+    # Late: only lanes import torch.
     from grader.judge.device import sane
     from grader.run.grading import grade
 
@@ -250,15 +247,16 @@ def _end_lanes() -> None:
     until = time.monotonic() + END_SECONDS + 1
     for lane in lanes:
         lane.join(max(0, until - time.monotonic()))
-        # For a lane that SIGTERM has not ended.
+        # In case SIGTERM did not end the lane.
         lane.kill()
 
 
 @contextlib.contextmanager
 def _held_back() -> Iterator[None]:
-    """While open, no signal interrupts this process: a process that it is starting would be left half started.
-    Processes started meanwhile ignore Ctrl-C and the end of the terminal, which reach all of them: this process ends
-    them by SIGTERM, which `start_lane` lets through.
+    """Blocks signals while open, so that a process being started is not left half started.
+
+    Processes started meanwhile inherit the block, so Ctrl-C and the terminal's end do not reach them: this process ends
+    them by SIGTERM, which `start_lane` unblocks.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP, signal.SIGTERM})
     try:

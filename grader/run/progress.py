@@ -1,4 +1,4 @@
-"""A run as it is watched: on a terminal, in lines, as JSON for a program, and in the class page while it is written."""
+"""Shows a run's progress: live on a terminal, as lines, as JSON for programs, and on the class page."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from grader.report.pages import Progress, Running, write_lines
 from grader.report.text import seconds
 from grader.run.lanes import At
 
-# Between two writings of the class page, and how many times as long as one takes.
+# The least seconds between two writings of the class page, and the least multiple of the time that a writing takes.
 PAGE_SECONDS = 3.0
 PAGE_SHARE = 20
 
 
-class Watch:
-    """How far a run of `total` submissions is. `running` says what lanes are at, and `lanes` what there is to know of
-    them."""
+class RunState:
+    """How far a run of `total` submissions is. `running` returns the gradings in progress, and `lanes` the state of the
+    lanes in words."""
 
     def __init__(self, total: int, running: Callable[[], list[At]], lanes: Callable[[], str] = str) -> None:
         self.total = total
@@ -48,20 +48,20 @@ class Watch:
 
     @property
     def left(self) -> float | None:
-        """Seconds, if what is to come is as what was."""
+        """Seconds left, if the remaining submissions take as long as those before."""
         return (time.monotonic() - self._started) / self.done * (self.total - self.done) if self.done else None
 
     @property
     def failed(self) -> str:
-        """How many assignments did not pass, by what became of them."""
+        """How many assignments did not pass, by verdict."""
         return ", ".join(f"{count} {VERDICTS[verdict].words}" for verdict, count in self.verdicts.most_common()
                          if verdict != ACCEPTED)
 
 
 @contextlib.contextmanager
-def shown(watch: Watch, console: Console, as_json: bool) -> Iterator[Callable[[Graded, Sequence[str]], None]]:
-    """Shows a run on the console until the block ends: what is given is told of each submission, with a line for each
-    failure of ours. As JSON it goes to standard output, an object a line."""
+def shown(watch: RunState, console: Console, as_json: bool) -> Iterator[Callable[[Graded, Sequence[str]], None]]:
+    """Shows a run on the console until the block ends. Yields a function to be called for each graded submission, with
+    a line for each failure of ours. With `as_json` it prints a JSON object a line on standard output."""
     live = console.is_terminal and watch.total > 0
 
     def tell(graded: Graded, trouble: Sequence[str]) -> None:
@@ -79,7 +79,7 @@ def shown(watch: Watch, console: Console, as_json: bool) -> Iterator[Callable[[G
         yield tell
 
 
-def _panel(watch: Watch) -> RenderableType:
+def _panel(watch: RunState) -> RenderableType:
     head = f"{watch.done} of {watch.total} graded"
     if watch.left is not None:
         head += f", about {seconds(round(watch.left))} left"
@@ -89,20 +89,20 @@ def _panel(watch: Watch) -> RenderableType:
     if watch.failed:
         lines.append(Text(f"assignments not passed: {watch.failed}"))
     table = Table.grid(padding=(0, 2))
-    for one in watch.running():
-        table.add_row(Text(one.student, overflow="ellipsis", no_wrap=True), Text(_at(one)),
-                      Text(f"since {_clock(one.since)}, {seconds(round(time.time() - one.since))}"))
+    for grading in watch.running():
+        table.add_row(Text(grading.student, overflow="ellipsis", no_wrap=True), Text(_at(grading)),
+                      Text(f"since {_clock(grading.since)}, {seconds(round(time.time() - grading.since))}"))
     return Group(*lines, table)
 
 
-def _object(watch: Watch, graded: Graded, trouble: Sequence[str]) -> dict[str, object]:
+def _object(watch: RunState, graded: Graded, trouble: Sequence[str]) -> dict[str, object]:
     result = graded.result
-    told: dict[str, object] = {"event": "graded", "done": watch.done, "of": watch.total,
+    about: dict[str, object] = {"event": "graded", "done": watch.done, "of": watch.total,
                                "student": graded.submission.student, "folder": graded.submission.slug}
     for name in ("score", "measured_max", "max_score", "seconds"):
-        told[name] = None if result is None else getattr(result, name)
-    told["verdicts"] = {} if result is None else {name: a.verdict for name, a in result.assignments.items()}
-    return told | {"failures": list(trouble)}
+        about[name] = None if result is None else getattr(result, name)
+    about["verdicts"] = {} if result is None else {name: a.verdict for name, a in result.assignments.items()}
+    return about | {"failures": list(trouble)}
 
 
 def _line(graded: Graded) -> str:
@@ -114,8 +114,8 @@ def _line(graded: Graded) -> str:
             f"{len(result.assignments)} right, {result.seconds:.1f} s")
 
 
-def _at(one: At) -> str:
-    return " ".join(filter(None, (one.assignment, f"on {one.lane}" if one.lane else ""))) or "beginning"
+def _at(grading: At) -> str:
+    return " ".join(filter(None, (grading.assignment, f"on {grading.lane}" if grading.lane else ""))) or "beginning"
 
 
 def _clock(since: float, form: str = "%H:%M:%S") -> str:
@@ -123,12 +123,12 @@ def _clock(since: float, form: str = "%H:%M:%S") -> str:
 
 
 class LivePage:
-    """The class page while a run is on: written whole and seldom, with what lies in `out` and how far the run is."""
+    """The class page during a run: all results in `out`, and the progress. It is rewritten at intervals."""
 
-    def __init__(self, out: Path, store: Store, watch: Watch) -> None:
+    def __init__(self, out: Path, store: Store, watch: RunState) -> None:
         self._out, self._store, self._watch = out, store, watch
-        # Lines alone: results are large.
-        self._lines: dict[str, Line] = {one.folder: line(one) for one in load_results(out).entries}
+        # Only lines are kept: results are large.
+        self._lines: dict[str, Line] = {entry.folder: line(entry) for entry in load_results(out).entries}
         self._failures: list[Failure] = []
         self._shown: tuple[object, ...] = ()
         self._next = 0.0
@@ -141,10 +141,11 @@ class LivePage:
         self._failures.extend(failures)
 
     def beat(self) -> None:
-        """Writes the page if there is something new, and not too soon after the last time. What cannot be written now
-        is told when the run ends."""
+        """Writes the page if something is new and enough time has passed. Errors are ignored here: the final writing
+        reports them."""
         started = time.monotonic()
-        state = (self._watch.done, self._watch.lanes(), *((one.student, _at(one)) for one in self._watch.running()))
+        state = (self._watch.done, self._watch.lanes(),
+                 *((grading.student, _at(grading)) for grading in self._watch.running()))
         if state == self._shown or started < self._next:
             return
         with contextlib.suppress(OSError, StoreError):
@@ -157,11 +158,11 @@ class LivePage:
     def progress(self, ended: bool = False) -> Progress:
         watch = self._watch
         left = "" if watch.left is None else f"about {seconds(round(watch.left))}"
-        running = [Running(one.student, _at(one), _clock(one.since)) for one in watch.running()]
+        running = [Running(grading.student, _at(grading), _clock(grading.since)) for grading in watch.running()]
         return Progress(watch.done, watch.total, _clock(time.time(), "%Y-%m-%d %H:%M:%S"), left,
                         () if ended else running, ended, "" if ended else watch.lanes())
 
 
-def tell_end(watch: Watch, **more: object) -> None:
-    """The last object of a run's JSON."""
+def tell_end(watch: RunState, **more: object) -> None:
+    """Prints the last object of a run's JSON."""
     print(json.dumps({"event": "end", "graded": watch.done, "of": watch.total} | more), flush=True)

@@ -1,4 +1,4 @@
-"""One kernel at many sizes, beside eager and compiled PyTorch and the course's own, each timed as in a grading."""
+"""Times a kernel at many sizes, as in a grading, beside eager and compiled PyTorch and the course's own kernel."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from grader.model.course import Course, Threshold, Thresholds
 from grader.model.result import Sweep, SweepPoint, Timing
 from grader.model.submission import Source
 
-# A call that touches less is over before its launch is: its time says nothing of the kernel.
+# A call that touches fewer bytes ends before its launch does, so its time says nothing about the kernel.
 LEAST_BYTES = 1 << 20
 MOST_POINTS = 16
-# What no ratio comes near to, so that no case is timed longer to tell on which side of it a ratio lies.
+# Far from any ratio, so that no case is timed longer to decide on which side of a threshold its ratio lies.
 NO_THRESHOLD = Threshold(floor=1e-6, target=1000)
 
 
 class Amount(NamedTuple):
-    """What a call must move or compute at the least, and the unit of a rate of it."""
+    """The least that a call must move or compute, and the unit of its rate."""
 
     much: float
     unit: Literal["GB/s", "TFLOP/s"]
 
 
 def amount(assignment: Assignment, sizes: Mapping[str, int]) -> Amount:
-    """Of what bounds the assignment: products, what comes from the host, or what the device moves."""
+    """The amount of what bounds the assignment: matrix products, bytes from the host, or bytes that the device
+    moves."""
     assert assignment.work is not None
     work = assignment.work(sizes)
     if work.flop:
@@ -44,46 +45,46 @@ def amount(assignment: Assignment, sizes: Mapping[str, int]) -> Amount:
 
 def cases(assignment: Assignment) -> list[TimedCase]:
     """The largest timed case at its size, three quarters, a half, three eighths of it, and so on, the smallest first.
-    None without timed cases, or where nothing says what their work is."""
+    Empty for an assignment without timed cases or without `work`."""
     if assignment.work is None or not assignment.timed:
         return []
     top = max(assignment.timed, key=lambda case: amount(assignment, case.sizes).much)
-    found: list[TimedCase] = []
+    swept: list[TimedCase] = []
     for step in range(MOST_POINTS):
         share = (3 if step % 2 else 4, 4 << step // 2)
         sizes = {name: size * share[0] // share[1] for name, size in top.sizes.items()}
         case = TimedCase(name="x".join(map(str, sizes.values())), sizes=sizes, values=top.values)
         if min(sizes.values()) < 1 or slot_bytes(assignment, case) < LEAST_BYTES:
             break
-        found.append(case)
-    return found[::-1]
+        swept.append(case)
+    return swept[::-1]
 
 
 def sweep(
     assignment: Assignment, source: Source, course: Course, tell: Callable[[str], None] = lambda case: None
 ) -> Sweep:
-    """The times of a kernel and, where there is one, of the course's. `tell` hears which case comes next. The
-    assignment has `cases`.
+    """The times of a kernel and, if there is one, of the course's kernel. `tell` is called with each case's name before
+    it is timed. `cases` must not be empty for the assignment.
 
-    Raises InfrastructureError if neither can be timed for a reason of ours.
+    Raises InfrastructureError if a case cannot be timed because the grader fails.
     """
-    found = cases(assignment)
-    points = [SweepPoint(sizes=case.sizes, amount=amount(assignment, case.sizes).much) for case in found]
-    for number, (timing, trouble) in enumerate(_timed(assignment, source, course, found, tell)):
+    sizes = cases(assignment)
+    points = [SweepPoint(sizes=case.sizes, amount=amount(assignment, case.sizes).much) for case in sizes]
+    for number, (timing, trouble) in enumerate(_timed(assignment, source, course, sizes, tell)):
         points[number] = _with(points[number], timing).model_copy(update={
             "student_us": timing.student_us if timing else None, "trouble": trouble})
     ours = ROOT / "reference" / assignment.file
-    # A student's kit has none.
+    # A students' kit has no reference.
     if ours.is_file():
-        timings = _timed(assignment, Source(content=ours.read_bytes()), course, found, tell)
+        timings = _timed(assignment, Source(content=ours.read_bytes()), course, sizes, tell)
         for number, (timing, _) in enumerate(timings):
             if timing is not None:
                 points[number] = _with(points[number], timing).model_copy(update={"reference_us": timing.student_us})
-    return Sweep(unit=amount(assignment, found[-1].sizes).unit, points=points)
+    return Sweep(unit=amount(assignment, sizes[-1].sizes).unit, points=points)
 
 
 def _with(point: SweepPoint, timing: Timing | None) -> SweepPoint:
-    """A point with what any kernel's timing says of it beside the kernel."""
+    """Adds the times of the baselines and the roof to a point, if a timing has them."""
     if timing is None or point.baseline_us is not None:
         return point
     return point.model_copy(update={
@@ -91,20 +92,20 @@ def _with(point: SweepPoint, timing: Timing | None) -> SweepPoint:
 
 
 def _timed(
-    assignment: Assignment, source: Source, course: Course, found: Sequence[TimedCase], tell: Callable[[str], None]
+    assignment: Assignment, source: Source, course: Course, sizes: Sequence[TimedCase], tell: Callable[[str], None]
 ) -> list[tuple[Timing | None, str]]:
-    """Of each case the timing, or why there is none."""
-    # The first case is planned with them; the others of a grading are not run.
-    swept = assignment.model_copy(update={"cases": assignment.cases[:1], "timed": tuple(found)})
+    """The timing of each case, or None and the reason."""
+    # One ordinary case is planned with the timed ones; the others of a grading are left out.
+    swept = assignment.model_copy(update={"cases": assignment.cases[:1], "timed": tuple(sizes)})
     free = course.model_copy(update={"thresholds": Thresholds(**NO_THRESHOLD.model_dump())})
     prepared = Prepared(Task(swept, source, free, secrets.token_bytes(32), "cuda"))
     checks = judge(prepared, (SOURCE, *speed_checks(swept)))
     with closing(checks):
         (read,) = results(islice(checks, 1))
         if read.outcome != "passed":
-            return [(None, read.detail.message if read.detail else read.outcome)] * len(found)
+            return [(None, read.detail.message if read.detail else read.outcome)] * len(sizes)
         timings: list[tuple[Timing | None, str]] = []
-        for case in found:
+        for case in sizes:
             tell(case.name)
             judged = next(checks)
             if judged.error is not None and not isinstance(judged.error, InfrastructureError):

@@ -1,4 +1,4 @@
-"""A class from start to end: what is to be graded, progress, pages, what went wrong."""
+"""Grades a class from start to end: choice, jobs, progress, pages, and failures."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ from grader.report.load import Failure, load_results
 from grader.report.pages import write_class
 from grader.run import preflight
 from grader.run.asked import Asked
-from grader.run.gpus import Gpu, unlike
+from grader.run.gpus import GpuCard, unlike
 from grader.run.gpus import chosen as chosen_gpus
 from grader.run.lanes import Lanes, LanesLostError, LocalLanes
 from grader.run.preflight import PlanError
-from grader.run.progress import LivePage, Watch, shown, tell_end
+from grader.run.progress import LivePage, RunState, shown, tell_end
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What will be graded, and how. `started` is when the command began (time.monotonic). Lanes on other machines have
-    each their own `isolation`."""
+class GradingPlan:
+    """What will be graded, and how. `started` is when the command began (time.monotonic). `isolation` is None for lanes
+    on other machines, which have their own."""
 
     started: float
     asked: Asked
@@ -64,27 +64,27 @@ class Plan:
 def planned(
     submissions: list[Submission], course: Course, asked: Asked, *, console: Console | None = None,
     far: Callable[[int], Lanes] | None = None,
-) -> Iterator[Plan]:
-    """Checks everything that can be known before a student's code runs, and what is graded already. Raises PlanError,
+) -> Iterator[GradingPlan]:
+    """Checks all that can be checked before a student's code runs, and chooses what to grade. Raises PlanError,
     StoreError and LanesLostError. The lanes end with the block, and until then no other process grades into `out`.
 
-    A terminal's `console` shows that lanes are starting, which takes seconds. `far` opens lanes on other machines, of
-    at least an isolation level.
+    If `console` is a terminal, it shows that lanes are starting, which takes seconds. `far` opens lanes on other
+    machines, given the least isolation level.
     """
     started = time.monotonic()
     names, cards = _looked_at(submissions, course, asked, far=far is not None)
     measured = None if far else _isolation(asked.level(course))
-    # Lanes that are starting are ended, too.
+    # An interruption also ends lanes that are starting.
     on_interruption(signal.default_int_handler)
     with contextlib.ExitStack() as open_:
         store = open_.enter_context(_opened(asked.out))
         recorded = store.attempts()
         if asked.kind != "grade" and not recorded:
-            raise PlanError(f"--out {asked.out}: nothing was graded there yet; kernelmark grade first expected")
+            raise PlanError(f"--out {asked.out}: nothing was graded there yet; run kernelmark grade first")
         stands = list(standing(recorded, store.decisions()).values())
-        # Whoever has a folder of results keeps it, whoever else is graded along.
-        submissions = named([one.folder for one in submissions],
-                            dict.fromkeys((one.student, one.slug) for one in recorded))
+        # Students who have a folder of results keep it.
+        submissions = named([submission.folder for submission in submissions],
+                            dict.fromkeys((submission.student, submission.slug) for submission in recorded))
         delivered = _delivered(submissions)
         side_by_side = min(asked.jobs or (len(submissions) if far else len(os.sched_getaffinity(0))), len(submissions))
         cards = cards[:min(asked.jobs or len(cards), len(submissions))]
@@ -94,18 +94,18 @@ def planned(
             device, environment = choose_device(lanes, "cuda" if asked.gpus else asked.device, names)
         if device == "cuda" and not far:
             side_by_side = max(1, len(cards))
-            if console and (said := unlike(cards)):
-                console.print(said, markup=False, soft_wrap=True)
+            if console and (difference := unlike(cards)):
+                console.print(difference, markup=False, soft_wrap=True)
         here = hash_of_environment(environment, asked.speed and device == "cuda")
         choice = choose(delivered, names, course, here, recorded, stands, kind=asked.kind, force=asked.force)
         jobs = _jobs(delivered, course, asked, device, choice, store, stands)
-        yield Plan(started, asked, jobs, lanes, side_by_side, course, measured, store, choice)
+        yield GradingPlan(started, asked, jobs, lanes, side_by_side, course, measured, store, choice)
 
 
 def _looked_at(
     submissions: Sequence[Submission], course: Course, asked: Asked, *, far: bool
-) -> tuple[list[str], list[Gpu]]:
-    """The assignments to grade and the GPUs of this machine to grade on, once nothing stands in the way of either."""
+) -> tuple[list[str], list[GpuCard]]:
+    """The assignments to grade, and the GPUs of this machine to grade on. Raises PlanError."""
     try:
         names = course.select(catalogue.files(), asked.only)
     except ValueError as error:
@@ -113,7 +113,7 @@ def _looked_at(
     preflight.device(asked.device)
     here = not far and asked.device != "cpu"
     if asked.gpus and not here:
-        raise PlanError(f"--gpus: {'--lanes' if far else '--device cpu'} uses no GPU of this machine; either expected")
+        raise PlanError(f"--gpus: {'--lanes' if far else '--device cpu'} uses no GPU of this machine; pass one of them")
     cards = chosen_gpus(asked.gpus or "all") if here else []
     preflight.installed()
     preflight.temporary()
@@ -121,11 +121,11 @@ def _looked_at(
     return names, cards
 
 
-def _places(cards: Sequence[Gpu], lanes: int) -> list[dict[str, str]]:
-    """The environments of so many lanes, of one a GPU at least."""
+def _places(cards: Sequence[GpuCard], lanes: int) -> list[dict[str, str]]:
+    """The environments of this many lanes, at least one for each GPU."""
     places = [card.environment for card in cards]
-    # Those beyond the GPUs are for a machine whose GPUs cannot be graded on: a neighbour on the same GPU would be in
-    # the way of its memory and its clock.
+    # Lanes beyond the GPUs are used only if the GPUs cannot be: two lanes on one GPU would disturb each other's memory
+    # and clock.
     return places + [{}] * (lanes - len(places))
 
 
@@ -140,25 +140,25 @@ def _jobs(
     delivered: Mapping[Submission, Delivery], course: Course, asked: Asked, device: str, choice: Choice, store: Store,
     stands: Sequence[Standing],
 ) -> list[Job]:
-    """A job for each submission of which something was chosen."""
+    """A job for each submission with a chosen assignment."""
     speed = asked.speed and device == "cuda"
     calibrations = _calibrations() if speed else ()
-    found = []
+    jobs = []
     for submission, delivery in delivered.items():
         drafts = choice.drafts.get(submission.slug)
         if drafts is None:
             continue
         seed = draw_seed() if asked.seed is None else asked.seed
-        found.append(Job(
+        jobs.append(Job(
             submission, choice.handed_in[submission.slug], course, tuple(drafts), device, speed, seed,
             asked.again(submission.folder, device, seed), calibrations,
             earlier(store, stands, drafts) if speed else {}, delivery.problems, sweep=asked.sweep and speed))
-    return found
+    return jobs
 
 
 @contextlib.contextmanager
 def _opened(out: Path) -> Iterator[Store]:
-    """The attempts in `out`, which are this process's alone."""
+    """The attempts in `out`, locked for this process alone. Raises PlanError."""
     with contextlib.ExitStack() as stack:
         try:
             store = stack.enter_context(Store.create(out))
@@ -166,31 +166,31 @@ def _opened(out: Path) -> Iterator[Store]:
         except LockedError as error:
             raise PlanError(f"--out {error}") from None
         except OSError as error:
-            raise PlanError(f"--out {error.filename or out}: {error.strerror}; a writable folder expected") from None
+            raise PlanError(f"--out {error.filename or out}: {error.strerror}; choose a writable folder") from None
         yield store
 
 
 def choose_device(lanes: Lanes, asked: str, names: Sequence[str]) -> tuple[str, Environment]:
-    """The device to grade on, and all else that results depend on, as the first lane finds it, which looks at the
-    assignments `names` as well: importing torch is its work. Raises PlanError, LanesLostError."""
+    """The device to grade on, and the environment, both found by the first lane, since this process does not import
+    torch. The lane also checks the assignments `names`. Raises PlanError, LanesLostError."""
     looking = lanes.look(look, asked, names)
-    # Meanwhile.
+    # While the lane starts.
     preflight.pages()
     try:
         no_gpu, environment = looking.result()
     except InfrastructureError as error:
-        raise PlanError(f"{error}; a process to grade in expected, kernelmark doctor says more") from None
+        raise PlanError(f"{error}; run kernelmark doctor") from None
     except BrokenProcessPool:
-        raise PlanError("no process to grade in could be started; kernelmark doctor says more") from None
+        raise PlanError("no process to grade in could be started; run kernelmark doctor") from None
     if asked == "cuda" and no_gpu:
         raise PlanError(f"--device cuda: {no_gpu}")
     return "cpu" if no_gpu else "cuda", environment
 
 
 def look(asked: str, names: Sequence[str]) -> tuple[str, Environment]:
-    """Why a lane grades without a GPU, "" if it has one, and what it grades on. Raises PlanError if an assignment is
-    not as expected, and InfrastructureError if the lane has no fork server."""
-    # The first grading does not have to wait for it, either.
+    """Why a lane grades without a GPU ("" if it has one), and its environment. Raises PlanError if an assignment has a
+    problem, and InfrastructureError if the lane has no fork server."""
+    # Late: only lanes import torch, and once imported the first grading does not wait for it.
     from grader.judge.device import no_gpu
     from grader.run.grading import environment
 
@@ -200,7 +200,7 @@ def look(asked: str, names: Sequence[str]) -> tuple[str, Environment]:
 
 
 def _calibrations() -> tuple[Calibration, ...]:
-    """All of them: this process has nothing to do with the device, whose name a lane asks for."""
+    """All calibrations: only a lane knows the name of the device."""
     try:
         return calibration.read_folder(calibration.FOLDER)
     except CalibrationError as error:
@@ -215,18 +215,18 @@ def _isolation(minimum: int) -> Isolation:
     if measured.level < minimum:
         raise PlanError(
             f"isolation level {measured} on this machine, {minimum} {isolation.NAMES[minimum]} expected "
-            f"({'; '.join(measured.missing)}); --allow-degraded grades code that you trust all the same")
+            f"({'; '.join(measured.missing)}); pass --allow-degraded only for code that you trust")
     return measured
 
 
-def grade_class(plan: Plan, console: Console, errors: Console) -> int:
-    """Grades, writes every student's files as they come, and the class page meanwhile and at the end, also when it is
-    interrupted. Returns how many things of ours failed."""
-    run = _Run(plan, console, errors, Watch(len(plan.jobs), plan.lanes.running, plan.lanes.told))
+def grade_class(plan: GradingPlan, console: Console, errors: Console) -> int:
+    """Grades a class. Writes students' files as they are graded, and the class page during the run and at its end, also
+    after an interruption. Returns the number of failures of ours."""
+    run = _Run(plan, console, errors, RunState(len(plan.jobs), plan.lanes.running, plan.lanes.words))
     if plan.isolation and plan.isolation.level < isolation.ADVISED:
         errors.print(f"kernelmark: isolation level {plan.isolation} only: {'; '.join(plan.isolation.missing)}; "
-                     "grade nobody's code that you do not trust", markup=False)
-    # What is graded is kept, and the class page is written.
+                     "grade only code that you trust", markup=False)
+    # An interruption keeps finished grades and writes the class page.
     on_interruption(run.interrupt)
     if line := plan.choice.skipped_line():
         console.print(line, markup=False, soft_wrap=True)
@@ -245,18 +245,18 @@ def grade_class(plan: Plan, console: Console, errors: Console) -> int:
 
 @dataclass
 class _Run:
-    """A class while it is graded: what has failed, how far it is, and the page that shows it."""
+    """The state of grading a class: failures, progress, and the class page."""
 
-    plan: Plan
+    plan: GradingPlan
     console: Console
     errors: Console
-    watch: Watch
+    watch: RunState
     failures: list[Failure] = field(default_factory=list)
     page: LivePage | None = None
     interrupted: bool = False
 
     def interrupt(self, number: int, frame: FrameType | None) -> None:
-        # Raising here could leave a lock of the executor's taken for ever.
+        # Raising here could leave one of the executor's locks taken for ever.
         self.interrupted = True
 
     def stopped(self) -> bool:
@@ -265,14 +265,14 @@ class _Run:
         return self.interrupted
 
     def failed(self, line: str) -> None:
-        """Tells of a failure of ours, once, and goes on: what can be graded, recorded and drawn is."""
+        """Reports a failure of ours once; everything else goes on."""
         if line not in [failure.message for failure in self.failures]:
             self.errors.print(f"kernelmark: {line}", markup=False)
             self.failures.append(Failure("", line))
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """What the store cannot do is a failure of ours, and stops nothing else."""
+    def _reporting(self) -> Iterator[None]:
+        """Reports an error of the store as a failure of ours, and goes on after the block."""
         try:
             yield
         except StoreError as error:
@@ -280,18 +280,18 @@ class _Run:
 
     def begin(self) -> None:
         if self.plan.asked.leaderboard:
-            # Before the first report, which tells its student the pseudonym.
-            with contextlib.suppress(OSError):  # the class page tells of it
+            # Before the first report, which shows its student the pseudonym.
+            with contextlib.suppress(OSError):  # writing the class page reports it
                 leaderboard.begin(self.plan.asked.out)
         store, again = self.plan.store, self.plan.choice.again
-        with self._told():
+        with self._reporting():
             if again:
-                store.add([(one, store.result(one)) for one in again])
+                store.add([(attempt, store.result(attempt)) for attempt in again])
         if self.plan.jobs:
             self.page = LivePage(self.plan.asked.out, store, self.watch)
 
     def add(self, graded: Graded, tell: Callable[[Graded, Sequence[str]], None]) -> None:
-        """Records what became of a job, draws the student's files, and tells of it."""
+        """Records a job's result, writes the student's files, and shows the progress."""
         slug = graded.submission.slug
         trouble = keep(self.plan.store, self.plan.asked.out, self.plan.choice.drafts[slug], graded.result, graded.log,
                        graded.error)
@@ -299,15 +299,15 @@ class _Run:
         tell(graded, trouble)
         for line in trouble:
             self.errors.print(f"kernelmark: {line}", markup=False)
-        self.failures.extend(found := [Failure(slug, line) for line in trouble])
+        self.failures.extend(failures := [Failure(slug, line) for line in trouble])
         if self.page:
-            self.page.add(graded, found)
+            self.page.add(graded, failures)
 
     def end(self) -> None:
-        """Draws what is not drawn yet, and says what it comes to: whatever has failed, and for a program at the end."""
+        """Writes all files that are out of date, also after failures, and prints the summary."""
         plan, watch, out = self.plan, self.watch, self.plan.asked.out
-        with self._told():
-            # What a run drew that was killed, or other grades than this run's have changed.
+        with self._reporting():
+            # A killed run may have left files out of date, or changed grades of others.
             for line in refresh(plan.store, out):
                 self.failed(line)
         seconds = time.monotonic() - plan.started
@@ -318,7 +318,7 @@ class _Run:
             if before := listed - {job.submission.slug for job in plan.jobs}:
                 line = f"The page also lists {len(before)} graded earlier into {out}."
                 self.console.print(line, markup=False, soft_wrap=True)
-        with self._told():
+        with self._reporting():
             for line in beside(plan.store, plan.course):
                 self.console.print(line, markup=False, soft_wrap=True)
         if plan.asked.as_json:
@@ -326,21 +326,21 @@ class _Run:
                      failures=[failure.message for failure in self.failures], page=str(out / "index.html"))
 
     def _write_class(self) -> set[str] | None:
-        """Draws the class page and the gradebook from all that lies in the results folder, and returns whose results
-        these are, by folder; None if they could not be written."""
+        """Writes the class page and the gradebook from all results in the folder. Returns the folders of these results;
+        None if the page could not be written."""
         out = self.plan.asked.out
         progress = self.page.progress(ended=True) if self.page and self.interrupted else None
-        # As the results themselves say, where the store does not.
+        # None: the results themselves decide, if the store cannot be read.
         others = None
-        with self._told():
+        with self._reporting():
             others = under_another_course_file(self.plan.store)
-        told = {failure.folder for failure in self.failures}
+        reported = {failure.folder for failure in self.failures}
         try:
             loaded = load_results(out)
             if self.plan.asked.leaderboard:
                 leaderboard.begin(out)
             write_class(
-                loaded.entries, out, failures=self.failures + [f for f in loaded.failures if f.folder not in told],
+                loaded.entries, out, failures=self.failures + [f for f in loaded.failures if f.folder not in reported],
                 others=others, progress=progress)
         except OSError as error:
             self.failed(f"class page not written: {error.strerror} ({out})")

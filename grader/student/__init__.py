@@ -1,1 +1,1 @@
-"""What a student runs before handing in."""
+"""The commands for students before handing in: check and inspect."""

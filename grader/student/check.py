@@ -1,7 +1,7 @@
-"""A student's own check before handing in: the judge's words in the terminal, a file at a time, and again when saved.
+"""A student's own check before handing in: checks files one by one, and with --watch again whenever they are saved.
 
-Everything happens in this process, which is the lane: a process less to start, and the next check takes a second.
-What it imports late it imports while the fork server does the same.
+This process is the lane, which saves starting another: a repeated check takes a second. Slow imports are late, so that
+they run in parallel with those of the fork server.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ POLL_SECONDS = 0.1
 RIGHT, NOT_RIGHT = 0, 1
 
 Stamp = tuple[int, int] | None
-"""When a file was changed and how long it is; None if there is none."""
+"""A file's time of change and its size; None if there is no file."""
 
 
 @dataclass(frozen=True)
-class Options:
-    """What a check is asked for. A report goes into the folder `out`, if there is to be one."""
+class CheckOptions:
+    """The options of a check. With `out`, a report is written into that folder."""
 
     course: Course
     only: Sequence[str] = ()
@@ -58,23 +58,24 @@ class Options:
 
 @dataclass(frozen=True)
 class Checker:
-    """Checks files in a lane that is open."""
+    """Checks files in an open lane."""
 
-    options: Options
+    options: CheckOptions
     device: str
     calibrations: tuple[Calibration, ...]
     console: Console
     errors: Console
 
-    def check(self, found: Desk, names: Sequence[str]) -> dict[str, Result]:
-        """Checks these of the files found, and says what comes. What could not be checked has no result."""
+    def check(self, desk_: Desk, names: Sequence[str]) -> dict[str, Result]:
+        """Checks the files of these assignments and prints the results. A file that could not be checked has none."""
+        # Late, see the module.
         from grader.report import terminal
 
         results: dict[str, Result] = {}
         for name in names:
-            path = found.files[name]
+            path = desk_.files[name]
             with self.console.status(f"checking {path.name}"):
-                result = self._judged(found, name, path)
+                result = self._judged(desk_, name, path)
             if result is None:
                 continue
             results[name] = result
@@ -82,31 +83,33 @@ class Checker:
             self.console.print(block, crop=False)
         return results
 
-    def close(self, found: Desk, results: Mapping[str, Result]) -> int:
-        """Says what it comes to, writes the report, and returns the exit status."""
-        for line in found.lines:
+    def close(self, desk_: Desk, results: Mapping[str, Result]) -> int:
+        """Prints the summary, writes the report, and returns the exit status."""
+        for line in desk_.lines:
             self.console.print(line, markup=False, soft_wrap=True)
         assignments = {name: result.assignments[name] for name, result in results.items()}
         if results:
+            # Late, see the module.
             from grader.report import terminal
 
-            # One result, as of a single grading; what it was graded on is the same for all.
+            # Joined as if by a single grading; the environment is the same for all.
             last = [*results.values()][-1]
             joined = with_assignments(last, assignments, seconds=sum(result.seconds for result in results.values()))
             self.console.print(terminal.closing(joined))
             if self.options.out is not None:
-                # jinja2 takes a while, and most checks want no page.
+                # Late: jinja2 is slow to import, and most checks write no page.
                 from grader.report.pages import write_student
 
                 page = write_student(joined, self.options.out)
                 self.console.print(f"Report: {page}", markup=False, soft_wrap=True)
         graded = assignments.values()
-        if len(results) < len(found.files) or any(a.ours for a in graded):
+        if len(results) < len(desk_.files) or any(a.ours for a in graded):
             return INFRASTRUCTURE_ERROR
-        # What only a GPU can judge is not wrong.
-        return RIGHT if found.complete and all(a.right or not a.judged for a in graded) else NOT_RIGHT
+        # A kernel that only a GPU can judge is not wrong.
+        return RIGHT if desk_.complete and all(a.right or not a.judged for a in graded) else NOT_RIGHT
 
-    def _judged(self, found: Desk, name: str, path: Path) -> Result | None:
+    def _judged(self, desk_: Desk, name: str, path: Path) -> Result | None:
+        # Late, see the module.
         from grader.judge.device import sane
         from grader.model.job import draw_seed, read_job
         from grader.run.grading import grade
@@ -117,7 +120,7 @@ class Checker:
         command = ["kernelmark", "check", str(path.absolute()), "--only", name, "--device", self.device,
                    "--seed", str(number), *(["--speed"] if self.options.speed else []), *self.options.words]
         try:
-            with _handed_in(found.folder, path, _expected(name, path)) as submission:
+            with _handed_in(desk_.folder, path, _expected(name, path)) as submission:
                 graded = grade(read_job(
                     submission, self.options.course, (name,), self.device, self.options.speed, number,
                     os.fsencode(shlex.join(command)).decode("utf-8", "replace"), self.calibrations))
@@ -129,29 +132,29 @@ class Checker:
         return graded.result and for_student(graded.result)
 
 
-def check(target: Path, options: Options, console: Console, errors: Console, *, watch: bool = False) -> int:
-    """Checks a file, or a folder's files of the course, and returns the exit status. With `watch` it returns once it is
-    interrupted, with the status of what was checked last.
+def check(target: Path, options: CheckOptions, console: Console, errors: Console, *, watch: bool = False) -> int:
+    """Checks a file, or a folder's files of the course, and returns the exit status. With `watch` it returns when it is
+    interrupted, with the status of the last check.
 
-    Raises DeskError, PlanError, and CatalogueError: a usage error each.
+    Raises DeskError, PlanError and CatalogueError, which are usage errors.
     """
-    found = find(target, options)
+    desk_ = find(target, options)
     preflight.device(options.device)
     if options.speed and options.device == "cpu":
-        raise PlanError("--speed: a GPU expected, got --device cpu")
+        raise PlanError("--speed: needs a GPU; remove --device cpu")
     preflight.installed()
     preflight.temporary()
     if options.out is not None:
-        preflight.results(options.out, (), len(found.files))
-    if not found.files and not watch:
-        # What there is has other names, and it is not known which is meant.
-        console.print("\n".join(found.lines), markup=False, soft_wrap=True)
+        preflight.results(options.out, (), len(desk_.files))
+    if not desk_.files and not watch:
+        # The files have other names, and it is unknown which assignments they are for.
+        console.print("\n".join(desk_.lines), markup=False, soft_wrap=True)
         return NOT_RIGHT
     on_interruption(signal.default_int_handler)
     try:
         with console.status("starting"):
             checker = _opened(options, console, errors)
-        return _checked(checker, target, found, watch=watch)
+        return _checked(checker, target, desk_, watch=watch)
     except InfrastructureError as error:
         errors.print(f"kernelmark: {error}; kernelmark doctor says what this machine lacks", markup=False)
         return INFRASTRUCTURE_ERROR
@@ -159,7 +162,7 @@ def check(target: Path, options: Options, console: Console, errors: Console, *, 
         close_lane()
 
 
-def find(target: Path, options: Options) -> Desk:
+def find(target: Path, options: CheckOptions) -> Desk:
     """The files that `target` has of the assignments asked for. Raises DeskError, PlanError."""
     known = catalogue.files()
     try:
@@ -169,31 +172,31 @@ def find(target: Path, options: Options) -> Desk:
     return desk.find(target, known, asked, named=bool(options.only))
 
 
-def _checked(checker: Checker, target: Path, found: Desk, *, watch: bool) -> int:
-    stamps = _stamps(found)
-    results = checker.check(found, list(found.files))
-    status = checker.close(found, results)
+def _checked(checker: Checker, target: Path, desk_: Desk, *, watch: bool) -> int:
+    stamps = _stamps(desk_)
+    results = checker.check(desk_, list(desk_.files))
+    status = checker.close(desk_, results)
     if not watch:
         return status
     with contextlib.suppress(KeyboardInterrupt):
         while True:
             checker.console.print("Watching: save a file to check it again; Ctrl-C ends this.", style="dim")
-            stamps, saved = _saved(found, stamps)
-            before = found.files
+            stamps, saved = _saved(desk_, stamps)
+            before = desk_.files
             with contextlib.suppress(desk.DeskError):
-                found = find(target, checker.options)
-            again = [name for name, path in found.files.items() if path in saved or path != before.get(name)]
-            stamps = {**_stamps(found), **stamps}
-            results = {name: results[name] for name in found.files if name in results and name not in again}
-            results |= checker.check(found, again)
-            status = checker.close(found, results)
+                desk_ = find(target, checker.options)
+            again = [name for name, path in desk_.files.items() if path in saved or path != before.get(name)]
+            stamps = {**_stamps(desk_), **stamps}
+            results = {name: results[name] for name in desk_.files if name in results and name not in again}
+            results |= checker.check(desk_, again)
+            status = checker.close(desk_, results)
     return status
 
 
-def _opened(options: Options, console: Console, errors: Console) -> Checker:
-    """Opens the lane: the strongest isolation that there is, and on one's own machine any will do."""
+def _opened(options: CheckOptions, console: Console, errors: Console) -> Checker:
+    """Opens the lane with the strongest isolation available; on one's own machine any level is allowed."""
     open_lane()
-    # While the fork server imports as much.
+    # Late: in parallel with the fork server's imports.
     from grader.judge.device import no_gpu
     from grader.model import calibration
     from grader.report import terminal  # noqa: F401
@@ -205,11 +208,11 @@ def _opened(options: Options, console: Console, errors: Console) -> Checker:
         raise PlanError(f"{'--speed' if options.speed else '--device cuda'}: {trouble}")
     device = "cpu" if trouble else "cuda"
     try:
-        found = calibration.read_folder(calibration.FOLDER) if options.speed else ()
+        calibrations = calibration.read_folder(calibration.FOLDER) if options.speed else ()
     except calibration.CalibrationError as error:
         raise PlanError(str(error)) from None
     _ = lane_zygote().versions
-    return Checker(options, device, found, console, errors)
+    return Checker(options, device, calibrations, console, errors)
 
 
 def _expected(name: str, path: Path) -> str:
@@ -220,7 +223,7 @@ def _expected(name: str, path: Path) -> str:
 
 @contextlib.contextmanager
 def _handed_in(folder: Path, path: Path, file: str) -> Iterator[Submission]:
-    """A submission with the file under the name that is expected: where it is, or as a copy if it has another one."""
+    """A submission that holds the file under the expected name: its own folder, or a copy if its name differs."""
     submission = submission_of(folder)
     if path.parent == folder and path.name == file:
         yield submission
@@ -230,20 +233,20 @@ def _handed_in(folder: Path, path: Path, file: str) -> Iterator[Submission]:
         yield replace(submission, folder=Path(copy))
 
 
-def _saved(found: Desk, seen: Mapping[Path, Stamp]) -> tuple[dict[Path, Stamp], set[Path]]:
-    """Waits until files were saved. An editor may write in several steps: a file counts once it stays as it is."""
+def _saved(desk_: Desk, seen: Mapping[Path, Stamp]) -> tuple[dict[Path, Stamp], set[Path]]:
+    """Waits until files are saved. An editor may write in several steps, so a file counts once it stops changing."""
     before = dict(seen)
     while True:
         time.sleep(POLL_SECONDS)
-        now = _stamps(found)
+        now = _stamps(desk_)
         saved = {path for path, stamp in now.items() if stamp is not None and stamp != seen.get(path)}
         if saved and now == before:
             return now, saved
         before = now
 
 
-def _stamps(found: Desk) -> dict[Path, Stamp]:
-    return {path: _stamp(path) for path in (*found.files.values(), *found.expected)}
+def _stamps(desk_: Desk) -> dict[Path, Stamp]:
+    return {path: _stamp(path) for path in (*desk_.files.values(), *desk_.expected)}
 
 
 def _stamp(path: Path) -> Stamp:
@@ -255,7 +258,7 @@ def _stamp(path: Path) -> Stamp:
 
 
 def _shown(path: Path) -> str:
-    """A path as one can click on it or type it where one is."""
+    """A path relative to the working directory if it lies below it, to be typed or clicked."""
     with contextlib.suppress(ValueError):
         return str(path.absolute().relative_to(Path.cwd()))
     return str(path)

@@ -1,4 +1,4 @@
-"""The command line of `kernelmark inspect`."""
+"""The command `kernelmark inspect`."""
 
 from __future__ import annotations
 
@@ -12,41 +12,42 @@ from grader.console import console, errors, names_in, usage
 from grader.model import catalogue
 from grader.model.catalogue import COURSE
 from grader.model.course import CourseError, read_course
+from grader.model.desk import DeskError
 
 
 def inspect(
     target: Annotated[Path, typer.Argument(metavar="FILE", help="The kernels to look at.")],
-    only: Annotated[str, typer.Option(help="The assignment, where the file's name does not say it.")] = "",
-    case: Annotated[str, typer.Option(help="The case, e.g. 5x9. Default: the first that is timed.")] = "",
+    only: Annotated[str, typer.Option(help="The assignment, if the file has another name.")] = "",
+    case: Annotated[str, typer.Option(help="The case, e.g. 5x9. Default: the first timed case.")] = "",
     program: Annotated[int | None, typer.Option(min=0, help="Draw the elements that this program touches.")] = None,
-    ptx: Annotated[bool, typer.Option("--ptx", help="Show the PTX, what matters marked.")] = False,
-    report: Annotated[bool, typer.Option("--report", help="Write a page, too, and name it.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Where the page goes. Default: a temporary folder.")] = None,
+    ptx: Annotated[bool, typer.Option("--ptx", help="Show the PTX, with important instructions marked.")] = False,
+    report: Annotated[bool, typer.Option("--report", help="Also write a page, and print its path.")] = False,
+    out: Annotated[Path | None, typer.Option(help="The folder for the page. Default: a temporary folder.")] = None,
     keep: Annotated[bool, typer.Option(
-        "--keep", help="Keep the figures with the assignment, as a good kernel's (for authors).")] = False,
-    course: Annotated[Path, typer.Option(help="Limits, and the GPU to compile for.")] = COURSE,
+        "--keep", help="For authors: store the figures with the assignment as those of a good kernel.")] = False,
+    course: Annotated[Path, typer.Option(help="The course file: limits, and the GPU to compile for.")] = COURSE,
 ) -> None:
-    """Show what the compiler and the memory system see of each launch, without a GPU: facts, and no grading.
+    """Show registers, memory traffic and other facts of each kernel launch, without a GPU and without grading.
 
-    Exit status: 0 when there are facts; 1 when there are none; 2 for a usage error; 3 when something of ours failed.
+    Exit status: 0 if there are facts; 1 if there are none; 2 for a usage error; 3 if the grader failed.
     """
     try:
         rules = read_course(course, frozenset(catalogue.files()))
     except CourseError as error:
         usage(str(error))
-    from grader.model.desk import DeskError
+    # Late: these are slow to import, and the other commands need none of them.
     from grader.run import preflight
     from grader.student import check as checking
     from grader.student import inspecting
 
     try:
-        found = checking.find(target, checking.Options(rules, only=names_in(only)))
+        desk = checking.find(target, checking.CheckOptions(rules, only=names_in(only)))
         preflight.installed()
         preflight.temporary()
         if out is None and report:
             out = Path(tempfile.mkdtemp(prefix="kernelmark-report-"))
-        options = inspecting.Options(rules, case, program, ptx, out, keep)
-        status = inspecting.run(found, options, console, errors)
+        options = inspecting.InspectOptions(rules, case, program, ptx, out, keep)
+        status = inspecting.run(desk, options, console, errors)
     except (DeskError, preflight.PlanError, catalogue.CatalogueError, inspecting.NoCase) as error:
         usage(str(error))
     raise typer.Exit(status)

@@ -1,4 +1,4 @@
-"""`kernelmark inspect`: what the compiler and the memory system see of a kernel's launches. No grading, and no GPU."""
+"""`kernelmark inspect`: facts of a kernel's launches from compiler and simulator, without grading and without a GPU."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from grader.run import preflight
 from grader.run.preflight import PlanError
 from grader.student.check import NOT_RIGHT, RIGHT
 
-# Element operations: a person waits, and asked for it.
+# Element operations: more than in a grading, since a person asked for it.
 OPERATIONS = 500_000_000
 SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Options:
-    """What is asked for besides the facts of a case, which is the first that is timed if there is no name. `keep`
-    writes the figures down as those of a good kernel."""
+class InspectOptions:
+    """The options of an inspection. Without `case` it is the first timed one. `keep` stores the figures as those of a
+    good kernel."""
 
     course: Course
     case: str = ""
@@ -56,22 +56,22 @@ class Options:
 
 
 class NoCase(Exception):
-    """There is no such case; one line that says which there are."""
+    """There is no such case; one line that lists the cases."""
 
 
-def run(found: Desk, options: Options, console: Console, errors: Console) -> int:
-    """Inspects files, and returns the exit status. Raises NoCase and PlanError, a usage error each."""
-    chosen = {name: _case(assignments()[name], options.case) for name in found.files}
+def run(desk: Desk, options: InspectOptions, console: Console, errors: Console) -> int:
+    """Inspects files, and returns the exit status. Raises NoCase and PlanError, which are usage errors."""
+    chosen = {name: _case(assignments()[name], options.case) for name in desk.files}
     if options.out is not None:
-        preflight.results(options.out, (), len(found.files))
-    kept = {name: ROOT / "assignments" / name / FACTS for name in found.files} if options.keep else {}
+        preflight.results(options.out, (), len(desk.files))
+    kept = {name: ROOT / "assignments" / name / FACTS for name in desk.files} if options.keep else {}
     for path in kept.values():
         if not os.access(path if path.exists() else path.parent, os.W_OK):
-            raise PlanError(f"--keep: {path}: cannot be written; a file that can expected")
+            raise PlanError(f"--keep: {path}: cannot be written; check its permissions")
     shown = []
     try:
         open_lane()
-        for name, path in found.files.items():
+        for name, path in desk.files.items():
             with console.status(f"inspecting {path.name}"):
                 facts = _facts(assignments()[name], path, chosen[name], options)
             inspected.show(console, path, facts)
@@ -92,18 +92,18 @@ def run(found: Desk, options: Options, console: Console, errors: Console) -> int
 
 def _case(assignment: Assignment, name: str) -> Case:
     public = [*assignment.timed, *(case for case in assignment.cases if not case.hidden)]
-    found = public[0] if not name else next((case for case in public if case.name == name), None)
-    if found is None:
-        raise NoCase(f"--case {name}: one of {', '.join(case.name for case in public)} expected")
-    return found
+    for case in public:
+        if not name or case.name == name:
+            return case
+    raise NoCase(f"--case {name}: no such case; choose from {', '.join(case.name for case in public)}")
 
 
-def _facts(assignment: Assignment, path: Path, case: Case, options: Options) -> inspected.Facts:
+def _facts(assignment: Assignment, path: Path, case: Case, options: InspectOptions) -> inspected.InspectedFile:
     target = options.course.gpu.target
     source = read_source_file(path.parent, path.name, options.course.source_bytes)
-    # The same numbers each time: nothing here hangs on them.
+    # A fixed seed: the facts do not depend on the inputs.
     task = Task(assignment, source, options.course, b"", "cpu").of(case)
-    facts = inspected.Facts(assignment.title, task.text)
+    facts = inspected.InspectedFile(assignment.title, task.text)
     prepared = Prepared(task)
     planned = prepared.plan()
     plan = planned.plans.get(case.name)
@@ -120,13 +120,13 @@ def _facts(assignment: Assignment, path: Path, case: Case, options: Options) -> 
     try:
         seen = look(assignment, case, plan, simulation, operations=OPERATIONS)
         if seen is not None:
-            by_key = {kernel_key(kernel): one for kernel, one in zip(plan.kernels, code, strict=True)}
+            by_key = {kernel_key(kernel): binary for kernel, binary in zip(plan.kernels, code, strict=True)}
             facts.inspection = inspection_of(assignment, seen, by_key, target)
             facts.trouble = explain_findings(assignment, facts.source, _certain(seen.simulated))
         if options.program is not None:
             facts.pictures = _touched(assignment, case, plan, simulation, options.program)
             facts.undrawn = "" if facts.pictures else (
-                f"Program {options.program}: there is none, or it takes too long to be run to its end.")
+                f"Program {options.program}: there is no such program, or it takes too long to run.")
     finally:
         simulation.end()
     if options.ptx:
@@ -134,34 +134,35 @@ def _facts(assignment: Assignment, path: Path, case: Case, options: Options) -> 
             compiled = compile_kernels(
                 lambda: preparing.start("compiler"), plan.kernels, target, seconds=COMPILE_SECONDS, ptx=True)
         if not isinstance(compiled, Lost):
-            facts.ptx = {kernel.name: one.ptx for kernel, one in zip(plan.kernels, compiled, strict=True)
-                         if isinstance(one, Binary)}
+            facts.ptx = {kernel.name: binary.ptx for kernel, binary in zip(plan.kernels, compiled, strict=True)
+                         if isinstance(binary, Binary)}
     return facts
 
 
 def _certain(seen: Simulated) -> list[Finding]:
-    """What is wrong whichever programs ran: what a later launch finds in memory hangs on all that ran before it."""
-    return [one for one in seen.findings if isinstance(one, OutOfBounds)] if len(seen.launched) == 1 else []
+    """Findings that do not depend on which programs ran. With several launches there are none: a later launch depends
+    on all programs before it."""
+    return [finding for finding in seen.findings if isinstance(finding, OutOfBounds)] if len(seen.launched) == 1 else []
 
 
-def _one(plan: Plan, program: int) -> Watch:
-    """What asks for the bytes that one program of each launch touches."""
-    return Watch(chosen=[[program] for one in plan.first if isinstance(one, Launch)][:64], touched="all")
+def _watched(plan: Plan, program: int) -> Watch:
+    """Asks for the bytes that one program of each launch touches."""
+    return Watch(chosen=[[program] for launch in plan.first if isinstance(launch, Launch)][:64], touched="all")
 
 
 def _touched(
     assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, program: int
 ) -> list[inspected.Touch]:
-    seen = simulation.inspect(assignment, plan, _one(plan, program), operations=OPERATIONS)
+    seen = simulation.inspect(assignment, plan, _watched(plan, program), operations=OPERATIONS)
     shapes: dict[str, tuple[Sequence[int], int]] = {
-        one.name: (shape_of(one, case), DTYPES[one.dtype].itemsize) for one in assignment.parameters
-        if not isinstance(one, Scalar)}
-    found = []
-    for one in seen.touched if isinstance(seen, Simulated) else ():
-        if one.given in shapes:
-            shape, size = shapes[one.given]
+        tensor.name: (shape_of(tensor, case), DTYPES[tensor.dtype].itemsize) for tensor in assignment.parameters
+        if not isinstance(tensor, Scalar)}
+    touches = []
+    for touched in seen.touched if isinstance(seen, Simulated) else ():
+        if touched.given in shapes:
+            shape, size = shapes[touched.given]
             drawn = picture(shape, [((begin + number * step) // size, length // size)
-                                    for begin, length, step, count in one.runs for number in range(count)])
+                                    for begin, length, step, count in touched.runs for number in range(count)])
             if drawn is not None:
-                found.append(inspected.Touch(program, one.access, one.given, drawn))
-    return found
+                touches.append(inspected.Touch(program, touched.access, touched.given, drawn))
+    return touches

@@ -41,6 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = config.getoption("--submission")
     if folder is None:
         return
+    # Late, as below: pytest loads this plugin in every run, also in runs that grade nothing.
     from grader.suite.adapter import SUITE, Adapter
 
     config.pluginmanager.register(Adapter(_by_hand(config, Path(folder))))
@@ -53,6 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _by_hand(config: pytest.Config, folder: Path) -> list[Judgement]:
+    # Late, see pytest_configure.
     from grader.judge.judgement import Judgement
     from grader.judge.prepared import Prepared, Task
     from grader.model import catalogue, course

@@ -92,7 +92,7 @@ def test_drawing_leaves_the_authors_text_alone(tmp_path: Path) -> None:
     path = tmp_path / "handout.md"
     path.write_text(TEXT.format(part="task"))
     assert [*handout.problems(path, {"task": "new\n"})] == [
-        f"{path}: the part 'task' is out of date; kernelmark handouts writes it anew"]
+        f"{path}: the part 'task' is out of date; run kernelmark handouts"]
     assert handout.draw(path, {"task": "new\n"})
     assert path.read_text() == TEXT.format(part="task").replace("an earlier text", "new").replace(
         "<!-- task: -->", handout.MARK.format(name="task"))
@@ -104,7 +104,7 @@ def test_a_part_without_marks_is_told_and_another_left(tmp_path: Path) -> None:
     path.write_text(TEXT.format(part="other"))
     assert not handout.draw(path, {"task": "new\n"})
     (problem,) = handout.problems(path, {"task": "new\n"})
-    assert "lines <!-- task: --> and <!-- end --> expected" in problem
+    assert "add lines <!-- task: --> and <!-- end -->" in problem
 
 
 def test_the_command_draws_what_a_course_says(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_new_assignment_works(root: Path) -> None:
 def test_figures_of_a_good_kernel_that_are_another_kernels_are_told(root: Path) -> None:
     kept = root / "assignments/shifted/good.json"
     kept.write_text((ROOT / "assignments/silu/good.json").read_text())
-    assert told(root).startswith(f"{kept}: not the figures of {root}/reference/shifted.py; kernelmark inspect")
+    assert told(root).startswith(f"{kept}: not the figures of {root}/reference/shifted.py; run kernelmark inspect")
 
 
 # What is changed in which file, and words of what is said of it.
@@ -61,31 +61,31 @@ CHANGES = {
         "assignments/shifted/assignment.py", "64x64", "32x32", "handout.md: the part 'checks' is out of date"),
     "a handout without points": (
         "assignments/shifted/handout.md", "<!-- points:", "<!-- p:", "lines <!-- points: --> and <!-- end -->"),
-    "another function": ("reference/shifted.py", "def shifted(", "def other(", "a function shifted(x, out) expected"),
-    "another parameter": ("student_template/shifted.py", "out: torch", "y: torch", "shifted(x, out) expected"),
-    "no compiled baseline": ("assignments/shifted/baseline.py", "def compiled(", "def fused(", "a function compiled("),
-    "one size": ("assignments/shifted/assignment.py", "1x1 5x9 1x1009 64x64 419x503", "5x9", "every size 1"),
-    "nothing for a GPU": ("assignments/shifted/assignment.py", ', gpu="8192x8192"', "", "none for a GPU alone"),
+    "another function": ("reference/shifted.py", "def shifted(", "def other(", "no function shifted(x, out); add it"),
+    "another parameter": ("student_template/shifted.py", "out: torch", "y: torch", "no function shifted(x, out)"),
+    "no compiled baseline": ("assignments/shifted/baseline.py", "def compiled(", "def fused(", "no function compiled("),
+    "one size": ("assignments/shifted/assignment.py", "1x1 5x9 1x1009 64x64 419x503", "5x9", "first case must be 1"),
+    "nothing for a GPU": ("assignments/shifted/assignment.py", ', gpu="8192x8192"', "", "none is for a GPU alone"),
     "an oracle that raises": (
         "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * y.double() + 1\n",
         "assignment.py, line 16: NameError: name 'y' is not defined"),
     "an oracle in single precision": (
         "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * x + 1\n",
-        "oracle: a tensor of float64 expected, got float32"),
+        "oracle: expected a tensor of float64, got float32"),
     "an oracle of another shape": (
         "assignments/shifted/assignment.py", "2 * x.double() + 1\n", "2 * x.double()[:1] + 1\n",
-        "5x9: oracle: a tensor of shape (5, 9) expected, got (1, 9)"),
+        "5x9: oracle: expected a tensor of shape (5, 9), got (1, 9)"),
     "an oracle without an answer": (
         "assignments/shifted/assignment.py", "    return 2 * x.double() + 1\n", "    2 * x.double() + 1\n",
-        "oracle: a tensor of float64 expected, got NoneType"),
+        "oracle: expected a tensor of float64, got NoneType"),
     "an oracle of another parameter": (
         "assignments/shifted/assignment.py", "oracle(x: Tensor)", "oracle(y: Tensor)",
-        "oracle: parameters (x) expected, got (y: 'Tensor') -> 'Tensor'"),
+        "oracle: expected the parameters (x), got (y: 'Tensor') -> 'Tensor'"),
     "a tolerance that is a number": (
         "assignments/shifted/assignment.py", "    return allowed\n", "    return 1e-6\n",
-        "tolerance: a tensor of float64 expected, got float"),
+        "tolerance: expected a tensor of float64, got float"),
     "a case of one size": (
-        "assignments/shifted/assignment.py", "1x1 5x9", "1x1 5by9", "ValueError: case '5by9': 2 sizes expected (MxN)"),
+        "assignments/shifted/assignment.py", "1x1 5x9", "1x1 5by9", "case '5by9': not 2 sizes; name it after MxN"),
     "a file that ends Python": (
         "assignments/shifted/assignment.py", "ASSIGNMENT = ", "raise SystemExit\nASSIGNMENT = ",
         "assignment.py, line 30: SystemExit"),
@@ -97,14 +97,14 @@ CHANGES = {
         "points: Extra inputs are not permitted"),
     "other rows": (
         "assignments/shifted/assignment.py", '    rows="x",\n', '    rows=lambda inputs, index: inputs,\n',
-        "rows: inputs expected whose answer is these rows"),
+        "rows: its inputs must give these rows"),
     "work that is a number": (
         "assignments/shifted/assignment.py", '    rows="x",\n', '    rows="x", work=lambda sizes: 8,\n',
-        "8192x8192: work: a Work expected, got int"),
+        "8192x8192: work: expected a Work, got int"),
     "a stub that is solved": (
         "student_template/shifted.py", '    raise NotImplementedError("shifted: not written yet")',
         "    shifted_kernel[(1,)](x, out, 1, BLOCK=1)",
-        "a stub expected: shifted ends with raise NotImplementedError"),
+        "shifted must end with raise NotImplementedError"),
     "a baseline that is wrong": ("assignments/shifted/baseline.py", "alpha=2", "alpha=3", "the baseline's answer is"),
     "a tolerance too wide": (
         "assignments/shifted/assignment.py", "EPS32 * (2 *", "(2 *", "5x9: zeros would pass; change the sizes or"),
@@ -112,16 +112,16 @@ CHANGES = {
         "assignments/shifted/assignment.py", "scale=(0.1, 10.0), offset=2.0", "scale=(1e-30, 1e-30)", "would pass"),
     "an exception that is none": (
         "assignments/shifted/assignment.py", '    rows="x",\n', '    rows="x", right_by_nature={"5x9: zeros": "w"},\n',
-        "5x9: zeros does not pass: right_by_nature says that it does (w)"),
+        "5x9: zeros fails, but right_by_nature says that it passes (w)"),
     "an exception for nothing": (
         "assignments/shifted/assignment.py", '    rows="x",\n', '    rows="x", right_by_nature={"5x9: two": "w"},\n',
-        "right_by_nature: '5x9: two' is none of"),
+        "right_by_nature: '5x9: two' is no case"),
     "a mistake that is right": (
         "assignments/shifted/assignment.py", "lambda x: 2 * x.double())", "lambda x: 2 * x.double() + 1)",
-        "mistake 'no offset' is wrong on no case"),
+        "mistake 'no offset' is right on every case"),
     "two mistakes of one answer": (
         "assignments/shifted/assignment.py", "2 * (x.double() + 1))", "2 * x.double())",
-        "mistakes 'no offset' and 'offset first' give one answer on every case"),
+        "mistakes 'no offset' and 'offset first' give the same answer on all cases"),
     "a reference that is wrong": (
         "reference/shifted.py", "2 * x + 1,", "2 * x - 1,", "case-1x1: The only element is wrong"),
 }
@@ -176,17 +176,17 @@ def test_an_assignment_of_bytes_works_and_a_byte_that_is_never_written_is_told(r
 
 def test_a_file_that_is_missing_is_named(root: Path) -> None:
     (root / "assignments" / "shifted" / "baseline.py").unlink()
-    assert "baseline.py: file expected, with eager and compiled(x, out)" in told(root)
+    assert "baseline.py: no such file; write one with eager and compiled(x, out)" in told(root)
 
 
 def test_a_name_that_is_none_and_files_that_are_there_are_refused(root: Path) -> None:
-    with pytest.raises(ValueError, match="'Shifted': a name of small letters"):
+    with pytest.raises(ValueError, match="'Shifted': not a function"):
         new.write("Shifted", root)
     with pytest.raises(ValueError, match="'class': a name of small letters"):
         new.write("class", root)
     with pytest.raises(ValueError, match="'copy': there is a Python module of that name"):
         new.write("copy", root)
-    with pytest.raises(ValueError, match=r"shifted/assignment\.py: there is such a file; another name expected"):
+    with pytest.raises(ValueError, match=r"shifted/assignment\.py: already exists; choose another name"):
         new.write("shifted", root)
 
 
@@ -195,4 +195,4 @@ def test_the_command_tells_what_it_has_looked_at() -> None:
         [sys.executable, "-m", "grader.cli", "verify", "transpose"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.count("✓ transpose: ") == 10, done.stdout
     refused = CliRunner().invoke(app, ["verify", "nope"])
-    assert refused.exit_code == 2 and "'nope' is no assignment; one of" in refused.stderr
+    assert refused.exit_code == 2 and "'nope' is no assignment; choose from" in refused.stderr

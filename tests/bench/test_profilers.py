@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.bench.profilers import Trouble, counters, findings, read_counters, read_findings
+from grader.bench.profilers import ToolFailure, counters, findings, read_counters, read_findings
 
 NCU = '''==PROF== Connected to process 411 (/usr/bin/python3)
 ==PROF== Profiling "silu_kernel": 0%....50%....100% - 1 pass
@@ -43,10 +43,11 @@ def test_findings_of_memory_are_told_once_each() -> None:
         "Invalid __global__ write of size 4 bytes", "Invalid __global__ read of size 4 bytes",
         "error summary: 3 errors"]
     assert read_findings("========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n") == []
-    assert read_findings("Error: Device not supported\n") == Trouble("compute-sanitizer: Error: Device not supported")
+    assert read_findings("Error: Device not supported\n") == ToolFailure(
+        "compute-sanitizer: Error: Device not supported")
 
 
 def test_a_tool_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     for told, name in ((counters(tmp_path), "ncu"), (findings(tmp_path), "compute-sanitizer")):
-        assert isinstance(told, Trouble) and told.message.startswith(f"{name} is not installed")
+        assert isinstance(told, ToolFailure) and told.message.startswith(f"{name} is not installed")

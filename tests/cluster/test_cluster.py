@@ -58,12 +58,12 @@ def test_the_sample_class_gets_the_same_results_here_and_there(cluster: Cluster,
 
 
 REFUSED = {
-    "plain, for all": ("tcp://0.0.0.0:8786", False, "tls://0.0.0.0:8786 and --key FILE expected"),
-    "plain, by name": ("tcp://scheduler:8786", False, "whoever reached it would own every lane"),
-    "plain with a key": ("tcp://127.0.0.1:8786", True, "tls://127.0.0.1:8786 expected with --key"),
-    "no key": ("tls://127.0.0.1:8786", False, "--key FILE expected"),
-    "no scheme": ("127.0.0.1:8786", True, "tls://host:8786 expected"),
-    "no port": ("tls://host:much", True, "tls://host:8786 expected"),
+    "plain, for all": ("tcp://0.0.0.0:8786", False, "use tls://0.0.0.0:8786 and --key FILE"),
+    "plain, by name": ("tcp://scheduler:8786", False, "everyone who reaches it would control every lane"),
+    "plain with a key": ("tcp://127.0.0.1:8786", True, "has no use for --key; use tls://127.0.0.1:8786"),
+    "no key": ("tls://127.0.0.1:8786", False, "no key given; pass --key FILE"),
+    "no scheme": ("127.0.0.1:8786", True, "give an address such as tls://host:8786"),
+    "no port": ("tls://host:much", True, "give an address such as tls://host:8786"),
 }
 
 
@@ -86,7 +86,7 @@ def test_a_key_is_its_owners_alone_and_no_students(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="File exists; a new file"):
         write_key(key)
     key.chmod(0o640)
-    with pytest.raises(ClusterError, match="others may open it; chmod 600 expected"):
+    with pytest.raises(ClusterError, match="others may open it; run chmod 600 on it"):
         endpoint(at, key)
     key.chmod(0o600)
     for text in (b"no key\n", b"\xff\xfe", key.read_bytes().partition(b"-----BEGIN CERT")[0]):
@@ -116,7 +116,7 @@ def test_without_the_key_nobody_gets_in(cluster: Cluster, tmp_path: Path) -> Non
         grade = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--lanes", word, *key)
         for refused in (lane, grade):
             assert refused.returncode == 2 and refused.stderr.count("\n") == 1, refused
-            assert "a scheduler with the same key expected" in refused.stderr
+            assert "start a scheduler there with the same key" in refused.stderr
     assert not (tmp_path / "out" / "ada").exists()
 
 

@@ -192,4 +192,4 @@ def test_a_scheduler_that_is_lost_before_anyone_is_graded_is_told(cluster: Clust
     killed(cluster.scheduler)
     assert grade.wait(60) == 3
     said = log.read_text().splitlines()
-    assert len(said) == 2 and "does not answer any more; give the same command again" in said[1]
+    assert len(said) == 2 and "does not answer any more; start it and give the same command again" in said[1]

@@ -167,7 +167,7 @@ def test_moodle_by_mail_where_the_source_was_another(tmp_path: Path) -> None:
 USAGE = {
     "no results": (("canvas", "none", "--sheet", "s.csv"), "none: No such file or directory; name a folder of results"),
     "empty": (("canvas", "empty", "--sheet", "s.csv"), "empty: holds no result"),
-    "no sheet": (("canvas", "out", "--sheet", "none.csv"), "none.csv: No such file or directory; a CSV file expected"),
+    "no sheet": (("canvas", "out", "--sheet", "none.csv"), "none.csv: No such file or directory; name a CSV file"),
     "not Canvas's": (("canvas", "out", "--sheet", "m.csv"), "no columns Student and ID"),
     "not Moodle's": (("moodle", "out", "--sheet", "s.csv", "--column", "Kernels (12)"), "names no participants"),
     "column": (("canvas", "out", "--sheet", "s.csv", "--column", "Kernel"),

@@ -64,9 +64,9 @@ def test_what_pytorch_launches_is_named(silu: Assignment) -> None:
 @pytest.mark.skipif(shutil.which("ncu") is None, reason="ncu is not installed")
 def test_counters_are_those_of_the_plans_kernels(silu: Assignment) -> None:
     with profilers.recorded(silu, SMALL, KERNEL, Course()) as path:
-        assert not isinstance(path, profilers.Trouble)
+        assert not isinstance(path, profilers.ToolFailure)
         found = profilers.counters(path)
-    if isinstance(found, profilers.Trouble):
+    if isinstance(found, profilers.ToolFailure):
         pytest.skip(found.message)
     (one,) = found
     assert one.kernel == "silu_kernel" and one.microseconds > 0 and 0 < one.occupancy <= 100
@@ -79,8 +79,8 @@ def test_counters_are_those_of_the_plans_kernels(silu: Assignment) -> None:
 def test_a_checker_of_memory_finds_what_lies_outside(source: Source, bad: bool) -> None:
     case = next(case for case in assignments()["silu"].cases if case.name == "67x127-extreme")
     with profilers.recorded(assignments()["silu"], case, source, Course()) as path:
-        assert not isinstance(path, profilers.Trouble)
+        assert not isinstance(path, profilers.ToolFailure)
         found = profilers.findings(path)
-    if isinstance(found, profilers.Trouble):
+    if isinstance(found, profilers.ToolFailure):
         pytest.skip(found.message)
     assert any(one.startswith("Invalid __global__") for one in found) == bad

@@ -15,7 +15,7 @@ from grader.model.assignment import Assignment, TimedCase
 from grader.model.catalogue import ROOT
 from grader.model.course import read_course
 from grader.run import calibrate
-from grader.run.calibrate import Found, Trouble
+from grader.run.calibrate import RungTimes, UnmeasuredRung
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone]
 
@@ -36,7 +36,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_table_proposed_is_one_that_course_toml_takes() -> None:
     course = read_course(ROOT / "course.toml", frozenset(ALL))
     (found,) = calibrate.calibrate(["silu"], course)
-    assert isinstance(found, Found) and found.rung.name == "reference"
+    assert isinstance(found, RungTimes) and found.rung.name == "reference"
     ratio = found.rung.ratio
     assert ratio.median == pytest.approx(found.timings[0].speedup.median)
     assert [case.case for case in found.rung.cases] == ["480x640"]
@@ -53,14 +53,14 @@ def test_a_stage_that_fails_is_told_and_the_others_are_measured(
     (tmp_path / "broken.py").write_text("def silu(x, out):\n    raise ValueError('no')\n")
     sources = {"V1 broken": tmp_path / "broken.py", "V2 missing": tmp_path / "missing.py", "V3 good": good}
     monkeypatch.setattr(calibrate, "rungs_of", lambda assignment: [
-        calibrate.Rung(name, "", source) for name, source in sources.items()])
+        calibrate.RungSource(name, "", source) for name, source in sources.items()])
     course = read_course(ROOT / "course.toml", frozenset(ALL))
     broken, missing, measured = calibrate.calibrate(["silu"], course)
-    assert isinstance(broken, Trouble) and broken.message.startswith(f"{tmp_path}/broken.py, 480x640: ")
+    assert isinstance(broken, UnmeasuredRung) and broken.message.startswith(f"{tmp_path}/broken.py, 480x640: ")
     assert "ValueError: no" in broken.message and len(broken.message.splitlines()) == 1
-    expected = "No such file or directory; a kernel of the course expected"
-    assert missing == Trouble("silu", f"{tmp_path}/missing.py: {expected}")
-    assert isinstance(measured, Found) and measured.rung.name == "V3 good"
+    expected = "No such file or directory; restore the course's kernel"
+    assert missing == UnmeasuredRung("silu", f"{tmp_path}/missing.py: {expected}")
+    assert isinstance(measured, RungTimes) and measured.rung.name == "V3 good"
 
 
 def test_the_command_writes_its_file_and_adds_to_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -74,8 +74,8 @@ def test_the_command_writes_its_file_and_adds_to_it(monkeypatch: pytest.MonkeyPa
     assert list(silu.assignments) == ["silu"] and silu.command == "kernelmark calibrate --only silu"
 
     monkeypatch.setattr(calibrate, "rungs_of", lambda assignment: [
-        calibrate.Rung("reference", "", ROOT / "reference" / assignment.file),
-        calibrate.Rung("V1 missing", "", tmp_path / "none.py")])
+        calibrate.RungSource("reference", "", ROOT / "reference" / assignment.file),
+        calibrate.RungSource("V1 missing", "", tmp_path / "none.py")])
     done = CliRunner().invoke(app, ["calibrate", "--only", "transpose"])
     assert done.exit_code == 3 and "none.py: No such file or directory" in done.output
     both = calibration.read(path)
@@ -105,7 +105,7 @@ def test_a_reference_that_is_wrong_is_told(monkeypatch: pytest.MonkeyPatch, tmp_
     text = (ROOT / "examples" / "class" / "alice" / "silu.py").read_text()
     wrong.write_text(text.replace("tl.exp(", "1.001 * tl.exp("))
     assert wrong.read_text() != text
-    monkeypatch.setattr(calibrate, "rungs_of", lambda assignment: [calibrate.Rung("reference", "", wrong)])
+    monkeypatch.setattr(calibrate, "rungs_of", lambda assignment: [calibrate.RungSource("reference", "", wrong)])
     course = read_course(ROOT / "course.toml", frozenset(ALL))
     (trouble,) = calibrate.calibrate(["silu"], course)
-    assert isinstance(trouble, Trouble) and trouble.message.startswith(f"{wrong}, 480x640: In a timed call ")
+    assert isinstance(trouble, UnmeasuredRung) and trouble.message.startswith(f"{wrong}, 480x640: In a timed call ")

@@ -11,7 +11,7 @@ from grader.model.course import Course
 from grader.model.job import draw_seed, read_job
 from grader.model.submission import Submission
 from grader.run import gpus
-from grader.run.gpus import Gpu
+from grader.run.gpus import GpuCard
 from grader.run.lanes import LocalLanes
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(600)]
@@ -28,7 +28,7 @@ def seen() -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("gpu", CARDS, ids=lambda gpu: f"gpu-{gpu.number}")
-def test_a_lane_sees_its_own_gpu_alone(gpu: Gpu) -> None:
+def test_a_lane_sees_its_own_gpu_alone(gpu: GpuCard) -> None:
     with LocalLanes([gpu.environment]) as lanes:
         assert lanes.ask(os.getenv, "CUDA_VISIBLE_DEVICES").result() == gpu.environment["CUDA_VISIBLE_DEVICES"]
         assert lanes.ask(seen).result() == (1, gpu.name)

@@ -131,7 +131,7 @@ USAGE = {
     "in the source": (("--into", "all/class"), "--into all/class: lies in SOURCE"),
     "around it": (("--into", "."), "already exists"),
     "deadline": (("--into", "class", "--deadline", "2026-03-01"), "--deadline: '2026-03-01' is no time with a zone"),
-    "roster": (("--into", "class", "--roster", "none.csv"), "none.csv: No such file or directory; a CSV file expected"),
+    "roster": (("--into", "class", "--roster", "none.csv"), "none.csv: No such file or directory; name a CSV file"),
     "no room": (("--into", "/proc/class"), "kernelmark: /proc/class: No such file or directory; check its"),
 }
 

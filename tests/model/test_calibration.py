@@ -67,7 +67,7 @@ def test_a_calibration_is_found_by_the_whole_name_of_its_device(tmp_path: Path) 
     assert calibration.find("NVIDIA H200 NVL", both) is None
     for name in ("a", "b"):
         calibration.write(made(), tmp_path / f"{name}.json")
-    with pytest.raises(CalibrationError, match=r"b\.json: of 'NVIDIA H200' as is a\.json; one of them expected"):
+    with pytest.raises(CalibrationError, match=r"b\.json: of the device 'NVIDIA H200', as is a\.json; remove one"):
         calibration.read_folder(tmp_path)
 
 
@@ -103,7 +103,7 @@ def test_a_broken_file_is_told_in_one_line(tmp_path: Path, change: Callable[[Any
     with pytest.raises(CalibrationError) as caught:
         calibration.read(path)
     said = str(caught.value)
-    assert said.startswith(f"{path}: {says}") and said.endswith(f"; {calibration.EXPECTED}")
+    assert said.startswith(f"{path}: {says}") and said.endswith(f"; {calibration.ADVICE}")
     assert len(said.splitlines()) == 1
 
 
@@ -119,7 +119,7 @@ def test_what_is_no_calibration_at_all_is_told_in_one_line(tmp_path: Path, conte
 def test_a_file_that_cannot_be_is_told_before_anything_is_measured(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for place in (tmp_path / "file" / "x.json", Path("/proc/x.json")):
-        with pytest.raises(CalibrationError, match="a writable place expected"):
+        with pytest.raises(CalibrationError, match="choose a writable --out"):
             calibration.prepare(place)
     with pytest.raises(CalibrationError, match=r"missing\.json: No such file or directory"):
         calibration.read(tmp_path / "missing.json")

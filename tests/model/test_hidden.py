@@ -186,10 +186,10 @@ def test_a_kit_has_no_hidden_case(course: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ('cases = "5x9"', "cases: at least one, each with a name of its own"),
+    ('cases = "5x9"', "give each a name of its own"),
     ('cases = "5"', "cases = "),
-    ('case = "7x9"', "cases, gpu, right_by_nature expected"),
-    ("cases = ", "expected"),
+    ('case = "7x9"', "its keys are cases, gpu, right_by_nature"),
+    ("cases = ", "write cases = "),
 ], ids=["named twice", "no sizes", "another key", "no TOML"])
 def test_a_file_of_hidden_cases_that_is_wrong_is_named(course: Path, tmp_path: Path, text: str, said: str) -> None:
     shutil.copytree(course / "assignments/gelu", tmp_path / "gelu")

@@ -28,18 +28,18 @@ def test_a_roster_of_classroom_50(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("content", "says"), {
-    b"": "empty; a row of headings expected",
-    b"name,email\nAda,\n": "row 1: no 'id'; headings of id, name,",
-    b"id,emial\nada,\n": "row 1: 'emial'; headings of id, name,",
-    b"id,name,name\nada,A,B\n": "row 1: 'name'; headings of id, name, email, section, late_days expected, each once",
-    b"id,name\n": "no student; a row for each expected",
+    b"": "empty; add a row of headings",
+    b"name,email\nAda,\n": "row 1: no 'id'; use the headings id, name,",
+    b"id,emial\nada,\n": "row 1: 'emial'; use the headings id, name,",
+    b"id,name,name\nada,A,B\n": "row 1: 'name'; use the headings id, name, email, section, late_days, each once",
+    b"id,name\n": "no student; add a row for each",
     b"id,name\n,Ada\n": "row 2: no id",
-    b"id,name\nada,A\nADA,B\n": "row 3: 'ADA' stands in row 2, too",
-    b"id,name\nada,Byron,Ada\n": "row 2: 3 values; 2 expected",
-    b"id,late_days\nada,-1\n": "row 2: late_days: a whole number from 0 to 999, or nothing, expected, got '-1'",
-    b'id,name\nada,"Byron\n': "CSV expected",
-    "id,name\nada,Zoë\n".encode("latin-1"): "not UTF-8; CSV expected",
-    b"x" * (128 << 10) + b"x\n": "field larger than field limit (131072); CSV expected",
+    b"id,name\nada,A\nADA,B\n": "row 3: 'ADA' is in row 2, too",
+    b"id,name\nada,Byron,Ada\n": "row 2: 3 values; give 2",
+    b"id,late_days\nada,-1\n": "row 2: late_days: '-1'; give a whole number from 0 to 999",
+    b'id,name\nada,"Byron\n': "save it as CSV",
+    "id,name\nada,Zoë\n".encode("latin-1"): "not UTF-8; save it as CSV",
+    b"x" * (128 << 10) + b"x\n": "field larger than field limit (131072); save it as CSV",
 }.items())
 def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, content: bytes, says: str) -> None:
     path = tmp_path / "roster.csv"
@@ -50,7 +50,7 @@ def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, content: bytes, says:
 
 
 def test_no_roster(tmp_path: Path) -> None:
-    with pytest.raises(RosterError, match="No such file or directory; a CSV file expected"):
+    with pytest.raises(RosterError, match="No such file or directory; name a CSV file"):
         read_roster(tmp_path / "roster.csv")
 
 

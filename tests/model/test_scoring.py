@@ -7,7 +7,7 @@ import pytest
 from grader.model.course import Course, PointsTable, Policy, Threshold
 from grader.model.result import CheckResult, Detail, Interval, Outcome, Performance, Stage, Timing
 from grader.model.scoring import (
-    Earlier,
+    EarlierShare,
     contest,
     correctness_points,
     earlier_shares,
@@ -163,7 +163,7 @@ def test_the_share_given_before_is_kept_unless_the_interval_has_left_it(
 
 def test_the_same_contest_gives_what_it_gave_before() -> None:
     assert HELD is not None
-    earlier = Earlier(HELD, 0.51)
+    earlier = EarlierShare(HELD, 0.51)
     # Other times, the same contest.
     again = SPEED.model_copy(update={"timings": [timing(*[0.69] * 9)], "points": 0, "max_points": 10})
     assert previous_share(earlier, contest("ab", "H200", again)) == 0.51
@@ -179,13 +179,13 @@ def test_the_same_contest_gives_what_it_gave_before() -> None:
 ], ids=str)
 def test_another_contest_starts_anew(changed: dict[str, object]) -> None:
     assert HELD is not None
-    assert previous_share(Earlier(HELD, 0.51), contest("ab", "H200", SPEED.model_copy(update=changed))) is None
+    assert previous_share(EarlierShare(HELD, 0.51), contest("ab", "H200", SPEED.model_copy(update=changed))) is None
 
 
 def test_another_source_or_device_is_another_contest_and_no_source_is_none() -> None:
     assert HELD is not None
     for now in (contest("cd", "H200", SPEED), contest("ab", "H100", SPEED)):
-        assert now is not None and previous_share(Earlier(HELD, 0.51), now) is None
+        assert now is not None and previous_share(EarlierShare(HELD, 0.51), now) is None
     assert contest("", "H200", SPEED) is None
     assert replace(HELD, source_sha256="cd") == contest("cd", "H200", SPEED)
 

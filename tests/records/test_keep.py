@@ -14,7 +14,7 @@ from grader.model.catalogue import ROOT
 from grader.model.course import Course, Threshold, Thresholds
 from grader.model.job import Graded, Job, read_job
 from grader.model.result import Performance, Result
-from grader.model.scoring import Earlier, earlier_shares
+from grader.model.scoring import EarlierShare, earlier_shares
 from grader.model.submission import Submission, read_source_file
 from grader.records.attempt import hash_of_submission
 from grader.records.keep import earlier, keep
@@ -40,7 +40,7 @@ def measured(student: str = ADA) -> Result:
     return samples.result(student, speed=True)
 
 
-def shares(out: Path, **fields: Any) -> dict[str, Earlier]:
+def shares(out: Path, **fields: Any) -> dict[str, EarlierShare]:
     with Store.create(out) as store:
         return earlier(store, stands(store), {name: draft(name, ADA, **fields) for name in samples.KERNELS})
 

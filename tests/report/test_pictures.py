@@ -10,7 +10,7 @@ import zlib
 import pytest
 
 from grader.model.result import ErrorMap, Interval
-from grader.report.charts import MOST_TICKS, WIDTH, Row, Rung, ladder, strip
+from grader.report.charts import MOST_TICKS, WIDTH, LadderRung, SampleRow, ladder, strip
 from grader.report.error_map import picture
 from grader.report.pages import mapped, thumbnails
 from tests.report import samples
@@ -75,9 +75,9 @@ def test_no_cells_no_picture(cells: list[str]) -> None:
 
 
 def test_charts_follow_the_theme_and_keep_their_ids_apart() -> None:
-    second = ladder([Rung("you", 1.3), Rung("eager & co", 1.0)], Interval(median=1.3, low=1.2, high=1.4), (0.2, 0.9),
-                    "speed-a", "B <b>")
-    third = strip([Row("8x8 & co", [1.2, 1.3, 1.25], Interval(median=1.25, low=1.2, high=1.3))], {"floor": 0.2},
+    second = ladder([LadderRung("you", 1.3), LadderRung("eager & co", 1.0)], Interval(median=1.3, low=1.2, high=1.4),
+                    (0.2, 0.9), "speed-a", "B <b>")
+    third = strip([SampleRow("8x8 & co", [1.2, 1.3, 1.25], Interval(median=1.25, low=1.2, high=1.3))], {"floor": 0.2},
                   "samples-a", "C")
     assert "<title id=\"speed-a-title\">B &lt;b&gt;</title>" in second
     for chart in (second, third):
@@ -89,8 +89,8 @@ def test_charts_follow_the_theme_and_keep_their_ids_apart() -> None:
 @pytest.mark.parametrize("ratios", [[1.0, 1.0], [0.999, 1.001], [1e-5, 3e6], [0.0, 2.0], [0.2, 0.9, 1.0, 40.0]])
 def test_an_axis_holds_every_ratio_and_says_some(ratios: list[float]) -> None:
     middle = Interval(median=ratios[0], low=min(ratios), high=max(ratios))
-    charts = (ladder([Rung(str(number), ratio) for number, ratio in enumerate(ratios)], middle, None, "a", "A"),
-              strip([Row("", ratios, None)], {}, "b", "B"))
+    charts = (ladder([LadderRung(str(number), ratio) for number, ratio in enumerate(ratios)], middle, None, "a", "A"),
+              strip([SampleRow("", ratios, None)], {}, "b", "B"))
     for chart in charts:
         places = [float(x) for x in re.findall(r"(?:translate\(|M)([-\d.]+) [-\d.]+(?:\)|h0|L)", chart)]
         assert len(places) >= len(ratios) and all(0 <= x <= WIDTH for x in places), places

@@ -53,4 +53,4 @@ def test_a_broken_assignment_and_a_browser_that_does_not_answer_are_lines_among_
     (grading,) = [line for line in lines if line[:2] == ["FAIL", "grading"]]
     assert grading[2].startswith(f"{broken}, line 1: SyntaxError: ")
     (looked,) = [line for line in lines if line[1] == "browser"]
-    assert (looked[0], looked[2].rstrip()) == ("note", f"{browser}: does not say its version within 0.2 s")
+    assert (looked[0], looked[2].rstrip()) == ("note", f"{browser}: does not print its version within 0.2 s")

@@ -9,11 +9,11 @@ import pytest
 
 from grader.model.catalogue import ROOT
 from grader.run import gpus
-from grader.run.gpus import Gpu
+from grader.run.gpus import GpuCard
 from grader.run.preflight import PlanError
 from tests.command import kernelmark
 
-THREE = [Gpu(number, name, {"CUDA_VISIBLE_DEVICES": str(number)}) for number, name in enumerate(("A", "A", "B"))]
+THREE = [GpuCard(number, name, {"CUDA_VISIBLE_DEVICES": str(number)}) for number, name in enumerate(("A", "A", "B"))]
 NO_GPU = not gpus.present()
 
 
@@ -24,14 +24,14 @@ def test_gpus_are_chosen_by_number(monkeypatch: pytest.MonkeyPatch, asked: str, 
 
 
 @pytest.mark.parametrize(("there", "asked", "words"), [
-    (THREE, "3", "--gpus: 3; 0 to 2 expected"),
-    (THREE, "-1", "--gpus: -1; 0 to 2 expected"),
-    (THREE[:1], "1", "0 alone expected"),
-    (THREE, "first", "'first'; all, or numbers such as 0,2 expected"),
-    (THREE, "0,", "numbers such as 0,2 expected"),
+    (THREE, "3", "--gpus: no GPU 3; this machine has 3, numbered from 0"),
+    (THREE, "-1", "--gpus: no GPU -1; this machine has 3"),
+    (THREE[:1], "1", "no GPU 1; this machine has 1"),
+    (THREE, "first", "'first'; give all, or numbers such as 0,2"),
+    (THREE, "0,", "numbers such as 0,2"),
 ])
 def test_a_gpu_that_is_not_there_is_named(
-    monkeypatch: pytest.MonkeyPatch, there: list[Gpu], asked: str, words: str
+    monkeypatch: pytest.MonkeyPatch, there: list[GpuCard], asked: str, words: str
 ) -> None:
     monkeypatch.setattr(gpus, "present", lambda: there)
     with pytest.raises(PlanError, match=r"^[^\n]+$") as raised:
@@ -42,7 +42,7 @@ def test_a_gpu_that_is_not_there_is_named(
 def test_gpus_of_several_models_are_told() -> None:
     assert gpus.unlike(THREE[:2]) == ""
     assert gpus.unlike(THREE) == (
-        "GPUs are unlike: 0 is A, 1 is A, 2 is B; each result names its device, and --gpus grades on some alone")
+        "GPUs are unlike: 0 is A, 1 is A, 2 is B; each result names its device, and --gpus chooses some of them")
 
 
 @pytest.mark.parametrize(("words", "told"), [
