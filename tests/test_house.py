@@ -1,12 +1,50 @@
-"""How long files may be: what CONTRIBUTING.md says."""
+"""What CONTRIBUTING.md says of files and functions holds: how long, how many parameters, no names twice, no circles."""
 
 from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 from grader.model.catalogue import ROOT
 
 MOST_LINES = {"": 400, "assignments/": 150}
+MOST_FUNCTION_LINES = 60
+MOST_PARAMETERS = 8
 HANDED_IN = ROOT / "tests" / "submissions"
 ROOMS = ("grader", "assignments", "reference", "student_template", "tests", "benchmarks", "docs", "examples")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+# To be emptied: what is named here breaks a rule below, and a row goes with its reason.
+LONG = {
+    "grader.frontends.triton.simulator.launch.run_launch", "grader.frontends.triton.simulator.main.run",
+    "grader.frontends.triton.simulator.text._operation", "grader.judge.judge.judge",
+}
+MANY_PARAMETERS = {
+    "grader.frontends.triton.planner.launches._launch", "grader.frontends.triton.simulator.machine.__init__",
+    "grader.frontends.triton.simulator.races._open", "grader.frontends.triton.simulator.races._report",
+}
+NAMESAKES = {
+    "Answers", "Block", "Blocks", "Buffer", "Captured", "Compiled", "Failed", "Lanes", "Loaded", "Look", "Lost",
+    "Memory", "Metadata", "Part", "Place", "Planned", "Pointer", "Prepared", "Program", "Ran", "Ready", "Scratch",
+    "Source", "Stopped", "Texts", "_Planner",
+}
+CIRCLES = {
+    f"grader.frontends.triton.simulator.{name}" for name in (
+        "accesses", "atomics", "control", "machine", "memory", "meter", "orders", "program", "races", "undefined")
+}
+SILENT_IMPORTS = {
+    "grader.engine.executor.driver.__init__", "grader.engine.executor.driver.checked",
+    "grader.engine.executor.driver.encode", "grader.engine.executor.main._profile",
+    "grader.engine.executor.main._wait", "grader.engine.executor.main.prepare",
+    "grader.engine.executor.memory.__init__", "grader.frontends.triton.planner.handles.__torch_function__",
+    "grader.frontends.triton.planner.handles.dispatch",
+    "grader.frontends.triton.simulator.machine.call", "grader.judge.arena._on_device",
+    "grader.judge.lane.lane_baselines", "grader.judge.lane.lane_executors", "grader.judge.lane.open_lane",
+    "grader.judge.timing.fitness.uuid_of",
+}
 
 
 def test_no_file_is_too_long() -> None:
@@ -15,3 +53,106 @@ def test_no_file_is_too_long() -> None:
     assert len(lines) > 300 and max(lines.values()) > 300
     assert [name for name, count in lines.items() for start, most in MOST_LINES.items()
             if name.startswith(start) and count > most] == []
+
+
+def test_no_function_is_too_long() -> None:
+    """Kernels aside: Triton inlines nothing that a reader would want apart."""
+    long = {name for name, function in _functions()
+            if function.end_lineno is not None and function.end_lineno - function.lineno >= MOST_FUNCTION_LINES
+            and not _decorated(function, "jit")}
+    assert sorted(long - LONG) == []
+
+
+def test_no_function_has_too_many_parameters() -> None:
+    """Kernels and commands aside: a command's parameters are those of its command line, which typer reads there."""
+    many = {name for name, function in _functions() if _count(function.args) > MOST_PARAMETERS
+            and not _decorated(function, "jit") and "typer." not in ast.unparse(function.args)}
+    assert sorted(many - MANY_PARAMETERS) == []
+
+
+def test_imports_inside_functions_say_why() -> None:
+    """A comment stands above each group of them: they are for start-up time, or for modules that a system lacks."""
+    silent = set()
+    for module, tree in _modules().items():
+        lines = _path(module).read_text(encoding="utf-8").splitlines()
+        for function in (node for node in ast.walk(tree) if isinstance(node, Function)):
+            inner = [node for node in ast.walk(function) if isinstance(node, ast.Import | ast.ImportFrom)]
+            if inner and not lines[min(node.lineno for node in inner) - 2].lstrip().startswith("#"):
+                silent.add(f"{module}.{function.name}")
+    assert sorted(silent - SILENT_IMPORTS) == []
+
+
+def test_no_class_has_a_namesake() -> None:
+    places: dict[str, list[str]] = defaultdict(list)
+    for module, tree in _modules().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(module)
+    assert len(places) > 300
+    assert {name: modules for name, modules in places.items() if len(modules) > 1 and name not in NAMESAKES} == {}
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """At the top of a file, also where only a type checker looks."""
+    imports = {module: _imported(module, tree) for module, tree in _modules().items()}
+    assert sum(map(len, imports.values())) > 500
+    assert sorted({module for module in imports if module in _reachable(imports, module)} - CIRCLES) == []
+
+
+@cache
+def _modules() -> dict[str, ast.Module]:
+    """The modules of grader/, parsed, by their dotted names."""
+    paths = sorted((ROOT / "grader").rglob("*.py"))
+    return {_name(path): ast.parse(path.read_text(encoding="utf-8"), str(path)) for path in paths}
+
+
+def _name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _functions() -> Iterator[tuple[str, Function]]:
+    for module, tree in _modules().items():
+        for node in ast.walk(tree):
+            if isinstance(node, Function):
+                yield f"{module}.{node.name}", node
+
+
+def _decorated(function: Function, name: str) -> bool:
+    return any(ast.unparse(decorator).endswith(name) for decorator in function.decorator_list)
+
+
+def _count(arguments: ast.arguments) -> int:
+    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return len(named) + (arguments.vararg is not None) + (arguments.kwarg is not None)
+
+
+def _path(module: str) -> Path:
+    path = ROOT.joinpath(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def _imported(module: str, tree: ast.Module) -> set[str]:
+    """The modules of grader/ that a module imports outside of functions."""
+    found = set()
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        for node in ast.iter_child_nodes(waiting.pop()):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found |= {f"{node.module}.{alias.name}" if f"{node.module}.{alias.name}" in _modules() else
+                          str(node.module) for alias in node.names}
+            elif not isinstance(node, Function):
+                waiting.append(node)
+    return found & _modules().keys() - {module}
+
+
+def _reachable(imports: dict[str, set[str]], module: str) -> set[str]:
+    """The modules that a module imports, directly or through others."""
+    reached: set[str] = set()
+    waiting = [module]
+    while waiting:
+        new = imports[waiting.pop()] - reached
+        reached |= new
+        waiting += new
+    return reached
