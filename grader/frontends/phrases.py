@@ -36,14 +36,15 @@ class Failures:
     `absent` on an exception of a line that was skipped. {file} and {signature} are the assignment's.
 
     `gave_up` are hints for kernels that the compiler gave up on, where the reason alone tells what to do. `unwrap`
-    takes away what the compiler prints around its objection. `no_module` is what a failed import of {name} is
-    called, `ends` the hint for a process that ended by a signal of no hint of its own, `exits` by its own doing."""
+    takes away what the compiler prints around its objection. `no_module` makes the hint for an import of a
+    module that is not there from its name. `ends` is for a process that a signal without a hint of its own ended,
+    `exits` for one that ended itself."""
 
     clues: tuple[Clue, ...]
     absent: tuple[Clue, ...]
     gave_up: Mapping[compiled.Reason, str]
     unwrap: Callable[[str], str]
-    no_module: str
+    no_module: Callable[[str], str]
     missing_function: str
     wrong_signature: str
     not_attempted: str

@@ -52,8 +52,7 @@ def explain_absent(assignment: Assignment, source: str, absent: Absent) -> Detai
     skip = words.skips[left.why]
     hint = skip.instead
     if left.why == "module":
-        no_module = words.failures.no_module.replace("{name}", left.text)
-        hint = explain_failure(assignment, "import_error", no_module).hint
+        hint = words.failures.no_module(left.text)
     elif left.why == "exception":
         told = hinted(words.failures.absent, "import_error", left.text)
         hint = explain_failure(assignment, "import_error", left.text).hint if told is None else told

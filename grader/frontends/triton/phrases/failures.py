@@ -25,6 +25,11 @@ ALLOCATE = (
     "Host code reaches no GPU, and no memory of another library: allocate with torch.empty(..., device=\"cuda\"), and "
     "pass that to the kernel."
 )
+GPU_LIBRARIES = ("cupy", "numba", "pycuda", "cuda", "jax")
+NO_MODULE = (
+    "{name} cannot be imported: each file stands alone, and is graded with torch, triton, numpy and einops only. Copy "
+    "what it needs from your other files into it, and leave out plots and tables."
+)
 ELEMENTS = (
     "A pointer or a block of a kernel is not indexed with [...]: load with tl.load(pointer + offsets, mask), and store "
     "with tl.store(pointer + offsets, value, mask)."
@@ -55,7 +60,7 @@ MESSAGES = (
     (r"no allocator was set",
      "A kernel that makes tensor descriptors needs room for them. Before the launch call triton.set_allocator(lambda "
      "size, alignment, stream: torch.empty(size, device=\"cuda\", dtype=torch.int8))."),
-    (r"allocate with torch\.empty|libcuda|libnv|No module named '(cupy|numba|pycuda|cuda|jax)\b", ALLOCATE),
+    (rf"allocate with torch\.empty|libcuda|libnv|No module named '({'|'.join(GPU_LIBRARIES)})\b", ALLOCATE),
     (r"invalid configuration argument|Triton Error \[CUDA\]: invalid argument",
      "The GPU cannot start this launch: the second and third size of a grid are at most 65,535, and num_warps "
      "is a power of two up to 32."),
@@ -173,9 +178,7 @@ MESSAGES = (
     (r"takes .*positional arguments? but \d+ (was|were) given|too many positional arguments",
      "The call passes more arguments than the function has: compare the two."),
     (r"multiple values for argument '(?P<name>\w+)'", "{name} is passed twice, once by position and once by name."),
-    (r"No module named '(?P<name>[\w.]+)'",
-     "{name} cannot be imported: each file stands alone, and is graded with torch, triton, numpy and einops only. Copy "
-     "what it needs from your other files into it, and leave out plots and tables."),
+    (r"No module named '(?P<name>[\w.]+)'", NO_MODULE),
     (r"cannot import name '(?P<name>\w+)'",
      "{name} cannot be imported: each file stands alone, so copy what is needed into it."),
     (r"name '(?P<name>\w+)' is not defined|NameError: (?P<bare>\w+) is not defined|local variable '(?P<local>\w+)'",
@@ -219,6 +222,11 @@ CLUES = (
 )
 
 
+def no_module(name: str) -> str:
+    """What to do about an import of a module that is not there."""
+    return ALLOCATE if name.partition(".")[0] in GPU_LIBRARIES else NO_MODULE.replace("{name}", name[:80])
+
+
 def unwrap(message: str) -> str:
     """What Triton's compiler objects to, without what it prints around it."""
     found = re.match(r"(\w+): at \d+:\d+:\n.*\n[ \t]*\^[ \t]*\n?(.*)\Z", message, re.DOTALL)
@@ -229,7 +237,7 @@ def unwrap(message: str) -> str:
 
 
 FAILURES = Failures(
-    clues=CLUES, absent=ABSENT, gave_up=GAVE_UP, unwrap=unwrap, no_module="No module named '{name}'",
+    clues=CLUES, absent=ABSENT, gave_up=GAVE_UP, unwrap=unwrap, no_module=no_module,
     missing_function="Define {signature} at the top level of {file}, spelt exactly so.",
     wrong_signature="The function is called as {signature}: define it with these parameters, in this order, and no "
                     "others.",
