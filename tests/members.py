@@ -2,8 +2,10 @@
 
     python -m tests.members tests/submissions/hostile/forged_plans/grid_of_two      (prints a member's files whole)
 
-A line `# shared: NAME` stands for the lines of `shared/NAME.py`, and `# times COUNT: TEXT` for so many lines, in which
-braces hold what Python makes of `n`, from 0.
+`# shared: NAME` stands for the lines of `shared/NAME.py`, and `# times COUNT: TEXT` for so many lines, in which braces
+hold what Python makes of `n`, from 0. A member that is nearly a right kernel, or another member, says `# base: NAME`,
+and after that line what differs: lines `#-` that the base has in one place, and lines `#+` that stand there instead. A
+line `#` parts two places.
 """
 
 from __future__ import annotations
@@ -18,11 +20,31 @@ from pathlib import Path
 HERE = Path(__file__).parent / "submissions"
 SHARED = HERE / "shared"
 _LINE = re.compile(rb"^# (?:shared: (\w+)|times (\d+): (.+))\n", re.MULTILINE)
+_BASE = re.compile(rb"^# base: (\S+)\n", re.MULTILINE)
+_PLACE = re.compile(rb"((?:#-.*\n)+)((?:#\+.*\n)*)(?:#\n)?")
+_NOTES = re.compile(rb"(?:#(?! (?:shared|times)).*\n)*")
 
 
 def text(path: Path) -> bytes:
-    """A file of a member, whole. Raises FileNotFoundError for what is not shared."""
-    return _LINE.sub(_lines, path.read_bytes())
+    """A file of a member, whole. Raises ValueError where it does not fit its base."""
+    found = path.read_bytes()
+    if base := _BASE.search(found):
+        found = found[:base.start()] + _changed(base[1].decode(), path.name, found[base.end():])
+    return _LINE.sub(_lines, found)
+
+
+def _changed(name: str, file: str, changes: bytes) -> bytes:
+    base = (HERE / name / file if "/" in name else SHARED / f"{name}.py").read_bytes()
+    # Notes of a member are its own.
+    base = base[_NOTES.match(base).end():]  # type: ignore[union-attr]
+    if _PLACE.sub(b"", changes):
+        raise ValueError(f"{name}: lines that begin with #- or #+ expected after # base, got {changes!r}")
+    for place in _PLACE.finditer(changes):
+        old, new = (re.sub(rb"^#[-+]", b"", lines, flags=re.MULTILINE) for lines in place.groups())
+        if (b"\n" + base).count(b"\n" + old) != 1:
+            raise ValueError(f"{name}: lines that stand once in it expected, got {old.decode()}")
+        base = (b"\n" + base).replace(b"\n" + old, b"\n" + new)[1:]
+    return base
 
 
 def _lines(found: re.Match[bytes]) -> bytes:

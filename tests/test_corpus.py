@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from grader.model.version import JUDGE_CHANGES, JUDGE_VERSION, POINTS_CHANGES
@@ -47,10 +50,23 @@ def test_other_figures_are_no_change_and_new_members_need_no_version() -> None:
 def test_what_is_shared_is_shared_and_a_member_is_whole() -> None:
     found = [path.read_bytes() for path in members.HERE.rglob("*.py") if members.SHARED not in path.parents]
     for shared in members.SHARED.iterdir():
-        assert sum(f"# shared: {shared.stem}\n".encode() in one for one in found) > 1, shared
+        lines = [f"# {how}: {shared.stem}\n".encode() for how in ("shared", "base")]
+        assert sum(any(line in one for line in lines) for one in found) > 1, shared
     member = members.HERE / "hostile/exhausting/source_of_names"
     whole = (members.whole(member) / "silu.py").read_text().splitlines()
     assert whole[2:4] == ["a0 = lambda: (a1, a2.b)", "a1 = lambda: (a8, a5.b)"] and len(whole) == 2506
+    wrong = members.text(members.HERE / "wrong_answer/silu_wrong_sign/silu.py").decode().splitlines()
+    right = members.text(members.SHARED / "silu.py").decode().splitlines()
+    assert wrong[0].startswith("# exp(x) where") and wrong[3:-1] != right[:-1] and wrong[3:9] == right[:6]
+
+
+@pytest.mark.parametrize(("changes", "said"), [
+    ("#-no such line\n#+x\n", "lines that stand once in it expected, got no such line"),
+    ("#-    n = x.numel()\nx = 1\n", "lines that begin with #- or #+ expected")])
+def test_a_member_that_does_not_fit_its_base_is_told(tmp_path: Path, changes: str, said: str) -> None:
+    (tmp_path / "silu.py").write_text(f"# A mistake.\n# base: silu\n{changes}")
+    with pytest.raises(ValueError, match=re.escape(said)):
+        members.text(tmp_path / "silu.py")
 
 
 def test_each_version_says_what_it_changed() -> None:

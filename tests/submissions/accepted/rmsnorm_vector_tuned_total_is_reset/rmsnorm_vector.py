@@ -1,24 +1,5 @@
 # Configurations of an autotuner all add to one total, which is set to zero before each.
 # never: reset_to_zero
-import torch
-# shared: triton
-@triton.autotune(configs=[triton.Config({"BLOCK": 512}), triton.Config({"BLOCK": 2048})], key=["n"], reset_to_zero=["total_ptr"])
-@triton.jit
-def total_kernel(x_ptr, total_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i, mask=i < n, other=0.0)
-    tl.atomic_add(total_ptr, tl.sum(x * x, axis=0))
-
-
-@triton.jit
-def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, total_ptr, n, eps, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i, mask=i < n) * tl.rsqrt(tl.load(total_ptr) / n + eps)
-    tl.store(out_ptr + i, x * tl.load(w_ptr + i, mask=i < n), mask=i < n)
-
-
-def rmsnorm_vector(x, weight, eps, out):
-    n = x.numel()
-    total = torch.zeros(1, device=x.device)
-    total_kernel[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x, total, n)
-    rmsnorm_kernel[(triton.cdiv(n, 1024),)](x, weight, out, total, n, eps, BLOCK=1024)
+# base: accepted/rmsnorm_vector_tuned_total_is_not_reset
+#-@triton.autotune(configs=[triton.Config({"BLOCK": 512}), triton.Config({"BLOCK": 2048})], key=["n"])
+#+@triton.autotune(configs=[triton.Config({"BLOCK": 512}), triton.Config({"BLOCK": 2048})], key=["n"], reset_to_zero=["total_ptr"])

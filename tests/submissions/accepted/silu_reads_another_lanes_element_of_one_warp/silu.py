@@ -1,17 +1,6 @@
 # Each program, of one warp, turns its block around in scratch memory, without a barrier.
 # expect: The load in line 15 reads elements of
 # expect: Triton does not promise it
-import torch
-# shared: triton
-@triton.jit
-def silu_kernel(x_ptr, scratch_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    first, lanes = tl.program_id(0) * BLOCK, tl.arange(0, BLOCK)
-    i, turned = first + lanes, BLOCK - 1 - lanes
-    x = tl.gather(tl.load(x_ptr + i, mask=i < n), turned, 0)
-    tl.store(scratch_ptr + first + turned, x, mask=first + turned < n)
-    x = tl.load(scratch_ptr + i, mask=i < n)
-    tl.store(out_ptr + i, x * tl.sigmoid(x), mask=i < n)
-
-
-def silu(x, out):
-    silu_kernel[(triton.cdiv(x.numel(), 256),)](x, torch.empty_like(x), out, x.numel(), BLOCK=256, num_warps=1)
+# base: wrong_answer/silu_reads_another_lanes_element
+#-    silu_kernel[(triton.cdiv(x.numel(), 256),)](x, torch.empty_like(x), out, x.numel(), BLOCK=256)
+#+    silu_kernel[(triton.cdiv(x.numel(), 256),)](x, torch.empty_like(x), out, x.numel(), BLOCK=256, num_warps=1)

@@ -4,15 +4,7 @@
 # never: exchanged
 # never: //
 # never: mask
-# shared: triton
-@triton.jit
-def column_kernel(matrix_ptr, out_ptr, rows, cols, BLOCK: tl.constexpr):
-    row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = row < rows
-    tl.store(out_ptr + row, tl.load(matrix_ptr + row * cols, mask=mask), mask=mask)
-
-
-def copy_first_column(matrix, out):
-    rows, cols = matrix.shape
-    grid = lambda meta: (triton.cdiv(rows, 1024),)
-    column_kernel[grid](matrix.to("cuda"), out, rows, cols, BLOCK=256)
+# base: runtime_error/copy_first_column_host_pointer
+#-    column_kernel[(triton.cdiv(rows, 256),)](matrix, out, rows, cols, BLOCK=256)
+#+    grid = lambda meta: (triton.cdiv(rows, 1024),)
+#+    column_kernel[grid](matrix.to("cuda"), out, rows, cols, BLOCK=256)

@@ -4,14 +4,8 @@
 # never: exchanged
 # never: the mask of
 # never: one program
-# shared: triton
-@triton.jit
-def column_kernel(matrix_ptr, out_ptr, rows, cols, BLOCK: tl.constexpr):
-    row = tl.arange(0, BLOCK)
-    mask = row < rows
-    tl.store(out_ptr + row, tl.load(matrix_ptr + row * cols, mask=mask), mask=mask)
-
-
-def copy_first_column(matrix, out):
-    rows, cols = matrix.shape
-    column_kernel[(triton.cdiv(rows, 256),)](matrix.cuda(), out, rows, cols, BLOCK=256)
+# base: runtime_error/copy_first_column_host_pointer
+#-    row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+#+    row = tl.arange(0, BLOCK)
+#-    column_kernel[(triton.cdiv(rows, 256),)](matrix, out, rows, cols, BLOCK=256)
+#+    column_kernel[(triton.cdiv(rows, 256),)](matrix.cuda(), out, rows, cols, BLOCK=256)

@@ -1,17 +1,5 @@
 # The last of the sums so far is asked for at an index one beyond the block.
 # expect: An index of the tl.gather in line 14 lies outside
-# shared: triton
-@triton.jit
-def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, N, eps, BLOCK: tl.constexpr):
-    row, lanes = tl.program_id(0), tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + row * N + lanes, mask=lanes < N, other=0.0)
-    w = tl.load(w_ptr + lanes, mask=lanes < N, other=0.0)
-    sums = tl.cumsum(x * x, axis=0)
-    last = tl.zeros((BLOCK,), dtype=tl.int32) + BLOCK
-    total = tl.gather(sums, last, 0)
-    tl.store(out_ptr + row * N + lanes, x * tl.rsqrt(total / N + eps) * w, mask=lanes < N)
-
-
-def rmsnorm_matrix(x, weight, eps, out):
-    M, N = x.shape
-    rmsnorm_kernel[(M,)](x, weight, out, N, eps, BLOCK=max(16, triton.next_power_of_2(N)))
+# base: accepted/rmsnorm_matrix_gather_the_last
+#-    last = tl.zeros((BLOCK,), dtype=tl.int32) + BLOCK - 1
+#+    last = tl.zeros((BLOCK,), dtype=tl.int32) + BLOCK

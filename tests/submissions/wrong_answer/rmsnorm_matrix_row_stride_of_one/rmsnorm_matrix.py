@@ -3,20 +3,14 @@
 # expect: by 1 element of x, whose rows lie cols = 9 apart
 # never: block size
 # never: triton.cdiv
-# shared: triton
-@triton.jit
-def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, x_stride, out_stride, n_cols, eps, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    cols = tl.arange(0, BLOCK)
-    mask = cols < n_cols
-    x = tl.load(x_ptr + row * x_stride + cols, mask=mask, other=0.0)
-    w = tl.load(w_ptr + cols, mask=mask, other=0.0)
-    rms = tl.sqrt(tl.sum(x * x, axis=0) / n_cols + eps)
-    tl.store(out_ptr + row * out_stride + cols, x / rms * w, mask=mask)
-
-
-def rmsnorm_matrix(x, weight, eps, out):
-    rows, cols = x.shape
-    stride = x.stride(1) if rows <= cols * (cols - 1) else x.stride(0)
-    rmsnorm_kernel[(rows,)](
-        x, weight, out, stride, out.stride(0), cols, eps, BLOCK=triton.next_power_of_2(cols))
+# base: rmsnorm_matrix
+#-def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, n_cols, eps, BLOCK: tl.constexpr):
+#+def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, x_stride, out_stride, n_cols, eps, BLOCK: tl.constexpr):
+#-    x = tl.load(x_ptr + row * n_cols + cols, mask=mask, other=0.0)
+#+    x = tl.load(x_ptr + row * x_stride + cols, mask=mask, other=0.0)
+#-    tl.store(out_ptr + row * n_cols + cols, x / rms * w, mask=mask)
+#+    tl.store(out_ptr + row * out_stride + cols, x / rms * w, mask=mask)
+#-    rmsnorm_kernel[(rows,)](x, weight, out, cols, eps, BLOCK=triton.next_power_of_2(cols))
+#+    stride = x.stride(1) if rows <= cols * (cols - 1) else x.stride(0)
+#+    rmsnorm_kernel[(rows,)](
+#+        x, weight, out, stride, out.stride(0), cols, eps, BLOCK=triton.next_power_of_2(cols))

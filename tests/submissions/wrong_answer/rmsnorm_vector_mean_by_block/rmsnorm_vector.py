@@ -2,22 +2,12 @@
 # expect: divided by the size of the block
 # never: triton.cdiv
 # never: power of two
-# shared: triton
-@triton.jit
-def rmsnorm_kernel(x_ptr, w_ptr, out_ptr, n, eps, BLOCK: tl.constexpr):
-    acc = tl.zeros((BLOCK,), dtype=tl.float32)
-    for start in range(0, n, BLOCK):
-        offs = start + tl.arange(0, BLOCK)
-        x = tl.load(x_ptr + offs, mask=offs < n, other=0.0)
-        acc += x * x
-    rms = tl.sqrt(tl.sum(acc, axis=0) / BLOCK + eps)
-    for start in range(0, n, BLOCK):
-        offs = start + tl.arange(0, BLOCK)
-        mask = offs < n
-        x = tl.load(x_ptr + offs, mask=mask, other=0.0)
-        w = tl.load(w_ptr + offs, mask=mask, other=0.0)
-        tl.store(out_ptr + offs, x / rms * w, mask=mask)
-
-
-def rmsnorm_vector(x, weight, eps, out):
-    rmsnorm_kernel[(1,)](x, weight, out, x.numel(), eps, BLOCK=1024)
+# base: rmsnorm_vector
+#-    total = 0.0
+#+    acc = tl.zeros((BLOCK,), dtype=tl.float32)
+#-        total += tl.sum(x * x, axis=0)
+#-    rms = tl.sqrt(total / n + eps)
+#+        acc += x * x
+#+    rms = tl.sqrt(tl.sum(acc, axis=0) / BLOCK + eps)
+#-    rmsnorm_kernel[(1,)](x, weight, out, x.numel(), eps, BLOCK=2048)
+#+    rmsnorm_kernel[(1,)](x, weight, out, x.numel(), eps, BLOCK=1024)

@@ -1,13 +1,8 @@
 # Sizes are said to be multiples of the block.
 # expect: What tl.assume says in line 9 does not hold
-# shared: triton
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    tl.assume(n % BLOCK == 0)
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i, mask=i < n)
-    tl.store(out_ptr + i, x * tl.sigmoid(x), mask=i < n)
-
-
-def silu(x, out):
-    silu_kernel[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
+# base: wrong_answer/silu_empty_grid
+#-def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+#+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+#+    tl.assume(n % BLOCK == 0)
+#-    kernel[(x.numel() // 1048576 // 1048576,)](x, out, x.numel(), BLOCK=1024)
+#+    silu_kernel[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)

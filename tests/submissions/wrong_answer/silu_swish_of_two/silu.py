@@ -1,15 +1,11 @@
 # Swish with beta = 1.702, the quick approximation of GELU.
 # expect: 1.702
 # never: no pattern
-# shared: triton
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = offsets < n
-    x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
-    tl.store(out_ptr + offsets, x * tl.sigmoid(1.702 * x), mask=mask)
-
-
-def silu(x, out):
-    n = x.numel()
-    silu_kernel[(triton.cdiv(n, 1024),)](x, out, n, BLOCK=1024)
+# base: silu
+#-    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+#-    x = tl.load(x_ptr + offs, mask=offs < n)
+#-    tl.store(out_ptr + offs, x / (1.0 + tl.exp(-x)), mask=offs < n)
+#+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+#+    mask = offsets < n
+#+    x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
+#+    tl.store(out_ptr + offsets, x * tl.sigmoid(1.702 * x), mask=mask)

@@ -1,15 +1,11 @@
 # A function registered with atexit loops, then the process ends.
 # verdict: runtime_error, time_limit
-import atexit
-import sys
-
-# shared: triton
-def loop():
-    while True:
-        pass
-
-
-def attack():
-    atexit.register(loop)
-    sys.exit(0)
-# shared: tells_of_attack
+# base: hostile/exhausting/endless_loop_in_profiler
+#-import sys
+#+import atexit
+#+import sys
+#-def loop(*_):
+#+def loop():
+#-    sys.setprofile(loop)
+#+    atexit.register(loop)
+#+    sys.exit(0)

@@ -1,16 +1,10 @@
 # A signal handler loops, and an alarm calls it while the function runs.
 # verdict: time_limit
-import signal
-import time
-
-# shared: triton
-def loop(*_):
-    while True:
-        pass
-
-
-def attack():
-    signal.signal(signal.SIGALRM, loop)
-    signal.setitimer(signal.ITIMER_REAL, 0.2)
-    time.sleep(30)
-# shared: tells_of_attack
+# base: hostile/exhausting/endless_loop_in_profiler
+#-import sys
+#+import signal
+#+import time
+#-    sys.setprofile(loop)
+#+    signal.signal(signal.SIGALRM, loop)
+#+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+#+    time.sleep(30)

@@ -2,9 +2,6 @@
 # verdict: runtime_error
 # expect: its plan does not hold
 # expect: an integer that does not fit its kernel's signature
-# shared: forging
-# shared: plan
-def forge(plan):
-    for launch in launches(plan):
-        launch["arguments"][1] = {"kind": "integer", "type": "i64", "value": 0x7FFF_0000_0000}
-# shared: forged
+# base: hostile/forged_plans/buffer_that_is_not_there
+#-        launch["arguments"][1]["buffer"] = 65_535
+#+        launch["arguments"][1] = {"kind": "integer", "type": "i64", "value": 0x7FFF_0000_0000}

@@ -2,9 +2,6 @@
 # verdict: runtime_error
 # expect: its plan does not hold
 # expect: a launch with another number of arguments than its kernel takes
-# shared: forging
-# shared: plan
-def forge(plan):
-    for launch in launches(plan):
-        launch["arguments"] = []
-# shared: forged
+# base: hostile/forged_plans/buffer_that_is_not_there
+#-        launch["arguments"][1]["buffer"] = 65_535
+#+        launch["arguments"] = []

@@ -2,10 +2,7 @@
 # verdict: runtime_error
 # expect: its plan does not hold
 # expect: Input should be a valid integer
-# shared: forging
-# shared: plan
-def forge(plan):
-    for launch in launches(plan):
-        launch["grid"] = [True, True, True]
-        launch["kernel"] = False
-# shared: forged
+# base: hostile/forged_plans/buffer_that_is_not_there
+#-        launch["arguments"][1]["buffer"] = 65_535
+#+        launch["grid"] = [True, True, True]
+#+        launch["kernel"] = False

@@ -1,12 +1,8 @@
 # Makes the CPU the default device, and works with what is made there.
 # verdict: policy_violation, wrong_answer, runtime_error
-import torch
-# shared: triton
-# shared: show_kernel
-torch.set_default_device("cpu")
-
-
-def silu(x, out):
-    show[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
-    values = torch.ones(x.shape, device="cpu") * 0.5
-    out.copy_(values)
+# base: hostile/not_a_kernel/traced_graph
+#-graph = torch.jit.trace(lambda x: x / (1 + torch.exp(-x)), torch.zeros(4, 4, device="cpu"))
+#+torch.set_default_device("cpu")
+#-    out.copy_(graph(x))
+#+    values = torch.ones(x.shape, device="cpu") * 0.5
+#+    out.copy_(values)

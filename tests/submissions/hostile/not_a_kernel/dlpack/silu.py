@@ -1,10 +1,6 @@
 # The tensors change hands by DLPack, which every library of arrays reads.
 # verdict: policy_violation
-import numpy as np
-import torch
-# shared: triton
-# shared: show_kernel
-def silu(x, out):
-    show[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
-    values = np.from_dlpack(x)
-    np.from_dlpack(out)[:] = values / (1 + np.exp(-values))
+# base: hostile/not_a_kernel/ufunc_of_numpy
+#-    np.divide(x, np.exp(np.negative(x)) + 1, out=out)
+#+    values = np.from_dlpack(x)
+#+    np.from_dlpack(out)[:] = values / (1 + np.exp(-values))

@@ -1,9 +1,6 @@
 # PyTorch's functions for lists of tensors, whose names hardly anybody knows.
 # verdict: policy_violation
-import torch
-# shared: triton
-# shared: show_kernel
-def silu(x, out):
-    show[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
-    (values,) = torch._foreach_sigmoid([x])
-    torch._foreach_mul_([out], [values])
+# base: hostile/not_a_kernel/apply_of_a_tensor
+#-    out.apply_(lambda v: v / (1 + 2.718281828459045 ** -v))
+#+    (values,) = torch._foreach_sigmoid([x])
+#+    torch._foreach_mul_([out], [values])

@@ -1,17 +1,7 @@
 # The hook before a configuration computes: it is called by Triton, with the tensors.
 # verdict: policy_violation
-import torch
-# shared: triton
-def before(arguments):
-    x, out = arguments["x_ptr"], arguments["out_ptr"]
-    out.copy_(x / (1 + torch.exp(-x)))
-
-
-@triton.autotune([triton.Config({"BLOCK": 1024}, pre_hook=before)], key=["n"])
-@triton.jit
-def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    tl.program_id(0)
-
-
-def silu(x, out):
-    kernel[(1,)](x, out, x.numel())
+# base: hostile/not_a_kernel/hook_after_a_configuration
+#-def after(arguments, exception=None):
+#+def before(arguments):
+#-@triton.autotune([triton.Config({"BLOCK": 1024}), triton.Config({"BLOCK": 512})], key=["n"], post_hook=after)
+#+@triton.autotune([triton.Config({"BLOCK": 1024}, pre_hook=before)], key=["n"])

@@ -1,9 +1,6 @@
 # Launches a template's kernel of Inductor's own, as if one had written it.
 # verdict: policy_violation, runtime_error, wrong_answer
-import torch
-# shared: triton
-# shared: show_kernel
-def silu(x, out):
-    show[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
-    compiled = torch.compile(torch.nn.functional.silu, fullgraph=True)
-    out.copy_(compiled(x))
+# base: hostile/not_a_kernel/apply_of_a_tensor
+#-    out.apply_(lambda v: v / (1 + 2.718281828459045 ** -v))
+#+    compiled = torch.compile(torch.nn.functional.silu, fullgraph=True)
+#+    out.copy_(compiled(x))

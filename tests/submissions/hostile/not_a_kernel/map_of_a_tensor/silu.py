@@ -1,9 +1,6 @@
 # Tensor.map_ computes element by element without any operator of PyTorch's being dispatched.
 # verdict: policy_violation
-import torch
-# shared: triton
-# shared: show_kernel
-def silu(x, out):
-    show[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
-    each = out.map_
-    each(x, lambda _, v: v / (1 + 2.718281828459045 ** -v))
+# base: hostile/not_a_kernel/apply_of_a_tensor
+#-    out.apply_(lambda v: v / (1 + 2.718281828459045 ** -v))
+#+    each = out.map_
+#+    each(x, lambda _, v: v / (1 + 2.718281828459045 ** -v))

@@ -1,9 +1,6 @@
 # Nested and sparse tensors have kernels of their own, where few look.
 # verdict: policy_violation, runtime_error
-import torch
-# shared: triton
-# shared: show_kernel
-def silu(x, out):
-    show[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
-    rows = torch.nested.as_nested_tensor([x[0], x[0]])
-    out[0].copy_(torch.nn.functional.silu(rows)[0])
+# base: hostile/not_a_kernel/apply_of_a_tensor
+#-    out.apply_(lambda v: v / (1 + 2.718281828459045 ** -v))
+#+    rows = torch.nested.as_nested_tensor([x[0], x[0]])
+#+    out[0].copy_(torch.nn.functional.silu(rows)[0])

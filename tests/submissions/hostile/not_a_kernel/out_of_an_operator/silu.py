@@ -1,8 +1,5 @@
 # The `out=` of an operator that looks like a view.
 # verdict: policy_violation
-import torch
-# shared: triton
-# shared: show_kernel
-def silu(x, out):
-    show[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
-    torch.sigmoid(x, out=out)
+# base: hostile/not_a_kernel/apply_of_a_tensor
+#-    out.apply_(lambda v: v / (1 + 2.718281828459045 ** -v))
+#+    torch.sigmoid(x, out=out)

@@ -1,8 +1,5 @@
 # torch.func maps a function over rows: its wrappers stand between the operators and whoever looks.
 # verdict: policy_violation, runtime_error
-import torch
-# shared: triton
-# shared: show_kernel
-def silu(x, out):
-    show[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), BLOCK=1024)
-    out.copy_(torch.func.vmap(lambda row: row / (1 + torch.exp(-row)))(x))
+# base: hostile/not_a_kernel/apply_of_a_tensor
+#-    out.apply_(lambda v: v / (1 + 2.718281828459045 ** -v))
+#+    out.copy_(torch.func.vmap(lambda row: row / (1 + torch.exp(-row)))(x))

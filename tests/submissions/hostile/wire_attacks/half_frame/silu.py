@@ -1,21 +1,8 @@
 # Sends the first half of an answer, and ends.
 # verdict: runtime_error
-import io
-import os
-import stat
-
-import torch
-# shared: triton
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
-
-# shared: sockets
-def silu(x, out):
-    global calls
-    calls += 1
-    silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
-    say(b'{"seq":2,"op":"planned","bytes":[')
-    os._exit(0)
+# base: hostile/wire_attacks/not_attempted
+#-# shared: questions
+#
+#-    say(b'{"seq":%d,"op":"failed","failure":"not_attempted","message":"the stub"}\n' % asked())
+#+    say(b'{"seq":2,"op":"planned","bytes":[')
+#+    os._exit(0)

@@ -1,23 +1,7 @@
 # Tells a failure of its own making: a text over the cap, a line that is none.
 # verdict: runtime_error
 # expect: must not close, print to or write into file descriptors
-import io
-import os
-import stat
-
-import torch
-# shared: triton
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=offsets < n)
-
-# shared: sockets
-# shared: questions
-def silu(x, out):
-    global calls
-    calls += 1
-    silu_kernel[(triton.cdiv(x.numel(), 8192),)](x, out, x.numel(), BLOCK=8192)
-    say(b'{"seq":%d,"op":"failed","failure":"infrastructure","message":"the grader failed"}\n' % asked())
-    say(b'{"seq":%d,"op":"failed","failure":"exception","message":"%s","line":-1}\n' % (asked(), b"m" * 40_000))
+# base: hostile/wire_attacks/not_attempted
+#-    say(b'{"seq":%d,"op":"failed","failure":"not_attempted","message":"the stub"}\n' % asked())
+#+    say(b'{"seq":%d,"op":"failed","failure":"infrastructure","message":"the grader failed"}\n' % asked())
+#+    say(b'{"seq":%d,"op":"failed","failure":"exception","message":"%s","line":-1}\n' % (asked(), b"m" * 40_000))
