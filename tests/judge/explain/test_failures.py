@@ -17,14 +17,20 @@ from tests.judge.toys import SILU
 TEXTS = {"indexed_by_a_block": "tl.store(x, x[tl.arange(0, BLOCK)])"}
 
 
-@pytest.mark.parametrize(("kernel", "words"), wrong_kernels.HINTS, ids=lambda one: getattr(one, "__name__", ""))
-def test_what_triton_does_not_compile_has_a_hint(kernel: Any, words: str) -> None:
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return wrong_kernels.made(tmp_path_factory.mktemp("kernels"))
+
+
+@pytest.mark.parametrize("name", wrong_kernels.KERNELS)
+def test_what_triton_does_not_compile_has_a_hint(kernels: dict[str, Any], name: str) -> None:
+    kernel, words = kernels[name], wrong_kernels.KERNELS[name][1]
     with pytest.raises(Exception) as error:
         # Asked for by every launch: it reads what the kernel refers to.
         assert kernel.cache_key
         lower(kernel, {"x": "*fp32", "n": "i32"}, {"BLOCK": 32})
     detail = explain_failure(SILU, "compile_error", f"{error.typename}: {error.value}", line=7,
-                             text=TEXTS.get(kernel.__name__, "…"))
+                             text=TEXTS.get(name, "…"))
     assert words in detail.hint and detail.kind == "compile_error"
     assert not detail.message.startswith("CompilationError: at "), "the kernel's text is quoted"
 
