@@ -103,6 +103,16 @@ def test_a_canvas_number_is_no_number_of_the_courses_own(tmp_path: Path) -> None
     assert [row[1] for row in read_sheet(tmp_path / "filled.csv").rows[3:]] == ["101"]
 
 
+def test_the_number_of_an_anonymous_download_is_no_users(tmp_path: Path) -> None:
+    graded(tmp_path / "out", {"anon": {}, "byronada_101": {}})
+    taken(tmp_path / "class", "canvas", hand_in("anon", person("102", "anon")),
+          hand_in("byronada_101", person("101", "byronada")))
+    (tmp_path / "sheet.csv").write_text(CANVAS)
+    export("canvas", "out", "--sheet", "sheet.csv", "--column", "Kernels", "--intake", "class", "--out", "filled.csv",
+           cwd=tmp_path)
+    assert [row[1] for row in read_sheet(tmp_path / "filled.csv").rows[3:]] == ["101"]
+
+
 MOODLE = """Kennung,Vollständiger Name,ID-Nummer,E-Mail-Adresse,Status,Bewertung,Maximum grade,Zuletzt geändert,Feedback
 Teilnehmer/in101,Ada Byron,s1,ada@x.edu,Submitted,,600.00,"Wednesday, September 2, 2020, 9:00 PM","<p>Well ""done""</p>"
 Teilnehmer/in102,Li Lei,s2,lin@x.edu,No submission,5.00,600.00,-,

@@ -85,6 +85,16 @@ def test_a_mistake_that_several_cases_show_is_told_before_the_first_hint() -> No
     assert said(assignment, checks)[1] == NORM.mistakes[0].hint
 
 
+def test_what_one_case_of_many_shows_speaks_for_none_of_the_others() -> None:
+    assignment = _with_cases(NORM, *_squares((5, 9), (7, 30), (9, 5), (33, 7), (2, 3)))
+    checks = _checks(assignment, {case.name for case in assignment.cases})
+    assert checks[-1].detail is not None
+    # Each has a detail of its own, as cases have.
+    checks[-1].detail = Detail(
+        kind="wrong_values", message="1 wrong.", hint="A mistake.", pattern="mistake: eps_outside")
+    assert said(assignment, checks)[1] == "Own hint."
+
+
 def test_failures_before_any_case_and_success() -> None:
     source = CheckResult(
         id="source", stage="source", outcome="failed",

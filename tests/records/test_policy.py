@@ -99,7 +99,8 @@ def test_grace_days_go_where_they_save_most_and_the_roster_has_the_last_word() -
     assert [line.grace_days for line in one.lines] == [0, 1, 0] and one.points == 99
     assert graded(late(percent=10, grace_days=1), *made, late_days=2).points == 100
     assert graded(late(percent=10, grace_days=1), *made, late_days=0).points == 90
-    # In time, none is spent.
+    # In time, none is spent, nor where it would save nothing.
+    assert graded(late(percent=10, grace_days=9), hand_in(1, 20, 0)).grace_days == 0
     assert graded(late(percent=10, grace_days=9), hand_in(1, -1)).grace_days == 0
 
 

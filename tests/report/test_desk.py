@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.report.gradebook import gradebook
+from grader.report.leaderboard import places
 from grader.report.line import Line, comparable, line, marked
 from grader.report.load import Entry
 from grader.report.pages import Progress, Running, class_page_of, write_class
@@ -87,6 +88,14 @@ def test_distribution_counts_everybody_once() -> None:
     assert [bar.count for bar in bars] == [2, 0, 0, 0, 0, 0, 0, 0, 0, 4]
     assert [bar.height for bar in bars if bar.count] == [50, 100] and bars[-1].high == 60
     assert sum(bar.count for bar in distribution([0, 0], 0)) == 2
+    assert [bar.count for bar in distribution([5, 35], 60)] == [1, 0, 0, 0, 0, 1, 0, 0, 0, 0]
+
+
+def test_equal_points_share_a_rank_and_who_has_none_is_not_listed() -> None:
+    made = [samples.result("Ada"), samples.result("Bo"), samples.result("Cy", {"gemm": "wrong_answer"}),
+            samples.result("Di", dict.fromkeys(samples.KERNELS, "missing"))]
+    found = places(lines_of([Entry(one.student, one) for one in made]), bytes(32))
+    assert [one.rank for one in found] == [1, 1, 3]
 
 
 def test_the_slowest_and_the_least_repeatable_are_named() -> None:
