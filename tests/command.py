@@ -5,34 +5,42 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 from unittest import mock
 
 from grader.cli import app
 from grader.console import console, errors
 from grader.model.catalogue import ROOT
-from grader.model.result import Result
+from grader.model.job import Graded, Job
+from grader.model.result import Environment, Result
+from grader.run.lanes import At, Look
 
 SILU = (ROOT / "reference" / "silu.py").read_text()
 SECONDS = 120
-# Verbs that start no process run in this one: most of their time would go into imports.
+# Verbs that run in this process: most of their time would go into imports. Those below that start processes use this
+# process's own lane, which stays open.
 HERE = frozenset({"apply", "assignments", "diff", "explain-grade", "export", "intake", "rescore"})
+SHARED = {"grade": "grader.run.whole_class.LocalLanes", "regrade": "grader.run.whole_class.LocalLanes",
+          "inspect": "grader.student.inspecting.close_lane"}
 
 
 def kernelmark(
-    *arguments: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] = MappingProxyType({})
+    *arguments: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] = MappingProxyType({}), apart: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """What the command says and returns."""
-    if arguments[0] in HERE:
-        return _here([str(one) for one in arguments], cwd, environment)
+    """What the command says and returns. A process of its own where it is `apart`, or has an environment, or its verb
+    is none of those above."""
     if arguments[0] in ("grade", "regrade") and "--jobs" not in arguments:
         # A lane imports torch twice, and other tests keep the other cores busy.
         arguments = (*arguments, "--jobs", "1")
+    if arguments[0] in HERE or (arguments[0] in SHARED and not environment and not apart):
+        return _here([str(one) for one in arguments], cwd, environment)
     # As the installed command: without the working directory on the path (-P), and from wherever it is run.
     path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path if entry)
     return subprocess.run(
@@ -44,13 +52,53 @@ def kernelmark(
 def _here(arguments: list[str], cwd: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     out, err, code = io.StringIO(), io.StringIO(), 0
     # pytest's own width is known to consoles since they were made.
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     with (contextlib.chdir(cwd), mock.patch.dict(os.environ, environment), mock.patch.object(console, "_width", 200),
-          mock.patch.object(errors, "_width", 200), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)):
+          mock.patch.object(errors, "_width", 200), contextlib.ExitStack() as shared,
+          contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)):
+        if name := SHARED.get(arguments[0]):
+            shared.enter_context(mock.patch(name, _ThisProcess if name.endswith("LocalLanes") else lambda: None))
         try:
             app(arguments, prog_name="kernelmark")
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
     return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
+
+
+class _ThisProcess:
+    """A lane that is this process, which has a fork server already: one of its own takes seconds to start."""
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def look(self, question: Look, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
+        found: Future[tuple[str, Environment]] = Future()
+        try:
+            found.set_result(question(asked, names))
+        except Exception as error:
+            found.set_exception(error)
+        return found
+
+    def running(self) -> list[At]:
+        return []
+
+    def told(self) -> str:
+        return ""
+
+    def grade(self, jobs: Iterable[Job], _: int, interrupted: object = None) -> Iterator[Graded]:
+        # Late: few who call commands wait for torch.
+        from grader.run.grading import grade
+
+        yield from map(grade, jobs)
 
 
 def hand_in(root: Path, student: str, content: str | bytes = SILU) -> Path:

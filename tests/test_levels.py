@@ -1,8 +1,8 @@
 """The sandbox costs no honest student a point, at whatever isolation a machine offers.
 
 `tests/test_submissions.py` has every honest variant at the strongest. Here are the references at what a machine without
-bubblewrap has and at the weakest; with `make test-all` every honest variant at the first, and the references at each of
-the others, which only lack layers of those.
+bubblewrap has; with `make test-all` every honest variant there, and the references at each of the others, which only
+lack layers of that.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def test_the_confined_level_is_what_a_machine_without_bubblewrap_has(
 
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize(
-    "lane", [CONFINED, WEAKEST, *(pytest.param(name, marks=pytest.mark.full) for name in OTHERS)], indirect=True)
+    "lane", [CONFINED, *(pytest.param(name, marks=pytest.mark.full) for name in (WEAKEST, *OTHERS))], indirect=True)
 def test_the_references_get_full_points_without_a_flag(lane: Lane, record_property: Record) -> None:
     _assert_accepted(lane, ROOT / "reference", record_property)
 

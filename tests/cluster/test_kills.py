@@ -42,7 +42,8 @@ def killed(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-@pytest.mark.parametrize("times", [2, MANY])
+# Once is what test_innocents_survive_a_neighbour_that_kills_lanes does.
+@pytest.mark.parametrize("times", [MANY])
 def test_lanes_are_killed_at_random_moments(cluster: Cluster, tmp_path: Path, times: int) -> None:
     submissions = class_of(tmp_path / "class", CLASS)
     lanes = [cluster.lane(wait=False), cluster.lane()]
@@ -62,7 +63,8 @@ def test_lanes_are_killed_at_random_moments(cluster: Cluster, tmp_path: Path, ti
         assert over
 
 
-@pytest.mark.parametrize("times", [1, MANY])
+# Once is what test_the_page_tells_who_is_on_which_lane_and_that_the_scheduler_was_lost does.
+@pytest.mark.parametrize("times", [MANY])
 def test_the_scheduler_is_killed_at_random_moments(cluster: Cluster, tmp_path: Path, times: int) -> None:
     submissions = class_of(tmp_path / "class", CLASS)
     for number in range(times):
