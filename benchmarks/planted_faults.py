@@ -102,7 +102,7 @@ FAULTS = (
     Fault("model/scoring.py", "share = sum(name in passed for name in expected) / len(expected) if expected else 0",
           "share = sum(name in passed for name in expected) / max(1, len(passed)) if expected else 0",
           "model/test_scoring.py", "checks that were not run do not count against it"),
-    Fault("model/scoring.py", "return ACCEPTED if complete and expected else OURS", "return ACCEPTED",
+    Fault("model/scoring.py", "return ACCEPTED if complete and expected else", "return ACCEPTED if True else",
           "model/test_scoring.py", "accepted without evidence"),
     Fault("model/scoring.py", "earlier.contest == now else None",
           "earlier.contest.floor == now.floor else None", "model/test_scoring.py",
