@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.buffers import NoRoomError
-from grader.judge.execution import Lost
+from grader.judge.execution import GpuFailure
 from grader.judge.lane import lane_baselines
 from grader.judge.timing import baselines as ours
 from grader.judge.timing.pool import Pool
@@ -43,7 +43,7 @@ def launched(assignment: Assignment, case: Case, function: str) -> list[Launched
     finally:
         executor.unbind()
         pool.close()
-    if isinstance(events, Lost):
+    if isinstance(events, GpuFailure):
         raise InfrastructureError(f"the profiler failed: {events.message}")
     whole = sum(event.seconds for event in events)
     seconds, counts = Counter[str](), Counter[str]()

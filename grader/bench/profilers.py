@@ -25,10 +25,10 @@ from grader.engine.executor.messages import Program
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge import device
 from grader.judge.buffers import NoRoomError
-from grader.judge.machine import Gpu
+from grader.judge.machine import GpuMachine
 from grader.judge.planning import Wanted, given_tensor
 from grader.judge.prepared import Prepared, Task
-from grader.judge.timing.measure import fitting
+from grader.judge.timing.measure import largest_fitting
 from grader.judge.timing.speed import SPEED_SECONDS
 from grader.judge.timing.tuning import tuned
 from grader.model.assignment import Assignment, Case, Scalar, TimedCase
@@ -75,11 +75,11 @@ class ToolFailure:
 def recorded(assignment: Assignment, case: Case, source: Source, course: Course) -> Iterator[Path | ToolFailure]:
     """A file with the plan of a case, with each autotuner's fastest configuration. Raises InfrastructureError."""
     prepared = Prepared(Task(assignment, source, course, secrets.token_bytes(32), "cuda").of(case))
-    with closing(Gpu(prepared)) as gpu:
+    with closing(GpuMachine(prepared)) as gpu:
         plan: object = prepared.plan().plans.get(case.name)
         try:
             if isinstance(plan, Plan) and plan.tuners:
-                _, slots = fitting(assignment, TimedCase(**case.model_dump()), device.memory())
+                _, slots = largest_fitting(assignment, TimedCase(**case.model_dump()), device.memory())
                 plan = tuned(prepared, plan, Wanted(case, prepared.draws.scalars(case)), gpu.launching, slots=slots,
                               until=time.monotonic() + SPEED_SECONDS)
         except NoRoomError as error:

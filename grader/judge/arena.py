@@ -1,7 +1,7 @@
-"""Memory for an executor's calls: many tensors in one allocation, each between guard zones.
+"""Memory for an executor's calls: many tensors in one allocation of the judge, each between guard zones.
 
-There is one allocation because an IPC handle exports all of it, and because opening each costs a tenth of a
-millisecond. Nothing else of the judge's may lie in it.
+There is one allocation because an IPC handle exports a whole one, and opening a handle costs a tenth of a millisecond.
+No other memory of the judge may lie in it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from grader.judge import buffers
 from grader.plan.messages import GivenTensor
 from grader.plan.plan import DType, Place
 
-# CUDA Programming Guide, "Interprocess Communication": smaller allocations may be cut from one of 2 MiB, and the handle
-# then opens the whole of it, neighbours included.
+# CUDA Programming Guide, "Interprocess Communication": smaller allocations may be parts of one of 2 MiB, and the handle
+# then opens all of it, with its neighbours.
 _GRANULE = 2 << 20
 
 
 class Allocation:
-    """At least `size` bytes of memory that executors can map; `bytes` is the actual size. Host memory that is `sparse`
-    takes up only the pages that are touched. Raises buffers.NoRoomError if there is no memory."""
+    """Memory that executors can map: `bytes`, at least `size`. With `sparse`, host memory takes up only the pages that
+    are touched. Raises buffers.NoRoomError."""
 
     def __init__(self, size: int, *, place: Place = "device", sparse: bool = False) -> None:
         self.place = place
@@ -41,16 +41,14 @@ class Allocation:
             raise buffers.NoRoomError(f"no memory for {self.bytes:,} bytes of tensors: {error}") from None
 
     def block(self, descriptors: list[int]) -> DeviceBlock | HostBlock:
-        """The allocation as a message names it. A descriptor that has to travel beside the message is added to
-        `descriptors`."""
+        """Its description in a message; a descriptor that has to travel with the message is added to `descriptors`."""
         if self.place == "device":
             return DeviceBlock(handle=self._handle.hex(), bytes=self.bytes)
         descriptors.append(self._descriptor)
         return HostBlock(descriptor=len(descriptors) - 1, bytes=self.bytes, pinned=self.place == "pinned")
 
     def close(self) -> None:
-        """Gives back the judge's share. Executors must have unbound it before, and its tensors must not be used
-        afterwards."""
+        """Frees it; its tensors must not be used any more. Unbind it from executors before."""
         if self._pointer:
             self._runtime.cudaFree(self._pointer)
             self._pointer = 0
@@ -59,13 +57,14 @@ class Allocation:
             self._descriptor = -1
 
     def _on_device(self) -> torch.Tensor:
+        # Installed only where there is a GPU.
         from cuda.bindings import runtime
 
         self._runtime: Any = runtime
         torch.cuda.init()  # type: ignore[no-untyped-call]
         error, pointer = runtime.cudaMalloc(self.bytes)
         if error == runtime.cudaError_t.cudaErrorMemoryAllocation:
-            # Torch's cache holds memory that the judge has freed.
+            # Torch keeps memory that the judge has freed for itself.
             torch.cuda.empty_cache()
             error, pointer = runtime.cudaMalloc(self.bytes)
         self._pointer = self._checked((error, pointer))
@@ -75,7 +74,7 @@ class Allocation:
     def _on_host(self, sparse: bool) -> torch.Tensor:
         self._descriptor = buffers.memory_file(self.bytes)
         if not sparse:
-            # All of it now: the first touch of a page waits for it.
+            # All pages now: otherwise the first touch of each waits for it.
             os.posix_fallocate(self._descriptor, 0, self.bytes)
         return torch.frombuffer(mmap.mmap(self._descriptor, self.bytes), dtype=torch.uint8)
 
@@ -86,10 +85,10 @@ class Allocation:
         return value
 
 
-# Two are the same only if they are one: tensors are not compared by `==`.
+# Compared by identity, since tensors cannot be compared by `==`.
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A contiguous tensor of an arena, `offset` bytes into it. `tensor` is the judge's view of it."""
+    """A contiguous tensor of an arena, `offset` bytes into its allocation. `tensor` is the judge's own view."""
 
     arena: Arena
     tensor: torch.Tensor
@@ -98,12 +97,12 @@ class Piece:
 
 
 class Arena:
-    """Tensors in one allocation, at secret distances. `pieces` follow `wanted`, each with a guard zone of at least 64
-    KiB and a row on either side; their contents are undefined.
+    """Tensors one after another at secret distances. `pieces` are the tensors of `wanted`, in order, with undefined
+    contents; each has at least 64 KiB and a row of guard zone on either side.
 
-    `guard` says what the zones hold: NaN, so that a read out of bounds shows in the answer, or a secret pattern, for
-    tensors that are written. `Arena.guard` writes the zones and `touched` checks them. The arena lies in `allocation`,
-    if one is given, else in one of its own. Raises buffers.NoRoomError if there is no memory.
+    The zones hold NaN, so that a read out of bounds shows in the answer, or a secret pattern for memory that is
+    written. `guard` writes them, `touched` checks them. The arena lies in `allocation`, which has room for it, or in
+    its own. Raises buffers.NoRoomError.
     """
 
     def __init__(
@@ -113,7 +112,7 @@ class Arena:
         spans, size = _laid(wanted, [secrets.randbelow(guards.MOST_DISTANCE) for _ in wanted])
         self._owns = allocation is None
         self.allocation = allocation or Allocation(size, place=place, sparse=sparse)
-        # The arena lies at the allocation's end, so that an access far beyond it is illegal.
+        # At the end of the allocation, so that an access far behind it is illegal.
         before = 0 if self._owns else self.allocation.bytes - size
         assert before >= 0
         self.memory = self.allocation.memory[before:]
@@ -126,7 +125,7 @@ class Arena:
 
     @staticmethod
     def most_bytes(wanted: Sequence[GivenTensor]) -> int:
-        """The size of an allocation that has room for these tensors, whatever the distances."""
+        """The bytes of an allocation that has room for these tensors at any distances."""
         return _laid(wanted, [guards.MOST_DISTANCE] * len(wanted))[1]
 
     def guard(self) -> None:
@@ -134,12 +133,11 @@ class Arena:
         self._guards.write()
 
     def touched(self) -> list[int]:
-        """Indices of the pieces next to which a guard zone has changed. Waits for the device."""
+        """The indices of pieces whose guard zones have changed. Waits for the device."""
         return self._guards.touched()
 
     def close(self) -> None:
-        """Gives back the arena's own allocation. Executors must have unbound it before, and its tensors must not be
-        used afterwards."""
+        """Frees its own allocation; its tensors must not be used any more. Unbind it from executors before."""
         if self._owns:
             self.allocation.close()
 

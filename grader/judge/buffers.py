@@ -1,7 +1,6 @@
-"""Memory that the judge shares with confined processes: memory files, and one tensor in each.
+"""Memory that the judge shares with confined processes: memory files, and tensors in them, one in each.
 
-The files are sealed against shrinking and growing, because a file that shrinks under a mapping kills the reader with
-SIGBUS.
+The files are sealed against shrinking and growing, since a file that shrinks under a mapping kills the reader (SIGBUS).
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ DTYPES = {"float32": torch.float32, "float16": torch.float16, "uint8": torch.uin
 
 
 class NoRoomError(Exception):
-    """The machine has no memory left to share: a failure of ours."""
+    """There is no memory left to share: a failure of ours."""
 
 
 def memory_file(size: int = 0, contents: bytes = b"") -> int:
-    """A descriptor of shared memory that can neither shrink nor grow. It holds `contents`, or `size` zeros that take no
-    memory until they are written."""
+    """Makes a memory file that can neither shrink nor grow, and returns its descriptor. It holds `contents`, then zeros
+    up to `size` bytes, which take no memory until they are written."""
     descriptor = os.memfd_create("file", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         os.truncate(descriptor, max(size, len(contents)))
@@ -41,15 +40,16 @@ def memory_file(size: int = 0, contents: bytes = b"") -> int:
 
 
 class HostTensor:
-    """A CPU tensor in the memory file `descriptor`; `tensor` is the judge's view of it. A `sparse` tensor is full of
-    zeros and takes memory only where it is written. Raises NoRoomError."""
+    """A CPU tensor of zeros in a memory file, `descriptor`. `tensor` is the judge's own view. With `sparse` it takes
+    memory only where it is written. Raises NoRoomError."""
 
     def __init__(self, shape: Sequence[int], dtype: DType, *, sparse: bool = False) -> None:
         size = math.prod(shape) * DTYPES[dtype].itemsize
         self.descriptor = -1
         try:
             self.descriptor = memory_file(size)
-            # Pages are allocated here: each counts for the process that touches it first, and one by one takes longer.
+            # All pages now: a process that touches a page first would pay for it from its own share of memory, and
+            # single pages take longer.
             if not sparse:
                 os.posix_fallocate(self.descriptor, 0, size)
             self.tensor = torch.frombuffer(mmap.mmap(self.descriptor, size), dtype=DTYPES[dtype]).view(*shape)
@@ -58,7 +58,7 @@ class HostTensor:
             raise NoRoomError(f"no memory for a tensor of {'x'.join(map(str, shape))}: {error}") from None
 
     def close(self) -> None:
-        """Gives the judge's descriptor back; idempotent."""
+        """Closes the judge's descriptor; idempotent."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1

@@ -9,7 +9,7 @@ from grader.judge.checks import concluded
 from grader.judge.compare import Comparison
 from grader.judge.explain import Called, explain_case, explain_failure, explain_findings
 from grader.judge.machine import Machine
-from grader.judge.prepared import Planned, Prepared, Stopped
+from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.simulation import Ran
 from grader.model.assignment import Case, Inputs
 from grader.model.result import CheckResult, Detail
@@ -26,7 +26,7 @@ class JudgedCase:
 
 
 def judge_case(
-    prepared: Prepared, planned: Planned, machine: Machine, check: CheckResult, case: Case, plan: Plan
+    prepared: Prepared, planned: TaskPlans, machine: Machine, check: CheckResult, case: Case, plan: Plan
 ) -> JudgedCase:
     """Runs each call of a case, compares what it leaves with the oracle's answer, and explains what is wrong by what
     was seen. Nothing of a case outlives this: on a GPU its tensors are the largest that a judge has. Raises
@@ -54,7 +54,7 @@ def judge_case(
 def explain_answer(
     prepared: Prepared, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran, comparison: Comparison
 ) -> Detail | None:
-    """What is wrong with what the last of these calls left; None if nothing is. Raises InfrastructureError."""
+    """What is wrong with the last call's answer; None if it is right. Raises InfrastructureError."""
     task = prepared.task
     called = Called(task.assignment, case, plan, len(inputs) - 1, ran, task.text)
     detail = explain_case(called, inputs[-1], comparison)

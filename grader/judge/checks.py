@@ -1,4 +1,4 @@
-"""The checks of an assignment: before they are made, and what became of them."""
+"""The checks of an assignment: the expected ones, and their outcomes."""
 
 from __future__ import annotations
 
@@ -11,49 +11,49 @@ from grader.model.result import CheckResult, Detail, Outcome, Timing
 from grader.model.text import clean
 from grader.model.verdicts import VERDICT_OF_KIND
 
-# Checks before they are made.
+# Expected checks: "not_run" until they are made.
 SOURCE = CheckResult(id="source", stage="source", outcome="not_run")
 TARGET = CheckResult(id="target", stage="target", outcome="not_run")
-# Bytes of a text that a submission wrote: of the first that there are, and of those of further checks.
+# Bytes that are kept of a submission's own texts: in the first check that quotes any, and in further checks.
 FIRST_QUOTED = 20_000
 QUOTED = 2_000
 
 
 def case_check(case: Case) -> CheckResult:
-    """The check of a case's answer, before it is made."""
+    """The expected check of a case's answer."""
     return CheckResult(id=f"case-{case.name}", stage="case", case=case.name, sizes=case.sizes, hidden=case.hidden,
                        outcome="not_run")
 
 
 def expected_checks(assignment: Assignment, device: str) -> tuple[CheckResult, ...]:
-    """Every check that must pass for the assignment to be accepted, before it is made, in the order they run."""
+    """All checks that have to pass for the assignment to be accepted, in the order in which they run."""
     return (SOURCE, *(case_check(case) for case in assignment.cases_for(device)), TARGET)
 
 
 def speed_checks(assignment: Assignment) -> tuple[CheckResult, ...]:
-    """The checks of the timed cases, before they are made: they come after all others."""
+    """The expected checks of the timed cases, which come after all others."""
     return tuple(CheckResult(id=f"speed-{case.name}", stage="speed", case=case.name, sizes=case.sizes,
                              outcome="not_run") for case in assignment.timed)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What became of a check. Where the check is a failure of ours, `error` is what ended it."""
+    """The outcome of a check. If it is a failure of ours, `error` is its exception."""
 
     check: CheckResult
     error: BaseException | None = None
 
 
 def results(judged: Iterable[Judged]) -> Iterator[CheckResult]:
-    """The checks alone. Raises the first error that ended one."""
-    for one in judged:
-        if one.error is not None:
-            raise one.error
-        yield one.check
+    """The checks alone. Raises the first error among them."""
+    for outcome in judged:
+        if outcome.error is not None:
+            raise outcome.error
+        yield outcome.check
 
 
 def our_failure(check: CheckResult, reason: str) -> CheckResult:
-    """A check that failed by no fault of the submission, or was never made."""
+    """A check that failed through no fault of the submission, or was never made."""
     detail = Detail(kind="infrastructure", message=reason[:2000], hint="The grader failed, not the submission.")
     return check.model_copy(update={"outcome": "failed", "detail": detail})
 
@@ -66,8 +66,8 @@ def concluded(
     check: CheckResult, detail: Detail | None, *, seconds: float | None = None, worst: float | None = None,
     timing: Timing | None = None,
 ) -> CheckResult:
-    """A check as passed if there is no `detail` of what is wrong, and not run if a GPU alone can tell. `worst` is the
-    worst error over what is allowed, `seconds` are those of the calls."""
+    """The check's outcome: passed without a `detail`, not run if only a GPU could tell, else failed. `worst` is the
+    largest error over the error allowed, `seconds` is the time of the calls."""
     outcome: Outcome = "passed"
     if detail is not None:
         outcome = "not_run" if VERDICT_OF_KIND[detail.kind].fault == "machine" else "failed"
@@ -76,7 +76,7 @@ def concluded(
         "worst_ratio": worst if worst is not None and worst < inf else None})
 
 
-def told(check: CheckResult) -> str:
+def log_lines(check: CheckResult) -> str:
     """A check in lines, for a log."""
     detail = check.detail
     if detail is None:
@@ -93,13 +93,13 @@ def told(check: CheckResult) -> str:
 
 
 def quotes(check: CheckResult) -> bool:
-    """Whether a check quotes what the submission wrote."""
+    """Whether a check quotes a text of the submission."""
     return check.detail is not None and bool(check.detail.traceback or check.detail.output)
 
 
-def cut(check: CheckResult, *, quoted: bool) -> CheckResult:
-    """A check with texts that can be kept. What the submission wrote is quoted at length once, since the next case
-    mostly says the same: `quoted` says that a check before has done so."""
+def shortened(check: CheckResult, *, quoted: bool) -> CheckResult:
+    """The check with its texts cleaned and shortened. The submission's texts are quoted at length only once, since the
+    next case mostly says the same. `quoted`: an earlier check has quoted some."""
     if check.detail is None:
         return check
     detail, limit = check.detail, QUOTED if quoted else FIRST_QUOTED

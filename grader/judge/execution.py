@@ -1,8 +1,8 @@
-"""Plans and baselines run on a GPU: by an executor, a process of our own with a CUDA context of its own, on the judge's
+"""Running plans and baselines on a GPU: in an executor, our own process with its own CUDA context, on the judge's
 memory.
 
-What happened to kernels is told as values, failures of ours are InfrastructureError. After either the executor is
-ended, and its process killed.
+Failures of kernels are returned as values; failures of ours are raised as InfrastructureError. Either ends the executor
+and kills its process.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from grader.plan.compiled import Binary
 from grader.plan.messages import Given
 from grader.plan.plan import Plan
 
-# Opening makes a CUDA context, which takes long where several are made at once.
+# The first start makes a CUDA context, and waits where several are made at once.
 OPEN_SECONDS = 60.0
 LOAD_SECONDS = 30.0
 # torch.compile may take most of a minute.
@@ -42,24 +42,24 @@ Slot = Mapping[str, Piece]
 
 @dataclass(frozen=True)
 class Done:
-    """A call that ended. `touched` are the plan's temporaries, by index, around which a kernel wrote."""
+    """A finished call. `touched`: the indices of the plan's temporaries around which a kernel wrote."""
 
     touched: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Taken:
-    """Seconds of a replay by the host's clock and by the device's, with launch, look and synchronisation."""
+    """Seconds of a replay by the host's clock and by the device's, including launch, look and synchronisation."""
 
     host: float
     device: float
 
 
 @dataclass(frozen=True)
-class Lost:
-    """The reason why there is no answer: a CUDA error, a call beyond its time, or a process that is gone.
+class GpuFailure:
+    """A call without an answer: CUDA reported a fault, the call exceeded its time, or the process is gone.
 
-    `kernel` and `line` (of the launch) are set where only one launch can be to blame.
+    `kernel` and `line` name the launch, if it can only be one.
     """
 
     kind: messages.FaultKind | Literal["time_limit", "crash"]
@@ -70,7 +70,7 @@ class Lost:
 
 @dataclass(frozen=True)
 class Look:
-    """Single elements of `source` that are copied to `target` after the last slot, in the same stream.
+    """A copy of single elements of `source` to `target`, made after the last slot in the same stream.
 
     `positions` (int64) index `source` as one flat tensor of `target`'s dtype: see `position`. The judge writes them
     before each replay.
@@ -87,20 +87,19 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Captured:
-    """Calls that are prepared for `Executor.replay`. Without `graph` the host makes them one after another."""
+class CapturedCalls:
+    """Calls prepared for `Executor.replay`. Without a `graph` the host makes them one after another."""
 
     number: int
     graph: bool
 
 
 class Executor:
-    """One executor process, from its start to its end. Programs stay loaded; `bind` drops slots and captures. Every
-    method raises InfrastructureError.
+    """An executor, from its start to its end. Programs stay loaded; `bind` drops slots and captures. Every method
+    raises InfrastructureError.
 
-    The constructor returns when the process is forked. Its CUDA context is made meanwhile; `open` or the first call
-    waits for it. `zygote` has the role "executor" and no other worker. `cache` is the folder in which compiled
-    baselines are kept.
+    The constructor returns when the process is forked; `open`, or the first call, waits for its CUDA context. `zygote`
+    has the role "executor" and no other worker. The folder `cache` keeps compiled baselines.
     """
 
     def __init__(self, zygote: Zygote, cache: Path) -> None:
@@ -115,67 +114,67 @@ class Executor:
 
     @property
     def printed(self) -> str:
-        """The end of the process's output: what kernels print, warnings of PyTorch."""
+        """The end of the process's output: prints of kernels, warnings of PyTorch."""
         return self._conversation.printed
 
-    def load(self, plan: Plan, binaries: Sequence[Binary], *, seconds: float = LOAD_SECONDS) -> int | Lost:
+    def load(self, plan: Plan, binaries: Sequence[Binary], *, seconds: float = LOAD_SECONDS) -> int | GpuFailure:
         """Loads a plan's machine code. Returns the program's number."""
         program = messages.Program(plan=plan, binaries=list(binaries)).model_dump_json().encode()
         request = messages.LoadPlan(seq=self._conversation.next_seq(), bytes=len(program))
         reply = self._ask(request, seconds, program)
-        return reply if isinstance(reply, Lost) else _expected(reply, messages.Ready).number
+        return reply if isinstance(reply, GpuFailure) else _expected(reply, messages.Ready).number
 
     def load_baseline(
         self, source: bytes, file: str, function: str, given: Sequence[Given], *, seconds: float = BASELINE_SECONDS
-    ) -> int | Lost:
-        """Runs a file of ours and finds its function. The function is called with `given`, in that order, and returns
-        its result or writes it to the output. Returns the program's number."""
+    ) -> int | GpuFailure:
+        """Runs a file of ours and finds its function, which takes `given` in that order and returns its result or
+        writes it to the output. Returns the program's number."""
         request = messages.LoadBaseline(
             seq=self._conversation.next_seq(), file=file, function=function, given=list(given),
             cache=str(self._cache))
         reply = self._ask(request, seconds, source)
-        return reply if isinstance(reply, Lost) else _expected(reply, messages.Ready).number
+        return reply if isinstance(reply, GpuFailure) else _expected(reply, messages.Ready).number
 
-    def bind(self, slots: Sequence[Slot], *looks: Look, seconds: float = LOAD_SECONDS) -> Lost | None:
-        """Maps the memory of these slots and looks, and no other: what was bound before is let go of."""
+    def bind(self, slots: Sequence[Slot], *looks: Look, seconds: float = LOAD_SECONDS) -> GpuFailure | None:
+        """Maps the memory of these slots and looks, and unmaps all other memory."""
         pieces = [piece for slot in slots for piece in slot.values()]
         arenas = [*(piece.arena for piece in pieces), *(part for look in looks for part in _arenas(look))]
         self._allocations = list(dict.fromkeys(arena.allocation for arena in arenas))
-        # The first carries what all this says.
+        # Descriptor 0 is the message's own file.
         descriptors = [-1]
-        blocks = [one.block(descriptors) for one in self._allocations]
+        blocks = [allocation.block(descriptors) for allocation in self._allocations]
         placed = [{name: self._placed(piece) for name, piece in slot.items()} for slot in slots]
         text = messages.Slots(blocks=blocks, slots=placed).model_dump_json().encode()
         request = messages.Bind(seq=self._conversation.next_seq(), bytes=len(text))
         reply = self._ask(request, seconds, text, descriptors[1:])
-        return reply if isinstance(reply, Lost) else None
+        return reply if isinstance(reply, GpuFailure) else None
 
     def unbind(self) -> None:
-        """Lets go of all memory that was bound: a process that fails at it is ended."""
+        """Unmaps all memory; a process that fails at it is ended."""
         if not self.over:
             with suppress(InfrastructureError):
                 self.bind([])
 
-    def run(self, program: int, slot: int, *, first: int | None = None, seconds: float) -> Done | Lost:
+    def run(self, program: int, slot: int, *, first: int | None = None, seconds: float) -> Done | GpuFailure:
         """Runs a program once on a slot, with freshly poisoned temporaries, and waits for it.
 
-        Without `first` this is a plan's first call, after its setup. With it, it is the steady call, after setup and a
-        first call on the slot `first`, which should hold other contents. A baseline's result is copied to the output.
-        Work that the judge has queued on its own device is waited for.
+        Without `first` it makes a plan's setup and first call. With it, it makes setup, a first call on the slot
+        `first`, which should hold other contents, and the steady call. A baseline's result is copied to the output.
+        The judge's own earlier work on the device is finished before.
         """
         request = messages.Run(
             seq=self._conversation.next_seq(), program=program, slot=slot, call=0 if first is None else 1,
             first=first or 0)
         reply = self._ask(request, seconds)
-        return reply if isinstance(reply, Lost) else Done(touched=tuple(_expected(reply, messages.Ran).touched))
+        return reply if isinstance(reply, GpuFailure) else Done(touched=tuple(_expected(reply, messages.Ran).touched))
 
     def capture(
         self, program: int, slots: Sequence[int], look: Look | None = None, *, seconds: float
-    ) -> Captured | Lost:
-        """Prepares a program's calls on these slots, in this order, for `replay`; without slots the graph is empty.
+    ) -> CapturedCalls | GpuFailure:
+        """Prepares a program's calls on these slots, in this order, for `replay`; no slots make an empty graph.
 
-        Of a plan the steady call is captured. Before each replay its state is set to that after setup and a first call
-        on the first slot. Everything runs once during the capture: outputs are written, and elements are looked at.
+        A plan's steady call is taken. Before each replay setup and a first call on the first slot restore the state
+        that it finds. Capturing runs everything once: it writes outputs and makes the `look`.
         """
         request = messages.Capture(
             seq=self._conversation.next_seq(), program=program, slots=list(slots),
@@ -183,25 +182,25 @@ class Executor:
                 source=self._allocations.index(look.source.allocation), positions=self._placed(look.positions),
                 target=self._placed(look.target)))
         reply = self._ask(request, seconds)
-        if isinstance(reply, Lost):
+        if isinstance(reply, GpuFailure):
             return reply
         captured = _expected(reply, messages.Captured)
-        return Captured(captured.number, captured.graph)
+        return CapturedCalls(captured.number, captured.graph)
 
-    def replay(self, captured: Captured, *, seconds: float) -> Taken | Lost:
-        """Replays captured calls. Before the clocks start, work that the judge has queued on its own device is waited
-        for, and the last cache is flushed; no call is made for that."""
+    def replay(self, captured: CapturedCalls, *, seconds: float) -> Taken | GpuFailure:
+        """Replays captured calls. Before the clocks start, the judge's own earlier work on the device is finished, and
+        the device's last cache is flushed."""
         request = messages.Replay(seq=self._conversation.next_seq(), capture=captured.number)
         reply = self._ask(request, seconds)
-        if isinstance(reply, Lost):
+        if isinstance(reply, GpuFailure):
             return reply
         taken = _expected(reply, messages.Replayed)
         return Taken(taken.host, taken.device)
 
-    def profile(self, program: int, slot: int, *, seconds: float) -> list[messages.Launched] | Lost:
-        """Which kernels a program of ours launches in a call, what takes longest first."""
+    def profile(self, program: int, slot: int, *, seconds: float) -> list[messages.Launched] | GpuFailure:
+        """The kernels that a baseline launches in a call, the longest first."""
         reply = self._ask(messages.Profile(seq=self._conversation.next_seq(), program=program, slot=slot), seconds)
-        return reply if isinstance(reply, Lost) else _expected(reply, messages.Profiled).launched
+        return reply if isinstance(reply, GpuFailure) else _expected(reply, messages.Profiled).launched
 
     def close(self) -> None:
         """Kills the process; idempotent. Raises InfrastructureError if it cannot be killed."""
@@ -210,8 +209,8 @@ class Executor:
     def _ask(
         self, request: messages.ExecutorRequest, seconds: float, contents: bytes | None = None,
         descriptors: Sequence[int] = (),
-    ) -> messages.ExecutorReply | Lost:
-        """The answer. `contents` travel in a memory file, as descriptor 0."""
+    ) -> messages.ExecutorReply | GpuFailure:
+        """Sends a request and waits for its answer. `contents` travel in a memory file, as descriptor 0."""
         self.open()
         if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             torch.cuda.synchronize()
@@ -224,12 +223,12 @@ class Executor:
                 os.close(descriptor)
         if isinstance(reply, conversation.Lost):
             if reply.kind == "time_out":
-                return Lost("time_limit", reply.message)
+                return GpuFailure("time_limit", reply.message)
             kind: Literal["out_of_memory", "crash"] = "out_of_memory" if reply.kind == "out_of_memory" else "crash"
-            return Lost(kind, f"{reply.message}\n{reply.output}".strip())
+            return GpuFailure(kind, f"{reply.message}\n{reply.output}".strip())
         if isinstance(reply, messages.Fault):
             self.close()
-            return Lost(reply.kind, reply.message, reply.kernel, reply.line)
+            return GpuFailure(reply.kind, reply.message, reply.kernel, reply.line)
         if isinstance(reply, messages.Broken):
             raise self._broken(reply.message)
         return reply
@@ -258,20 +257,20 @@ class Executor:
 
 
 class Executors:
-    """The executors of one lane, one after another: each one taken is fresh, and the next is started ahead."""
+    """Executors for one lane, one after another: `take` gives a fresh one, and the next is started ahead."""
 
     def __init__(self, cache: Path) -> None:
         self._cache = cache
-        # Of each zygote one process lives at a time: while one executor is at work, the next needs another.
+        # Each zygote has one worker at a time, so the executor that is started ahead needs a second zygote.
         self._zygotes = [executor_zygote() for _ in range(2)]
-        # A CUDA context takes long to begin, and a tenth of a second to end: no grading waits for that.
+        # In a thread: a CUDA context takes long to begin and a tenth of a second to end.
         self._hand = ThreadPoolExecutor(max_workers=1)
         self._ahead = self._hand.submit(self._start)
         self._taken: Executor | None = None
         self._ending: Future[None] | None = None
 
     def take(self) -> Executor:
-        """A fresh executor; the one taken before is given back. Raises InfrastructureError if there is none."""
+        """A fresh executor; gives the previous one back. Raises InfrastructureError if none can be started."""
         self.give_back()
         try:
             self._taken = self._ahead.result()
@@ -285,20 +284,20 @@ class Executors:
             self._ending, self._taken = self._hand.submit(self._taken.close), None
 
     def settle(self) -> None:
-        """Returns when no other executor begins or ends, which would disturb a measurement. Raises InfrastructureError
-        if one could not be ended."""
+        """Waits until no other executor begins or ends, which would disturb timing. Raises InfrastructureError if one
+        could not be ended."""
         wait([self._ahead])
         if self._ending is not None:
             self._ending.result()
             self._ending = None
 
     def close(self) -> None:
-        """Ends all of them."""
+        """Ends all executors and their zygotes."""
         wait([self._ahead])
         if self._ending is not None:
             wait([self._ending])
         with ExitStack() as stack:
-            # Last: the system ends what a thread has started with the thread.
+            # Last: the system ends a thread's processes with the thread.
             stack.callback(self._hand.shutdown)
             for zygote in self._zygotes:
                 stack.callback(zygote.close)
@@ -308,7 +307,7 @@ class Executors:
                     stack.callback(executor.close)
 
     def _start(self) -> Executor:
-        """Zygotes take turns, and the one whose turn it is has no living worker."""
+        """Starts an executor. Zygotes take turns, and the one whose turn it is has no living worker."""
         zygote = self._zygotes.pop(0)
         if not zygote.alive:
             zygote.close()
@@ -320,7 +319,7 @@ class Executors:
 
 
 def executor_zygote() -> Zygote:
-    """What executors are forked from: unconfined, since they run code of ours alone."""
+    """A zygote for executors: unconfined, since they run only code of ours."""
     return Zygote(("executor",), layers=wire.Layers())
 
 

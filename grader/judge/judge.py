@@ -1,4 +1,4 @@
-"""The judge: one task of one submission, from its file to what is said of it. This is the timeline."""
+"""The judge: one task of one submission, from its file to its checks. This is the timeline."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from grader.judge.case import judge_case
-from grader.judge.checks import Judged, concluded, cut, not_run, our_failure, quotes
+from grader.judge.checks import Judged, concluded, not_run, our_failure, quotes, shortened
 from grader.judge.explain import explain_remarks, explain_timed
 from grader.judge.machine import machine_of
 from grader.judge.planning import Unplanned
-from grader.judge.prepared import Planned, Prepared, Stopped
+from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.target import Target, check_target
 from grader.judge.timing.pool import Wrong
 from grader.judge.timing.speed import time_case
@@ -22,7 +22,7 @@ from grader.plan.findings import Finding
 
 @dataclass(frozen=True)
 class Extras:
-    """What judging a task shows beside its checks: facts about its kernels, and what costs no points."""
+    """Results of a task beside its checks: facts about its kernels, and remarks that cost no points."""
 
     inspection: Inspection | None = None
     remarks: tuple[str, ...] = ()
@@ -31,19 +31,18 @@ class Extras:
 def judge(
     prepared: Prepared, checks: Sequence[CheckResult], *, quiet: Callable[[], None] = lambda: None
 ) -> Generator[Judged, None, Extras]:
-    """Judges a task: yields what becomes of each of `checks`, in their order, as soon as it is known.
+    """Judges a task: yields the outcome of each of `checks`, in their order, as soon as it is known.
 
-    The timeline, which is the order of `expected_checks` with `speed_checks` behind them; each check ends as passed,
-    failed or not run:
+    The order is that of `expected_checks`, then `speed_checks`. Each check ends as passed, failed or not run:
 
-    1. source: the file is run in planners, once for all calls, and its plans are checked as if they were forged. No
-       planner lives when the first kernel runs.
-    2. case: each call runs on fresh inputs and a poisoned output, by a simulator or a GPU. What it left is compared
-       with the oracle's answer, and what is wrong is explained by what was seen.
-    3. target: whether a GPU can launch every kernel, if every case was right.
-    4. speed: each timed case against the baseline, on a GPU alone.
+    1. source: planners run the file, once for all calls, and its plans are checked as if they were forged. All planners
+       are dead before the first kernel runs.
+    2. case: each call runs on fresh inputs and a poisoned output, in a simulator or on a GPU. Its answer is compared
+       with the oracle's, and a difference is explained by what was seen.
+    3. target: whether a GPU can launch every kernel, once every case is right.
+    4. speed: each timed case against the baseline, on a GPU only.
 
-    `checks` may be a part of these; what a check needs is done for it. `quiet` returns when nothing else of the grading
+    `checks` may be a part of these: each check does what it needs. `quiet` returns when nothing else of the grading
     keeps processors busy. An error inside a check is a failure of ours, and the next check goes on.
     """
     timeline, quoted = _Timeline(prepared, quiet), False
@@ -56,25 +55,25 @@ def judge(
                 raise
             except BaseException as caught:
                 found, error = our_failure(check, f"{type(caught).__name__}: {caught}"), caught
-            found, quoted = cut(found, quoted=quoted), quoted or quotes(found)
+            found, quoted = shortened(found, quoted=quoted), quoted or quotes(found)
             yield Judged(found, error)
     return timeline.extras()
 
 
 class _Timeline:
-    """The stages of a task, and what each leaves for those behind it."""
+    """The stages of a task, and what each leaves for the later ones."""
 
     def __init__(self, prepared: Prepared, quiet: Callable[[], None]) -> None:
         self.machine = machine_of(prepared)
         self._prepared, self._task, self._quiet = prepared, prepared.task, quiet
-        self._planned = Planned()
+        self._planned = TaskPlans()
         self._findings: list[Finding] = []
         self._target = Target()
-        # Whether a case failed, and whether one ran out of time where the others could earn nothing any more.
+        # Whether a case failed, and whether one ran out of time after which no other can earn points.
         self._failed = self._endless = False
 
     def stage(self, check: CheckResult) -> CheckResult:
-        """What becomes of a check. Raises what is a failure of ours."""
+        """The outcome of a check. Raises what is a failure of ours."""
         self._planned = self._prepared.plan()
         stages = {"source": self.source, "case": self.case, "target": self.target, "speed": self.speed}
         return stages[check.stage](check)
@@ -95,7 +94,7 @@ class _Timeline:
             judged = judge_case(self._prepared, self._planned, self.machine, check, case, plan)
             found = judged.check
             self._findings += [] if check.hidden else judged.findings
-            # Where one wrong case costs all points, further ones that do not end tell nothing new.
+            # If one wrong case costs all points, further endless cases tell nothing new.
             strict = self._task.course.points.credit == "all"
             self._endless = strict and found.detail is not None and found.detail.kind == "time_out"
         self._failed = self._failed or found.outcome == "failed"

@@ -35,7 +35,8 @@ class Judgement:
             self.seconds = time.monotonic() - started
 
     def take(self, number: int) -> CheckResult:
-        """The next outcome, which is that of check `number`. Raises what ended it, where that is a failure of ours."""
+        """The next outcome, which has to be that of check `number`. Raises the error of a check that is a failure of
+        ours."""
         try:
             judged = next(self._outcomes)
         except StopIteration:
@@ -50,12 +51,12 @@ class Judgement:
         return judged.check
 
     def end(self) -> None:
-        """Takes what the judge returns behind its last outcome."""
+        """Lets the judge finish after its last outcome."""
         next(self._outcomes, None)
 
     def take_all(self) -> list[CheckResult]:
-        """The outcomes of all expected checks. Raises the first error that ended one."""
+        """The outcomes of all expected checks. Raises the first error of a check."""
         self.selected = list(range(len(self.expected)))
-        found = [self.take(number) for number in self.selected]
+        outcomes = [self.take(number) for number in self.selected]
         self.end()
-        return found
+        return outcomes

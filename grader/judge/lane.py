@@ -1,6 +1,7 @@
-"""A lane: one process in which gradings run one after another, with a fork server of its own.
+"""A lane: a process in which gradings run one after another, with its own fork server.
 
-Light to import, so that a new lane can have its fork server importing torch while it imports torch itself.
+This module is light to import, so that a new lane's fork server imports torch while the lane does so itself: modules
+that need torch are imported inside functions.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 # Seconds that a lane has to clear away what it has begun once it is told to end; a zygote that does not answer has 15.
 END_SECONDS = 60
-# The exit status of a process that a signal has ended, as a shell gives it.
+# A shell's exit status for a process that a signal has ended.
 _TERMINATED = 128 + signal.SIGTERM
 
 TURN = threading.RLock()
@@ -50,7 +51,7 @@ _conversations: list[Conversation] = []
 _executors: list[Executors] = []
 _baselines: list[Baselines] = []
 _isolations: list[Isolation] = []
-# Whether something is under way that has to be cleared away, and whether this process was told to end meanwhile.
+# Work is under way that has to be cleaned up; this process was told to end meanwhile.
 _busy = _told = False
 
 
@@ -62,36 +63,36 @@ def start_lane(measured: Isolation | None = None) -> None:
     parent = multiprocessing.parent_process()
     processes.die_with_parent()
     if parent is not None and os.getppid() != parent.pid:
-        # It was gone before.
+        # The parent had ended before.
         os._exit(_TERMINATED)
     open_lane(measured)
 
 
 def open_lane(measured: Isolation | None = None) -> None:
-    """Prepares this process for gradings, as `start_lane` does for one of a pool. Raises InfrastructureError."""
+    """Prepares this process for gradings, as `start_lane` does in a pool. Raises InfrastructureError."""
     with at_work():
         processes.adopt_orphans()
         if measured is not None:
             layers = measured.layers
             if layers.uid is not None:
-                # The processes of a user are counted together, and one lane's are nothing to another.
+                # The system counts a user's processes together, so each lane has its own user.
                 layers = layers.model_copy(update={"uid": isolation.spare_uid()})
             _isolations[:] = [replace(measured, layers=layers)]
         lane_zygote()
-        # Objects that an import makes are kept: a search for garbage among them takes a fifth of the time.
+        # Objects that an import makes stay: collecting garbage among them takes a fifth of the time.
         gc.disable()
         import torch
 
         gc.enable()
-        # pytest collects garbage after every run, ten times: what is imported by now never becomes any.
+        # Imported modules never become garbage, so later collections, ten by pytest after each run, skip them.
         gc.collect()
         gc.freeze()
-        # A lane is one core: oracles that spread over all of them would slow the other lanes.
+        # A lane has one core: oracles on all cores would slow the other lanes.
         torch.set_num_threads(1)
 
 
 def on_interruption(handler: Callable[[int, FrameType | None], None]) -> None:
-    """Calls `handler` for what ends a command. What was to be ignored (nohup, a script's `&`) still is."""
+    """Calls `handler` on signals that end a command, except those that are ignored (nohup, a script's `&`)."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
@@ -99,9 +100,9 @@ def on_interruption(handler: Callable[[int, FrameType | None], None]) -> None:
 
 def _end(number: int, frame: FrameType | None) -> None:
     global _told
-    # Once is enough, and a pool says it again while there is something to clear away.
+    # A pool sends the signal again during the cleanup.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    # Whatever was interrupted may hold a lock that the rest waits for.
+    # The interrupted code may hold a lock that the cleanup waits for.
     faulthandler.dump_traceback_later(END_SECONDS, exit=True, file=2)
     if not _busy:
         _close_and_exit()
@@ -121,13 +122,13 @@ def at_work() -> Iterator[None]:
         finally:
             _busy = False
     finally:
-        # Also where the interruption came in the line before.
+        # In an outer `finally`, since the interruption may come inside the inner one.
         if _told:
             _close_and_exit()
 
 
 def _close_and_exit() -> NoReturn:
-    # No exception: a pool would pass it on, and have the process wait for more work.
+    # No exception: a pool would pass it on and let the process wait for more work.
     try:
         close_lane()
     finally:
@@ -135,14 +136,14 @@ def _close_and_exit() -> NoReturn:
 
 
 def lane_isolation() -> Isolation:
-    """What keeps the confined processes of this lane apart: measured when first needed."""
+    """The isolation of this lane's confined processes: measured on first use."""
     if not _isolations:
         _isolations.append(isolation.measure())
     return _isolations[0]
 
 
 def lane_zygote() -> Zygote:
-    """This process's fork server: started when first needed, replaced when lost, kept for every submission."""
+    """This process's fork server: started on first use, replaced when lost, kept for all submissions."""
     # If two threads saw that it is lost, one would close the other's replacement.
     with TURN:
         if not _zygotes or not _zygotes[0].alive:
@@ -170,14 +171,14 @@ def converse(role: wire.Role, limits: wire.Limits) -> Conversation:
 
 
 def hang_up() -> None:
-    """Ends the confined process that is still there, whichever attempt used it."""
+    """Ends the confined process that still lives, if any."""
     with TURN:
         while _conversations:
             _conversations.pop().end()
 
 
 def lane_executors() -> Executors:
-    """This process's executors on its GPU: started when first needed, kept for every submission."""
+    """This process's executors on its GPU: started on first use, kept for all submissions."""
     from grader.judge.execution import Executors
 
     if not _executors:
@@ -187,7 +188,7 @@ def lane_executors() -> Executors:
 
 
 def lane_baselines() -> Baselines:
-    """This process's baselines on its GPU: started when first needed, kept for every submission."""
+    """This process's baselines on its GPU: started on first use, kept for all submissions."""
     from grader.judge.timing.baselines import Baselines
 
     if not _baselines:
@@ -197,17 +198,17 @@ def lane_baselines() -> Baselines:
 
 
 def close_lane() -> None:
-    """Ends this process's fork servers and what they have forked, all of them, whatever one of them raises."""
+    """Ends this process's fork servers and all their workers, even if one of them raises."""
     _isolations.clear()
     with TURN, contextlib.ExitStack() as stack:
         stack.callback(hang_up)
-        for one in (_zygotes, _executors, _baselines):
-            while one:
-                stack.callback(one.pop().close)
+        for owners in (_zygotes, _executors, _baselines):
+            while owners:
+                stack.callback(owners.pop().close)
 
 
 def _cache() -> Path:
-    """Where compiled baselines are kept from one grading to the next: our own code alone is compiled into it."""
+    """The folder that keeps compiled baselines from one grading to the next: only our own code is compiled there."""
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernelmark"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -215,6 +216,6 @@ def _cache() -> Path:
 
 @cache
 def _prepare() -> None:
-    # It knows inputs and answers, which no other process may read.
+    # This process holds inputs and answers, which no other process may read.
     processes.hide()
     atexit.register(close_lane)

@@ -1,4 +1,4 @@
-"""A plan's calls run on a GPU: by an executor, on the judge's memory between guard zones."""
+"""Running a plan's calls on a GPU: in an executor, on the judge's memory between guard zones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 
 from grader.judge.arena import Allocation, Arena, Piece
 from grader.judge.compare import poison_, same_bits
-from grader.judge.execution import Executor, Executors, Lost
+from grader.judge.execution import Executor, Executors, GpuFailure
 from grader.judge.planning import given_tensor
 from grader.judge.simulation import Ran, ran_on_both
 from grader.model.assignment import Assignment, Case, Input, Inputs, Scalar
@@ -19,10 +19,9 @@ from grader.plan.plan import Place, Plan
 
 
 class Launching:
-    """Runs calls of one submission's assignment in one executor as long as that lives, and takes one when there is
-    something to run. Its memory is that of the largest case, and every call's.
+    """Runs the calls of a submission's assignment in one executor as long as that lives; takes it on the first call.
 
-    `seconds` is how long a call may take.
+    All calls use the same memory, which has room for the largest case. A call may take `seconds`.
     """
 
     def __init__(self, assignment: Assignment, executors: Executors, *, seconds: float) -> None:
@@ -39,14 +38,14 @@ class Launching:
         return self._executor
 
     def alone(self) -> Executor:
-        """A living one, when no other begins or ends on the GPU. Raises InfrastructureError."""
+        """A living executor, once no other one begins or ends on the GPU. Raises InfrastructureError."""
         executor = self.executor()
         self._executors.settle()
         return executor
 
-    def run(self, case: Case, plan: Plan, binaries: Sequence[Binary], inputs: Sequence[Inputs]) -> Ran | Lost:
-        """Runs the plan's calls one after another, each on a copy of its `inputs` and an output full of poison, and
-        returns what the last one left: one of inputs is the first call, two are the steady call after it.
+    def run(self, case: Case, plan: Plan, binaries: Sequence[Binary], inputs: Sequence[Inputs]) -> Ran | GpuFailure:
+        """Runs the plan's calls one after another, each on a copy of its `inputs` and a poisoned output, and returns
+        the last call's answer. With one entry in `inputs` that is the first call, with two the steady call after it.
 
         Raises InfrastructureError, NoRoomError.
         """
@@ -54,28 +53,28 @@ class Launching:
 
     def _run(
         self, case: Case, plan: Plan, binaries: Sequence[Binary], inputs: Sequence[Inputs], other: bool
-    ) -> Ran | Lost:
+    ) -> Ran | GpuFailure:
         executor = self.executor()
         slots = self._slots(case, inputs, other)
         started = time.monotonic()
         program = executor.load(plan, binaries)
-        if isinstance(program, Lost):
+        if isinstance(program, GpuFailure):
             return program
         lost = executor.bind(slots)
         if lost is not None:
             return lost
         done = executor.run(
             program, len(slots) - 1, first=0 if len(slots) > 1 else None, seconds=self._seconds)
-        if isinstance(done, Lost):
+        if isinstance(done, GpuFailure):
             return done
         seconds = time.monotonic() - started
         slot = slots[-1]
         changed = tuple(
             p.name for p in self._assignment.parameters
             if isinstance(p, Input) and not same_bits(slot[p.name].tensor, inputs[-1][p.name]))
-        arenas = {piece.arena for one in slots for piece in one.values()}
+        arenas = {piece.arena for tensors in slots for piece in tensors.values()}
         around = {arena.pieces[index] for arena in arenas for index in arena.touched()}
-        touched = tuple(name for one in slots for name, piece in one.items() if piece in around)
+        touched = tuple(name for tensors in slots for name, piece in tensors.items() if piece in around)
         stray = tuple(f"a tensor allocated in line {plan.buffers[number].line}" for number in done.touched)
         return Ran(
             slot[self._assignment.output.name].tensor.clone(), changed, printed=executor.printed, seconds=seconds,
@@ -88,11 +87,11 @@ class Launching:
             self._executor = None
         while self._allocations:
             self._allocations.popitem()[1].close()
-        # What torch keeps for the judge's next tensors is missing from executors, and from other lanes on this GPU.
+        # Memory that torch keeps for the judge's next tensors is out of reach of executors and other lanes.
         torch.cuda.empty_cache()
 
     def _slots(self, case: Case, inputs: Sequence[Inputs], other: bool) -> list[dict[str, Piece]]:
-        """Memory for the calls: their inputs, as given, and outputs full of poison. Guard zones are written."""
+        """Memory for the calls, with copies of their inputs, poisoned outputs and written guard zones."""
         slots: list[dict[str, Piece]] = [{} for _ in inputs]
         for (place, output), wanted in self._given(case).items():
             arena = Arena(
@@ -101,12 +100,12 @@ class Launching:
             arena.guard()
             pieces = iter(arena.pieces)
             for slot, values in zip(slots, inputs, strict=True):
-                for one in wanted:
-                    piece = slot[one.name] = next(pieces)
+                for tensor in wanted:
+                    piece = slot[tensor.name] = next(pieces)
                     if output:
                         poison_(piece.tensor, other=other)
                     else:
-                        piece.tensor.copy_(values[one.name])
+                        piece.tensor.copy_(values[tensor.name])
         return slots
 
     def _allocation(self, place: Place, output: bool) -> Allocation:
@@ -118,10 +117,10 @@ class Launching:
         return self._allocations[place, output]
 
     def _given(self, case: Case) -> dict[tuple[Place, bool], list[GivenTensor]]:
-        """A call's tensors by where they lie and whether they are the output."""
+        """A call's tensors by their place and whether they are the output."""
         groups: dict[tuple[Place, bool], list[GivenTensor]] = {}
         for parameter in self._assignment.parameters:
             if not isinstance(parameter, Scalar):
-                one = given_tensor(parameter, case)
-                groups.setdefault((one.place, one.output), []).append(one)
+                tensor = given_tensor(parameter, case)
+                groups.setdefault((tensor.place, tensor.output), []).append(tensor)
         return groups

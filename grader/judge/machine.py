@@ -1,4 +1,4 @@
-"""What runs the plans of a task: a simulator, or a GPU with a simulator beside it that sees what a GPU forgives."""
+"""Machines that run a task's plans: a simulator, or a GPU beside a simulator that sees what the GPU forgives."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 from grader.engine.forkserver.conversation import Lost
 from grader.engine.forkserver.handle import InfrastructureError
-from grader.judge import execution
+from grader.judge.execution import GpuFailure
 from grader.judge.explain import explain_findings
 from grader.judge.lane import lane_executors
 from grader.judge.launching import Launching
@@ -52,8 +52,8 @@ class Simulator:
         self._prepared.simulation.end()
 
 
-class Gpu(Simulator):
-    """Runs calls on a GPU, which is `launching`'s. The simulator tells the line where something goes wrong."""
+class GpuMachine(Simulator):
+    """Runs calls on the GPU of `launching`. The simulator names the line where something goes wrong."""
 
     def __init__(self, prepared: Prepared) -> None:
         super().__init__(prepared)
@@ -65,14 +65,14 @@ class Gpu(Simulator):
         if isinstance(code, Stopped):
             return code
         ran = self.launching.run(case, plan, code, inputs)
-        if isinstance(ran, execution.Lost) and ran.kind == "time_limit":
+        if isinstance(ran, GpuFailure) and ran.kind == "time_limit":
             return Stopped(ran)  # A simulator would take as long again.
         foreseen = self._prepared.foreseen(case, len(inputs) - 1)
         seen = foreseen.seen
         if isinstance(ran, Ran):
-            # What a GPU forgives, such as a read past the end that no answer needs, is seen by a simulator alone.
+            # Only a simulator sees what a GPU forgives, such as a read past the end that no answer needs.
             return ran if seen is None else replace(ran, findings=seen.findings, accesses=seen.accesses)
-        # What the GPU did not finish is told by the line where a simulator sees it go wrong, and is never right.
+        # The GPU did not finish, so the answer is never right; a simulator may show the line that goes wrong.
         task = self._prepared.task
         if seen is not None and (explain_findings(task.assignment, task.text, seen.findings) or not foreseen.right):
             return seen
@@ -90,4 +90,4 @@ class Gpu(Simulator):
 
 def machine_of(prepared: Prepared) -> Machine:
     """What runs a task's plans: close it when it is judged."""
-    return Gpu(prepared) if prepared.task.on_gpu else Simulator(prepared)
+    return GpuMachine(prepared) if prepared.task.on_gpu else Simulator(prepared)

@@ -1,4 +1,4 @@
-"""What a task needs before anything is run: made when it is first asked for, by whichever thread, also ahead."""
+"""What a task needs before anything is run: made on first demand, by any thread, also ahead of its turn."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from grader.plan.device import TARGETS
 from grader.plan.messages import Answers, Skipped
 from grader.plan.plan import Plan
 
-# Element operations of one simulated call: ten seconds and more.
+# Element operations of a simulated call: ten seconds and more.
 OPERATIONS = 4_000_000_000
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class Task:
         object.__setattr__(self, "assignment", self.assignment.written(self.source.file))
 
     def of(self, case: Case) -> Task:
-        """The same with this case alone, and no time."""
+        """The task with this case only, and without timed cases."""
         return replace(self, assignment=self.assignment.model_copy(update={"cases": (case,), "timed": ()}))
 
     @property
@@ -69,16 +69,16 @@ class Task:
 
 @dataclass(frozen=True)
 class Stopped:
-    """Why there is no answer. `where` comes before the message."""
+    """The reason why there is no answer. `where` comes before its message."""
 
     stop: Stop
     where: str = ""
 
 
 @dataclass(frozen=True)
-class Planned:
-    """The plans of a task's calls by their cases' names. Without any, `trouble` says what is wrong with the file.
-    `printed` is what the file printed, `skipped` what was left out of it."""
+class TaskPlans:
+    """The plans of a task's calls by the names of their cases. If there are none, `trouble` says what is wrong with the
+    file. `printed` is the file's output, `skipped` are the statements left out of it."""
 
     plans: Mapping[str, Plan | Unplanned] = field(default_factory=dict)
     trouble: Detail | None = None
@@ -86,7 +86,7 @@ class Planned:
     skipped: Sequence[Skipped] = ()
 
     def explain(self, task: Task, stopped: Stopped) -> Detail:
-        """Why there is no answer, with all that the submission wrote."""
+        """The reason why there is no answer, with all output of the submission."""
         stop = stopped.stop
         detail = explain_stop(task.assignment, task.text, stop)
         printed = stop.output if isinstance(stop, Lost) else "" if isinstance(stop, compiled.Problem) else self.printed
@@ -94,8 +94,8 @@ class Planned:
 
 
 class Once(Generic[T]):
-    """A value that is made when it is first asked for; other threads that ask meanwhile wait. What the maker raises is
-    raised, and the next who asks tries again."""
+    """A value that is made on first demand; other threads wait meanwhile. If making it raises, that is raised, and the
+    next demand tries again."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
@@ -110,10 +110,11 @@ class Once(Generic[T]):
 
 
 class Prepared:
-    """A task with what can be had before its turn. `ahead` has it all made, and `judge` waits for what it needs.
+    """A task with everything that can be made before its turn. `ahead` makes it all; `judge` waits for what it needs.
 
-    With a GPU and without, the same calls are planned in the same order, and a simulator runs the cases that it can:
-    what it finds with certainty counts on either."""
+    With and without a GPU the same calls are planned in the same order, and a simulator runs the cases that it can: its
+    certain findings count in both.
+    """
 
     def __init__(self, task: Task) -> None:
         assignment, limits = task.assignment, task.course.limits
@@ -127,66 +128,66 @@ class Prepared:
             allowance=allowance)
         self.witness = Witness(assignment, task.text, self.simulation, self._plan_for_simulator)
         self.plan = Once(self._plan)
-        """What the file is, whether it can be imported and its function called: the plans of all calls."""
+        """The plans of all calls, or why the file cannot be imported or its function called."""
         self.look = Once(self._look)
-        """What a simulator sees of the first timed case."""
+        """What a simulator sees in the first timed case."""
 
     def ahead(self) -> None:
-        """Makes what checks need later. Raises as they do."""
+        """Makes what the checks need later. Raises the errors that they would meet."""
         if self.plan().trouble is not None:
             return
         self.look()
-        # All at once: where a GPU's answers are waited for, others take the simulator's place in between.
+        # All cases at once: while a GPU's answer is awaited, another process may replace the simulator.
         for case in self.task.assignment.cases_for("cpu") if self.task.on_gpu else ():
             if self.foreseen(case, 0).seen is None:
                 break
 
     def inputs(self, case: Case, call: int) -> list[Inputs]:
-        """Contents of the calls of a case up to this one."""
+        """The inputs of a case's calls up to number `call`."""
         return [self.draws.inputs(case, call, number) for number in range(call + 1)]
 
     def compared(self, ran: Ran, inputs: Inputs) -> Comparison:
-        """What a call left, against the oracle's answer."""
+        """Compares a call's answer with the oracle's."""
         return compare(ran.output, *answer_and_tolerance(self.task.assignment, inputs), ran.unwritten)
 
     def code(self, plan: Plan) -> list[Binary] | Stopped:
         """The machine code of a plan's kernels, in their order. Raises InfrastructureError."""
-        found = self.preparing.code(plan.kernels)
-        if isinstance(found, list):
-            return found
-        return Stopped(found, "Compiled for a GPU: " if isinstance(found, Lost) else "")
+        code = self.preparing.code(plan.kernels)
+        if isinstance(code, list):
+            return code
+        return Stopped(code, "Compiled for a GPU: " if isinstance(code, Lost) else "")
 
     def foreseen(self, case: Case, call: int) -> Foreseen:
-        """What a simulator makes of a call that a GPU runs as well."""
+        """The simulator's view of a call that a GPU runs as well."""
         return self.witness.foreseen(case, call, lambda number: self.inputs(case, number), self.compared)
 
-    def _plan(self) -> Planned:
+    def _plan(self) -> TaskPlans:
         assignment, source = self.task.assignment, self.task.source
         if source.problem is not None:
-            return Planned(trouble=explain_unreadable(assignment, source.problem))
+            return TaskPlans(trouble=explain_unreadable(assignment, source.problem))
         if source.content is None:
-            return Planned(trouble=explain_missing(assignment, source.elsewhere))
+            return TaskPlans(trouble=explain_missing(assignment, source.elsewhere))
         cases = {case.name: case for case in (*assignment.cases, *assignment.timed)}
         wanted = [Wanted(case, self.draws.scalars(case), Answers(candidate=number))
                   for number, case in enumerate(cases.values())]
-        public, hidden = ([one for one in wanted if one.case.hidden == which] for which in (False, True))
+        public, hidden = ([call for call in wanted if call.case.hidden == which] for which in (False, True))
         planning = self.preparing.plan(public)
         if planning.loading is not None:
-            said = Planned(printed=planning.printed, skipped=planning.skipped)
-            return Planned(trouble=said.explain(self.task, Stopped(planning.loading)), skipped=planning.skipped)
-        # Afterwards, in planners of their own: what host code learns of a hidden case goes into no other plan or print.
+            failed = TaskPlans(printed=planning.printed, skipped=planning.skipped)
+            return TaskPlans(trouble=failed.explain(self.task, Stopped(planning.loading)), skipped=planning.skipped)
+        # Hidden cases come later, in their own planners: what host code learns of one goes into no other plan or print.
         outcomes = planning.outcomes + (self.preparing.plan(hidden).outcomes if hidden else [])
-        plans = dict(zip((one.case.name for one in public + hidden), outcomes, strict=True))
+        plans = dict(zip((call.case.name for call in public + hidden), outcomes, strict=True))
         if self.task.on_gpu:
-            # All at once: where there are cores for it, they are compiled side by side.
+            # All kernels at once, so that free cores compile them side by side.
             self.preparing.binaries(kernels_of(plans.values()))
         run = plans if self.task.on_gpu else {case.name for case in assignment.timed}
         # Configurations of autotuners that cannot be launched are passed over.
-        for some in (public, hidden):
-            names = [one.case.name for one in some]
-            found = self.preparing.launchable(some, [plans[name] for name in names], run)
-            plans.update(zip(names, found, strict=True))
-        return Planned(plans, printed=planning.printed, skipped=planning.skipped)
+        for calls in (public, hidden):
+            names = [call.case.name for call in calls]
+            launchable = self.preparing.launchable(calls, [plans[name] for name in names], run)
+            plans.update(zip(names, launchable, strict=True))
+        return TaskPlans(plans, printed=planning.printed, skipped=planning.skipped)
 
     def _look(self) -> Seen | None:
         return look_at_timed(self.task.assignment, self.plan().plans, self.simulation)
@@ -197,7 +198,7 @@ class Prepared:
 
 
 def prepare_ahead(tasks: Iterable[Prepared]) -> Callable[[], None]:
-    """Begins to prepare tasks, one after another, beside what else is done. Returns what waits for the end of that."""
+    """Begins to prepare tasks, one after another, in another thread. Returns a function that waits for the end."""
     def prepare() -> None:
         for task in tasks:
             # The check that needs it meets the same failure, and reports it.

@@ -12,7 +12,7 @@ from grader.judge import large
 from grader.judge.explain import explain_assembly
 from grader.judge.inspection import inspection_of
 from grader.judge.large import Look
-from grader.judge.prepared import Planned, Prepared, Stopped
+from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.preparing import kernels_of
 from grader.judge.rules import foreign
 from grader.model.assignment import Case
@@ -35,7 +35,7 @@ class Target:
     inspection: Inspection | None = None
 
 
-def check_target(prepared: Prepared, planned: Planned) -> Target:
+def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
     """Whether a GPU could launch every kernel, and what shows without a GPU of the sizes that only a GPU runs. Raises
     InfrastructureError."""
     task = prepared.task

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.judge.checks import told
+from grader.judge.checks import log_lines
 from grader.judge.judgement import Judgement
 
 SUITE = Path(__file__).parent
@@ -24,7 +24,7 @@ class CheckItem(pytest.Item):
     def runtest(self) -> None:
         check = self.judgement.take(self.number)
         if check.outcome == "failed":
-            pytest.fail(told(check), pytrace=False)
+            pytest.fail(log_lines(check), pytrace=False)
         if check.outcome == "not_run":
             pytest.skip(check.detail.message if check.detail else "not run")
 
@@ -38,7 +38,7 @@ class CheckItem(pytest.Item):
 
 class Adapter:
     """A pytest plugin that makes the checks of judgements the items of the folder SUITE, each assignment's in the order
-    of its timeline. What is not selected is not judged. `begun` is told the name of each item's assignment."""
+    of its timeline. What is not selected is not judged. `begun` is log_lines the name of each item's assignment."""
 
     def __init__(
         self, judgements: Sequence[Judgement], begun: Callable[[str], object] = lambda assignment: None

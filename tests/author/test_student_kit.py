@@ -80,7 +80,7 @@ def test_a_right_and_a_wrong_kernel_are_checked_with_nothing_else_at_hand(kit: P
 
 @pytest.mark.full
 def test_a_doctor_in_a_kit_says_what_it_did_not_try(kit: Path) -> None:
-    assert "not tried: no " in alone(kit, "-m", "grader.cli", "doctor").stdout
+    assert "not tried: " in alone(kit, "-m", "grader.cli", "doctor").stdout
 
 
 # The cells of a notebook one after another, as Jupyter's kernel runs them: that kernel's shell is this one.

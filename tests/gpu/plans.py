@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from grader.judge.arena import Arena, Piece
-from grader.judge.execution import Lost
+from grader.judge.execution import GpuFailure
 from grader.plan.compiled import Binary
 from grader.plan.messages import GivenTensor
 from grader.plan.plan import Buffer, Copy, Descriptor, Fill, Float, Kernel, Plan
@@ -40,7 +40,7 @@ def slots_of(inputs: list[GivenTensor], outputs: list[GivenTensor], number: int)
 
 
 def done(answer: Any) -> Any:
-    assert not isinstance(answer, Lost), answer
+    assert not isinstance(answer, GpuFailure), answer
     return answer
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.judge.execution import Executor, Executors, Lost
+from grader.judge.execution import Executor, Executors, GpuFailure
 from grader.plan.compiled import Binary
 from grader.plan.plan import Buffer, Float, Integer, Launch, Plan, Pointer
 from tests.engine.executor import kernels
@@ -79,7 +79,7 @@ def test_what_cuda_reports_is_told_and_the_judge_lives_on(executor: Executor, ma
     # The device may be busy with other tests; a kernel without end is not waited for.
     lost = executor.run(program, 0, seconds=1.0 if make is endless else 30.0)
     print(f"{kind}: {time.monotonic() - started:.2f} s, {lost}")
-    assert isinstance(lost, Lost)
+    assert isinstance(lost, GpuFailure)
     assert lost.kind == kind
     if kind not in ("time_limit", "out_of_memory"):
         assert (lost.kernel, lost.line) == (plan.kernels[0].name, 7)
@@ -95,7 +95,7 @@ def test_a_kernel_that_needs_more_shared_memory_than_there_is_is_not_loaded(exec
         num_stages=6, num_warps=8)
     tensors = [given("x", n, n, dtype="float16"), given("out", n, n, dtype="float16", output=True)]
     lost = executor.load(plan_of([kernel], list(map(buffer, tensors)), [launch(0, (8, 8), 0, 0, 1)]), [binary])
-    assert isinstance(lost, Lost)
+    assert isinstance(lost, GpuFailure)
     assert (lost.kind, lost.kernel) == ("out_of_resources", "matmul")
     assert f"{binary.facts.shared:,}" in lost.message
 
@@ -112,6 +112,6 @@ def test_the_next_executor_is_ready_when_one_is_lost(tmp_path: Path) -> None:
             done(executor.bind(slots))
             print(f"ready after {time.monotonic() - began:.2f} s")
             answer = executor.run(program, 0, seconds=1.0)
-            assert isinstance(answer, Lost) == (make is endless)
+            assert isinstance(answer, GpuFailure) == (make is endless)
     finally:
         executors.close()

@@ -13,7 +13,7 @@ from grader.engine.executor.driver import checked
 from grader.engine.executor.programs import PlanProgram
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.arena import Arena
-from grader.judge.execution import Captured, Done, Executor, Look
+from grader.judge.execution import CapturedCalls, Done, Executor, Look
 from grader.plan.messages import Given, GivenScalar, GivenTensor
 from grader.plan.plan import Buffer, Copy, Data, Fill, Float, View
 from tests.engine.executor import kernels
@@ -307,8 +307,8 @@ def test_replays_take_the_same_time(executor: Executor) -> None:
     noted("guard", written.guard)
     program = done(noted("load", lambda: executor.load(plan, binaries)))
     noted("bind", lambda: done(executor.bind(slots)))
-    captured: Captured = done(noted("capture", lambda: executor.capture(program, range(400), seconds=SECONDS)))
-    empty: Captured = done(noted("empty", lambda: executor.capture(program, [], seconds=SECONDS)))
+    captured: CapturedCalls = done(noted("capture", lambda: executor.capture(program, range(400), seconds=SECONDS)))
+    empty: CapturedCalls = done(noted("empty", lambda: executor.capture(program, [], seconds=SECONDS)))
     seconds = [done(executor.replay(captured, seconds=SECONDS)).device for _ in range(40)][10:]
     noted("round trip", lambda: executor.replay(captured, seconds=SECONDS))
     nothing = sorted(done(executor.replay(empty, seconds=SECONDS)).device for _ in range(20))[10]

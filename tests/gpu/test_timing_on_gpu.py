@@ -19,7 +19,7 @@ from grader.judge.compare import poisoned
 from grader.judge.lane import close_lane
 from grader.judge.timing import roofline
 from grader.judge.timing.baselines import scalars
-from grader.judge.timing.measure import fitting
+from grader.judge.timing.measure import largest_fitting
 from grader.judge.timing.pool import Pool
 from grader.model.assignment import Scalar, shape_of
 from grader.model.catalogue import ROOT, assignments
@@ -82,7 +82,7 @@ def reference(name: str) -> Path:
 @pytest.mark.parametrize("name", [name for name in ASSIGNMENTS if name != "copy_first_column"])
 def test_slots_are_drawn_anew_each_time_and_can_be_had_again(name: str) -> None:
     assignment = ASSIGNMENTS[name]
-    case, _ = fitting(assignment, assignment.timed[0], device.memory())
+    case, _ = largest_fitting(assignment, assignment.timed[0], device.memory())
     numbers = scalars(assignment, case)
     pool = Pool(assignment, case, SLOTS, cuda=True)
     try:
@@ -166,6 +166,6 @@ def test_one_row_left_out_of_thousands_is_found(tmp_path: Path, course: Course, 
 
 
 def test_roofs_are_those_of_a_device() -> None:
-    found = roofline.measure()
+    found = roofline.measure_roofline()
     assert 1e11 < found.copy < 2e13 and 1e12 < found.matmul < 1e16 and 1e9 < found.pinned < 1e12
-    assert statistics.pstdev([roofline.measure().copy for _ in range(3)]) < 0.05 * found.copy
+    assert statistics.pstdev([roofline.measure_roofline().copy for _ in range(3)]) < 0.05 * found.copy

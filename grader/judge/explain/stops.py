@@ -15,7 +15,9 @@ from grader.model.verdicts import FailureKind
 from grader.plan import compiled
 from grader.plan.messages import INLINE_ASSEMBLY, Absent, CannotSimulate, Exhausted, Failed, Refused
 
-Stop = Refused | Absent | Failed | CannotSimulate | Exhausted | Lost | rules.Problem | compiled.Problem | execution.Lost
+Stop = (
+    Refused | Absent | Failed | CannotSimulate | Exhausted | Lost | rules.Problem | compiled.Problem
+    | execution.GpuFailure)
 
 FAULTS: dict[str, FailureKind] = {
     "illegal_address": "out_of_bounds", "misaligned_address": "exception", "launch_failure": "exception",
@@ -60,7 +62,7 @@ def explain_stop(assignment: Assignment, source: str, stop: Stop) -> Detail:
             told = explain_failure(assignment, "compile_error", message, line=line, text=line_text(source, line))
             hint = phrases_of(assignment).failures.gave_up.get(why, told.hint)
             return told.model_copy(update={"hint": hint})
-        case execution.Lost(kind=kind, message=message, line=line):
+        case execution.GpuFailure(kind=kind, message=message, line=line):
             return explain_failure(
                 assignment, FAULTS[kind], _capital(message), line=line, text=line_text(source, line))
         case _:

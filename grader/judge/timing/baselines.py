@@ -1,4 +1,4 @@
-"""Every assignment's baselines on one device, in an executor of their own that no submission's kernels ever run in."""
+"""The baselines of all assignments on one device, in their own executor, which never runs a submission's kernels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Thread
 
 from grader.engine.forkserver.handle import InfrastructureError
-from grader.judge.execution import Executor, Lost, executor_zygote
+from grader.judge.execution import Executor, GpuFailure, executor_zygote
 from grader.judge.planning import Wanted, given_of
 from grader.judge.timing.fitness import Drift
 from grader.kit.inputs import Number
@@ -15,7 +15,7 @@ from grader.model.assignment import Assignment, Case
 from grader.model.catalogue import baseline_source
 
 EAGER, COMPILED = "eager", "compiled"
-# What torch.compile does when it is first called takes seconds.
+# The first call of torch.compile takes seconds, so this is run ahead.
 FIRST_COMPILED = b"""
 import torch
 
@@ -28,12 +28,12 @@ def nothing():
 
 
 class Baselines:
-    """A lane has one, as long as it lives: what compiles is paid for once, and kept in the folder `cache` for the next.
-    What takes long at first begins at once, beside what its owner does next.
+    """A lane's baselines. Each is compiled once, and the folder `cache` keeps it for the next lane. The slow first
+    start runs in the background.
 
-    `drift` is how fast they have been here, in executors before this one too. By the names of assignment and case,
-    `counts` is how many calls of the baseline make a replay, and `compiled` the seconds of a call of what is reported
-    beside it. Until `warm_until` (time.monotonic) a power-bound device is at its pace.
+    `drift` holds their earlier times, also of earlier executors. By the names of assignment and case, `counts` is the
+    number of baseline calls in a replay, and `compiled` the seconds a call of the compiled baseline. Until
+    `warm_until` (time.monotonic) a power-bound device keeps its pace.
     """
 
     def __init__(self, cache: Path) -> None:
@@ -49,12 +49,12 @@ class Baselines:
         self._first.start()
 
     def executor(self) -> Executor:
-        """A living one. Raises InfrastructureError."""
+        """A living executor. Raises InfrastructureError."""
         self._first.join()
         return self._living()
 
     def _begin(self) -> None:
-        # Whoever asks next meets the same failure, and tells it; others are those of an end meanwhile.
+        # The next call meets the same failure and reports it; OSError and ValueError come if the lane ends meanwhile.
         with suppress(InfrastructureError, OSError, ValueError):
             self._living().load_baseline(FIRST_COMPILED, "first_compiled.py", "nothing", [])
 
@@ -67,11 +67,11 @@ class Baselines:
         return self._executor
 
     def program(self, assignment: Assignment, case: Case, function: str) -> int:
-        """The number of the program in `executor()`. Raises InfrastructureError."""
+        """The number of a baseline's program in `executor()`. Raises InfrastructureError."""
         executor = self.executor()
         key = assignment.name, case.name, function
         if key not in self._loaded:
-            self._loaded[key] = load(executor, assignment, case, function)
+            self._loaded[key] = load_baseline(executor, assignment, case, function)
         return self._loaded[key]
 
     def close(self) -> None:
@@ -81,17 +81,17 @@ class Baselines:
         self._zygote.close()
 
 
-def load(executor: Executor, assignment: Assignment, case: Case, function: str) -> int:
-    """Loads a baseline. Raises InfrastructureError if it cannot be had."""
+def load_baseline(executor: Executor, assignment: Assignment, case: Case, function: str) -> int:
+    """Loads a baseline and returns its program's number. Raises InfrastructureError."""
     given = given_of(assignment, Wanted(case, scalars(assignment, case)))
     file = f"baseline_{assignment.name}_{case.name}_{function}.py"
     number = executor.load_baseline(baseline_source(assignment.name), file, function, given)
-    if isinstance(number, Lost):
-        raise InfrastructureError(f"the baseline of {assignment.name} cannot be had: {number.message}")
+    if isinstance(number, GpuFailure):
+        raise InfrastructureError(f"the baseline of {assignment.name} cannot be loaded: {number.message}")
     return number
 
 
 def scalars(assignment: Assignment, case: Case) -> dict[str, float]:
     """The numbers that a baseline is given: always the same, since they are compiled into it."""
     distributions = {} if assignment.distributions is None else assignment.distributions(case)
-    return {name: one.middle for name, one in distributions.items() if isinstance(one, Number)}
+    return {name: number.middle for name, number in distributions.items() if isinstance(number, Number)}

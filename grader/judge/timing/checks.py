@@ -1,4 +1,4 @@
-"""Answers of many slots, checked at secret places: what they must be is kept from before the calls."""
+"""Checks of many slots' answers at secret places; the right values there are kept from before the calls."""
 
 from __future__ import annotations
 
@@ -11,26 +11,28 @@ from torch import Tensor
 from grader.judge.rows import row_check
 from grader.model.assignment import Assignment, Inputs
 
-# Of one input, secret places that must not have changed.
+# Secret places of each input, which must not have changed.
 INPUT_SAMPLES = 4096
 
 
 @dataclass(frozen=True)
 class Laid:
-    """One input of all slots: where it begins in flat `memory` for each of them, and how many elements it has."""
+    """An input in all slots: its `starts` in flat `memory`, one for each slot, and its number of elements."""
 
     memory: Tensor
     starts: Tensor
     elements: int
 
     def places(self, count: int, each: int, generator: torch.Generator) -> Tensor:
-        """Secret places in `memory`, `each` in the tensor of each of the first `count` slots."""
-        found = torch.randint(self.elements, (count, each), generator=generator, device=self.starts.device)
-        return found.add_(self.starts[:count, None])
+        """Secret places in `memory`, shape (`count`, `each`): `each` in the tensor of each of the first `count` slots.
+        """
+        places = torch.randint(self.elements, (count, each), generator=generator, device=self.starts.device)
+        return places.add_(self.starts[:count, None])
 
 
 class Checks:
-    """Made of slots with these inputs before the calls; `doubtful` after them. `laid` are the same inputs."""
+    """Made before the calls, from the slots' `inputs`, which `laid` describes as flat memory; `doubtful` comes after.
+    """
 
     def __init__(
         self, assignment: Assignment, inputs: Sequence[Inputs], laid: Sequence[Laid], rows: int,
@@ -42,17 +44,17 @@ class Checks:
         else:
             self._check = row_check(assignment, inputs, rows, generator)
         self._looks = []
-        for one in laid:
-            places = one.places(len(inputs), min(INPUT_SAMPLES, one.elements), generator)
-            self._looks.append((one.memory, places, one.memory[places]))
+        for tensor in laid:
+            places = tensor.places(len(inputs), min(INPUT_SAMPLES, tensor.elements), generator)
+            self._looks.append((tensor.memory, places, tensor.memory[places]))
 
     def doubtful(self, outputs: Sequence[Tensor]) -> list[int]:
-        """The slots whose answer is not right, or whose inputs are not as they were."""
+        """The slots whose answer looks wrong, or whose inputs have changed."""
         # Written so that NaN fails.
-        found = (self._check(self._inputs, outputs) <= 1).logical_not()
+        doubts = (self._check(self._inputs, outputs) <= 1).logical_not()
         for memory, places, kept in self._looks:
-            found |= (_bits(memory[places]) != _bits(kept)).any(dim=1)
-        return [slot for slot, doubt in enumerate(found.tolist()) if doubt]
+            doubts |= (_bits(memory[places]) != _bits(kept)).any(dim=1)
+        return [slot for slot, doubt in enumerate(doubts.tolist()) if doubt]
 
 
 def _bits(x: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
-"""Is the machine fit to be timed on? What NVML says of clocks, heat and neighbours, and whether the baseline drifts.
+"""Is the machine fit for timing? Clocks, heat and neighbours by NVML, and whether the baseline drifts.
 
-nvidia-ml-py is optional, and a driver need not answer every question: what cannot be read is None, the report says so,
-and nothing fails. Nothing read here changes a score: an unfit machine is measured on again.
+nvidia-ml-py is optional, and a driver need not answer every question: a figure that cannot be read is None, the report
+says so, and nothing fails. No figure here changes a score: on an unfit machine the measurement is repeated.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ REASONS: dict[int, str] = {
     0x200: "the board's limit",
     0x400: "voltage reliability",
 }
-"""What holds the clocks down, by the bit that NVML gives it (nvml.h, nvmlClocksEventReason and ThrottleReason)."""
+"""Reasons for lower clocks, by NVML's bits (nvml.h, nvmlClocksEventReason and ThrottleReason)."""
 
 UNFIT_REASONS = frozenset(REASONS[bit] for bit in (0x008, 0x020, 0x040, 0x080))
-"""A power limit is no fault: a card at work runs at it, and the baseline runs at it too."""
+"""The power limit is not among them: a card at work runs at it, and so does the baseline."""
 
 CLOCK_FALL = 0.05
-"""A clock lower by more than this share is worth a sentence."""
+"""A clock that falls by more than this share is reported."""
 
 WARMING_CELSIUS = 15
 USE_WINDOW_SECONDS = 2.0
-"""Over how long a neighbour's use of the device is asked for; NVML keeps some seconds of samples."""
+"""Window over which a neighbour's use of the device is read; NVML keeps some seconds of samples."""
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A compute process that is not ours. `percent` of the time that it kept the device busy; None: not known."""
+    """A compute process that is not ours. It kept the device busy for `percent` of the time; None: unknown."""
 
     pid: int
     percent: int | None = None
@@ -55,10 +55,10 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The device at one moment. None: the driver does not say.
+    """The state of a device at one moment. None: the driver does not say.
 
-    Clocks in MHz, power in watts. `reasons` name what holds the clocks down. `neighbours` is None if it cannot be told
-    which processes are ours. `unavailable` says why nothing at all could be read; empty if something was.
+    Clocks are in MHz, power in watts. `reasons` are those for lower clocks. `neighbours` is None if our own processes
+    cannot be told apart. `unavailable` says why nothing at all could be read, else it is "".
     """
 
     unavailable: str = ""
@@ -73,10 +73,10 @@ class Snapshot:
 
 
 def take(uuid: str, ours: Collection[int] = ()) -> Snapshot:
-    """The device named `uuid` ("GPU-…", see `uuid_of`) now, in some milliseconds. Never raises.
+    """The current state of the device `uuid` ("GPU-…", see `uuid_of`). Takes some milliseconds, never raises.
 
-    `ours` are the pids, as this process sees them, of our processes that hold a context on the device, this process
-    too if it does. Clocks and reasons say most while the device works: an idle one is slow because it is idle.
+    `ours` are the pids, in this process's namespace, of our processes that hold a context on the device, this one
+    included. Clocks and reasons mean most while the device works: an idle device has low clocks.
     """
     nvml = _nvml()
     if isinstance(nvml, str):
@@ -92,7 +92,7 @@ def take(uuid: str, ours: Collection[int] = ()) -> Snapshot:
         except (nvml.NVMLError, AttributeError):
             return None
 
-    # Drivers before 535 know the reasons by their older name.
+    # Drivers before 535 have the reasons under an older name.
     bits = ask("nvmlDeviceGetCurrentClocksEventReasons")
     if bits is None:
         bits = ask("nvmlDeviceGetCurrentClocksThrottleReasons")
@@ -106,18 +106,18 @@ def take(uuid: str, ours: Collection[int] = ()) -> Snapshot:
         celsius=celsius,
         watts=_watts(ask("nvmlDeviceGetPowerUsage")),
         limit_watts=_watts(ask("nvmlDeviceGetEnforcedPowerLimit")),
-        reasons=None if bits is None else named(bits),
+        reasons=None if bits is None else reasons_of(bits),
         neighbours=_neighbours(nvml, ask, handle, frozenset(ours)),
     )
 
 
 def state() -> Snapshot:
-    """The device now. Processes below this one are ours."""
+    """The current state of the device. Processes below this one are ours."""
     return take(uuid_of(), ours={os.getpid(), *processes.descendants(os.getpid())})
 
 
 def driver_version() -> str:
-    """Of NVIDIA's driver; "" if nvidia-ml-py is missing or does not say."""
+    """The version of NVIDIA's driver; "" if nvidia-ml-py is missing or does not know it."""
     nvml = _nvml()
     if isinstance(nvml, str):
         return ""
@@ -125,19 +125,20 @@ def driver_version() -> str:
         version = nvml.nvmlSystemGetDriverVersion()
     except nvml.NVMLError:
         return ""
-    # Older bindings give bytes.
+    # Older bindings return bytes.
     return version.decode() if isinstance(version, bytes) else str(version)
 
 
 def uuid_of(device: int = 0) -> str:
-    """NVML's name for a CUDA device, which holds whatever CUDA_VISIBLE_DEVICES renumbers."""
+    """NVML's name for a CUDA device, which does not depend on CUDA_VISIBLE_DEVICES."""
+    # Here because commands that time nothing start faster without torch.
     import torch
 
     return f"GPU-{torch.cuda.get_device_properties(device).uuid}"
 
 
-def named(bits: int) -> tuple[str, ...]:
-    """What NVML's bit mask of clock reasons says, in words; bits without a name here by their number."""
+def reasons_of(bits: int) -> tuple[str, ...]:
+    """The reasons in NVML's bit mask, in words; unknown bits by their numbers."""
     known = [name for bit, name in REASONS.items() if bits & bit]
     rest = bits & ~sum(REASONS)
     return (*known, *([f"reason 0x{rest:x}"] if rest else []))
@@ -146,10 +147,10 @@ def named(bits: int) -> tuple[str, ...]:
 def others(
     listed: Sequence[int], ours: Collection[int], percents: Mapping[int, int] | None
 ) -> tuple[Neighbour, ...] | None:
-    """The compute processes `listed` that are not `ours`, each with its use; None if it cannot be told.
+    """The compute processes of `listed` that are not `ours`, each with its use; None if ours cannot be told apart.
 
-    `percents` holds the use of those that had any; None if it is not known. In a container NVML may list pids as the
-    host numbers them: if some of ours must be there and not one is listed, the numbers mean nothing to us.
+    `percents` holds the use of processes that had any; None if it is unknown. In a container NVML may list the host's
+    pids: if none of ours is listed, the pids belong to another namespace.
     """
     if listed and ours and not set(listed) & set(ours):
         return None
@@ -160,9 +161,9 @@ def others(
 
 
 def unfit(snapshot: Snapshot) -> str | None:
-    """Why this is no moment to measure, in a sentence; None if nothing speaks against it.
+    """The reason why the machine is unfit for measuring now, in a sentence; None if it is fit.
 
-    A neighbour whose use is not known counts as computing; one that only holds its memory does not.
+    A neighbour whose use is unknown counts as computing; a neighbour that only holds memory does not.
     """
     if slow := UNFIT_REASONS.intersection(snapshot.reasons or ()):
         return f"The GPU is slowed down by {_and(sorted(slow))}."
@@ -173,28 +174,28 @@ def unfit(snapshot: Snapshot) -> str | None:
 
 
 def describe(before: Snapshot, after: Snapshot) -> list[str]:
-    """What a report should say of the machine between two snapshots, in plain sentences, what matters first."""
-    if gone := after.unavailable or before.unavailable:
-        return [f"The GPU's clocks and temperature could not be watched: {gone}."]
-    found = [s for s in (unfit(after) or unfit(before),) if s]
-    # An idle clock says nothing: it is low because nothing ran.
+    """Sentences for a report about the machine between two snapshots, the most important first."""
+    if reason := after.unavailable or before.unavailable:
+        return [f"The GPU's clocks and temperature could not be watched: {reason}."]
+    sentences = [s for s in (unfit(after) or unfit(before),) if s]
+    # An idle device has low clocks, which says nothing.
     if "idle" not in (before.reasons or ()) and "idle" not in (after.reasons or ()):
         clocks = [("SM", before.sm_mhz, after.sm_mhz), ("memory", before.memory_mhz, after.memory_mhz)]
         for name, was, now in clocks:
             if was and now is not None and now < was * (1 - CLOCK_FALL):
-                found.append(f"The {name} clock fell from {was} to {now} MHz, by {100 * (1 - now / was):.0f} %.")
+                sentences.append(f"The {name} clock fell from {was} to {now} MHz, by {100 * (1 - now / was):.0f} %.")
     seen = dict.fromkeys((*(before.reasons or ()), *(after.reasons or ())))
     held = [reason for reason in seen if reason not in UNFIT_REASONS and reason != "idle"]
     if held:
-        found.append(f"The clocks were held by {_and(held)}.")
+        sentences.append(f"The clocks were held by {_and(held)}.")
     if before.celsius is not None and after.celsius is not None and after.celsius - before.celsius >= WARMING_CELSIUS:
-        found.append(f"The GPU warmed up from {before.celsius} to {after.celsius} °C.")
+        sentences.append(f"The GPU warmed up from {before.celsius} to {after.celsius} °C.")
     quiet = [n for n in after.neighbours or () if n.percent == 0]
     if quiet:
-        found.append(f"Other processes hold the GPU without computing: {_and([f'pid {n.pid}' for n in quiet])}.")
+        sentences.append(f"Other processes hold the GPU without computing: {_and([f'pid {n.pid}' for n in quiet])}.")
     if after.neighbours is None:
-        found.append("Whether other processes use the GPU cannot be told here.")
-    return [*found, _figures(after)]
+        sentences.append("Whether other processes use the GPU cannot be told here.")
+    return [*sentences, _figures(after)]
 
 
 def _figures(snapshot: Snapshot) -> str:
@@ -236,7 +237,7 @@ def _neighbours(
         for sample in nvml.nvmlDeviceGetProcessUtilization(handle, since):
             percents[int(sample.pid)] = max(int(sample.smUtil), percents.get(int(sample.pid), 0))
     except nvml.NVMLError as error:
-        # Not found: no process used the device in that time.
+        # "Not found" means that no process used the device in that time.
         if error.value != nvml.NVML_ERROR_NOT_FOUND:
             return others(pids, ours, None)
     return others(pids, ours, percents)
@@ -244,7 +245,7 @@ def _neighbours(
 
 @cache
 def _nvml() -> Any:
-    """The module, started; or a text that says why there is none."""
+    """The initialised NVML module, or the reason why there is none."""
     try:
         nvml = importlib.import_module("pynvml")
     except ImportError:
@@ -257,7 +258,7 @@ def _nvml() -> Any:
 
 
 def sm_clock() -> float | None:
-    """The device's clock now, in MHz; None if it cannot be told."""
+    """The device's current SM clock in MHz; None if it cannot be read."""
     nvml = _nvml()
     if isinstance(nvml, str):
         return None
@@ -267,47 +268,45 @@ def sm_clock() -> float | None:
         return None
 
 
-# A baseline that takes this share longer than before is not the one that the others were measured against.
+# A baseline is odd if it takes longer than before by more than this share,
 SLOWER = 0.10
-# Nor is it, where its replays or the figures before scatter more than that, before it takes so many times their scatter
-# longer.
+# and by more than so many times the scatter of its replays and earlier figures.
 SPREADS = 4.0
-# With fewer figures than these, the first might be the one that is wrong. The latest count: over a long class a machine
-# may warm up, or change for good.
+# With fewer figures the first might be the wrong one. Only the latest count, since over a long class a machine may warm
+# up, or change for good.
 FEWEST_FIGURES, RECENT = 3, 5
-# Within one measurement, half of a graph's replays lie this close to their median on a device that no other process
-# uses.
+# On a device that no other process uses, half of a measurement's replays lie this close to their median.
 UNSTEADY = 0.05
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A baseline's median seconds a call, and the median distance of its replays from that."""
+    """A baseline's median seconds a call, and the median distance of its replays from the median."""
 
     seconds: float
     spread: float
 
 
 def figure(replays: Sequence[float]) -> Figure:
-    """The figure of a measurement's replays, in seconds a call: positive, finite, one at least."""
+    """The figure of a measurement's replays, in seconds a call. Raises ValueError unless there is at least one and all
+    are positive and finite."""
     if not replays or not all(0 < seconds < math.inf for seconds in replays):
         raise ValueError("positive, finite times of at least one replay expected")
     centre = statistics.median(replays)
     return Figure(centre, statistics.median(abs(seconds - centre) for seconds in replays))
 
 
-def unsteady(found: Figure) -> str | None:
-    """What is wrong with a baseline's replays by themselves, in a sentence; None if nothing is."""
-    share = found.spread / found.seconds
+def unsteady(took: Figure) -> str | None:
+    """A sentence if a baseline's replays vary too much among themselves, else None."""
+    share = took.spread / took.seconds
     return f"The baseline's time varied by {share:.0%} from one replay to the next." if share > UNSTEADY else None
 
 
 class Drift:
-    """What a lane has seen of its baselines, by which it notices that one has become slow.
+    """A lane's earlier baseline times, by which it notices that a baseline has become slow.
 
-    All students of a lane are measured against the same baselines: one that something slows down, and not the student's
-    side as well, would raise that student's ratios. Slower than before means that a measurement is not to be trusted,
-    and never that a student did anything.
+    All students of a lane are measured against the same baselines: a baseline that is slowed down, while the student's
+    side is not, would raise the student's ratios. Such a measurement is not trusted; no student is suspected for it.
     """
 
     def __init__(self, fewest: int = FEWEST_FIGURES) -> None:
@@ -315,17 +314,16 @@ class Drift:
         self._figures: dict[tuple[str, str], deque[Figure]] = defaultdict(lambda: deque(maxlen=RECENT))
 
     def odd(self, assignment: str, case: str, seconds: float) -> str | None:
-        """What is odd about a baseline that takes `seconds` a call, in a sentence; None if nothing is, or nothing is
-        known yet.
+        """A sentence if `seconds` a call is odd for this baseline; None if it is not, or too little is known yet.
 
-        It is compared with the median of the latest figures, the lower one of two: a single bad figure among three or
-        more decides nothing. Being faster is never odd.
+        It is compared with the lower median of the latest figures, so a single bad figure among three or more decides
+        nothing. A faster baseline is never odd.
         """
         figures = self._figures.get((assignment, case), ())
         if len(figures) < self._fewest:
             return None
         usual = statistics.median_low(figure.seconds for figure in figures)
-        # Some baselines wait for the host most of the time, and that is faster in one minute than in the next.
+        # Some baselines mostly wait for the host, whose speed varies from minute to minute.
         between = statistics.median_low(abs(figure.seconds - usual) for figure in figures)
         spread = max(between, statistics.median_low(figure.spread for figure in figures))
         if seconds <= usual + max(SLOWER * usual, SPREADS * spread):
@@ -333,10 +331,10 @@ class Drift:
         return (f"The baseline of {assignment} took {seconds * 1e6:.4g} µs a call on {case}, "
                 f"{seconds / usual - 1:.0%} longer than the {usual * 1e6:.4g} µs that it took here before.")
 
-    def record(self, assignment: str, case: str, found: Figure) -> None:
+    def record(self, assignment: str, case: str, took: Figure) -> None:
         """Adds the figure of a measurement that was accepted, or given up because it stayed odd.
 
-        That each measurement has one voice, the odd ones too, is what lets a lane whose first figure was the wrong one,
-        or whose machine has changed for good, grade again once most of the latest agree.
+        Odd measurements count too: so a lane whose first figure was wrong, or whose machine has changed for good, can
+        grade again once most of the latest figures agree.
         """
-        self._figures[assignment, case].append(found)
+        self._figures[assignment, case].append(took)

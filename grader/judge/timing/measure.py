@@ -1,7 +1,7 @@
-"""The speed of one case: student against baseline, by replay, with every answer of the student's checked.
+"""The speed of a case: the student's time against the baseline's, by replay, with each answer of the student checked.
 
-No process of the submission is alive meanwhile: its kernels are launched by an executor of ours, as CUDA graphs where
-all is on the device, so that what is measured is the device's time.
+No process of the submission is alive meanwhile: an executor of ours launches its kernels, as CUDA graphs if all data
+is on the device, so that the device's time is measured.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.device import Memory
-from grader.judge.execution import Executor, Lost
+from grader.judge.execution import Executor, GpuFailure
 from grader.judge.timing import baselines as ours
 from grader.judge.timing import fitness, roofline
 from grader.judge.timing.baselines import COMPILED, EAGER, Baselines
@@ -29,52 +29,50 @@ from grader.model.result import Interval, Timing
 from grader.plan.compiled import Binary
 from grader.plan.plan import Plan
 
-# Whatever a replay's length, its time wavers by some 10 µs on an H200: 1 % of what 6 GiB of slots take to be read and
-# written there.
+# The time of any replay wavers by some 10 µs on an H200: 1 % of the time that reading and writing 6 GiB takes there.
 POOL_BYTES = 12 << 30
-# Host memory takes longer: a page of it is made when it is touched.
+# Host memory takes longer to set up: its pages are made when they are touched.
 HOST_POOL_BYTES, MOST_HOST_SLOTS = 16 << 30, 12
 FEWEST_SLOTS, MOST_SLOTS = 4, 256
-# What the calls of one replay touch passes through the device's last cache so many times over.
+# The calls of a replay touch so many times the size of the device's last cache.
 CACHES = 4
 # Share of free memory given to the pool; checking needs the rest.
 MEMORY_SHARE = 0.4
-# Of what is reported beside the baseline.
+# Replays of the compiled baseline, which is only reported.
 REPORTED_REPLAYS = 3
-# A power-bound device that was at work so long ago is at its pace still.
+# A power-bound device keeps its pace for so long after its last work.
 WARM_SECONDS = 2.0
 # An interval this narrow, which leaves no threshold open, needs no further blocks.
 WIDTH = 2e-3
-# So many tries an unfit machine gets, or a baseline slower than before.
+# Measurements of a case, if the machine is unfit or the baseline slower than before.
 TRIES = 3
 BASELINE_SECONDS = 180.0
 
 T = TypeVar("T")
 
 
-def fitting(assignment: Assignment, case: TimedCase, free: Memory) -> tuple[Case, int]:
+def largest_fitting(assignment: Assignment, case: TimedCase, free: Memory) -> tuple[Case, int]:
     """The largest of the case and its smaller siblings whose pool fits into a GPU's machine, and its number of slots.
 
     Raises InfrastructureError if none fits.
     """
     on_host = {p.name for p in assignment.parameters if isinstance(p, Input)} if assignment.on_host else set()
-    for one in case.siblings():
-        whole = slot_bytes(assignment, one)
-        host = slot_bytes(assignment, one, only=on_host)
+    for sibling in case.siblings():
+        whole = slot_bytes(assignment, sibling)
+        host = slot_bytes(assignment, sibling, only=on_host)
         least = max(FEWEST_SLOTS, math.ceil(CACHES * free.cache / whole))
         pool, most = (HOST_POOL_BYTES, MOST_HOST_SLOTS) if on_host else (POOL_BYTES, MOST_SLOTS)
         room = [max(least, pool // whole), int(MEMORY_SHARE * free.device) // (whole - host)]
         if on_host:
             room.append(int(MEMORY_SHARE * free.host) // host)
         if min(room) >= least:
-            return one, min(max(least, most), *room)
-    raise InfrastructureError(f"{case.name}: no size of it fits into the memory that is free")
+            return sibling, min(max(least, most), *room)
+    raise InfrastructureError(f"{case.name}: no size of it fits into the free memory")
 
 
 @dataclass(frozen=True)
 class Timed:
-    """A case to be timed: its plan with machine code and the numbers in it, on so many slots. Case and slots come from
-    `fitting`."""
+    """A case to be timed: its plan with machine code, and its `scalars`. `largest_fitting` chose `case` and `slots`."""
 
     assignment: Assignment
     case: Case
@@ -90,9 +88,9 @@ class Timed:
 
 @dataclass(frozen=True)
 class Bounds:
-    """How long is measured: until a ratio is told apart from the `threshold`, and not beyond `until` (time.monotonic).
-    A replay of the student's that takes `seconds` is a `time_limit`. `quiet` returns when nothing of this grading keeps
-    processors busy."""
+    """Bounds of a measurement: it ends once the ratio is told apart from the `threshold`, at latest at `until`
+    (time.monotonic). A replay of the student that takes `seconds` is a `time_limit`. `quiet` returns when nothing of
+    this grading keeps processors busy."""
 
     threshold: Threshold
     seconds: float
@@ -102,7 +100,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Measured:
-    """What came of it. `compiled` are seconds a call of the baseline that is reported beside."""
+    """A finished measurement. `compiled` is the seconds a call of the compiled baseline, which is only reported."""
 
     blocks: Blocks
     slots: int
@@ -114,41 +112,42 @@ class Measured:
         return estimate(self.blocks.ratios)
 
 
-def measure(timed: Timed, executor: Executor, baselines: Baselines, bounds: Bounds) -> Timing | Lost | Wrong:
-    """Times a case against the baseline, again where the machine was not fit. `executor` is the submission's. Raises
-    InfrastructureError, NoRoomError and torch.OutOfMemoryError."""
+def measure_case(timed: Timed, executor: Executor, baselines: Baselines, bounds: Bounds) -> Timing | GpuFailure | Wrong:
+    """Times a case against the baseline, up to TRIES times if the machine is unfit. `executor` is the submission's.
+    Raises InfrastructureError, NoRoomError and torch.OutOfMemoryError."""
     notes: list[str] = []
     drift, case = baselines.drift, timed.case.name
     for _ in range(TRIES):
         before = fitness.state()
-        found = _measured(timed, executor, baselines, bounds)
-        if not isinstance(found, Measured):
-            if notes and isinstance(found, Lost) and time.monotonic() > bounds.until:
+        measured = _measure_once(timed, executor, baselines, bounds)
+        if not isinstance(measured, Measured):
+            if notes and isinstance(measured, GpuFailure) and time.monotonic() > bounds.until:
                 raise InfrastructureError(f"{case}: no time was left for it. {notes[-1]}")
-            return found
+            return measured
         after = fitness.state()
-        took = fitness.figure(found.blocks.baseline)
+        took = fitness.figure(measured.blocks.baseline)
         slowed = fitness.unfit(after)
         odd = drift.odd(*timed.names, took.seconds)
         trouble = slowed or odd or (None if timed.assignment.on_host else fitness.unsteady(took))
         if trouble is None:
             drift.record(*timed.names, took)
-            return _timing(timed, found, [*notes, *found.notes, *fitness.describe(before, after)])
+            return _timing(timed, measured, [*notes, *measured.notes, *fitness.describe(before, after)])
         notes.append(f"Measured again: {trouble}")
     if slowed is None and odd is not None:
         drift.record(*timed.names, took)
     raise InfrastructureError(f"{case}: the machine is not fit to measure on: {trouble}")
 
 
-def _measured(timed: Timed, executor: Executor, baselines: Baselines, bounds: Bounds) -> Measured | Lost | Wrong:
-    """One try."""
+def _measure_once(
+    timed: Timed, executor: Executor, baselines: Baselines, bounds: Bounds
+) -> Measured | GpuFailure | Wrong:
     assignment, case = timed.assignment, timed.case
     if assignment.on_host:
         bounds.quiet()
-    # Where the host is in the clock, one process serves both sides.
+    # If the host's work is timed too, one process serves both sides.
     other = executor if assignment.on_host else baselines.executor()
     program = executor.load(timed.plan, timed.binaries)
-    if isinstance(program, Lost):
+    if isinstance(program, GpuFailure):
         return program
     pool = Pool(assignment, case, timed.slots, cuda=True)
     try:
@@ -158,14 +157,14 @@ def _measured(timed: Timed, executor: Executor, baselines: Baselines, bounds: Bo
         return Measurement(timed, student, baseline, baselines, bounds).take()
     finally:
         # Memory may be given back only when no executor has it bound.
-        for one in {executor, other}:
-            one.unbind()
+        for bound in {executor, other}:
+            bound.unbind()
         pool.close()
 
 
 class Measurement:
-    """One timed case under way: both sides' replays over one pool. Its methods are the steps, in their order; what the
-    student's side meets is returned, what ours does is raised as InfrastructureError."""
+    """A measurement under way: both sides' replays over one pool. Its methods are the steps, in order. Failures of the
+    student's side are returned; those of ours are raised as InfrastructureError."""
 
     def __init__(
         self, timed: Timed, student: Replays, baseline: Replays, baselines: Baselines, bounds: Bounds
@@ -173,20 +172,20 @@ class Measurement:
         self._timed, self._baselines, self._bounds = timed, baselines, bounds
         self._student, self._baseline = student, baseline
         self._pool = student.pool
-        # At the power limit what is done between replays counts as well.
+        # The device may reach its power limit, where work between replays counts as well.
         work = timed.assignment.work
         self._limited = work is not None and work(timed.case.sizes).flop > 0
 
-    def take(self) -> Measured | Lost | Wrong:
-        """All steps."""
+    def take(self) -> Measured | GpuFailure | Wrong:
+        """Makes all steps."""
         stopped = self.bind() or self.size() or self.warm()
         if stopped is not None:
             return stopped
         blocks = self.settle()
         return self.measured(blocks) if isinstance(blocks, Blocks) else blocks
 
-    def bind(self) -> Lost | None:
-        """Maps the pool for both sides, and looks at one answer of the baseline's."""
+    def bind(self) -> GpuFailure | None:
+        """Maps the pool for both sides, and checks an answer of the baseline."""
         slots, look = self._pool.slots(), self._pool.look
         if self._baseline.executor is not self._student.executor:
             _sure(self._baseline.executor.bind(slots, look))
@@ -195,7 +194,7 @@ class Measurement:
             _right(self._baseline)
         return lost
 
-    def size(self) -> Lost | None:
+    def size(self) -> GpuFailure | None:
         """Gives the replays of each side as many slots as make them long enough."""
         lost = self._student.prepare()
         if lost is None:
@@ -204,28 +203,28 @@ class Measurement:
             self._baselines.counts[known] = self._baseline.count
         return lost
 
-    def warm(self) -> Lost | Wrong | None:
-        """Keeps a power-bound device at work until it is at its pace, unless it is."""
+    def warm(self) -> GpuFailure | Wrong | None:
+        """Keeps a power-bound device at work until it has reached its pace."""
         if not self._limited or time.monotonic() <= self._baselines.warm_until:
             return None
         stopped = warmed(self.block, until=self._bounds.until)
-        return stopped if isinstance(stopped, Lost | Wrong) else None
+        return stopped if isinstance(stopped, GpuFailure | Wrong) else None
 
     def draw(self, side: Replays) -> None:
-        """New contents for a side's next replay."""
+        """Draws new contents for a side's next replay."""
         side.draw(expect=self._limited or side is self._student)
 
-    def block(self) -> Block | Lost | Wrong:
-        """A replay of the baseline's, two of the student's, whose answers are checked, and one of the baseline's."""
+    def block(self) -> Block | GpuFailure | Wrong:
+        """A replay of the baseline, two of the student, whose answers are checked, and another of the baseline."""
         return block(self._baseline_seconds, self._student_seconds,
                      clock=fitness.sm_clock if self._limited else lambda: None)
 
-    def settle(self) -> Blocks | Lost | Wrong:
-        """Blocks until more would change nothing, by a clock that can be trusted."""
+    def settle(self) -> Blocks | GpuFailure | Wrong:
+        """Measures blocks until more would change nothing, by a clock that can be trusted."""
         try:
             blocks = self._blocks()
             if self._student.clocks_differ:
-                # A host with busy processors hears late of every end.
+                # A host with busy processors notices late that a replay has ended.
                 self._bounds.quiet()
                 self._student.forget()
                 blocks = self._blocks()
@@ -234,11 +233,11 @@ class Measurement:
                 self._baseline.trust_host()
                 blocks = self._blocks()
         except OutOfTime:
-            return Lost("time_limit", "the time for timed calls was used up before there were enough of them")
+            return GpuFailure("time_limit", "the time for timed calls was used up before there were enough of them")
         return blocks
 
     def measured(self, blocks: Blocks) -> Measured:
-        """The blocks with what is reported beside them."""
+        """The blocks, with notes and the compiled baseline's time."""
         if self._limited:
             self._baselines.warm_until = time.monotonic() + WARM_SECONDS
         notes = []
@@ -251,31 +250,31 @@ class Measurement:
             compiled[self._timed.names] = self._compiled()
         return Measured(blocks, self._student.count, compiled[self._timed.names], notes)
 
-    def _blocks(self) -> Blocks | Lost | Wrong:
-        found: Blocks | Lost | Wrong = paired(self.block, settled=self._settled, until=self._bounds.until)
-        return found
+    def _blocks(self) -> Blocks | GpuFailure | Wrong:
+        blocks: Blocks | GpuFailure | Wrong = paired(self.block, settled=self._settled, until=self._bounds.until)
+        return blocks
 
     def _baseline_seconds(self) -> float:
         self.draw(self._baseline)
         taken = _sure(self._baseline.replay())
         if self._limited:
-            # As much work as after the student's.
+            # The same work as after the student's replays.
             self._pool.doubtful(self._baseline.count)
         return taken
 
-    def _student_seconds(self) -> float | Lost | Wrong:
+    def _student_seconds(self) -> float | GpuFailure | Wrong:
         self.draw(self._student)
         taken = self._student.replay()
-        return taken if isinstance(taken, Lost) else self._pool.check(self._student.count) or taken
+        return taken if isinstance(taken, GpuFailure) else self._pool.check(self._student.count) or taken
 
     def _settled(self, ratios: Sequence[float]) -> bool:
-        """Whether further blocks could change nothing, or nothing that matters."""
-        ends, one = (self._bounds.threshold.floor, self._bounds.threshold.target), estimate(ratios)
-        narrow = (one.high - one.low) / one.median < WIDTH
-        return settled(one, *ends) or (narrow and not straddles(one, ends))
+        """Whether further blocks would change nothing that matters."""
+        ends, ratio = (self._bounds.threshold.floor, self._bounds.threshold.target), estimate(ratios)
+        narrow = (ratio.high - ratio.low) / ratio.median < WIDTH
+        return settled(ratio, *ends) or (narrow and not straddles(ratio, ends))
 
     def _compiled(self) -> float:
-        """Seconds a call of what is reported and not graded."""
+        """Seconds a call of the compiled baseline, which is reported and not graded."""
         compiled = replace(self._baseline, program=_program(
             self._timed, COMPILED, self._baseline.executor, self._baselines))
         _right(compiled)
@@ -289,12 +288,12 @@ class Measurement:
 
 def _program(timed: Timed, function: str, executor: Executor, baselines: Baselines) -> int:
     if timed.assignment.on_host:
-        return ours.load(executor, timed.assignment, timed.case, function)
+        return ours.load_baseline(executor, timed.assignment, timed.case, function)
     return baselines.program(timed.assignment, timed.case, function)
 
 
 def _right(baseline: Replays) -> None:
-    """Looks at one answer of the baseline's. Raises InfrastructureError if it is wrong."""
+    """Checks an answer of the baseline. Raises InfrastructureError if it is wrong."""
     baseline.pool.draw(1, baseline.scalars)
     _sure(baseline.executor.run(baseline.program, 0, seconds=BASELINE_SECONDS))
     wrong = baseline.pool.check(1, looked=False)
@@ -302,20 +301,20 @@ def _right(baseline: Replays) -> None:
         raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what} {wrong.name}".strip())
 
 
-def _sure(answer: T | Lost) -> T:
-    """Of ours. Raises InfrastructureError if it was lost."""
-    if isinstance(answer, Lost):
+def _sure(answer: T | GpuFailure) -> T:
+    """The answer of the baseline's side. Raises InfrastructureError if it failed."""
+    if isinstance(answer, GpuFailure):
         raise InfrastructureError(f"the baseline failed: {answer.message}")
     return answer
 
 
-def _timing(timed: Timed, found: Measured, notes: list[str]) -> Timing:
-    case, work, one = timed.case, timed.assignment.work, found.estimate
-    student, baseline = statistics.median(found.blocks.student), statistics.median(found.blocks.baseline)
+def _timing(timed: Timed, measured: Measured, notes: list[str]) -> Timing:
+    case, work, ratio = timed.case, timed.assignment.work, measured.estimate
+    student, baseline = statistics.median(measured.blocks.student), statistics.median(measured.blocks.baseline)
     timing = Timing(
-        case=case.name, sizes=case.sizes, slots=found.slots, student_us=student * 1e6, baseline_us=baseline * 1e6,
-        compiled_us=found.compiled * 1e6, ratios=found.blocks.ratios, notes=notes,
-        speedup=Interval(median=one.median, low=one.low, high=one.high))
+        case=case.name, sizes=case.sizes, slots=measured.slots, student_us=student * 1e6, baseline_us=baseline * 1e6,
+        compiled_us=measured.compiled * 1e6, ratios=measured.blocks.ratios, notes=notes,
+        speedup=Interval(median=ratio.median, low=ratio.low, high=ratio.high))
     if work is None:
         return timing
     try:

@@ -1,7 +1,7 @@
-"""The pool: memory for timed calls of either side, as slots of distinct inputs with their outputs.
+"""The pool: memory for the timed calls of both sides, as slots of distinct inputs with their outputs.
 
-No contents are seen twice: before each replay inputs are drawn anew, outputs and guard zones rewritten. Both sides have
-the same memory in turn, so that their ratio does not depend on where it comes to lie.
+No contents are seen twice: before each replay inputs are drawn anew, and outputs and guard zones are rewritten. Both
+sides use the same memory in turn, so that their ratio does not depend on its place.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from grader.model.catalogue import answer_and_tolerance
 from grader.model.result import Worst
 from grader.plan.messages import GivenTensor
 
-# Elements of each output, at secret places, that are copied while the clock runs.
+# Elements of each output, at secret places, that are sampled while the clock runs.
 LOOKED_AT = 1024
-# float64 elements of an answer that are compared at a time: comparing takes some ten times its memory.
+# float64 elements of an answer that are compared at a time: comparing takes some ten times their memory.
 CHUNK = 1 << 24
 
 
 @dataclass(frozen=True)
 class Wrong:
-    """What was found wrong after a replay.
+    """An error found after a replay.
 
-    "values": of the `total` elements looked at in a slot, how many are wrong, how many of those were never written, and
-    the worst; "late": written to after the end; "outside": something was written next to a tensor; "input": the one of
-    this `name` was changed.
+    "values": `count` of `total` elements of a slot are wrong, `unwritten` of them were never written, and `worst` is
+    the worst; "late": an output was written after the end; "outside": memory next to a tensor was written; "input": the
+    input `name` was changed.
     """
 
     what: Literal["values", "late", "outside", "input"]
@@ -52,25 +52,25 @@ class Wrong:
 
 
 def slot_bytes(assignment: Assignment, case: Case, only: Collection[str] | None = None) -> int:
-    """Bytes of a slot, or of those of its tensors that `only` names."""
+    """Bytes of a slot, or of its tensors named in `only`."""
     return sum(
         math.prod(shape_of(p, case)) * DTYPES[p.dtype].itemsize
         for p in assignment.parameters if not isinstance(p, Scalar) and (only is None or p.name in only))
 
 
 class Pool:
-    """`count` slots for a case, on a GPU or, with all of it, on the host. Raises NoRoomError if there is no memory."""
+    """`count` slots for a case, on a GPU, or all on the host. Raises NoRoomError if there is no memory."""
 
     def __init__(self, assignment: Assignment, case: Case, count: int, *, cuda: bool) -> None:
         self.count = count
         self._assignment, self._case = assignment, case
-        # Those of the side whose calls come next.
+        # The numbers of the side whose calls come next.
         self._scalars: Mapping[str, float] = {}
         self._generator = torch.Generator("cuda" if cuda else "cpu").manual_seed(secrets.randbits(63))
         given = [given_tensor(p, case) for p in assignment.parameters if not isinstance(p, Scalar)]
-        self._names = [one.name for one in given if not one.output]
-        read = [one for one in given if not one.output]
-        written = next(one for one in given if one.output)
+        read = [tensor for tensor in given if not tensor.output]
+        written = next(tensor for tensor in given if tensor.output)
+        self._names = [tensor.name for tensor in read]
         self._on_host = not cuda or read[0].place == "host"
         desk = [GivenTensor(name="positions", shape=[count * LOOKED_AT], dtype="int64"),
                 GivenTensor(name="target", shape=[count * LOOKED_AT], dtype=written.dtype)]
@@ -84,7 +84,7 @@ class Pool:
         except BaseException:
             self.close()
             raise
-        # How the last contents came about, so that they can be had again.
+        # The seeds of the last contents, from which they can be made again.
         self._seeds: list[int] = []
         self.fused: Fused | None = None
         if not self._on_host:
@@ -104,10 +104,9 @@ class Pool:
             for i in range(self.count)]
 
     def draw(self, count: int, scalars: Mapping[str, float], *, expect: bool = True) -> None:
-        """New contents for the first `count` slots. `scalars` are the numbers that the side is given whose calls come
-        next.
+        """Draws new contents for the first `count` slots. `scalars` are the numbers of the side whose calls come next.
 
-        With `expect`, `check` can tell afterwards what came of the first.
+        With `expect`, `check` can check the answers to them.
         """
         self._scalars = scalars
         if self.fused is not None:
@@ -119,7 +118,7 @@ class Pool:
         else:
             self._renew(count)
         self._inputs.guard()
-        # Last, so that the device's cache holds the same for either side.
+        # Last, so that the device's cache holds the same for both sides.
         outputs = self._outputs
         last = outputs.pieces[count - 1]
         as_integer, bits = POISON[last.tensor.dtype]
@@ -129,19 +128,18 @@ class Pool:
         self._choose(count)
 
     def doubtful(self, count: int) -> list[int]:
-        """The slots whose answers, or inputs, do not look right after a replay on the first `count` slots; all of them
-        on the host. The same work whatever is found."""
+        """The slots whose answers or inputs look wrong after a replay on the first `count` slots; on the host all of
+        them. The work does not depend on the result."""
         if self.fused is None:
             return list(range(count))
         assert self._checks is not None
         return self._checks.doubtful([piece.tensor for piece in self._outputs.pieces[:count]])
 
     def check(self, count: int, *, looked: bool = True) -> Wrong | None:
-        """The first thing wrong with what a replay on the first `count` slots has left; `looked`: it ended with a look.
-        """
+        """The first error after a replay on the first `count` slots. `looked`: the replay ended with a look."""
         late = self._is_late()
         doubtful = self.doubtful(count)
-        # Again after the answers: what is written while they are looked at is late as well.
+        # Again after checking the answers: an element written meanwhile is late as well.
         if looked and bool(late | self._is_late()):
             return Wrong("late")
         if self._outputs.touched() or (not self._on_host and self._inputs.touched()):
@@ -149,7 +147,7 @@ class Pool:
         return next((wrong for slot in doubtful if (wrong := self._check(slot)) is not None), None)
 
     def close(self) -> None:
-        """Gives the memory back; no executor may have it bound any more."""
+        """Frees the memory; no executor may have it bound any more."""
         self._checks = None
         for arena in self._arenas:
             arena.close()
@@ -163,7 +161,7 @@ class Pool:
         return arena
 
     def _choose(self, count: int) -> None:
-        """Other secret places of the first `count` outputs."""
+        """Chooses new secret places in the first `count` outputs."""
         positions, output = self.look.positions.tensor, self._outputs.pieces[0].tensor
         slots = torch.arange(len(positions), device=positions.device) % count
         places = torch.randint(output.numel(), slots.shape, generator=self._generator, device=positions.device)
@@ -176,16 +174,16 @@ class Pool:
         size = look.target.tensor.itemsize
         memory = look.source.memory
         flat = memory[: len(memory) // size * size].view(as_integer)
-        # Not by the places that kernels could write.
+        # By our own copy of the places: kernels could have written the other one.
         return (flat[self._places] != look.target.tensor.view(as_integer)).any()
 
     def _given(self, slot: int) -> Inputs:
-        """The inputs as they stand in shared memory."""
+        """A slot's inputs in shared memory."""
         pieces: Sequence[Piece] = self._inputs.pieces[slot * len(self._names) : (slot + 1) * len(self._names)]
         return {**{name: piece.tensor for name, piece in zip(self._names, pieces, strict=True)}, **self._scalars}
 
     def _renew(self, count: int) -> None:
-        """On the host: other values in place, where an assignment can tell which; the answers to them are kept."""
+        """On the host: draws new inputs, or changes some elements if the assignment has `renew`; keeps the answers."""
         self._answers = []
         self._seeds = [secrets.randbits(63) for _ in range(count)]
         for slot, seed in enumerate(self._seeds):
@@ -201,7 +199,7 @@ class Pool:
             self._answers.append(answer_and_tolerance(self._assignment, {**drawn, **self._scalars}))
 
     def _check(self, slot: int) -> Wrong | None:
-        """Compares a whole answer with the right one to the inputs that were drawn."""
+        """Compares a slot's whole answer with the right one for the inputs that were drawn."""
         output = self._outputs.pieces[slot].tensor
         if self.fused is None:
             return _wrong(compare(output.cpu(), *self._answers[slot]))
@@ -228,7 +226,7 @@ class Fused:
     def __init__(
         self, assignment: Assignment, case: Case, arena: Arena, names: Sequence[str], generator: torch.Generator
     ) -> None:
-        # Its kernels need a GPU to be of use.
+        # Triton takes time to import, and is of use on a GPU only.
         from grader.kit.fused import draw_all
 
         assert assignment.distributions is not None, f"{assignment.name} is timed: distributions expected"
@@ -262,7 +260,7 @@ class Fused:
         self.again()
 
     def again(self) -> None:
-        """The same contents once more."""
+        """Writes the same contents once more."""
         for name, laid in self._laid.items():
             self._draw_all(
                 self._distributions[name], self._shapes[name], laid.memory, laid.starts, self._keys[name],
@@ -270,7 +268,7 @@ class Fused:
 
 
 def _wrong(comparison: Comparison, first: int = 0) -> Wrong | None:
-    """`comparison` is of a part of the output, from row `first` on."""
+    """The error in a comparison of a part of the output, which begins at row `first`."""
     if comparison.passed:
         return None
     worst = comparison.worst

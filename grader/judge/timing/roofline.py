@@ -1,7 +1,7 @@
-"""What this device can do at best, measured in the same run: device copy, matrix product, host to device.
+"""The roofs of this device, measured in the same run: device copy, matrix product, host to device.
 
-A roof is the best of a few plain ways on the device at hand, never a figure from a data sheet: clocks, power limits and
-neighbours are in it. Every rate is a median over replays of CUDA graphs, and all of them take well under a second.
+A roof is the best rate of a few plain ways on the device at hand, never a figure from a data sheet: it includes clocks,
+power limits and neighbours. Each rate is a median over replays of CUDA graphs; together they take less than a second.
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ MAX_AGE_SECONDS = 600.0
 """Seconds for which a process keeps its measured roofs: clocks and temperature drift over minutes."""
 
 MEMORY_SHARE = 0.25
-"""Of the device's free memory, at most this much is taken at a time, and given back afterwards."""
+"""Share of the device's free memory that is used at a time, and freed afterwards."""
 
 COPY_BYTES = 256 * 2**20
-"""Either side of a copy, the size of the largest timed cases, so that starting and ending weigh in both alike: on an
-H200 a copy four times larger is 2 % faster."""
+"""Bytes of each side of a copy: as many as in the largest timed cases, so that starting and ending weigh the same. On
+an H200 a copy four times larger is 2 % faster."""
 COPY_PER_L2 = 4
-"""Either side is at least this many times the L2 cache, so that what is read is never still in it."""
+"""Each side is at least this many times the L2 cache, so that no byte is still in it when it is read."""
 
 MATMULS = ((1024, 1024, 1024), (4096, 4096, 4096), (8192, 8192, 4096), (8192, 8192, 8192))
-"""(M, N, K) of matrix products, fp16 in and out with fp32 accumulation. Those that do not fit are left out."""
+"""(M, N, K) of matrix products, fp16 in and out with fp32 accumulation. Products that do not fit are left out."""
 
 HOST_BYTES = 64 * 2**20
 
 WARM_SECONDS = 0.03
-"""An idle device takes some tens of milliseconds of work to raise its clocks."""
+"""An idle device needs some tens of milliseconds of work to raise its clocks."""
 SECONDS_A_WAY = 0.06
 REPLAYS = 5
 MOST_CALLS = 25
 
 
 class RooflineError(Exception):
-    """Roofs cannot be measured: no device, or too little free memory. Never a submission's fault."""
+    """The roofs cannot be measured: no device, or too little free memory. Never a submission's fault."""
 
 
 @dataclass(frozen=True)
 class Roofline:
-    """The best rates seen on one device.
+    """The best rates seen on a device.
 
-    `copy` counts bytes read and bytes written, one to one, in bytes/s; `matmul` is in FLOP/s, two for a
-    multiply-add; `pinned` is in bytes/s from pinned host memory to the device. `copy_how` and `matmul_how` name the way
-    that won, `seconds` is what measuring took.
+    `copy` is in bytes/s, read and written bytes both counted; `matmul` is in FLOP/s, two for a multiply-add; `pinned`
+    is in bytes/s from pinned host memory to the device. `copy_how` and `matmul_how` name the fastest way, `seconds` is
+    the time that measuring took.
     """
 
     device: str
@@ -67,10 +67,10 @@ class Roofline:
 
 
 def share(work: Work, seconds: float, roofline: Roofline) -> tuple[float, str]:
-    """How near to the roof a kernel that took `seconds` comes (1 is at it), and which roof bounds it.
+    """The share of the roof that a kernel of `seconds` reaches (1 is the roof), and the name of that roof.
 
-    The roof that would take longest bounds the work. Host memory counts at the pinned rate, because a submission may
-    stage through pinned memory itself. Raises ValueError if there is no work, or no time.
+    The roof at which the work would take longest bounds it. Host memory counts at the pinned rate, because a submission
+    may stage through pinned memory itself. Raises ValueError if there is no work, or no time.
     """
     at_best = {
         "device copy": work.bytes / roofline.copy,
@@ -83,7 +83,7 @@ def share(work: Work, seconds: float, roofline: Roofline) -> tuple[float, str]:
     return at_best[bound] / seconds, bound
 
 
-# What this process has measured last, of each device, and when.
+# The last measurement of each device, with its time.
 latest: dict[int, tuple[float, Roofline]] = {}
 
 
@@ -94,29 +94,29 @@ def roofline(device: int = 0, max_age: float = MAX_AGE_SECONDS) -> Roofline:
     """
     measured = latest.get(device)
     if measured is None or time.monotonic() - measured[0] > max_age:
-        measured = latest[device] = time.monotonic(), measure(device)
+        measured = latest[device] = time.monotonic(), measure_roofline(device)
     return measured[1]
 
 
 def fraction(work: Work, seconds: float) -> tuple[float, str]:
-    """`share` of the roofs that this process knows, however old.
+    """`share` of this process's latest roofs, of any age.
 
-    Above IMPOSSIBLE the roofs are measured again: another process may have lowered them, and no student is suspected
-    for it. Raises RooflineError.
+    If the share is above IMPOSSIBLE, the roofs are measured again: another process may have lowered them, and no
+    student is suspected for it. Raises RooflineError.
     """
     known = roofline(max_age=math.inf)
-    found = share(work, seconds, known)
-    if found[0] > IMPOSSIBLE:
+    reached = share(work, seconds, known)
+    if reached[0] > IMPOSSIBLE:
         with suppress(RooflineError):
-            again = measure()
+            again = measure_roofline()
             latest[0] = time.monotonic(), replace(
                 again, copy=max(known.copy, again.copy), matmul=max(known.matmul, again.matmul),
                 pinned=max(known.pinned, again.pinned))
-        found = share(work, seconds, roofline(max_age=math.inf))
-    return found
+        reached = share(work, seconds, roofline(max_age=math.inf))
+    return reached
 
 
-def measure(device: int = 0) -> Roofline:
+def measure_roofline(device: int = 0) -> Roofline:
     """Measures the roofs of a CUDA device, which should be otherwise idle. Raises RooflineError."""
     if not torch.cuda.is_available():
         raise RooflineError("no CUDA device")
@@ -129,14 +129,14 @@ def measure(device: int = 0) -> Roofline:
     except torch.OutOfMemoryError as error:
         raise RooflineError(f"too little free memory on the device: {str(error).splitlines()[0]}") from None
     finally:
-        # The judge's buffers are allocations outside torch's pool: what the pool keeps, they cannot have.
+        # The judge's buffers are allocations outside torch's pool, which would keep this memory.
         torch.cuda.empty_cache()
     name = torch.cuda.get_device_name(device)
     return Roofline(name, copy, matmul, pinned, copy_how, matmul_how, time.monotonic() - start)
 
 
 def _copy(device: int) -> tuple[float, str]:
-    """Bytes/s read and written, and the way."""
+    """Bytes/s read and written by the fastest copy, and its name."""
     least = COPY_PER_L2 * torch.cuda.get_device_properties(device).L2_cache_size
     size = min(max(COPY_BYTES, least), _room(device) // 2 // 4096 * 4096)
     if size < least:
@@ -144,7 +144,7 @@ def _copy(device: int) -> tuple[float, str]:
         raise RooflineError(f"{needed:.1f} GB of free device memory expected for a copy past L2")
     source = torch.randn(size // 4, device="cuda")
     target = torch.empty_like(source)
-    # The driver's copy and an element-wise kernel differ by some percent, either way round.
+    # The driver's copy and an element-wise kernel differ by some percent; either may be faster.
     ways: dict[str, Callable[[], object]] = {
         "copy_": lambda: target.copy_(source),
         "neg": lambda: torch.neg(source, out=target),
@@ -155,13 +155,13 @@ def _copy(device: int) -> tuple[float, str]:
 
 
 def _matmul(device: int) -> tuple[float, str]:
-    """FLOP/s of the best product, and its shape."""
+    """FLOP/s of the fastest product, and its shape."""
     room = _room(device)
     rates = []
     for m, n, k in MATMULS:
         if 2 * (m * k + k * n + m * n) > room:
             continue
-        # Random contents, as in a grading: zeros draw less power and would raise the roof beyond reach.
+        # Random contents as in a grading: zeros draw less power and would raise the roof beyond reach.
         a = torch.randn(m, k, device="cuda", dtype=torch.float16)
         b = torch.randn(k, n, device="cuda", dtype=torch.float16)
         out = torch.empty(m, n, device="cuda", dtype=torch.float16)
@@ -174,7 +174,7 @@ def _matmul(device: int) -> tuple[float, str]:
 
 def _from_host() -> float:
     """Bytes/s of a contiguous copy from pinned host memory."""
-    # Filled, because pages never written are all the one page of zeros.
+    # Filled, because all unwritten pages are the same page of zeros.
     source = torch.full((HOST_BYTES // 4,), 1.5, pin_memory=True)
     target = torch.empty(HOST_BYTES // 4, device="cuda")
     return HOST_BYTES / _median_seconds(lambda: target.copy_(source, non_blocking=True))
@@ -192,7 +192,7 @@ def _warm(call: Callable[[], object]) -> None:
 
 
 def _median_seconds(call: Callable[[], object]) -> float:
-    """Seconds of one call of those in a graph: as many as fit into a share of the time that a way has."""
+    """Median seconds of a call in a graph, which holds as many calls as fit into the time for a way."""
     stream: Any = torch.cuda.Stream()  # type: ignore[no-untyped-call]
     with torch.cuda.stream(stream):
         call()

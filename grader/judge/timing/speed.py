@@ -11,30 +11,30 @@ from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge import device
 from grader.judge.buffers import NoRoomError
 from grader.judge.lane import lane_baselines
-from grader.judge.machine import Gpu, Machine
+from grader.judge.machine import GpuMachine, Machine
 from grader.judge.planning import Wanted
-from grader.judge.prepared import Planned, Prepared, Stopped
-from grader.judge.timing.measure import Bounds, Timed, fitting, measure
+from grader.judge.prepared import Prepared, Stopped, TaskPlans
+from grader.judge.timing.measure import Bounds, Timed, largest_fitting, measure_case
 from grader.judge.timing.pool import Wrong
 from grader.judge.timing.tuning import tuned
 from grader.model.assignment import TimedCase
 from grader.model.result import Timing
 from grader.plan.plan import Plan
 
-# For all timed calls of a case.
+# The time for all timed calls of a case.
 SPEED_SECONDS = 600.0
 
 
 def time_case(
-    prepared: Prepared, planned: Planned, case: TimedCase, machine: Machine, quiet: Callable[[], None]
+    prepared: Prepared, planned: TaskPlans, case: TimedCase, machine: Machine, quiet: Callable[[], None]
 ) -> Timing | Stopped | Wrong:
-    """Times a function against the baseline, on a case of its own; every answer is checked. Raises InfrastructureError
-    if the time cannot be taken."""
-    if not isinstance(machine, Gpu):
+    """Times a submission against the baseline on a timed case, and checks every answer. Raises InfrastructureError if
+    it cannot be timed."""
+    if not isinstance(machine, GpuMachine):
         raise InfrastructureError("speed is measured on a GPU, never guessed")
     until, task = time.monotonic() + SPEED_SECONDS, prepared.task
     try:
-        fits, slots = fitting(task.assignment, case, device.memory())
+        fits, slots = largest_fitting(task.assignment, case, device.memory())
         wanted = Wanted(fits, prepared.draws.scalars(fits))
         plan = tuned(
             prepared, planned.plans.get(fits.name) or prepared.preparing.plan([wanted]).outcomes[0], wanted,
@@ -46,7 +46,7 @@ def time_case(
             return code
         bounds = Bounds(
             task.course.threshold_of(task.assignment.name), task.course.limits.call_seconds, until, quiet)
-        timing = measure(
+        timing = measure_case(
             Timed(task.assignment, fits, slots, plan, code, wanted.scalars), machine.launching.alone(),
             lane_baselines(), bounds)
     except (NoRoomError, torch.OutOfMemoryError) as error:

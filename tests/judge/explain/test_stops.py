@@ -84,13 +84,13 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
     (Failed(seq=1, failure="too_many_kernels", message="more than 256 specialisations of kernels"), "over_limit",
      "256", "tl.constexpr"),
     (NothingToCopy(10), "exception", "no kernel was launched on before", "Launch the kernel"),
-    (execution.Lost("illegal_address", "an illegal memory access was encountered", "k", 10), "out_of_bounds",
+    (execution.GpuFailure("illegal_address", "an illegal memory access was encountered", "k", 10), "out_of_bounds",
      "illegal memory access", "outside every tensor"),
-    (execution.Lost("launch_failure", "CUDA error: unspecified launch failure", "k", 10), "exception", "launch failure",
-     "device_assert"),
-    (execution.Lost("out_of_memory", "CUDA out of memory. Tried to allocate 20.00 GiB", "k", 10), "out_of_memory",
+    (execution.GpuFailure("launch_failure", "CUDA error: unspecified launch failure", "k", 10), "exception",
+     "launch failure", "device_assert"),
+    (execution.GpuFailure("out_of_memory", "CUDA out of memory. Tried to allocate 20.00 GiB", "k", 10), "out_of_memory",
      "the call tried to allocate 20.00 GiB", "Allocate no more"),
-    (execution.Lost("time_limit", "no answer within 10 s", "k", 10), "time_out", "10 s", "does not end"),
+    (execution.GpuFailure("time_limit", "no answer within 10 s", "k", 10), "time_out", "10 s", "does not end"),
 ]
 
 

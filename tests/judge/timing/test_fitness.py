@@ -18,8 +18,8 @@ from grader.judge.timing.fitness import (
     Snapshot,
     describe,
     figure,
-    named,
     others,
+    reasons_of,
     take,
     unfit,
     unsteady,
@@ -62,8 +62,8 @@ def test_a_driver_that_says_nothing_is_not_taken_for_a_calm_one() -> None:
 
 @pytest.mark.parametrize(("bit", "reason"), REASONS.items())
 def test_every_reason_has_its_name_and_slowdowns_are_unfit(bit: int, reason: str) -> None:
-    assert named(bit) == (reason,)
-    found = replace(CALM, reasons=named(bit))
+    assert reasons_of(bit) == (reason,)
+    found = replace(CALM, reasons=reasons_of(bit))
     if bit in (0x8, 0x20, 0x40, 0x80):
         assert unfit(found) == f"The GPU is slowed down by {reason}." == describe(CALM, found)[0]
         assert describe(found, CALM)[0] == unfit(found)
@@ -73,10 +73,10 @@ def test_every_reason_has_its_name_and_slowdowns_are_unfit(bit: int, reason: str
 
 
 def test_a_mask_names_every_bit_of_it_known_or_not() -> None:
-    assert named(0) == ()
-    assert named(0x5) == ("idle", "the power limit")
-    assert named(0x8004) == ("the power limit", "reason 0x8000")
-    both = replace(CALM, reasons=named(0x60))
+    assert reasons_of(0) == ()
+    assert reasons_of(0x5) == ("idle", "the power limit")
+    assert reasons_of(0x8004) == ("the power limit", "reason 0x8000")
+    both = replace(CALM, reasons=reasons_of(0x60))
     assert unfit(both) == "The GPU is slowed down by heat (driver) and heat (hardware)."
     assert set(both.reasons or ()) <= UNFIT_REASONS
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.judge.execution import Captured, Done, Lost, Taken
+from grader.judge.execution import CapturedCalls, Done, GpuFailure, Taken
 from grader.judge.timing.baselines import scalars
 from grader.judge.timing.measure import Bounds, Measured, Measurement, Timed
 from grader.judge.timing.pool import Pool, Wrong
@@ -46,11 +46,11 @@ class Oracle:
         self._answer([slot])
         return Done()
 
-    def capture(self, program: int, slots: Sequence[int], look: Any, *, seconds: float) -> Captured:
+    def capture(self, program: int, slots: Sequence[int], look: Any, *, seconds: float) -> CapturedCalls:
         self.captured.append(slots)
-        return Captured(len(self.captured) - 1, True)
+        return CapturedCalls(len(self.captured) - 1, True)
 
-    def replay(self, captured: Captured, *, seconds: float) -> Taken:
+    def replay(self, captured: CapturedCalls, *, seconds: float) -> Taken:
         slots = self.captured[captured.number]
         self._answer(slots)
         self.replays += 1
@@ -123,7 +123,7 @@ def test_a_wrong_answer_in_any_replay_ends_it(assignment: Assignment, pool: Pool
 def test_without_time_there_is_no_result(assignment: Assignment, pool: Pool) -> None:
     case, _ = measurement(assignment, pool, until=-math.inf)
     found = case.take()
-    assert isinstance(found, Lost) and found.kind == "time_limit"
+    assert isinstance(found, GpuFailure) and found.kind == "time_limit"
 
 
 def test_where_the_devices_clock_says_less_the_hosts_counts(assignment: Assignment, pool: Pool) -> None:

@@ -14,7 +14,7 @@ from grader.judge.device import Memory
 from grader.judge.timing import measure
 from grader.judge.timing.baselines import scalars
 from grader.judge.timing.checks import Checks, Laid
-from grader.judge.timing.measure import fitting
+from grader.judge.timing.measure import largest_fitting
 from grader.judge.timing.pool import Pool, Wrong, slot_bytes
 from grader.kit.author import rows_of
 from grader.model.assignment import Case, TimedCase
@@ -168,24 +168,24 @@ MEMORY = Memory(host=64 * GIB, device=128 * GIB, cache=50 << 20)
 
 def test_a_pool_is_as_large_as_it_may_be_and_passes_through_the_cache() -> None:
     silu, vector = ASSIGNMENTS["silu"], ASSIGNMENTS["rmsnorm_vector"]
-    case, slots = fitting(silu, SMALLER, MEMORY)
+    case, slots = largest_fitting(silu, SMALLER, MEMORY)
     assert case.name == "8192x8192" and slots == measure.POOL_BYTES // slot_bytes(silu, case)
-    case, slots = fitting(vector, TimedCase(name="1048576", sizes={"N": 1 << 20}), MEMORY)
+    case, slots = largest_fitting(vector, TimedCase(name="1048576", sizes={"N": 1 << 20}), MEMORY)
     assert slots == measure.MOST_SLOTS and slots * slot_bytes(vector, case) >= measure.CACHES * MEMORY.cache
 
 
 def test_a_small_card_gets_a_smaller_case_and_a_smaller_one_none() -> None:
     silu = ASSIGNMENTS["silu"]
-    case, slots = fitting(silu, SMALLER, Memory(host=64 * GIB, device=6 * GIB, cache=50 << 20))
+    case, slots = largest_fitting(silu, SMALLER, Memory(host=64 * GIB, device=6 * GIB, cache=50 << 20))
     assert (case.name, slots) == ("8192x8192", measure.FEWEST_SLOTS)
-    case, slots = fitting(silu, SMALLER, Memory(host=64 * GIB, device=4 * GIB, cache=50 << 20))
+    case, slots = largest_fitting(silu, SMALLER, Memory(host=64 * GIB, device=4 * GIB, cache=50 << 20))
     assert case.name == "2048x2048" and slots > measure.FEWEST_SLOTS
     with pytest.raises(InfrastructureError, match="no size of it fits"):
-        fitting(silu, SMALLER, Memory(host=64 * GIB, device=1 << 20, cache=50 << 20))
+        largest_fitting(silu, SMALLER, Memory(host=64 * GIB, device=1 << 20, cache=50 << 20))
 
 
 def test_a_matrix_on_the_host_takes_host_memory() -> None:
     column, case = ASSIGNMENTS["copy_first_column"], TimedCase(name="wide", sizes={"rows": 8192, "cols": 32768})
-    assert fitting(column, case, MEMORY)[1] == measure.MOST_HOST_SLOTS
+    assert largest_fitting(column, case, MEMORY)[1] == measure.MOST_HOST_SLOTS
     with pytest.raises(InfrastructureError):
-        fitting(column, case, Memory(host=8 * GIB, device=128 * GIB, cache=50 << 20))
+        largest_fitting(column, case, Memory(host=8 * GIB, device=128 * GIB, cache=50 << 20))

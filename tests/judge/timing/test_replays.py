@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.judge.execution import Captured, Taken
+from grader.judge.execution import CapturedCalls, Taken
 from grader.judge.timing.pool import Pool
 from grader.judge.timing.replays import Replays
 from grader.model.assignment import Case
@@ -27,11 +27,11 @@ class Clocks:
     replays: int = 0
     captured: list[int] = field(default_factory=list)
 
-    def capture(self, program: int, slots: range, look: object = None, *, seconds: float) -> Captured:
+    def capture(self, program: int, slots: range, look: object = None, *, seconds: float) -> CapturedCalls:
         self.captured.append(len(slots))
-        return Captured(len(self.captured) - 1, True)
+        return CapturedCalls(len(self.captured) - 1, True)
 
-    def replay(self, captured: Captured, *, seconds: float) -> Taken:
+    def replay(self, captured: CapturedCalls, *, seconds: float) -> Taken:
         own = SLOT * self.captured[captured.number]
         self.replays += 1
         late = self.noise[self.replays % len(self.noise)]

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from grader.judge.timing import roofline
-from grader.judge.timing.roofline import Roofline, RooflineError, fraction, measure, share
+from grader.judge.timing.roofline import Roofline, RooflineError, fraction, measure_roofline, share
 from grader.model.assignment import Work
 
 ROOFS = Roofline("a device", copy=4e12, matmul=7e14, pinned=5e10, copy_how="", matmul_how="", seconds=0.5)
@@ -60,7 +60,7 @@ def test_a_roof_that_was_measured_too_low_makes_nobody_suspicious(
         return measured[-1]
 
     monkeypatch.setattr(roofline, "latest", {})
-    monkeypatch.setattr(roofline, "measure", pretended)
+    monkeypatch.setattr(roofline, "measure_roofline", pretended)
     found, _ = fraction(Work(bytes=10**12), seconds)
     assert found == pytest.approx(expected, abs=0.01) and len(measured) == times
     # What is measured again never lowers what the next are compared with.
@@ -72,11 +72,11 @@ def test_who_takes_the_memory_to_measure_with_stays_impossible(monkeypatch: pyte
         raise RooflineError("too little free memory")
 
     monkeypatch.setattr(roofline, "latest", {0: (time.monotonic(), ROOFS)})
-    monkeypatch.setattr(roofline, "measure", refuses)
+    monkeypatch.setattr(roofline, "measure_roofline", refuses)
     assert fraction(Work(bytes=10**12), 0.1)[0] == pytest.approx(2.5)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a device")
 def test_without_a_device_there_are_no_roofs() -> None:
     with pytest.raises(RooflineError, match="no CUDA device"):
-        measure()
+        measure_roofline()
