@@ -12,22 +12,23 @@ from grader.kit.inputs import Distributions, maker
 from grader.model.assignment import Assignment, Inputs, Mistake, Parameter, Scalar, Work, extents
 
 EPS16, EPS32 = 2.0**-10, 2.0**-23
-"""The distance from 1 to the next number."""
+"""The distance from 1 to the next number in fp16 and fp32."""
 SMALLEST16, SMALLEST_NORMAL32 = 2.0**-24, 2.0**-126
-"""The smallest positive number of fp16, and the smallest normal one of fp32."""
+"""The smallest fp16 number above zero, and the smallest normal fp32 number."""
 ITEM_BYTES = {"float32": 4, "float16": 2, "uint8": 1}
 
 Rows = Callable[[Inputs, Any], Inputs]
 
 
-def mistakes(*found: Mistake | tuple[str, str, Callable[..., Any]]) -> tuple[Mistake, ...]:
-    """Makes mistakes of (name, hint, wrong answer) and of families of mistakes."""
+def mistakes(*given: Mistake | tuple[str, str, Callable[..., Any]]) -> tuple[Mistake, ...]:
+    """Mistakes of an assignment: each is (name, hint, wrong answer), or a `Mistake` from a family."""
     return tuple(
-        one if isinstance(one, Mistake) else Mistake(name=one[0], hint=one[1], answer=one[2]) for one in found)
+        mistake if isinstance(mistake, Mistake) else Mistake(name=mistake[0], hint=mistake[1], answer=mistake[2])
+        for mistake in given)
 
 
 def rows_of(*names: str) -> Rows:
-    """Makes `rows` for an output whose row i depends on row i of these inputs, and on all of the others."""
+    """The rows of an assignment whose output row i depends on row i of these inputs, and on the whole other inputs."""
     def rows(inputs: Inputs, index: slice | Tensor) -> Inputs:
         return {name: value[index] if name in names else value for name, value in inputs.items()}
 
@@ -41,8 +42,8 @@ def assignment(
 ) -> Assignment:
     """Makes an `Assignment` whose inputs are drawn from `distributions`.
 
-    `rows` may be the names of the inputs that are used row by row. Without `work`, each tensor is read or written once,
-    and `flop` is the arithmetic of matrix products.
+    `rows` may be the names of the inputs that are taken row by row. Without `work` each tensor is read or written
+    once, and `flop` gives the arithmetic of matrix products.
     """
     def least(sizes: Mapping[str, int]) -> Work:
         tensors = [p for p in parameters if not isinstance(p, Scalar)]

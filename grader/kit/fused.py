@@ -1,11 +1,11 @@
-"""One kernel that draws a tensor for many calls at once on a GPU, each from a secret key of its own.
+"""A kernel that draws a tensor for many calls at once on a GPU, each from its own secret key.
 
 Numbers come from Philox-4x32 with seven rounds (J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011),
-whose counter is the place of an element: the same key gives the same contents. Arithmetic is exact or rounded once, and
-never fused, so that every device gives the same bits. A Spread's numbers are sums of two even ones here.
+whose counter is an element's place: the same key gives the same contents. Arithmetic is exact or rounded once, and
+never fused, so that every device gives the same bits. A Spread's numbers are sums of two evenly distributed ones here.
 """
 
-# Kernels are outside strict typing.
+# Kernels have no strict types.
 # mypy: disable-error-code="untyped-decorator,no-untyped-def"
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from torch import Tensor
 from grader.kit.inputs import Bits, Bytes, Distribution, Spread, Tables, as_matrix
 
 LANES = 256
-"""Elements side by side that a program draws four times of: of four rows, or of four stretches of a row."""
+"""Neighbouring elements in a stretch; a program draws four stretches, of four rows or of one row."""
 UNIT = math.sqrt(6) / 2**16
-"""The sum of two numbers, each evenly from 0 to 65,535, has its inverse as standard deviation."""
+"""The inverse of the standard deviation of a sum of two numbers, each evenly distributed from 0 to 65,535."""
 ROUNDS = 7
 
 
@@ -114,8 +114,8 @@ def draw_all(
     distribution: Distribution, shape: Sequence[int], memory: Tensor, starts: Tensor, keys: Tensor,
     tables: Tables | None,
 ) -> None:
-    """Draws one tensor for every slot, in one launch. `memory` is flat, of the tensor's type; `starts` (int64) says
-    which element of it is each slot's first, a multiple of 16; `keys` are int64, one for each slot. A Spread needs its
+    """Draws a tensor for every slot, in one launch. `memory` is flat and of the tensor's type; `starts` (int64) are the
+    indices of the slots' first elements, multiples of 16; `keys` are int64, one for each slot. A Spread needs its
     `tables`."""
     rows, columns = as_matrix(shape)
     spread = distribution if isinstance(distribution, Spread) else Spread(axis=None)
@@ -125,7 +125,7 @@ def draw_all(
     down = loud is not None and loud.axis == 1
     across = triton.cdiv(columns, LANES if down else 4 * LANES)
     low, high = (outliers and outliers.exponents) or (0, 0)
-    # Missing tensors are never read.
+    # Missing tables are never read, so any pointer will do.
     scale = keys if tables is None else tables.scale
     partner = keys if tables is None or tables.partner is None else tables.partner
     draw_kernel[(across * (triton.cdiv(rows, 4) if down else rows), len(keys))](

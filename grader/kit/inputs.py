@@ -1,4 +1,4 @@
-"""Distributions of inputs, as data: `draw` makes tensors on any device, `grader.kit.fused` many at once on a GPU.
+"""Distributions of inputs, as data: `maker` draws tensors from them anywhere, `grader.kit.fused` many at once on a GPU.
 
 A tensor of one dimension counts as a single row. All tensors of a call are drawn together, since some share secrets.
 """
@@ -18,10 +18,10 @@ from grader.model.assignment import Case, Input, Inputs, Output, Scalar, shape_o
 
 @dataclass(frozen=True)
 class Outliers:
-    """One of each `every` elements (a power of two, at most 256) that are neighbours in memory, at a secret place.
+    """Outliers: one of every `every` neighbouring elements (a power of two, at most 256), at a secret place.
 
-    It is multiplied by `times`; or, with `exponents`, it is ±m·2^e instead, e one of the whole numbers from the first
-    to the last of them and m even from 1 to 2.
+    It is multiplied by `times`; or, with `exponents`, replaced by ±m·2^e with e a whole number from the first to the
+    last exponent and m evenly distributed from 1 to 2.
     """
 
     every: int
@@ -31,12 +31,12 @@ class Outliers:
 
 @dataclass(frozen=True)
 class Loud:
-    """About half of the positions along an axis, which all tensors of a call that have this share, are `times` as large
-    as the others. They come in pairs, one in the first and one in the second half, whose products cancel between a
-    tensor of `sign` 1 and one of −1, but for what a `times`-th of a quiet element each adds.
+    """Loud positions: about half of the positions along an axis are `times` as large as the quiet others. All loud
+    tensors of a call share them. They come in pairs, one in the first and one in the second half, whose products cancel
+    between a tensor of `sign` 1 and one of `sign` −1, except for a `times`-th of a quiet element in each.
 
-    What remains of a sum of products along that axis is a small difference of large sums, as large as what the quiet
-    positions add up to: one rounding on the way is seen, and no position can be left out.
+    So a sum of products along the axis is a small difference of large sums, as large as the sum of the quiet positions:
+    a single rounding on the way shows, and no position can be left out.
     """
 
     axis: Literal[0, 1]
@@ -48,9 +48,9 @@ class Loud:
 class Spread:
     """Random numbers around zero, times a scale, plus an offset.
 
-    The scale lies between two numbers, evenly in its logarithm (`even`: evenly itself). The offset lies within
-    ±`offset`: in scales, or `absolute`. Each index along `axis` has a scale and an offset of its own, which is each row
-    for 0; all elements share them for None.
+    The scale lies between two numbers; its logarithm is evenly distributed, or with `even` the scale itself. The offset
+    lies within ±`offset`, measured in scales, or with `absolute` as it is. Each index along `axis` (0: each row) has
+    its own scale and offset; with None all elements share them.
     """
 
     scale: tuple[float, float] = (1.0, 1.0)
@@ -64,12 +64,12 @@ class Spread:
 
 @dataclass(frozen=True)
 class Bits:
-    """Every pattern of 32 bits that is a finite number, including −0, subnormal numbers and the largest ones."""
+    """All patterns of 32 bits that are finite numbers, so that −0, subnormal numbers and the largest numbers occur."""
 
 
 @dataclass(frozen=True)
 class Bytes:
-    """Whole numbers from 0 to 255, in `levels` even steps: all with 256, only 0 and 255 with 2."""
+    """Whole numbers from 0 to 255 in `levels` even steps: all 256 numbers, or with 2 levels just 0 and 255."""
 
     levels: Literal[2, 4, 6, 16, 18, 52, 86, 256] = 256
 
@@ -80,7 +80,7 @@ class Bytes:
 
 @dataclass(frozen=True)
 class Number:
-    """A scalar between two numbers, evenly in its logarithm."""
+    """A scalar between two numbers, whose logarithm is evenly distributed."""
 
     low: float
     high: float
@@ -96,10 +96,10 @@ Distributions = Callable[[Case], Mapping[str, Distribution]]
 
 @dataclass(frozen=True)
 class Tables:
-    """What a Spread draws for each of some slots, besides the elements' own numbers.
+    """The tables that a Spread draws for some slots, besides the elements' own numbers.
 
-    `scale` and `offset` (slots, indices along the axis, or 1), float32. `partner` (slots, positions along the loud
-    axis), int32: −1 for a quiet position, for a loud one the early position of its pair.
+    `scale` and `offset`: float32 of shape (slots, indices along the axis, or 1). `partner`: int32 of shape (slots,
+    positions along the loud axis), −1 for a quiet position, the early position of its pair for a loud one.
     """
 
     scale: Tensor
@@ -136,7 +136,7 @@ def maker(
 def tables(
     spread: Spread, shape: Sequence[int], slots: int, partner: Tensor | None, generator: torch.Generator
 ) -> Tables:
-    """Scales and offsets for this many slots of a tensor."""
+    """Draws the scales and offsets of a tensor for so many slots."""
     rows, columns = as_matrix(shape)
     size = 1 if spread.axis is None else (rows, columns)[spread.axis]
     low, high = spread.scale
@@ -150,16 +150,16 @@ def partner_tables(
     distributions: Mapping[str, Distribution], shapes: Mapping[str, Sequence[int]], slots: int,
     generator: torch.Generator,
 ) -> dict[str, Tensor]:
-    """`Tables.partner` of the tensors with loud positions, which they share."""
-    found: dict[str, Tensor] = {}
+    """`Tables.partner` for each tensor with loud positions, which all share it."""
+    partners: dict[str, Tensor] = {}
     shared: Tensor | None = None
     for name, distribution in distributions.items():
         if isinstance(distribution, Spread) and distribution.loud is not None:
             size = as_matrix(shapes[name])[distribution.loud.axis]
             shared = _pairs(size, slots, generator) if shared is None else shared
             assert shared.shape[1] == size, "loud axes of one call have one size"
-            found[name] = shared
-    return found
+            partners[name] = shared
+    return partners
 
 
 def as_matrix(shape: Sequence[int]) -> tuple[int, int]:
@@ -190,10 +190,10 @@ def _draw(
             distribution.levels, tuple(shape), generator=generator, device=device, dtype=torch.uint8)
         return numbers.mul_(distribution.step)
     assert isinstance(distribution, Spread)
-    found = tables(distribution, shape, 1, partner, generator)
-    own = (1, -1) if distribution.axis == 1 else (-1, 1)
+    drawn = tables(distribution, shape, 1, partner, generator)
+    along = (1, -1) if distribution.axis == 1 else (-1, 1)
     x = torch.randn(rows, columns, generator=generator, device=device)
-    x = torch.addcmul(found.offset.view(own), found.scale.view(own), x)
+    x = torch.addcmul(drawn.offset.view(along), drawn.scale.view(along), x)
     if distribution.outliers is not None:
         _put_outliers(distribution.outliers, x.view(-1), generator)
     x = x.to(dtype)
@@ -204,8 +204,8 @@ def _draw(
 
 
 def _put_outliers(outliers: Outliers, x: Tensor, generator: torch.Generator) -> None:
-    # Distinct places: otherwise the number of threads would decide which of two values stays. A permutation of all
-    # places would cost more than everything else.
+    # One place in each group, so that no place comes twice: the number of threads would decide which value stays. A
+    # permutation of all places would cost more than everything else.
     count, device = x.numel() // outliers.every, generator.device
     places = torch.arange(count, device=device) * outliers.every
     places += torch.randint(outliers.every, (count,), generator=generator, device=device)

@@ -1,6 +1,6 @@
 """RMSNorm along the last axis, of vectors and matrices: inputs, the right answer, and a family of mistakes.
 
-x is (…, N), weight (N,); answers are float64, of x's shape, or None where a mistake cannot be told apart.
+x is (…, N), weight (N,); answers are float64 of x's shape, or None if a mistake does not show.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from grader.kit.inputs import Distribution, Number, Outliers, Spread
 from grader.model.assignment import Case, Inputs, Mistake
 
 SCALES = {"mixed": (0.05, 10.0), "extreme": (1.0, 100.0), "tiny": (1e-4, 3e-3)}
-"""The lowest and highest standard deviation of a row. In "tiny" rows, eps (1e-6 to 1e-4) outweighs the mean square."""
+"""Lowest and highest standard deviation of a row. In "tiny" rows eps, 1e-6 to 1e-4, outweighs the mean square."""
 FIXED = (1e-3, 1e-5, 1e-6, 1e-8)
-"""The constants that students write instead of the argument eps."""
+"""Values that are written into a kernel in place of the argument eps."""
 
 
 def distributions(case: Case) -> Mapping[str, Distribution]:
-    """Each row of x has a scale and an offset of its own, and outliers; the weights have both signs."""
+    """Each row of x has its own scale, offset and outliers; the weights have both signs."""
     x = Spread(scale=SCALES[case.values], offset=2.0, outliers=Outliers(256, times=30))
     return {"x": x, "weight": Spread(), "eps": Number(1e-6, 1e-4)}
 
@@ -40,8 +40,8 @@ def tolerance(inputs: Inputs, expected: Tensor) -> Tensor:
 def allowed(expected: Tensor, n: int) -> Tensor:
     """The absolute error allowed for these elements of rows of `n`."""
     # Squares, mean, eps, reciprocal root and the two products err by about 8 units of EPS32 together, 2 of them for a
-    # GPU's rsqrt. n squares added one after another, the worst of sensible orders, err by EPS32/2 of the sum each, at
-    # random: √n/2 units together, which the root halves. Sums by blocks stay far below.
+    # GPU's rsqrt. If n squares are added one after another, the worst sensible order, each addition errs by EPS32/2 of
+    # the sum at random: √n/2 units together, which the root halves. Sums by blocks err far less.
     return EPS32 * (8 + math.sqrt(n) / 4) * expected.abs() + SMALLEST_NORMAL32
 
 
@@ -55,17 +55,17 @@ def scaled(x: Tensor, weight: Tensor, divisor: Tensor) -> Tensor:
 
 
 def by_mean(mean: Tensor, x: Tensor, weight: Tensor, eps: float | Tensor) -> Tensor:
-    """The answer for a given mean square."""
+    """The answer that follows from a mean square."""
     return scaled(x, weight, torch.sqrt(mean + eps))
 
 
 def by_sum(total: Tensor, x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    """The answer for a given sum of squares."""
+    """The answer that follows from a sum of squares."""
     return by_mean(total / x.shape[-1], x, weight, eps)
 
 
 def norm_mistakes(size: str, blocks: Sequence[int]) -> Iterator[Mistake]:
-    """Mistakes of eps, weight, mean and root. `size` is what the mean divides by, `blocks` are sizes of blocks."""
+    """Mistakes with eps, weight, mean and root. `size` is the mean's divisor in words, `blocks` are sizes of blocks."""
     for name, hint, answer in (
         ("no eps", "eps is missing: it is added to the mean of the squares, and matters where x is small.",
          lambda x, weight, eps: by_mean(mean_square(x), x, weight, 0)),
@@ -95,7 +95,7 @@ def norm_mistakes(size: str, blocks: Sequence[int]) -> Iterator[Mistake]:
             name="fixed eps",
             hint=f"eps is written into the kernel as 1e-{-round(math.log10(fixed))}: use the argument eps.",
             answer=lambda x, weight, eps, _fixed=fixed: by_mean(mean_square(x), x, weight, _fixed))
-    # 0 for the power of two that is not smaller than a row.
+    # 0 stands for the smallest power of two that holds a row.
     for block in (0, *blocks):
         yield Mistake(
             name="mean over the block", hint=f"The sum was divided by the size of the block: divide by {size}.",

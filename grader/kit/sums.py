@@ -1,7 +1,7 @@
-"""Sums along the last axis as kernels get them wrong that add by blocks: a family of mistakes for reductions.
+"""Wrong sums along the last axis, as kernels that add by blocks make them: a family of mistakes for reductions.
 
-Each function takes the terms (…, N), float64, and a block size, and returns what they are taken to add up to, (…, 1) or
-(…, N), or None where that is the right sum.
+Each function takes the terms, float64 of shape (…, N), and a block size. It returns the wrong sum, of shape (…, 1) or
+(…, N), or None if it would be right.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def wrong_sums(
     families: Iterable[tuple[str, str, WrongSum]], blocks: Sequence[int], terms: Callable[..., Tensor],
     finish: Callable[..., Tensor],
 ) -> Iterator[Mistake]:
-    """A mistake for each family (name, hint, wrong sum) and block size. `terms(**inputs)` are what is added,
-    `finish(total, **inputs)` is the answer made of a sum."""
+    """Yields a mistake for each family (name, hint, wrong sum) and block size. `terms(**inputs)` are the terms of the
+    sum, `finish(total, **inputs)` is the answer that follows from a sum."""
     for name, hint, wrong in families:
         for block in blocks:
             def answer(_wrong: WrongSum = wrong, _block: int = block, **inputs: Any) -> Tensor | None:
@@ -79,7 +79,7 @@ def _sum(terms: Tensor) -> Tensor:
 
 
 def _of_blocks(terms: Tensor, block: int) -> Tensor | None:
-    """The sum of each block; None if there is only one block."""
+    """The sum of each block; None if there is only one."""
     n = terms.shape[-1]
     if n <= block:
         return None
