@@ -23,7 +23,7 @@ import torch
 import triton
 from torch import Tensor
 
-from grader.frontends.triton.simulator import program
+from grader.frontends.triton.simulator import preparing
 from grader.frontends.triton.simulator.main import prepare, run
 from grader.model.assignment import Case
 from grader.plan.messages import Simulated
@@ -81,8 +81,8 @@ def simulated(name: str, sizes: dict[str, int]) -> tuple[float, float, bool]:
     assert isinstance(plan, Plan), plan
     given = tensors(name, sizes)
     memories = [memory(each) for each in given]
-    program._known.clear()
-    reading = fastest(lambda: [program.prepare_program(kernel) for kernel in plan.kernels], 1)
+    preparing._known.clear()
+    reading = fastest(lambda: [preparing.prepare_code(kernel) for kernel in plan.kernels], 1)
     ran = fastest(lambda: run(plan, memories, outputs=["out"]), ROUNDS)
     assert isinstance(run(plan, memories, outputs=["out"]), Simulated)
     return reading, ran, right(name, given)

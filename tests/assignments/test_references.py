@@ -13,8 +13,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.frontends.triton.simulator.machine import Mode
 from grader.frontends.triton.simulator.main import Result, run
+from grader.frontends.triton.simulator.state import Mode
 from grader.judge.compare import Comparison, compare
 from grader.judge.inputs import draw
 from grader.model.assignment import Assignment, Case, Input, Output, shape_of

@@ -23,7 +23,7 @@ import pytest
 from grader.frontends.triton.compiler.facts import read_facts
 from grader.frontends.triton.compiler.machine_code import without_lines
 from grader.frontends.triton.compiler.main import explained
-from grader.frontends.triton.simulator import program
+from grader.frontends.triton.simulator import preparing
 from grader.frontends.triton.simulator.main import run
 from grader.frontends.triton.simulator.text import read_module
 from grader.frontends.triton.simulator.types import Unsupported
@@ -266,7 +266,7 @@ def _read_text(text: str) -> None:
 def _prepare(text: str) -> None:
     # Never the same text twice, since programs are remembered.
     text += f"// {time.monotonic_ns()}\n"
-    program.prepare_program(
+    preparing.prepare_code(
         _entry(symbol="f0" if "@f0(" in text else "k", text=text, signature=[]))
 
 
@@ -316,7 +316,7 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
 def _seconds(reader: Reader, text: Any) -> float:
     gc.collect()
     began = time.process_time()
-    with contextlib.suppress(Malformed, Unsupported, BrokenArchive, program.Located):
+    with contextlib.suppress(Malformed, Unsupported, BrokenArchive, preparing.Located):
         reader(text)
     return time.process_time() - began
 

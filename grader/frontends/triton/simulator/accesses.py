@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from grader.frontends.triton.simulator.pointers import Source
 from grader.frontends.triton.simulator.ramps import Ramp
+from grader.frontends.triton.simulator.state import State
 from grader.frontends.triton.simulator.types import Array
 from grader.plan.findings import Access
-
-if TYPE_CHECKING:
-    from grader.frontends.triton.simulator.machine import Machine
 
 MOST = 24
 
@@ -26,15 +24,15 @@ class Accesses:
     def list(self) -> list[Access]:
         return [Access(**each) for each in self._seen.values()]
 
-    def saw(self, machine: Machine, access: str, source: Source, offsets: Array | Ramp, live: Array | None) -> None:
+    def saw(self, state: State, access: str, source: Source, offsets: Array | Ramp, live: Array | None) -> None:
         """An access by all programs of a chunk; `live` are the lanes that take part, None where all do."""
-        if machine.numbers[0] != machine.first:
+        if state.numbers[0] != state.first:
             return
         base = offsets.base if isinstance(offsets, Ramp) else offsets
         first = int(base.flat[0])
         tile = np.broadcast_shapes(offsets.shape[1:], () if live is None else live.shape[1:])
         on = list(tile) if live is None else _extents(live[:1], tile)
-        key = id(machine.op), source.buffer.index
+        key = id(state.op), source.buffer.index
         known = self._seen.get(key)
         if known is not None:
             if known["times"] == 1:
@@ -42,16 +40,16 @@ class Accesses:
             known["times"] += 1
             known["last"] = on
         elif len(self._seen) < MOST:
-            x, y, z = machine.grid
-            starts = np.broadcast_to(base.reshape(len(base), -1)[:, 0], machine.count)
+            x, y, z = state.grid
+            starts = np.broadcast_to(base.reshape(len(base), -1)[:, 0], state.count)
             apart = [np.diff(starts[: number * size : number]) for number, size in ((1, x), (x, y), (x * y, z))]
             self._seen[key] = {
-                "access": access, "kernel": machine.kernel[:200], "line": machine.line(), "tensor": source.name[:200],
-                "buffer": source.buffer.index, "grid": machine.grid, "tile": list(tile), "first": first,
+                "access": access, "kernel": state.kernel[:200], "line": state.line(), "tensor": source.name[:200],
+                "buffer": source.buffer.index, "grid": state.grid, "tile": list(tile), "first": first,
                 "lanes": _apart(offsets, len(tile)),
                 "programs": tuple(int(line[0]) if line.size else None for line in apart),
                 "even": all((line == line[:1]).all() and (line.size or size == 1)
-                            for line, size in zip(apart, machine.grid, strict=True)),
+                            for line, size in zip(apart, state.grid, strict=True)),
                 "step": None, "times": 1, "live": on, "last": on}
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from grader.frontends.triton.simulator.memory import by_source, flat, inside_of, note_unwritten, shadow_of, taking_part
-from grader.frontends.triton.simulator.pointers import Pointer, Value
+from grader.frontends.triton.simulator.machine import Machine
+from grader.frontends.triton.simulator.memory import by_source, inside_of, note_unwritten, shadow_of, taking_part
+from grader.frontends.triton.simulator.pointers import Pointers, Value
 from grader.frontends.triton.simulator.ramps import Lanes, plain
+from grader.frontends.triton.simulator.state import flat
 from grader.frontends.triton.simulator.text import Op
 from grader.frontends.triton.simulator.types import (
     KEPT,
@@ -24,9 +26,6 @@ from grader.frontends.triton.simulator.types import (
 )
 from grader.frontends.triton.simulator.undefined import ordered, taken
 
-if TYPE_CHECKING:
-    from grader.frontends.triton.simulator.machine import Machine
-
 _ATOMIC: dict[str, Any] = {
     "add": np.add, "fadd": np.add, "max": np.maximum, "min": np.minimum, "umax": np.maximum, "umin": np.minimum,
     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "exch": lambda old, new: new,
@@ -34,7 +33,7 @@ _ATOMIC: dict[str, Any] = {
 
 
 def _atomics(
-    machine: Machine, op: Op, pointer: Pointer, mask: Array | None, active: Array | None, given: list[Array],
+    machine: Machine, op: Op, pointer: Pointers, mask: Array | None, active: Array | None, given: list[Array],
     kind: str,
 ) -> Array:
     """Read-modify-write by one program after another, in their order. Returns what there was before."""

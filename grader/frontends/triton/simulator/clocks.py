@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.frontends.triton.simulator.pointers import Buffer
+from grader.frontends.triton.simulator.pointers import Storage
 from grader.frontends.triton.simulator.types import Array
 
 MOST_PROGRAMS = 512
@@ -42,7 +42,7 @@ class Clocks:
         known: Array = self.known.take((owners - 1) * np.int32(len(self.known)) + (others - 1))
         return known >= times
 
-    def _places(self, buffer: Buffer, index: Array, size: int) -> tuple[Array, Array]:
+    def _places(self, buffer: Storage, index: Array, size: int) -> tuple[Array, Array]:
         """The clocks of a buffer's places, and which of them these elements have."""
         programs = len(self.known)
         most = max(1, MOST_ENTRIES // programs)
@@ -52,7 +52,7 @@ class Clocks:
             self._widely[buffer.index], self._all[buffer.index] = np.zeros((2, programs), np.int32)
         return self._left[buffer.index], index * size // width
 
-    def meet(self, buffer: Buffer, index: Array, size: int, owners: Array, *, looks: bool) -> None:
+    def meet(self, buffer: Storage, index: Array, size: int, owners: Array, *, looks: bool) -> None:
         """Atomics have been made by owners, one after another as they stand here, one at a place of each."""
         left, places = self._places(buffer, index, size)
         everything, widely = self._all[buffer.index], self._widely[buffer.index]
@@ -84,7 +84,7 @@ class Clocks:
             if looks:
                 row[:] = here
 
-    def meet_widely(self, buffer: Buffer, owners: Array, *, looks: bool) -> None:
+    def meet_widely(self, buffer: Storage, owners: Array, *, looks: bool) -> None:
         """Atomics have been made by owners, each at many places, which are taken for one."""
         self._places(buffer, owners[:0], 1)
         mine = owners - 1
@@ -96,7 +96,7 @@ class Clocks:
             self.known[mine] = np.maximum(self.known[mine], everything)
         self._now[mine] += 1
 
-    def look(self, buffer: Buffer, index: Array, size: int, owners: Array) -> None:
+    def look(self, buffer: Storage, index: Array, size: int, owners: Array) -> None:
         """Owners have loaded elements that atomics were made on."""
         if buffer.index not in self._left or not owners.size:
             return

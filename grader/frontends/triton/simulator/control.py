@@ -14,16 +14,16 @@ import numpy as np
 from grader.frontends.triton.simulator.arithmetic import BINARY
 from grader.frontends.triton.simulator.atomics import atomic, compare_and_swap, reduce_block
 from grader.frontends.triton.simulator.findings import PRINTED
-from grader.frontends.triton.simulator.machine import FLOOR, Limit, Machine
+from grader.frontends.triton.simulator.machine import FLOOR, Env, Machine
 from grader.frontends.triton.simulator.memory import advance, load, load_block, make_block, store, store_block
-from grader.frontends.triton.simulator.orders import Pipeline, any_order
+from grader.frontends.triton.simulator.orders import any_order
+from grader.frontends.triton.simulator.pipeline import Pipeline
 from grader.frontends.triton.simulator.pointers import Value, merge
+from grader.frontends.triton.simulator.state import Limit
 from grader.frontends.triton.simulator.tensors import full
 from grader.frontends.triton.simulator.text import Block, Op, callee
 from grader.frontends.triton.simulator.types import KEPT, Array, Unsupported
 from grader.plan.messages import INLINE_ASSEMBLY
-
-Env = dict[str, Value]
 
 
 def _program_id(machine: Machine, op: Op, _: list[Any], __: Env, ___: Array | None) -> Array:
@@ -122,42 +122,6 @@ def _same(left: list[Value], right: list[Value]) -> bool:
         for a, b in zip(left, right, strict=True))
 
 
-def follow(machine: Machine, blocks: list[Block], env: Env, active: Array | None) -> list[Value]:
-    """Runs the blocks of a function that has several: of those that programs wait at, the earliest first."""
-    index = {block.label: number for number, block in enumerate(blocks)}
-    waiting: dict[int, Array] = {0: np.ones(machine.count, bool) if active is None else active}
-    returned: list[Value] | None = None
-    while waiting:
-        number = min(waiting)
-        here = waiting.pop(number)
-        machine.charge(4 * FLOOR)
-        op, values = machine.block(blocks[number], env, None if here.all() else here)
-        if op is None:
-            raise Unsupported("a block without an end")
-        if op.name == "tt.return":
-            returned = values if returned is None else [
-                merge(here, new, old) for new, old in zip(values, returned, strict=True)]
-            continue
-        if op.name == "cf.br":
-            ways = [(op.targets[0], here)]
-        elif op.name == "cf.cond_br":
-            condition = np.broadcast_to(np.asarray(values[0]), (machine.count,))
-            ways = [(op.targets[0], here & condition), (op.targets[1], here & ~condition)]
-        else:
-            raise Unsupported(f"{op.name} at the end of a block")
-        for (label, names), going in ways:
-            if not going.any():
-                continue
-            target = index[label]
-            given = [env[name] for name in names]
-            for name, value in zip(blocks[target].arguments, given, strict=True):
-                env[name] = merge(going, value, env[name]) if target in waiting else value
-            waiting[target] = waiting[target] | going if target in waiting else going
-    if returned is None:
-        raise Unsupported("a function without an end")
-    return returned
-
-
 def _call(machine: Machine, op: Op, values: list[Any], _: Env, active: Array | None) -> list[Value]:
     machine.calls.append(op)
     results = machine.call(callee(op), values, active)
@@ -180,7 +144,7 @@ def _reducer(machine: Machine, block: Block) -> np.ufunc | None:
             return None
         if op.name != "tt.call":
             return _REDUCERS.get(op.name)
-        function = machine.program.functions.get(callee(op))
+        function = machine.code.functions.get(callee(op))
         if function is None:
             return None
         block = function.blocks[0]
@@ -230,7 +194,7 @@ def _reduce(machine: Machine, op: Op, values: list[Any], env: Env, _: Array | No
 
 def _turned(machine: Machine, op: Op) -> bool:
     """Whether a reduction or scan whose function may depend on the order is made in another one."""
-    if any_order(op, machine.program.functions):
+    if any_order(op, machine.code.functions):
         return False
     machine.findings.undefined(machine.place(), "reduction", certain=False)
     return machine.turned

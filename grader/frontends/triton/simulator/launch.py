@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
-from grader.frontends.triton.options import options_of
-from grader.frontends.triton.simulator import pointers
+from grader.frontends.triton.options import Options, options_of
+from grader.frontends.triton.simulator.code import Code
 from grader.frontends.triton.simulator.findings import Findings
-from grader.frontends.triton.simulator.machine import Budget, Earlier, Limit, Machine, Mode
+from grader.frontends.triton.simulator.machine import EarlierLaunches, Machine
 from grader.frontends.triton.simulator.meter import Meter
-from grader.frontends.triton.simulator.pointers import BlockPointer, Buffer, Source, Value
-from grader.frontends.triton.simulator.program import Located, Program, prepare_program
+from grader.frontends.triton.simulator.pointers import BlockPointer, Pointers, Source, Storage, Value
+from grader.frontends.triton.simulator.preparing import Located, prepare_code
+from grader.frontends.triton.simulator.state import Budget, Limit, Mode
 from grader.frontends.triton.simulator.types import KEPT, STORED, Array, Type, Unsupported, rounding
 from grader.plan.device import occupancy
 from grader.plan.findings import EmptyGrid
@@ -25,92 +28,132 @@ ALIVE = 1 << 27
 MOST_PROGRAMS = 1 << 26
 
 
-class Failed(Exception):
-    """A launch that could not be run to its end, and where it stopped."""
+PIECES = 8
+"""Parts of a grid that run one after another, the last part first, if another order is asked for."""
+
+
+class LaunchFailed(Exception):
+    """A launch that could not be run to its end, and the line where it stopped."""
 
     def __init__(self, kernel: str, line: int, cause: Exception) -> None:
         super().__init__(str(cause))
         self.kernel, self.line, self.cause = kernel, line, cause
 
 
-PIECES = 8
-"""So many parts of a grid are run one after another, the last one first, where another order is asked for."""
-
-
 def run_launch(
-    launch: Launch, kernel: Kernel, buffers: list[Buffer], budget: Budget, findings: Findings, mode: Mode,
-    meter: Meter | None = None, earlier: Earlier | None = None,
+    launch: Launch, kernel: Kernel, buffers: list[Storage], budget: Budget, findings: Findings, mode: Mode,
+    meter: Meter | None = None, earlier: EarlierLaunches | None = None,
 ) -> None:
-    """Runs a launch. `earlier` is what those before it in the same call have left, and is brought up to date. Raises
-    Failed where it stopped in between, or could not begin."""
-    total = launch.grid[0] * launch.grid[1] * launch.grid[2]
-    if total == 0:
+    """Runs a launch. `earlier` are the earlier launches of the same call; this one is added to them. Raises
+    LaunchFailed if it could not begin or stopped before its end."""
+    if prod(launch.grid) == 0:
         findings.empty(EmptyGrid(kernel=kernel.name, line=launch.line, grid=launch.grid))
         return
     try:
         options = options_of(kernel)
-        program = prepare_program(kernel, counting=meter is not None and meter.counts_alone(kernel))
+        code = prepare_code(kernel, counting=meter is not None and meter.counts_alone(kernel))
     except Located as error:
-        raise Failed(kernel.name, error.line, error) from None
-    machine: Machine | None = None
-    chosen: Array | None = None
+        raise LaunchFailed(kernel.name, error.line, error) from None
+    run = _Run(launch, kernel, code, options, buffers, budget, mode, meter)
     try:
-        arguments, buffers_of = _arguments(launch, program, buffers)
-        stored, loaded = (
-            {buffer.index for buffer, has in zip(buffers_of, which, strict=True) if buffer and has}
-            for which in (program.stores, program.loads))
-        if total > MOST_PROGRAMS:
-            raise Limit("operations")
-        chunk = min(total, max(1, LANES // program.largest))
-        turned = mode.programs_turned and (program.atomics or bool(stored & loaded))
-        if turned:
-            chunk = min(chunk, -(-total // PIECES))
-        most = _resident(launch, mode)
-        if program.spins and total * program.largest <= WAITING_LANES:
-            chunk = min(total, most)
-        chunk = min(chunk, ALIVE // max(1, program.alive))
-        if chunk == 0:
-            raise Limit("memory")
-        # Programs that wait for each other in lockstep are run one by one, from the start.
-        before = {}
-        for index in stored if program.spins else ():
-            raw, written = buffers[index].raw, buffers[index].written
-            budget.left -= raw.size
-            before[index] = raw.copy(), None if written is None else written.copy()
-        for size in (chunk, 1):
-            waits = earlier if launch.programmatic and mode.generation and mode.generation.clusters else None
-            machine = Machine(program, kernel.name, launch.grid, stored, budget, mode, meter, waits)
-            machine.shared = stored & loaded
-            machine.warps, machine.stages = options.num_warps, options.num_stages
-            chosen = None if meter is None else meter.begin(launch, total, program)
-            count = total if chosen is None else chosen.size
-            try:
-                numbers = np.arange(count, dtype=np.int32) if chosen is None else chosen
-                machine.first = 0 if chosen is None or not count else int(chosen[0])
-                if turned:
-                    numbers = numbers[::-1]
-                for start in range(0, count, size):
-                    machine.run(arguments, numbers[start : start + size])
-                break
-            except Limit as limit:
-                if limit.what != "stalled" or size == 1:
-                    limit.resident = most if most < total else 0
-                    raise
-                for index, (raw, written) in before.items():
-                    buffers[index].raw[:], buffers[index].written = raw, written
-        if machine is not None:
-            findings.join(machine.findings, machine.accesses.list())
-            if earlier is not None:
-                earlier.followed_by(machine)
+        waits = earlier if launch.programmatic and mode.generation and mode.generation.clusters else None
+        machine = run.run(waits)
+        findings.join(machine.findings, machine.accesses.list())
+        if earlier is not None:
+            earlier.followed_by(machine)
     except (Limit, Unsupported, MemoryError) as error:
-        raise Failed(kernel.name, (machine.line() if machine is not None else 0) or launch.line, error) from None
+        raise LaunchFailed(kernel.name, run.line(), error) from None
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         # Only a text that Triton did not write leads here: text is read line by line, not verified.
         cause = Unsupported(f"text that is no kernel ({type(error).__name__})")
-        raise Failed(kernel.name, (machine.line() if machine is not None else 0) or launch.line, cause) from error
-    # Of a part of the programs nobody expects that they write all.
-    for index in stored if chosen is None else ():
+        raise LaunchFailed(kernel.name, run.line(), cause) from error
+    # If only some programs run, unwritten elements are expected.
+    for index in run.stored if run.chosen is None else ():
         budget.left -= buffers[index].settle()
+
+
+class _Run:
+    """A launch under way. `stored` and `loaded` are the buffers that it stores to and loads from, `machine` is the last
+    one that ran it, `chosen` are the only programs to run, None for all."""
+
+    def __init__(
+        self, launch: Launch, kernel: Kernel, code: Code, options: Options, buffers: list[Storage], budget: Budget,
+        mode: Mode, meter: Meter | None,
+    ) -> None:
+        self.launch, self.kernel, self.code, self.options = launch, kernel, code, options
+        self.buffers, self.budget, self.mode, self.meter = buffers, budget, mode, meter
+        self.total = prod(launch.grid)
+        self.resident = _resident(launch, mode)
+        self.stored: set[int] = set()
+        self.loaded: set[int] = set()
+        self.machine: Machine | None = None
+        self.chosen: Array | None = None
+
+    def line(self) -> int:
+        return (self.machine.line() if self.machine is not None else 0) or self.launch.line
+
+    def run(self, waits: EarlierLaunches | None) -> Machine:
+        """Runs the launch, after `waits`, which it has to wait for. Returns the machine that ran it."""
+        arguments, behind = _arguments(self.launch, self.code, self.buffers)
+        self.stored, self.loaded = (
+            {buffer.index for buffer, has in zip(behind, which, strict=True) if buffer and has}
+            for which in (self.code.stores, self.code.loads))
+        turned = self.mode.programs_turned and (self.code.atomics or bool(self.stored & self.loaded))
+        chunk = self._chunk(turned)
+        before = self._contents()
+        try:
+            return self._run_chunks(arguments, chunk, turned, waits)
+        except Limit as limit:
+            if limit.what != "stalled" or chunk == 1:
+                raise
+        # Programs that wait for each other in lockstep run one by one, from the start.
+        for index, (raw, written) in before.items():
+            self.buffers[index].raw[:], self.buffers[index].written = raw, written
+        return self._run_chunks(arguments, 1, turned, waits)
+
+    def _chunk(self, turned: bool) -> int:
+        """How many programs run at once. Raises Limit."""
+        if self.total > MOST_PROGRAMS:
+            raise Limit("operations")
+        chunk = min(self.total, max(1, LANES // self.code.largest))
+        if turned:
+            chunk = min(chunk, -(-self.total // PIECES))
+        if self.code.spins and self.total * self.code.largest <= WAITING_LANES:
+            chunk = min(self.total, self.resident)
+        chunk = min(chunk, ALIVE // max(1, self.code.alive))
+        if chunk == 0:
+            raise Limit("memory")
+        return chunk
+
+    def _contents(self) -> dict[int, tuple[Array, Array | None]]:
+        """Copies of the buffers that the launch stores to, if it may have to begin anew."""
+        before = {}
+        for index in self.stored if self.code.spins else ():
+            raw, written = self.buffers[index].raw, self.buffers[index].written
+            self.budget.left -= raw.size
+            before[index] = raw.copy(), None if written is None else written.copy()
+        return before
+
+    def _run_chunks(self, arguments: list[Value], size: int, turned: bool, waits: EarlierLaunches | None) -> Machine:
+        """Runs all programs on a new machine, `size` at once. Raises Limit."""
+        launch = self.launch
+        machine = self.machine = Machine(
+            self.code, self.kernel.name, launch.grid, self.stored, self.budget, self.mode, self.meter, waits)
+        machine.shared = self.stored & self.loaded
+        machine.warps, machine.stages = self.options.num_warps, self.options.num_stages
+        chosen = self.chosen = None if self.meter is None else self.meter.begin(launch, self.total, self.code)
+        count = self.total if chosen is None else chosen.size
+        numbers = np.arange(count, dtype=np.int32) if chosen is None else chosen
+        machine.first = 0 if chosen is None or not count else int(chosen[0])
+        if turned:
+            numbers = numbers[::-1]
+        try:
+            for start in range(0, count, size):
+                machine.run(arguments, numbers[start : start + size])
+        except Limit as limit:
+            limit.resident = self.resident if self.resident < self.total else 0
+            raise
+        return machine
 
 
 def _resident(launch: Launch, mode: Mode) -> int:
@@ -122,13 +165,13 @@ def _resident(launch: Launch, mode: Mode) -> int:
 
 
 def _arguments(
-    launch: Launch, program: Program, buffers: list[Buffer]
-) -> tuple[list[Value], list[Buffer | None]]:
+    launch: Launch, code: Code, buffers: list[Storage]
+) -> tuple[list[Value], list[Storage | None]]:
     """Values of the entry's arguments, and the buffers behind them. A descriptor is followed by shape and strides."""
-    function = program.functions[program.entry]
+    function = code.functions[code.entry]
     kinds, names = function.blocks[0].types, function.names
     values: list[Value] = []
-    behind: list[Buffer | None] = []
+    behind: list[Storage | None] = []
     for argument in launch.arguments:
         if len(values) >= len(kinds):
             raise Unsupported("more arguments than the kernel has")
@@ -161,14 +204,14 @@ def _scalar(argument: Integer | Float, kind: Type) -> Array:
     return value if rounded is None else rounded(value)
 
 
-def _pointer(buffer: Buffer, offset: int, element: str, name: str, kind: Type) -> pointers.Pointer:
+def _pointer(buffer: Storage, offset: int, element: str, name: str, kind: Type) -> Pointers:
     size = STORED[element].itemsize
     if kind.element != "ptr" or offset % size:
         raise Unsupported("a pointer that is not aligned to its elements")
-    return pointers.Pointer((Source(buffer, name),), None, np.array([offset // size], np.int64), element)
+    return Pointers((Source(buffer, name),), None, np.array([offset // size], np.int64), element)
 
 
-def _descriptor(argument: Descriptor, buffer: Buffer, kind: Type, name: str) -> list[Value]:
+def _descriptor(argument: Descriptor, buffer: Storage, kind: Type, name: str) -> list[Value]:
     view = argument.view
     if kind.element != "descriptor" or kind.pointee.shape != tuple(argument.block) or (
         len(view.shape) != len(argument.block) or len(view.strides) != len(view.shape)

@@ -1,137 +1,64 @@
-"""The state of a launch while it is run: the programs of a chunk, what they share, and what may still be spent."""
+"""The machine that runs a launch: functions and blocks, operation by operation, for all programs of a chunk at once."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
 
 from grader.frontends.triton.simulator.accesses import Accesses
-from grader.frontends.triton.simulator.clocks import MOST_PROGRAMS, Clocks
-from grader.frontends.triton.simulator.findings import Findings, Place
-from grader.frontends.triton.simulator.pointers import Value
+from grader.frontends.triton.simulator.code import Code
+from grader.frontends.triton.simulator.meter import Meter
+from grader.frontends.triton.simulator.pipeline import Pipeline
+from grader.frontends.triton.simulator.pointers import Value, merge
 from grader.frontends.triton.simulator.races import Shadow
 from grader.frontends.triton.simulator.ramps import Ramp
+from grader.frontends.triton.simulator.state import Budget, Limit, Mode, State
 from grader.frontends.triton.simulator.text import Block, Op
 from grader.frontends.triton.simulator.types import Array, Unsupported
-from grader.plan.device import Device, Generation
-
-if TYPE_CHECKING:
-    from grader.frontends.triton.simulator.meter import Meter
-    from grader.frontends.triton.simulator.orders import Pipeline
-    from grader.frontends.triton.simulator.program import Program
 
 FLOOR = 4000
 """Element operations that each operation counts beside those of its elements, for the time that it takes."""
 MOST_CALLS = 24
 
-
-class Limit(Exception):
-    """A limit was reached, as `Exhausted` has them."""
-
-    def __init__(self, what: Literal["operations", "memory", "stalled"]) -> None:
-        super().__init__(what)
-        self.what: Literal["operations", "memory", "stalled"] = what
-        self.resident = 0
+Env = dict[str, Value]
 
 
-class Budget:
-    """Element operations that are left, for all launches of a plan."""
+class EarlierLaunches:
+    """Stores of earlier launches that a programmatic launch has to wait for. `ahead`: one of them let it begin early.
 
-    def __init__(self, operations: int) -> None:
-        self.operations = self.left = operations
-
-    @property
-    def used(self) -> int:
-        return min(self.operations, self.operations - self.left)
-
-
-@dataclass(frozen=True)
-class Mode:
-    """How a plan is run: `masked`, `order`, `early` and `device` as in `messages.Simulate`, `file` is the student's."""
-
-    file: str = ""
-    masked: Collection[int] | None = None
-    order: Collection[int] | None = None
-    early: Collection[int] = ()
-    device: Device | None = None
-
-    @property
-    def generation(self) -> Generation | None:
-        """That of the device; None where a plan is run for none."""
-        return None if self.device is None else self.device.generation
-
-    @property
-    def granule(self) -> int:
-        return self.generation.granule if self.generation else 0
-
-    @property
-    def programs_turned(self) -> bool:
-        """Whether programs of a launch are run in another order."""
-        return self.order is not None and (not self.order or 0 in self.order)
-
-
-AS_WRITTEN = Mode()
-
-
-class Earlier:
-    """What launches before this one have stored that it cannot know to be there: elements of buffers that this launch,
-    a programmatic one, has to wait for. `ahead`: one of those let it begin before its own end."""
+    `writers` are the shadows of these launches by buffer.
+    """
 
     def __init__(self) -> None:
         self.writers: dict[int, Shadow] = {}
         self.ahead = False
 
     def followed_by(self, machine: Machine) -> None:
-        """Takes note of a launch, which may have waited for those before it."""
+        """Adds a launch, which may have waited for the earlier ones."""
         if machine.earlier is None:
             self.writers, self.ahead = {}, False
         self.writers.update(machine.shadows)
         self.ahead |= machine.ahead
 
 
-class Machine:
-    """`count` programs are run at once, all doing the same operation; `active` ones have its effects.
-
-    `step` counts atomics, `version` changes of memory by them and by stores. `synced` is the step of each program's
-    last atomic, from which on what others stored before theirs is known to it; None in a kernel without atomics.
-    """
+class Machine(State):
+    """Runs the programs of a launch. `earlier` are launches that it has not waited for. `ahead`: it lets the next one
+    begin early."""
 
     def __init__(
-        self, program: Program, kernel: str, grid: tuple[int, int, int], stored: set[int], budget: Budget, mode: Mode,
-        meter: Meter | None = None, earlier: Earlier | None = None,
+        self, code: Code, kernel: str, grid: tuple[int, int, int], stored: set[int], budget: Budget, mode: Mode,
+        meter: Meter | None = None, earlier: EarlierLaunches | None = None,
     ) -> None:
-        self.program, self.kernel, self.grid, self.stored = program, kernel, grid, stored
-        self.budget, self.mode, self.meter, self.granule = budget, mode, meter, mode.granule
-        self.file = PurePath(mode.file or program.file).name
+        super().__init__(code, kernel, grid, stored, budget, mode)
+        self.meter = meter
         # Programs in step wait all at once.
         self.earlier, self.ahead = earlier, False
-        # Buffers that the kernel loads from and stores to, its warps and stages, and the loops that it is in.
-        self.shared: set[int] = set()
-        self.warps, self.stages = 1, 0
-        # Of the programs that are run, whose accesses are told.
-        self.first = 0
+        self.stages = 0
+        # The loops that the current operation is in.
         self.loops: list[Pipeline] = []
-        # How many barriers there were: what a lane stored before the last is there for all lanes of its program.
-        self.barriers = 0
-        self.findings, self.accesses = Findings(), Accesses()
+        self.accesses = Accesses()
         self.shadows: dict[int, Shadow] = {}
-        self.step = self.version = 0
-        programs = grid[0] * grid[1] * grid[2]
-        self.synced = np.zeros(programs, np.int32) if program.atomics else None
-        self.clocks = Clocks(programs) if program.atomics and programs <= MOST_PROGRAMS else None
-        self.early = self.clocks is not None and bool(mode.early)
-        # The same as `synced`, of those that order what others store; and the line of one that does not.
-        self.released = np.zeros(programs, np.int32) if program.relaxed else None
-        self.acquired = np.zeros(programs, np.int32) if program.relaxed else None
-        self.relaxed = 0
-        self.calls: list[Op] = []
-        self.op: Op | None = None
-        self.numbers = self.owners = np.zeros(0, np.int32)
-        self.count = 0
 
     def run(self, arguments: list[Value], numbers: Array) -> None:
         """Runs a chunk: the programs of these numbers (int32), to their ends."""
@@ -139,54 +66,25 @@ class Machine:
         self.owners = self.numbers + np.int32(1)
         self.count = numbers.size
         with np.errstate(all="ignore"):
-            self.call(self.program.entry, arguments, None)
-
-    def charge(self, operations: int) -> None:
-        self.budget.left -= operations
-        if self.budget.left < 0:
-            raise Limit("operations")
-
-    @property
-    def masked_is_nan(self) -> bool:
-        """Whether lanes that a mask without `other` switches off here hold no number."""
-        masked = self.mode.masked
-        return masked is not None and (not masked or self.line() in masked)
-
-    @property
-    def turned(self) -> bool:
-        """Whether what this operation leaves to chance is to come out otherwise."""
-        order = self.mode.order
-        return order is not None and (not order or self.line() in order)
-
-    def line(self, op: Op | None = None) -> int:
-        """The line of the innermost frame in the student's file."""
-        ops = [each for each in (op or self.op, *reversed(self.calls)) if each is not None]
-        frames = [frame for each in ops for frame in each.place.frames]
-        own = (line for file, line in frames if PurePath(file).name == self.file)
-        return next(own, frames[0][1] if frames else 0)
-
-    def place(self) -> Place:
-        return Place(self.kernel, self.line(), self.numbers, self.grid)
+            self.call(self.code.entry, arguments, None)
 
     def call(self, name: str, arguments: list[Value], active: Array | None) -> list[Value]:
-        """What a function returns."""
-        function = self.program.functions.get(name)
+        """Calls a function. Returns its results."""
+        function = self.code.functions.get(name)
         if function is None or len(function.blocks[0].arguments) != len(arguments):
             raise Unsupported(f"a call of {name[:100]}")
         if len(self.calls) > MOST_CALLS:
             raise Unsupported("calls too deep")
-        env: dict[str, Value] = dict(zip(function.blocks[0].arguments, arguments, strict=True))
+        env: Env = dict(zip(function.blocks[0].arguments, arguments, strict=True))
         if len(function.blocks) == 1 or function.blocks[0].ops[-1].name == "tt.return":
             end, values = self.block(function.blocks[0], env, active)
             if end is None or end.name != "tt.return":
                 raise Unsupported("a function of another form")
             return values
-        from grader.frontends.triton.simulator.control import follow
+        return self._follow(function.blocks, env, active)
 
-        return follow(self, function.blocks, env, active)
-
-    def block(self, block: Block, env: dict[str, Value], active: Array | None) -> tuple[Op | None, list[Value]]:
-        """Runs a block; gives the operation that ends it and the values of its operands."""
+    def block(self, block: Block, env: Env, active: Array | None) -> tuple[Op | None, list[Value]]:
+        """Runs a block. Returns the operation that ends it, and the values of its operands."""
         budget = self.budget
         for op in block.ops:
             values: list[Any] = [env[name] for name in op.operands]
@@ -212,3 +110,38 @@ class Machine:
             for name in op.dead:
                 del env[name]
         return None, []
+
+    def _follow(self, blocks: list[Block], env: Env, active: Array | None) -> list[Value]:
+        """Runs a function of several blocks: always the earliest block that programs wait at."""
+        index = {block.label: number for number, block in enumerate(blocks)}
+        waiting: dict[int, Array] = {0: np.ones(self.count, bool) if active is None else active}
+        returned: list[Value] | None = None
+        while waiting:
+            number = min(waiting)
+            here = waiting.pop(number)
+            self.charge(4 * FLOOR)
+            op, values = self.block(blocks[number], env, None if here.all() else here)
+            if op is None:
+                raise Unsupported("a block without an end")
+            if op.name == "tt.return":
+                returned = values if returned is None else [
+                    merge(here, new, old) for new, old in zip(values, returned, strict=True)]
+                continue
+            if op.name == "cf.br":
+                ways = [(op.targets[0], here)]
+            elif op.name == "cf.cond_br":
+                condition = np.broadcast_to(np.asarray(values[0]), (self.count,))
+                ways = [(op.targets[0], here & condition), (op.targets[1], here & ~condition)]
+            else:
+                raise Unsupported(f"{op.name} at the end of a block")
+            for (label, names), going in ways:
+                if not going.any():
+                    continue
+                target = index[label]
+                given = [env[name] for name in names]
+                for name, value in zip(blocks[target].arguments, given, strict=True):
+                    env[name] = merge(going, value, env[name]) if target in waiting else value
+                waiting[target] = waiting[target] | going if target in waiting else going
+        if returned is None:
+            raise Unsupported("a function without an end")
+        return returned

@@ -15,10 +15,11 @@ import torch
 from grader.frontends import serving
 from grader.frontends.triton.simulator.arithmetic import warm_up
 from grader.frontends.triton.simulator.findings import Findings
-from grader.frontends.triton.simulator.launch import Failed, run_launch
-from grader.frontends.triton.simulator.machine import AS_WRITTEN, Budget, Earlier, Limit, Mode
+from grader.frontends.triton.simulator.launch import LaunchFailed, run_launch
+from grader.frontends.triton.simulator.machine import EarlierLaunches
 from grader.frontends.triton.simulator.meter import Meter
-from grader.frontends.triton.simulator.pointers import Buffer
+from grader.frontends.triton.simulator.pointers import Storage
+from grader.frontends.triton.simulator.state import AS_WRITTEN, Budget, Limit, Mode
 from grader.frontends.triton.simulator.types import Array, encode, rounding, zeros
 from grader.plan.frames import FRAME_BYTES, Channel
 from grader.plan.messages import SIMULATOR_REQUEST, CannotSimulate, Exhausted, Simulate, Simulated
@@ -83,8 +84,8 @@ def run(
                 meter.forget()
             for number, raw in zip(given, memories[max(0, position - 1)], strict=True):
                 name = plan.buffers[number].given
-                buffers[number] = Buffer(number, raw, zeros(raw.size, np.uint8) if name in outputs else None, name)
-            earlier = Earlier()
+                buffers[number] = Storage(number, raw, zeros(raw.size, np.uint8) if name in outputs else None, name)
+            earlier = EarlierLaunches()
             for operation in step:
                 budget.left -= 10_000
                 if budget.left < 0:
@@ -95,23 +96,27 @@ def run(
                             operation, plan.kernels[operation.kernel], buffers, budget, findings, mode, meter, earlier)
                 else:
                     budget.left -= _host(operation, buffers, findings)
-                    earlier = Earlier()
+                    earlier = EarlierLaunches()
         return _simulated(findings, budget, meter)
-    except Failed as error:
-        if isinstance(error.cause, Limit):
-            if error.cause.what == "operations" and meter is not None and meter.cut():
-                return _simulated(findings, budget, meter)
-            return Exhausted(seq=0, what=error.cause.what, kernel=error.kernel, line=error.line,
-                             resident=error.cause.resident)
-        if isinstance(error.cause, MemoryError):
-            return Exhausted(seq=0, what="memory", kernel=error.kernel, line=error.line)
-        return CannotSimulate(seq=0, operation=str(error)[:200], kernel=error.kernel, line=error.line)
+    except LaunchFailed as error:
+        if isinstance(error.cause, Limit) and error.cause.what == "operations" and meter is not None and meter.cut():
+            return _simulated(findings, budget, meter)
+        return _stopped(error)
     except Limit as limit:
         return Exhausted(seq=0, what=limit.what)
     except (LookupError, ValueError) as error:
         return CannotSimulate(seq=0, operation=f"{type(error).__name__}: {error}"[:200])
     except MemoryError:
         return Exhausted(seq=0, what="memory")
+
+
+def _stopped(error: LaunchFailed) -> CannotSimulate | Exhausted:
+    if isinstance(error.cause, Limit):
+        return Exhausted(seq=0, what=error.cause.what, kernel=error.kernel, line=error.line,
+                         resident=error.cause.resident)
+    if isinstance(error.cause, MemoryError):
+        return Exhausted(seq=0, what="memory", kernel=error.kernel, line=error.line)
+    return CannotSimulate(seq=0, operation=str(error)[:200], kernel=error.kernel, line=error.line)
 
 
 def _simulated(findings: Findings, budget: Budget, meter: Meter | None) -> Simulated:
@@ -121,11 +126,11 @@ def _simulated(findings: Findings, budget: Budget, meter: Meter | None) -> Simul
         launched=[] if meter is None else meter.launched(), touched=[] if meter is None else meter.touched())
 
 
-def _temporary(number: int, size: int, byte: int) -> Buffer:
-    return Buffer(number, np.full(size, byte, np.uint8), zeros(size, np.uint8))
+def _temporary(number: int, size: int, byte: int) -> Storage:
+    return Storage(number, np.full(size, byte, np.uint8), zeros(size, np.uint8))
 
 
-def _view(view: View, buffers: list[Buffer]) -> tuple[Array, Array | None]:
+def _view(view: View, buffers: list[Storage]) -> tuple[Array, Array | None]:
     """The elements of a view, and their marks. Raises ValueError for one that reaches out of its buffer."""
     buffer, size = buffers[view.buffer], ITEM_BYTES[view.dtype]
     if len(view.strides) != len(view.shape):
@@ -141,7 +146,7 @@ def _view(view: View, buffers: list[Buffer]) -> tuple[Array, Array | None]:
     return element, marks
 
 
-def _host(operation: Fill | Data | Copy, buffers: list[Buffer], findings: Findings) -> int:
+def _host(operation: Fill | Data | Copy, buffers: list[Storage], findings: Findings) -> int:
     """Runs what is no launch. Returns the elements and marks that it went through."""
     size = 0
     if isinstance(operation, Fill):

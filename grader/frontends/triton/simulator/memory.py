@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from grader.frontends.triton.simulator.pointers import BlockPointer, Pointer, Source, Value
+from grader.frontends.triton.simulator.machine import Machine
+from grader.frontends.triton.simulator.pointers import BlockPointer, Pointers, Source, Value
 from grader.frontends.triton.simulator.races import Shadow
 from grader.frontends.triton.simulator.ramps import Lanes, Ramp, Runs, gather, plain
+from grader.frontends.triton.simulator.state import flat
 from grader.frontends.triton.simulator.text import Op
 from grader.frontends.triton.simulator.types import KEPT, STORED, Array, Unsupported, decode, encode
 from grader.frontends.triton.simulator.undefined import again, found, taken, waited
-
-if TYPE_CHECKING:
-    from grader.frontends.triton.simulator.machine import Machine
 
 _PADDING = {"0": "none", "1": "zero", "2": "nan"}
 
@@ -35,15 +34,15 @@ def taking_part(mask: Array | None, active: Array | None, rank: int) -> Array | 
     return None if live is None or live.all() else live
 
 
-def _lanes(op: Op, value: Value) -> tuple[Pointer, Array | None]:
+def _lanes(op: Op, value: Value) -> tuple[Pointers, Array | None]:
     if isinstance(value, BlockPointer):
         return value.lanes(op.numbers("boundaryCheck"))
-    if not isinstance(value, Pointer):
+    if not isinstance(value, Pointers):
         raise Unsupported(f"{op.name} of no pointer")
     return value, None
 
 
-def by_source(pointer: Pointer, live: Array | None) -> list[tuple[Source, Array | None]]:
+def by_source(pointer: Pointers, live: Array | None) -> list[tuple[Source, Array | None]]:
     """Each source that pointers go into, with the lanes that do."""
     if pointer.which is None:
         return [(pointer.sources[0], live)]
@@ -91,14 +90,6 @@ def note_unwritten(machine: Machine, source: Source, offsets: Array | Ramp, live
     if bad.any():
         machine.findings.unwritten(
             machine.place(), source, np.broadcast_to(bad, (machine.count, *bad.shape[1:])))
-
-
-def flat(machine: Machine, live: Array | None, shape: tuple[int, ...], *values: Array) -> list[Array]:
-    """The lanes that take part, of all programs, one after another: the values', and which program's each is."""
-    shape = (machine.count, *shape)
-    owners = machine.owners.reshape((-1,) + (1,) * (len(shape) - 1))
-    wide = [np.broadcast_to(each, shape) for each in (*values, owners)]
-    return [each.reshape(-1) if live is None else each[np.broadcast_to(live, shape)] for each in wide]
 
 
 def _gathered(
@@ -150,7 +141,7 @@ def _filler(machine: Machine, element: str) -> Any:
 
 
 def _read(
-    machine: Machine, pointer: Pointer, mask: Array | None, other: Any, active: Array | None, masked: bool
+    machine: Machine, pointer: Pointers, mask: Array | None, other: Any, active: Array | None, masked: bool
 ) -> Array:
     """What the lanes of a pointer hold; `other` where they take no part, or what `_filler` says if it is None."""
     element, offsets = pointer.element, pointer.offsets
@@ -213,7 +204,7 @@ def load_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value],
 
 
 def _write(
-    machine: Machine, pointer: Pointer, given: Array, mask: Array | None, active: Array | None, shape: tuple[int, ...],
+    machine: Machine, pointer: Pointers, given: Array, mask: Array | None, active: Array | None, shape: tuple[int, ...],
     masked: bool, access: str = "store",
 ) -> None:
     element = pointer.element

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.frontends.triton.simulator.code import Code
 from grader.frontends.triton.simulator.findings import Place
-from grader.frontends.triton.simulator.memory import flat
 from grader.frontends.triton.simulator.pointers import Source
 from grader.frontends.triton.simulator.ramps import Ramp, plain
+from grader.frontends.triton.simulator.state import State, flat
 from grader.frontends.triton.simulator.types import Array
 from grader.plan.plan import Kernel, Launch
 from grader.plan.traffic import SECTOR, AccessTraffic, Kind, LaunchTraffic, Stored, Touched, Watch
-
-if TYPE_CHECKING:
-    from grader.frontends.triton.simulator.machine import Machine
-    from grader.frontends.triton.simulator.program import Program
 
 # Of the programs that are counted: more lanes tell nothing new, and take long to sort.
 LANES = 1 << 15
@@ -74,7 +70,7 @@ class Meter:
         """Begins anew: what came before was another call, with other memory."""
         self.__init__(self._watch, self._output)  # type: ignore[misc]
 
-    def begin(self, launch: Launch, total: int, program: Program) -> Array | None:
+    def begin(self, launch: Launch, total: int, code: Code) -> Array | None:
         """The programs of a launch that are to be run, ascending; None for all, as where they may wait for each other.
         A launch begun twice counts once."""
         if self._launches and self._launches[-1].launch is launch:
@@ -82,19 +78,19 @@ class Meter:
         chosen: Array | None = None
         here = len(self._launches)
         asked = self._watch.chosen[here] if here < len(self._watch.chosen) else []
-        if program.spins:
+        if code.spins:
             pass
         elif self._watch.chosen:
             chosen = np.array([number for number in asked if number < total], np.int32)
         elif 0 < self._watch.programs < total:
-            wanted = min(self._watch.programs, max(1, LANES // program.largest))
+            wanted = min(self._watch.programs, max(1, LANES // code.largest))
             # Steps of the golden ratio: in a grid of two dimensions even ones would all fall into one column.
             chosen = np.unique(((np.arange(wanted) + 0.5) * _GOLDEN % 1 * total).astype(np.int32))
         self._launches.append(_Launch(launch, total if chosen is None else chosen.size, asked))
         return chosen
 
     def access(
-        self, machine: Machine, access: Kind, source: Source, size: int, offsets: Array | Ramp, live: Array | None,
+        self, state: State, access: Kind, source: Source, size: int, offsets: Array | Ramp, live: Array | None,
         active: Array | None,
     ) -> None:
         """Takes note of an access to elements of `size` bytes: `live` lanes lie inside, of those of `active` programs
@@ -103,13 +99,13 @@ class Meter:
         if self._watch.touched == "output" and not to_output:
             return
         shape = np.broadcast_shapes(offsets.shape, (1,) if live is None else live.shape)[1:]
-        index, owners = flat(machine, live, shape, plain(offsets))
+        index, owners = flat(state, live, shape, plain(offsets))
         if to_output and self._stores.size:
-            self._remember(machine, index * size, owners)
+            self._remember(state, index * size, owners)
         if not self.counts:
             return
         now = self._launches[-1]
-        key = (access, machine.line(), source.name[:NAME])
+        key = (access, state.line(), source.name[:NAME])
         if self._watch.touched:
             for program in now.asked:
                 now.touched.setdefault((key, program), []).append(_distinct(index[owners == program + 1]) * size)
@@ -120,20 +116,20 @@ class Meter:
         if not self._watch.programs:
             return
         sums = now.sums[key]
-        lanes = (machine.count if active is None else int(active.sum())) * prod(shape)
+        lanes = (state.count if active is None else int(active.sum())) * prod(shape)
         sums.lanes += lanes
         sums.masked += lanes - index.size
         owned = owners.astype(np.int64) << 38
         sums.needed += _distinct(owned + index).size * size
         sums.moved += _distinct(owned + index * size // SECTOR).size * SECTOR
 
-    def _remember(self, machine: Machine, begin: Array, owners: Array) -> None:
+    def _remember(self, state: State, begin: Array, owners: Array) -> None:
         at: Array = np.searchsorted(self._stores, begin)
         at[at == self._stores.size] = 0
         hit = self._stores[at] == begin
         if not hit.any():
             return
-        place = machine.place()
+        place = state.place()
         self._lines[at[hit]], self._owners[at[hit]] = place.line, owners[hit] - 1
         self._places[place.line] = place
 

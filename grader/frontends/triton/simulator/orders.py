@@ -6,20 +6,17 @@ Each is seen cheaply in every run; whether an answer rests on it shows in a seco
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from grader.frontends.triton.simulator.pointers import Buffer, Pointer
+from grader.frontends.triton.simulator.machine import Machine
+from grader.frontends.triton.simulator.pointers import Pointers
 from grader.frontends.triton.simulator.ramps import Ramp, plain
 from grader.frontends.triton.simulator.tensors import full, tensorwise
 from grader.frontends.triton.simulator.text import Function, Op, callee, walk
 from grader.frontends.triton.simulator.types import STORED, Array
-
-if TYPE_CHECKING:
-    from grader.frontends.triton.simulator.machine import Machine
 
 LIBRARY = "triton.language.standard."
 """Functions of Triton's own, which may be given their elements in any order."""
@@ -44,7 +41,7 @@ def hinted(op: Op, hints: dict[str, list[int]]) -> Run:
 
     def check(machine: Machine, op: Op, values: list[Any], env: Any, active: Array | None) -> Any:
         result = pure(*values) if pure is not None else run(machine, op, values, env, active)  # type: ignore[misc]
-        numbers = result.offsets if isinstance(result, Pointer) else result
+        numbers = result.offsets if isinstance(result, Pointers) else result
         if not isinstance(numbers, Ramp) and numbers.dtype.kind != "i":
             return result
         told = full(plain(numbers), shape)
@@ -62,8 +59,8 @@ def hinted(op: Op, hints: dict[str, list[int]]) -> Run:
         machine.findings.undefined(machine.place(), "hint", certain=False)
         if not machine.turned:
             return result
-        return Pointer(result.sources, result.which, promised, result.element) if isinstance(
-            result, Pointer) else promised
+        return Pointers(result.sources, result.which, promised, result.element) if isinstance(
+            result, Pointers) else promised
 
     return check
 
@@ -132,7 +129,7 @@ def reordered(op: Op) -> Run | None:
     def run(machine: Machine, op: Op, values: list[Any], _: Any, __: Array | None) -> Any:
         assert pure is not None
         result = pure(*values)
-        if isinstance(result, Pointer) or result.size == result.shape[0]:
+        if isinstance(result, Pointers) or result.size == result.shape[0]:
             return result
         machine.findings.undefined(machine.place(), "reorder", certain=False)
         if not machine.turned:
@@ -286,36 +283,6 @@ def any_order(op: Op, functions: dict[str, Function]) -> bool:
             return False
         block = called.blocks[0]
     return False
-
-
-class Pipeline:
-    """A loop whose loads may be made rounds ahead, before the stores of the rounds between.
-
-    `loads` are those that a GPU's compiler makes early: all of blocks where the loop says how many stages it has, else
-    those that end in a product.
-    """
-
-    def __init__(self, op: Op, stages: int) -> None:
-        explicit = int(op.attribute("tt.num_stages")) if "tt.num_stages" in op.body else 0
-        stages = explicit or stages
-        self.loads: set[Op] = op.early if stages > 1 else set()
-        self.stored: set[int] = set()
-        self._before: deque[dict[int, Array]] = deque(maxlen=max(1, stages))
-
-    def begin(self) -> None:
-        """Another round begins."""
-        self._before.append({})
-
-    def keep(self, buffer: Buffer, copied: bool) -> None:
-        """Before a store: takes note of it and, where that is asked for, of what the buffer holds."""
-        self.stored.add(buffer.index)
-        if copied and self._before and buffer.index not in self._before[-1]:
-            self._before[-1][buffer.index] = buffer.raw.copy()
-
-    def early(self, buffer: Buffer) -> Buffer:
-        """The buffer as the load of this round finds it that is made as early as can be."""
-        old = next((each[buffer.index] for each in self._before if buffer.index in each), None)
-        return buffer if old is None else Buffer(buffer.index, old, None, buffer.given)
 
 
 def _early(op: Op) -> set[Op]:

@@ -19,7 +19,7 @@ ADDRESSES = 44
 
 
 @dataclass(eq=False, slots=True)
-class Buffer:
+class Storage:
     """One allocation. `written` marks each byte that was written with ones; None where every byte was."""
 
     index: int
@@ -61,11 +61,11 @@ class Buffer:
 class Source:
     """A buffer under the name that a kernel has for it."""
 
-    buffer: Buffer
+    buffer: Storage
     name: str
 
 
-class Pointer:
+class Pointers:
     """Elements of type `element`, `offsets` elements from the start of a buffer.
 
     `which` says for each lane which of several sources it points into; None where there is one.
@@ -76,46 +76,46 @@ class Pointer:
     def __init__(self, sources: tuple[Source, ...], which: Array | None, offsets: Array | Ramp, element: str) -> None:
         self.sources, self.which, self.offsets, self.element = sources, which, offsets, element
 
-    def map(self, function: Callable[[Any], Any]) -> Pointer:
+    def map(self, function: Callable[[Any], Any]) -> Pointers:
         """The same pointers, in another shape."""
         which = None if self.which is None else function(self.which)
-        return Pointer(self.sources, which, function(self.offsets), self.element)
+        return Pointers(self.sources, which, function(self.offsets), self.element)
 
     @property
     def size(self) -> int:
         return self.offsets.size
 
-    def add(self, offsets: Array | Ramp) -> Pointer:
+    def add(self, offsets: Array | Ramp) -> Pointers:
         """These pointers moved by as many elements; runs stay runs."""
         mine = self.offsets
         if isinstance(offsets, Ramp) and offsets.base.dtype != np.int64:
             offsets = plain(offsets) if offsets.wraps() else Ramp(offsets.base.astype(np.int64), offsets.length)
         if not isinstance(offsets, Ramp):
             offsets = offsets.astype(np.int64, copy=False)
-        return Pointer(self.sources, self.which, added(np.add)(mine, offsets), self.element)
+        return Pointers(self.sources, self.which, added(np.add)(mine, offsets), self.element)
 
-    def cast(self, before: str, after: str) -> Pointer:
+    def cast(self, before: str, after: str) -> Pointers:
         old, new = STORED[before].itemsize, STORED[after].itemsize
         if old == new:
-            return Pointer(self.sources, self.which, self.offsets, after)
+            return Pointers(self.sources, self.which, self.offsets, after)
         offsets = plain(self.offsets) * old
         if (offsets % new).any():
             raise Unsupported("a pointer that is not aligned to its elements")
-        return Pointer(self.sources, self.which, offsets // new, after)
+        return Pointers(self.sources, self.which, offsets // new, after)
 
-    def merge(self, condition: Array, other: Pointer) -> Pointer:
+    def merge(self, condition: Array, other: Pointers) -> Pointers:
         """These pointers where the condition holds, the other ones elsewhere."""
         if condition.ndim < self.offsets.ndim:
             condition = condition.reshape(condition.shape[:1] + (1,) * (self.offsets.ndim - 1))
         offsets = np.where(condition, plain(self.offsets), plain(other.offsets))
         if self.sources == other.sources and self.which is other.which is None:
-            return Pointer(self.sources, None, offsets, self.element)
+            return Pointers(self.sources, None, offsets, self.element)
         sources = self.sources + tuple(each for each in other.sources if each not in self.sources)
         if len(sources) > 64:
             raise Unsupported("a pointer into more than 64 tensors")
         moved = np.array([sources.index(each) for each in other.sources], np.int8)
         mine = np.zeros(1, np.int8) if self.which is None else self.which
-        return Pointer(sources, np.where(condition, mine, moved[0 if other.which is None else other.which]), offsets,
+        return Pointers(sources, np.where(condition, mine, moved[0 if other.which is None else other.which]), offsets,
                        self.element)
 
     def address(self) -> Array:
@@ -128,7 +128,7 @@ class BlockPointer:
     """A block of a tensor: what `tl.make_block_ptr` and descriptors have in common. All numbers are int64 and a
     program's; `padding` is what lanes beyond the tensor hold."""
 
-    base: Pointer
+    base: Pointers
     shape: tuple[Array, ...]
     strides: tuple[Array, ...]
     offsets: tuple[Array, ...]
@@ -147,7 +147,7 @@ class BlockPointer:
         moved = tuple(each.astype(np.int64) for each in offsets)
         return BlockPointer(self.base, self.shape, self.strides, moved, self.block, self.padding)
 
-    def lanes(self, checked: list[int]) -> tuple[Pointer, Array | None]:
+    def lanes(self, checked: list[int]) -> tuple[Pointers, Array | None]:
         """A pointer for each lane, and which of them lie inside along the dimensions that are checked."""
         rank = len(self.block.shape)
         offsets: Array | Ramp = plain(self.base.offsets).reshape((-1,) + (1,) * rank)
@@ -167,7 +167,7 @@ class BlockPointer:
                 inside = valid if inside is None else inside & valid
         which = self.base.which
         which = None if which is None else _column(which, rank)
-        return Pointer(self.base.sources, which, offsets, self.base.element), inside
+        return Pointers(self.base.sources, which, offsets, self.base.element), inside
 
     def merge(self, condition: Array, other: BlockPointer) -> BlockPointer:
         if (self.block, self.padding) != (other.block, other.padding):
@@ -184,7 +184,7 @@ def _column(values: Array, rank: int) -> Array:
     return values.reshape((-1,) + (1,) * rank)
 
 
-Value = Array | Ramp | Pointer | BlockPointer
+Value = Array | Ramp | Pointers | BlockPointer
 
 
 def merge(active: Array | None, new: Value, old: Value) -> Value:
@@ -194,7 +194,7 @@ def merge(active: Array | None, new: Value, old: Value) -> Value:
     new, old = plain(new), plain(old)
     if isinstance(new, np.ndarray) and isinstance(old, np.ndarray):
         return np.where(active.reshape((-1,) + (1,) * (new.ndim - 1)), new, old)
-    if isinstance(new, Pointer) and isinstance(old, Pointer):
+    if isinstance(new, Pointers) and isinstance(old, Pointers):
         return new.merge(active, old)
     if isinstance(new, BlockPointer) and isinstance(old, BlockPointer):
         return new.merge(active, old)

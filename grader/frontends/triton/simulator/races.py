@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 
 from grader.frontends.triton.simulator.clocks import Clocks
 from grader.frontends.triton.simulator.pointers import Source
 from grader.frontends.triton.simulator.ramps import Lanes
+from grader.frontends.triton.simulator.state import State
 from grader.frontends.triton.simulator.types import Array, bits, decode, zeros
 
-if TYPE_CHECKING:
-    from grader.frontends.triton.simulator.machine import Machine
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Clash:
+    """Lanes where programs meet: `owners` now and `others` before. `times` are those of all elements of the buffer at
+    which the others did their part, None if these are all the same."""
+
+    others: Array
+    times: Array | None
+    owners: Array
+    lanes: Array
 
 
 class Shadow:
@@ -38,9 +47,9 @@ class Shadow:
         self.added: Array | None = None
         # The stores so far lie between these.
         self.low, self.high = elements, -1
-        # When each program stored last, in steps of the machine; only where atomics can order programs.
+        # When each program stored last, in steps of the state; only where atomics can order programs.
         self.stored: Array | None = None
-        # Which lane stored last, and at which barrier of the machine; only where the kernel loads what it stores.
+        # Which lane stored last, and at which barrier of the state; only where the kernel loads what it stores.
         self.lanes: Array | None = None
         self.when = np.zeros(0, np.int32)
 
@@ -52,7 +61,7 @@ class Shadow:
         index.put(self.when, barrier)
 
     def store(
-        self, machine: Machine, source: Source, data: Array, index: Lanes, values: Array, owners: Array
+        self, state: State, source: Source, data: Array, index: Lanes, values: Array, owners: Array
     ) -> None:
         """Stores values at an index, of the same shape, for the programs that own them."""
         if index.low <= self.high and index.high >= self.low:
@@ -60,7 +69,7 @@ class Shadow:
             clash = (before != 0) & (before != owners)
             if clash.any():
                 differs = clash & (bits(index.take(data)) != bits(values))
-                self._report(machine, source, index, before, self.wrote, owners, differs, certain=True)
+                self._report(state, source, index, _Clash(before, self.wrote, owners, differs), certain=True)
         self.low, self.high = min(self.low, index.low), max(self.high, index.high)
         if self.reader is not None and self.another is not None:
             before = index.take(self.reader)
@@ -70,12 +79,12 @@ class Shadow:
                 clash &= bits(index.take(data)) != bits(values)
                 if self.clocks is not None and clash.any():
                     times = np.where(before == owners, index.take(self.another_read), index.take(self.read))
-                    clash = self._open(machine, source, index, others, times, owners, clash, loads=False)
+                    clash = self._open(state, source, index, others, times, owners, clash, loads=False)
                 told = self.clocks is not None
-                self._report(machine, source, index, others, None, owners, clash, certain=False, now=told)
+                self._report(state, source, index, _Clash(others, None, owners, clash), certain=False, now=told)
         if self.clocks is not None:
             times = self.clocks.time(owners)
-            if machine.early:
+            if state.early:
                 self._keep(data, index, owners, times)
             index.put(self.wrote, times)
         index.put(self.writer, owners)
@@ -84,22 +93,22 @@ class Shadow:
         if differs is not None and differs.any():
             after = index.take(self.writer)
             self._report(
-                machine, source, index, after, None, owners, differs & (after != owners), certain=True, now=True)
+                state, source, index, _Clash(after, None, owners, differs & (after != owners)), certain=True, now=True)
             differs &= after == owners
             if differs.any():
                 owner = np.broadcast_to(owners, differs.shape)[differs][0]
-                machine.findings.undefined(
-                    machine.place(), "lanes", source, element=int(index.array()[differs][0]),
+                state.findings.undefined(
+                    state.place(), "lanes", source, element=int(index.array()[differs][0]),
                     programs=[int(owner) - 1], certain=False)
         if self.atomic is not None:
             index.put(self.atomic, False)
-        if machine.synced is not None:
+        if state.synced is not None:
             if self.stored is None:
-                self.stored = np.zeros_like(machine.synced)
-            self.stored[owners - 1] = machine.step
+                self.stored = np.zeros_like(state.synced)
+            self.stored[owners - 1] = state.step
 
     def load(
-        self, machine: Machine, source: Source, index: Lanes, owners: Array, waits: bool, late: Array | None = None
+        self, state: State, source: Source, index: Lanes, owners: Array, waits: bool, late: Array | None = None
     ) -> None:
         """`waits`: a program may wait for what it loads here. `late` are programs that find what was there before."""
         if index.low <= self.high and index.high >= self.low:
@@ -112,14 +121,14 @@ class Shadow:
             clash = (before != 0) & (before != owners)
             if clash.any():
                 self._report(
-                    machine, source, index, before, self.wrote, owners, clash, certain=False, loads=not waits)
+                    state, source, index, _Clash(before, self.wrote, owners, clash), certain=False, loads=not waits)
             if not waits:
                 if atomic is not None and self.other is not None:
                     other = index.take(self.other)
                     clash = atomic & (other != 0) & (other != owners) & (before == owners)
                     if clash.any():
                         times = index.take(self.other_wrote)
-                        self._open(machine, source, index, other, times, owners, clash, loads=True)
+                        self._open(state, source, index, other, times, owners, clash, loads=True)
                 self._look(source, index, before, atomic, owners, late)
         if self.reader is None or self.another is None:
             self.reader, self.another = (zeros(self.writer.size, np.int32) for _ in range(2))
@@ -161,7 +170,7 @@ class Shadow:
         self._follow(self.writer[places], ~same if self.atomic is None else self.atomic[places] | ~same, owners)
 
     def update(
-        self, machine: Machine, source: Source, index: Lanes, owners: Array, added: Array | None = None
+        self, state: State, source: Source, index: Lanes, owners: Array, added: Array | None = None
     ) -> None:
         """Atomics that have been made: ordered among each other, and not with what other programs load and store.
         `added` is what they add, if they do."""
@@ -171,21 +180,21 @@ class Shadow:
         others = (before != 0) & (before != owners)
         clash = others & ~atomic
         if clash.any():
-            self._report(machine, source, index, before, self.wrote, owners, clash, certain=False)
+            self._report(state, source, index, _Clash(before, self.wrote, owners, clash), certain=False)
         if self.reader is not None:
             reader = index.take(self.reader)
             clash = (reader != 0) & (reader != owners)
             if clash.any():
                 # This atomic does not show that the program that has read waited for it.
-                self._report(machine, source, index, reader, None, owners, clash, certain=False, now=True)
+                self._report(state, source, index, _Clash(reader, None, owners, clash), certain=False, now=True)
         self.low, self.high = min(self.low, index.low), max(self.high, index.high)
         index.put(self.writer, owners)
         if self.clocks is not None:
             now = self.clocks.time(owners) - 1
-            if source.buffer.index in machine.shared:
+            if source.buffer.index in state.shared:
                 self._note_other(index, before, others & atomic, owners, now)
             index.put(self.wrote, now)
-            if machine.early:
+            if state.early:
                 if self.added is None:
                     whole = added is None or added.dtype.kind != "f"
                     self.added = zeros(self.writer.size, np.int64 if whole else np.float64)
@@ -251,7 +260,7 @@ class Shadow:
         return values, late
 
     def _open(
-        self, machine: Machine, source: Source, index: Lanes, others: Array, times: Array, owners: Array, clash: Array,
+        self, state: State, source: Source, index: Lanes, others: Array, times: Array, owners: Array, clash: Array,
         *, loads: bool,
     ) -> Array:
         """Which of the clashes with what others did at these times no atomics have ordered. Tells of loads that may as
@@ -263,47 +272,47 @@ class Shadow:
             first = int(np.argmax(open))
             other, owner, place = (
                 int(np.broadcast_to(each, open.shape).flat[first]) for each in (others, owners, index.array()))
-            machine.findings.undefined(machine.place(), "unordered", source, element=place, certain=False,
+            state.findings.undefined(state.place(), "unordered", source, element=place, certain=False,
                                        programs=[other - 1, owner - 1])
         return open
 
     def _report(
-        self, machine: Machine, source: Source, index: Lanes, others: Array, times: Array | None, owners: Array,
-        clash: Array, *, certain: bool, now: bool = False, loads: bool = False,
+        self, state: State, source: Source, index: Lanes, clash: _Clash, *, certain: bool, now: bool = False,
+        loads: bool = False,
     ) -> None:
-        """Tells of the first clash between two programs that no atomics have ordered; `times` are those of all elements
-        at which the others did their part, None where these are all the same.
+        """Reports the first clash that no atomics have ordered. `now`: an atomic made now orders nothing.
 
-        Without clocks they may have where the other program has made one after its last store, and this one has made
-        one too: a lock, a ticket, a counter that all wait for. Where only the clocks tell, a clash is not certain: the
-        answer with another order or early loads decides.
+        Without clocks atomics may have ordered two programs if the other one has made an atomic after its last store,
+        and this one has made one too: a lock, a ticket, a counter that all wait for. If only the clocks tell, a clash
+        is not certain: the answer with another order or early loads decides.
         """
-        open = clash
-        if self.clocks is not None and times is not None and not now:
-            open = self._open(machine, source, index, others, index.take(times), owners, clash, loads=loads)
-            if not open.any() and machine.released is None:
+        others, owners, clashes = clash.others, clash.owners, clash.lanes
+        open = clashes
+        if self.clocks is not None and clash.times is not None and not now:
+            open = self._open(state, source, index, others, index.take(clash.times), owners, clashes, loads=loads)
+            if not open.any() and state.released is None:
                 return
         if self.atomic is not None and certain:
-            certain = not index.take(self.atomic)[clash].any()
+            certain = not index.take(self.atomic)[clashes].any()
         others, owners, places, open = (
-            np.broadcast_to(each, clash.shape)[clash] for each in (others, owners, index.array(), open))
-        if machine.synced is not None and not now:
-            stored = np.zeros(1, machine.synced.dtype) if self.stored is None else self.stored
-            before = machine.synced[others - 1] > stored.take(others - 1, mode="clip")
-            synced = before & (machine.synced[owners - 1] > 0)
-            if self.clocks is None or times is None:
+            np.broadcast_to(each, clashes.shape)[clashes] for each in (others, owners, index.array(), open))
+        if state.synced is not None and not now:
+            stored = np.zeros(1, state.synced.dtype) if self.stored is None else self.stored
+            before = state.synced[others - 1] > stored.take(others - 1, mode="clip")
+            synced = before & (state.synced[owners - 1] > 0)
+            if self.clocks is None or clash.times is None:
                 open = ~synced
-            if machine.released is not None and machine.acquired is not None and machine.relaxed:
-                released = machine.released[others - 1] > stored.take(others - 1, mode="clip")
-                loose = ~open & synced & ~(released & (machine.acquired[owners - 1] > 0))
+            if state.released is not None and state.acquired is not None and state.relaxed:
+                released = state.released[others - 1] > stored.take(others - 1, mode="clip")
+                loose = ~open & synced & ~(released & (state.acquired[owners - 1] > 0))
                 if loose.any():
                     first = int(np.argmax(loose))
-                    machine.findings.undefined(
-                        machine.place(), "relaxed", source, element=int(places[first]), line=machine.relaxed,
+                    state.findings.undefined(
+                        state.place(), "relaxed", source, element=int(places[first]), line=state.relaxed,
                         programs=[int(others[first]) - 1, int(owners[first]) - 1])
             certain = certain and bool((open & ~synced).any())
             open = open & ~synced if certain else open
             others, owners, places = others[open], owners[open], places[open]
         if places.size:
-            machine.findings.race(
-                machine.place(), source, int(places[0]), (int(others[0]) - 1, int(owners[0]) - 1), certain)
+            state.findings.race(
+                state.place(), source, int(places[0]), (int(others[0]) - 1, int(owners[0]) - 1), certain)

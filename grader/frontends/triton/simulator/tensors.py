@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.frontends.triton.simulator.pointers import Pointer
+from grader.frontends.triton.simulator.pointers import Pointers
 from grader.frontends.triton.simulator.ramps import Ramp, plain
 from grader.frontends.triton.simulator.text import Op
 from grader.frontends.triton.simulator.types import KEPT, Array, Type, Unsupported, convert, round_tf32, rounding
@@ -23,7 +23,7 @@ def full(values: Array, shape: tuple[int, ...]) -> Array:
 def _lifted(function: Callable[[Array], Array]) -> Pure:
     """A change of shape, for pointers too."""
     return lambda value: (
-        value.map(lambda each: function(plain(each))) if isinstance(value, Pointer) else function(value))
+        value.map(lambda each: function(plain(each))) if isinstance(value, Pointers) else function(value))
 
 
 def _splat(op: Op) -> Pure:
@@ -41,7 +41,7 @@ def _expand(op: Op) -> Pure:
             return Ramp(np.expand_dims(value.base, axis), value.length)
         return np.expand_dims(plain(value), axis)
 
-    return lambda value: value.map(expand) if isinstance(value, Pointer) else expand(value)
+    return lambda value: value.map(expand) if isinstance(value, Pointers) else expand(value)
 
 
 def _reshape(op: Op) -> Pure:

@@ -17,7 +17,7 @@ MOST_LINES = 20_000
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """Frames that a location names, innermost first, as (file, line); `name` is the variable's, if there is one."""
 
     name: str = ""
@@ -30,7 +30,7 @@ class Op:
     the operands. `dead` are values that nothing uses after this operation."""
 
     name: str
-    place: Place = Place()
+    place: Location = Location()
     results: list[str] = field(default_factory=list)
     operands: list[str] = field(default_factory=list)
     types: list[Type] = field(default_factory=list)
@@ -77,7 +77,7 @@ class Block:
 class Function:
     name: str
     blocks: list[Block]
-    place: Place
+    place: Location
     names: list[str]
     """Of its arguments, in the source."""
     multiples: frozenset[str] = frozenset()
@@ -147,24 +147,24 @@ class _Places:
 
     def __init__(self, lines: list[str]) -> None:
         self.texts = dict(line.split(" = ", 1) for line in lines if line.startswith("#loc") and " = " in line)
-        self.known: dict[str, Place] = {}
+        self.known: dict[str, Location] = {}
 
-    def find(self, text: str, depth: int = 0) -> Place:
+    def find(self, text: str, depth: int = 0) -> Location:
         if text not in self.known:
-            self.known[text] = self._read(text, depth) if depth < MOST_DEPTH else Place()
+            self.known[text] = self._read(text, depth) if depth < MOST_DEPTH else Location()
         return self.known[text]
 
-    def _read(self, text: str, depth: int) -> Place:
+    def _read(self, text: str, depth: int) -> Location:
         if text.startswith("#loc"):
             return self.find(self.texts.get(text, "loc(unknown)").strip()[4:-1], depth + 1)
         if found := re.match(r'^"([^"]*)":(\d{1,7}):\d+$', text):
-            return Place("", ((found[1], int(found[2])),))
+            return Location("", ((found[1], int(found[2])),))
         if found := re.match(r'^"([^"]*)"\((.*)\)$', text):
-            return Place(found[1], self.find(found[2], depth + 1).frames)
+            return Location(found[1], self.find(found[2], depth + 1).frames)
         if found := re.match(r"^callsite\((#loc\d*) at (#loc\d*)\)$", text):
             inner, outer = (self.find(found[part], depth + 1) for part in (1, 2))
-            return Place(inner.name, (inner.frames + outer.frames)[:MOST_DEPTH])
-        return Place()
+            return Location(inner.name, (inner.frames + outer.frames)[:MOST_DEPTH])
+        return Location()
 
 
 class _Reader:
@@ -186,7 +186,7 @@ class _Reader:
     def _line(self, line: str) -> None:
         places = _PLACE.findall(line)
         ended = line.endswith(")") and places and not places[-1].startswith('"')
-        place = self.places.find(places[-1]) if ended else Place()
+        place = self.places.find(places[-1]) if ended else Location()
         if line.startswith("tt.func"):
             self._function(line)
             return
@@ -231,7 +231,7 @@ class _Reader:
             raise Unsupported(f"two functions named {name[:80]}")
         multiples = frozenset(argument for argument, each in zip(entry.arguments, arguments, strict=True)
                               if "tt.divisibility = 16" in each)
-        self.functions[name] = Function(name, self.blocks, Place(), names, multiples)
+        self.functions[name] = Function(name, self.blocks, Location(), names, multiples)
 
     def _block(self, label: str, arguments: list[str]) -> Block:
         block = Block(label)
@@ -242,7 +242,7 @@ class _Reader:
             self.types[block.arguments[-1]] = block.types[-1]
         return block
 
-    def _close(self, line: str, place: Place) -> None:
+    def _close(self, line: str, place: Location) -> None:
         if not self.open:
             # The end of a function, which has its location, or of the module.
             if self.blocks is not None:
@@ -264,7 +264,7 @@ class _Reader:
             raise Unsupported(f"{op.name} of another form")
         op.place = place
 
-    def _operation(self, line: str, place: Place) -> None:
+    def _operation(self, line: str, place: Location) -> None:
         op = Op("", place)
         if found := _RESULTS.match(line):
             for part in found[0][:-3].split(", "):
@@ -277,7 +277,24 @@ class _Reader:
         op.name, rest = named[1], line[named.end() :]
         op.strings = _STRING.findall(rest)
         rest = _STRING.sub('""', rest)
-        opens, first = rest.endswith("{"), Block("region")
+        opens = rest.endswith("{")
+        first = self._parts(op, rest, opens)
+        op.inputs = [self.types[name] for name in op.operands]
+        self.types.update(zip(op.results, op.types, strict=False))
+        blocks = self.blocks
+        if blocks is None:
+            raise Unsupported("text that is no module")
+        blocks[-1].ops.append(op)
+        if opens:
+            if len(self.open) >= MOST_DEPTH:
+                raise Unsupported("regions too deep")
+            self.open.append((op, blocks))
+            self.blocks = [first]
+            op.regions.append(self.blocks)
+
+    def _parts(self, op: Op, rest: str, opens: bool) -> Block:
+        """Reads operands, types and targets from the text after an operation's name. Returns the first block of its
+        region, in case one opens."""
         if op.name == "scf.for" and (found := _FOR.match(rest)):
             # … iter_args(%a = %b) -> (T) : i32 {
             _, _, carried = rest.partition(" iter_args(")
@@ -286,17 +303,17 @@ class _Reader:
             op.operands = [found[2], found[3], found[4], *(pair[1] for pair in pairs)]
             op.types = [read_type(each) for each in split(types.rpartition(")")[0])]
             counter = _COUNTER.search(rest)
-            first = self._arguments([found[1], *(pair[0] for pair in pairs)],
-                                    [read_type(counter[1] if counter else "index"), *op.types])
-        elif op.name == "scf.while" and opens:
+            return self._arguments([found[1], *(pair[0] for pair in pairs)],
+                                   [read_type(counter[1] if counter else "index"), *op.types])
+        if op.name == "scf.while" and opens:
             # (%a = %b) : (T) -> (T) {
             given, _, types = rest[2:].partition(") : (") if rest.startswith(" (") else ("", "", rest[4:])
             before, _, after = types[:-1].partition(") -> ")
             pairs = [pair.split(" = ") for pair in split(given)]
             op.operands = [pair[1] for pair in pairs]
             op.types = [read_type(each) for each in split(_bare(after.strip()))]
-            first = self._arguments([pair[0] for pair in pairs], [read_type(each) for each in split(before)])
-        elif op.name == "scf.if" and opens:
+            return self._arguments([pair[0] for pair in pairs], [read_type(each) for each in split(before)])
+        if op.name == "scf.if" and opens:
             condition, _, types = rest[:-1].partition("->")
             op.operands = _NAME.findall(condition)
             op.types = [read_type(each) for each in split(_bare(types.strip()))]
@@ -313,18 +330,7 @@ class _Reader:
             op.body = rest[:start]
             op.operands = _NAME.findall(op.body)
             self._typed(op, rest[start + 1 :])
-        op.inputs = [self.types[name] for name in op.operands]
-        self.types.update(zip(op.results, op.types, strict=False))
-        blocks = self.blocks
-        if blocks is None:
-            raise Unsupported("text that is no module")
-        blocks[-1].ops.append(op)
-        if opens:
-            if len(self.open) >= MOST_DEPTH:
-                raise Unsupported("regions too deep")
-            self.open.append((op, blocks))
-            self.blocks = [first]
-            op.regions.append(self.blocks)
+        return Block("region")
 
     def _arguments(self, names: list[str], types: list[Type]) -> Block:
         self.types.update(zip(names, types, strict=True))

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from grader.frontends.triton.simulator.pointers import BlockPointer, Buffer, Source
+from grader.frontends.triton.simulator.machine import EarlierLaunches, Machine
+from grader.frontends.triton.simulator.pointers import BlockPointer, Source, Storage
 from grader.frontends.triton.simulator.races import Shadow
 from grader.frontends.triton.simulator.ramps import Lanes, Ramp, gather, plain
 from grader.frontends.triton.simulator.text import Op
 from grader.frontends.triton.simulator.types import STORED, Array
-
-if TYPE_CHECKING:
-    from grader.frontends.triton.simulator.machine import Earlier, Machine
 
 DESCRIPTOR_ALIGNMENT = 16
 """Bytes. Source: cuTensorMapEncodeTiled in the CUDA Driver API."""
@@ -39,7 +35,7 @@ def again(machine: Machine, shadow: Shadow, source: Source, index: Lanes, owners
 
 
 def waited(
-    machine: Machine, earlier: Earlier, source: Source, offsets: Array | Ramp, live: Array | None, size: int
+    machine: Machine, earlier: EarlierLaunches, source: Source, offsets: Array | Ramp, live: Array | None, size: int
 ) -> None:
     """Notes a load of what a launch has stored that this one has not waited for."""
     written = earlier.writers.get(source.buffer.index)
@@ -51,7 +47,7 @@ def waited(
         machine.findings.undefined(machine.place(), "unwaited" if earlier.ahead else "visible", source)
 
 
-def found(machine: Machine, source: Source) -> Buffer:
+def found(machine: Machine, source: Source) -> Storage:
     """The buffer that a load reads: in another order, of a loop that is pipelined, as it was some rounds before."""
     if machine.mode.order is None or not machine.turned:
         return source.buffer

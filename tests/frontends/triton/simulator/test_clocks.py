@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 
 from grader.frontends.triton.simulator.clocks import MOST_PROGRAMS, Clocks
-from grader.frontends.triton.simulator.pointers import Buffer
+from grader.frontends.triton.simulator.pointers import Storage
 from grader.plan.findings import Race, Undefined
 from grader.plan.messages import Simulated
 from tests.frontends.triton.simulator.harness import found, poison, simulate
@@ -18,8 +18,8 @@ from tests.frontends.triton.simulator.harness import found, poison, simulate
 ONE, TWO, THREE = (np.array([number], np.int32) for number in (1, 2, 3))
 
 
-def buffer(index: int = 0) -> Buffer:
-    return Buffer(index, np.zeros(64, np.uint8), None)
+def buffer(index: int = 0) -> Storage:
+    return Storage(index, np.zeros(64, np.uint8), None)
 
 
 def meet(clocks: Clocks, place: int, owner: np.ndarray, looks: bool = True) -> None:

@@ -10,8 +10,8 @@ import torch
 import triton
 import triton.language as tl
 
-from grader.frontends.triton.simulator.machine import Mode
 from grader.frontends.triton.simulator.main import run
+from grader.frontends.triton.simulator.state import Mode
 from grader.plan.device import TARGETS
 from grader.plan.findings import Undefined
 from grader.plan.messages import Exhausted

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from grader.frontends.triton.simulator.arithmetic import constant, elementwise
+from grader.frontends.triton.simulator.code import Code
 from grader.frontends.triton.simulator.control import ENDS, MADE, RUNS
 from grader.frontends.triton.simulator.orders import settle
 from grader.frontends.triton.simulator.tensors import tensorwise
@@ -21,27 +21,6 @@ READS = {"tt.load", "tt.descriptor_load", "tt.atomic_rmw", "tt.atomic_cas"}
 MOST_KEPT = 64
 
 
-@dataclass(frozen=True, eq=False)
-class Program:
-    """`largest` is the size of the largest tensor, `alive` the most elements that are alive at a time, of one program.
-
-    `stores` and `loads` tell for each argument whether the kernel may store and load through it. `spins`: a loop looks
-    at memory, so that it may be one that waits for another program. `relaxed`: it has atomics that do not order what
-    others store.
-    """
-
-    functions: dict[str, Function]
-    entry: str
-    file: str
-    largest: int
-    alive: int
-    stores: list[bool]
-    loads: list[bool]
-    atomics: bool
-    relaxed: bool
-    spins: bool
-
-
 class Located(Exception):
     """An operation that the simulator does not know, with its line."""
 
@@ -50,10 +29,10 @@ class Located(Exception):
         self.operation, self.line = operation, line
 
 
-_known: dict[str, Program | Located] = {}
+_known: dict[str, Code | Located] = {}
 
 
-def prepare_program(kernel: Kernel, *, counting: bool = False) -> Program:
+def prepare_code(kernel: Kernel, *, counting: bool = False) -> Code:
     """A kernel's program, from the text or from memory. `counting` is for a run of which nothing is asked but which
     memory it touches: without Triton's checks, and with products of matrices that add nothing to their sums, which take
     most of the time.
@@ -78,7 +57,7 @@ def prepare_program(kernel: Kernel, *, counting: bool = False) -> Program:
     return known
 
 
-def _prepare(text: str, symbol: str, counting: bool) -> Program:
+def _prepare(text: str, symbol: str, counting: bool) -> Code:
     functions = read_module(text)
     entry = functions.get(symbol)
     if entry is None:
@@ -100,7 +79,7 @@ def _prepare(text: str, symbol: str, counting: bool) -> Program:
     sizes = [kind.size for op in ops if op.name != "arith.constant" for kind in op.types]
     names = {op.name for op in ops}
     alive, reads = _Alive(functions), _reading(functions)
-    return Program(
+    return Code(
         functions, symbol, file, max([1, *sizes]), alive.function(symbol), *_stores_and_loads(functions, entry),
         bool(names & {"tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_reduce"}), any(map(is_relaxed, ops)),
         any(_reads(region, reads) for op in ops if op.name == "scf.while" for region in op.regions))

@@ -1,0 +1,138 @@
+"""The state of a launch while it runs: its programs, its limits, and what checks of it have to know."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Literal
+
+import numpy as np
+
+from grader.frontends.triton.simulator.clocks import MOST_PROGRAMS, Clocks
+from grader.frontends.triton.simulator.code import Code
+from grader.frontends.triton.simulator.findings import Findings, Place
+from grader.frontends.triton.simulator.text import Op
+from grader.frontends.triton.simulator.types import Array
+from grader.plan.device import Device, Generation
+
+
+class Limit(Exception):
+    """A limit was reached. `what` and `resident` are those of `messages.Exhausted`."""
+
+    def __init__(self, what: Literal["operations", "memory", "stalled"]) -> None:
+        super().__init__(what)
+        self.what: Literal["operations", "memory", "stalled"] = what
+        self.resident = 0
+
+
+class Budget:
+    """The element operations that are left for all launches of a plan."""
+
+    def __init__(self, operations: int) -> None:
+        self.operations = self.left = operations
+
+    @property
+    def used(self) -> int:
+        return min(self.operations, self.operations - self.left)
+
+
+@dataclass(frozen=True)
+class Mode:
+    """How to run a plan: `masked`, `order`, `early` and `device` as in `messages.Simulate`; `file` is the student's."""
+
+    file: str = ""
+    masked: Collection[int] | None = None
+    order: Collection[int] | None = None
+    early: Collection[int] = ()
+    device: Device | None = None
+
+    @property
+    def generation(self) -> Generation | None:
+        """The device's generation; None without a device."""
+        return None if self.device is None else self.device.generation
+
+    @property
+    def granule(self) -> int:
+        return self.generation.granule if self.generation else 0
+
+    @property
+    def programs_turned(self) -> bool:
+        """Whether the programs of a launch run in another order."""
+        return self.order is not None and (not self.order or 0 in self.order)
+
+
+AS_WRITTEN = Mode()
+
+
+class State:
+    """The state of a launch. The `count` programs of a chunk run at once, all making the same operation.
+
+    `stored` are the buffers that the launch stores to. `step` counts atomics, `version` changes of memory by atomics
+    and stores. `synced` is the step of each program's last atomic: the program knows all stores that others made before
+    their atomics up to that step. It is None in a kernel without atomics.
+    """
+
+    def __init__(
+        self, code: Code, kernel: str, grid: tuple[int, int, int], stored: set[int], budget: Budget, mode: Mode
+    ) -> None:
+        self.code, self.kernel, self.grid, self.stored = code, kernel, grid, stored
+        self.budget, self.mode, self.granule = budget, mode, mode.granule
+        self.file = PurePath(mode.file or code.file).name
+        # Buffers that the kernel both loads from and stores to.
+        self.shared: set[int] = set()
+        self.warps = 1
+        # The first program that is run: the accesses of its chunk are reported.
+        self.first = 0
+        # Barriers so far: all lanes of a program see what a lane stored before the last one.
+        self.barriers = 0
+        self.findings = Findings()
+        self.step = self.version = 0
+        programs = grid[0] * grid[1] * grid[2]
+        self.synced = np.zeros(programs, np.int32) if code.atomics else None
+        self.clocks = Clocks(programs) if code.atomics and programs <= MOST_PROGRAMS else None
+        self.early = self.clocks is not None and bool(mode.early)
+        # Like `synced`, for atomics that release or acquire; and the line of an atomic that does not.
+        self.released = np.zeros(programs, np.int32) if code.relaxed else None
+        self.acquired = np.zeros(programs, np.int32) if code.relaxed else None
+        self.relaxed = 0
+        self.calls: list[Op] = []
+        self.op: Op | None = None
+        # The programs of the chunk, numbered from 0 and from 1.
+        self.numbers = self.owners = np.zeros(0, np.int32)
+        self.count = 0
+
+    def charge(self, operations: int) -> None:
+        self.budget.left -= operations
+        if self.budget.left < 0:
+            raise Limit("operations")
+
+    @property
+    def masked_is_nan(self) -> bool:
+        """Whether lanes that a mask without `other` switches off in this line hold NaN."""
+        masked = self.mode.masked
+        return masked is not None and (not masked or self.line() in masked)
+
+    @property
+    def turned(self) -> bool:
+        """Whether this operation has to take another order than usual, if it leaves one open."""
+        order = self.mode.order
+        return order is not None and (not order or self.line() in order)
+
+    def line(self, op: Op | None = None) -> int:
+        """The line of the innermost frame in the student's file."""
+        ops = [caller for caller in (op or self.op, *reversed(self.calls)) if caller is not None]
+        frames = [frame for caller in ops for frame in caller.place.frames]
+        own = (line for file, line in frames if PurePath(file).name == self.file)
+        return next(own, frames[0][1] if frames else 0)
+
+    def place(self) -> Place:
+        return Place(self.kernel, self.line(), self.numbers, self.grid)
+
+
+def flat(state: State, live: Array | None, shape: tuple[int, ...], *values: Array) -> list[Array]:
+    """The values of the `live` lanes of all programs, one after another; last, the programs that own these lanes."""
+    shape = (state.count, *shape)
+    owners = state.owners.reshape((-1,) + (1,) * (len(shape) - 1))
+    wide = [np.broadcast_to(each, shape) for each in (*values, owners)]
+    return [each.reshape(-1) if live is None else each[np.broadcast_to(live, shape)] for each in wide]
