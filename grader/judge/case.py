@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from grader.judge.checks import concluded
 from grader.judge.compare import Comparison
 from grader.judge.explain import Called, explain_case, explain_failure, explain_findings
-from grader.judge.machine import Machine
+from grader.judge.machine import CallRunner
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.simulation import Ran
 from grader.model.assignment import Case, Inputs
@@ -26,7 +26,7 @@ class JudgedCase:
 
 
 def judge_case(
-    prepared: Prepared, planned: TaskPlans, machine: Machine, check: CheckResult, case: Case, plan: Plan
+    prepared: Prepared, planned: TaskPlans, machine: CallRunner, check: CheckResult, case: Case, plan: Plan
 ) -> JudgedCase:
     """Runs each call of a case, compares what it leaves with the oracle's answer, and explains what is wrong by what
     was seen. Nothing of a case outlives this: on a GPU its tensors are the largest that a judge has. Raises

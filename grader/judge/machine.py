@@ -19,7 +19,7 @@ from grader.plan.findings import Finding
 from grader.plan.plan import Plan
 
 
-class Machine(Protocol):
+class CallRunner(Protocol):
     """What runs a task's plans."""
 
     def run(self, case: Case, plan: Plan, inputs: Sequence[Inputs]) -> Ran | Stopped:
@@ -88,6 +88,6 @@ class GpuMachine(Simulator):
             self.launching.end()
 
 
-def machine_of(prepared: Prepared) -> Machine:
+def machine_of(prepared: Prepared) -> CallRunner:
     """What runs a task's plans: close it when it is judged."""
     return GpuMachine(prepared) if prepared.task.on_gpu else Simulator(prepared)

@@ -127,8 +127,8 @@ def test_deadlines_have_a_zone(zone: str, local: str, utc: str) -> None:
 WRONG = {
     "no such zone": ('zone = "Mars/Olympus"', "late.zone: a time zone"),
     "a file": ('zone = "../../etc/passwd"', "late.zone: a time zone"),
-    "a day": ("[late.deadlines]\nsilu = 2026-10-01", "late.deadlines.silu: a date with a time"),
-    "a text": ('[late.deadlines]\nsilu = "2026-10-01T12:00:00"', "late.deadlines.silu: a date with a time"),
+    "a day": ("[late.deadlines]\nsilu = 2026-10-01", "late.deadlines.silu: expected a date with a time"),
+    "a text": ('[late.deadlines]\nsilu = "2026-10-01T12:00:00"', "late.deadlines.silu: expected a date with a time"),
     "an assignment": ("[late.deadlines]\nslu = 2026-10-01T12:00:00Z", "late: 'slu': no such assignment"),
     "too much": ("percent = 101", "late.percent: "),
     "nobody's word": ('[[late.overrides]]\nstudent = "a"\nassignment = "silu"\npoints = 1\nreason = "r"',
@@ -148,7 +148,7 @@ WRONG = {
     "an extension that ends before": (
         '[[late.extensions]]\nstudent = "a"\nassignment = "silu"\nuntil = 2026-10-01T12:00:00Z\n'
         "[late.deadlines]\nsilu = 2026-10-01T12:00:00Z", "of 'a' in silu is not after the deadline"),
-    "a key that is meant": ("flor = 1", "late.flor: no such key; only those"),
+    "a key that is meant": ("flor = 1", "late.flor: no such key; use the keys of"),
     "a key that is nearly there": ("percnt = 1", "late.percnt: no such key; percent meant?"),
 }
 

@@ -226,7 +226,7 @@ class Fused:
     def __init__(
         self, assignment: Assignment, case: Case, arena: Arena, names: Sequence[str], generator: torch.Generator
     ) -> None:
-        # Triton takes time to import, and is of use on a GPU only.
+        # These kernels take time to import, and are of use on a GPU only.
         from grader.kit.fused import draw_all
 
         assert assignment.distributions is not None, f"{assignment.name} is timed: distributions expected"

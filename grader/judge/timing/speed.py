@@ -11,7 +11,7 @@ from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge import device
 from grader.judge.buffers import NoRoomError
 from grader.judge.lane import lane_baselines
-from grader.judge.machine import GpuMachine, Machine
+from grader.judge.machine import CallRunner, GpuMachine
 from grader.judge.planning import Wanted
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.timing.measure import Bounds, Timed, largest_fitting, measure_case
@@ -26,7 +26,7 @@ SPEED_SECONDS = 600.0
 
 
 def time_case(
-    prepared: Prepared, planned: TaskPlans, case: TimedCase, machine: Machine, quiet: Callable[[], None]
+    prepared: Prepared, planned: TaskPlans, case: TimedCase, machine: CallRunner, quiet: Callable[[], None]
 ) -> Timing | Stopped | Wrong:
     """Times a submission against the baseline on a timed case, and checks every answer. Raises InfrastructureError if
     it cannot be timed."""

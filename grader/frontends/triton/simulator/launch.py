@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from grader.frontends.triton.options import Options, options_of
+from grader.frontends.triton.options import options_of
 from grader.frontends.triton.simulator.code import Code
 from grader.frontends.triton.simulator.findings import Findings
 from grader.frontends.triton.simulator.machine import EarlierLaunches, Machine
@@ -50,11 +50,10 @@ def run_launch(
         findings.empty(EmptyGrid(kernel=kernel.name, line=launch.line, grid=launch.grid))
         return
     try:
-        options = options_of(kernel)
         code = prepare_code(kernel, counting=meter is not None and meter.counts_alone(kernel))
+        run = _LaunchRun(launch, kernel, code, buffers, budget, mode, meter)
     except Located as error:
         raise LaunchFailed(kernel.name, error.line, error) from None
-    run = _Run(launch, kernel, code, options, buffers, budget, mode, meter)
     try:
         waits = earlier if launch.programmatic and mode.generation and mode.generation.clusters else None
         machine = run.run(waits)
@@ -72,15 +71,15 @@ def run_launch(
         budget.left -= buffers[index].settle()
 
 
-class _Run:
+class _LaunchRun:
     """A launch under way. `stored` and `loaded` are the buffers that it stores to and loads from, `machine` is the last
     one that ran it, `chosen` are the only programs to run, None for all."""
 
     def __init__(
-        self, launch: Launch, kernel: Kernel, code: Code, options: Options, buffers: list[Storage], budget: Budget,
-        mode: Mode, meter: Meter | None,
+        self, launch: Launch, kernel: Kernel, code: Code, buffers: list[Storage], budget: Budget, mode: Mode,
+        meter: Meter | None,
     ) -> None:
-        self.launch, self.kernel, self.code, self.options = launch, kernel, code, options
+        self.launch, self.kernel, self.code, self.options = launch, kernel, code, options_of(kernel)
         self.buffers, self.budget, self.mode, self.meter = buffers, budget, mode, meter
         self.total = prod(launch.grid)
         self.resident = _resident(launch, mode)
