@@ -225,7 +225,7 @@ def test_where_nothing_can_be_checked_nothing_is_started(tmp_path: Path) -> None
 
 
 USAGE = {
-    "nothing there": (("nowhere",), "nowhere: no such file; a folder, or a file such as "),
+    "nothing there": (("nowhere",), "nowhere: no such file; name a folder, or a file such as "),
     "another name": (
         ("silu.py",), "silu.py: no such file, but there is SiLU.py; name a folder, or a file such as silu.py"),
     "nothing known": (("empty",), "empty: holds none of "),
