@@ -113,4 +113,4 @@ def test_a_folder_of_languages_that_cannot_be_used_is_one_line(tmp_path: Path, f
 def test_a_language_that_is_not_there_is_not_looked_for(tmp_path: Path) -> None:
     (tmp_path / "silu.toy").write_text(CLASS["right"]["silu.toy"], encoding="utf-8")
     done = _command("check", tmp_path, "--only", "silu", languages=None)
-    assert done.returncode == 2 and "holds none of silu.py; one or more expected" in done.stderr, done
+    assert done.returncode == 2 and "holds none of silu.py; name the folder that holds your files" in done.stderr, done
