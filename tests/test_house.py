@@ -23,13 +23,14 @@ LONG = {
     "grader.frontends.triton.simulator.text._operation", "grader.judge.judge.judge",
 }
 MANY_PARAMETERS = {
-    "grader.frontends.triton.planner.launches._launch", "grader.frontends.triton.simulator.machine.__init__",
+    "grader.frontends.triton.planner.launches._launch", "grader.frontends.triton.simulator.launch.__init__",
+    "grader.frontends.triton.simulator.machine.__init__",
     "grader.frontends.triton.simulator.races._open", "grader.frontends.triton.simulator.races._report",
 }
 NAMESAKES = {
     "Answers", "Block", "Blocks", "Buffer", "Captured", "Compiled", "Failed", "Lanes", "Loaded", "Look", "Lost",
-    "Memory", "Metadata", "Part", "Place", "Planned", "Pointer", "Prepared", "Program", "Ran", "Ready", "Scratch",
-    "Source", "Stopped", "Texts", "_Planner",
+    "Machine", "Memory", "Metadata", "Part", "Place", "Planned", "Pointer", "Prepared", "Program", "Ran", "Ready",
+    "Scratch", "Source", "Stopped", "Texts", "_Planner",
 }
 CIRCLES = {
     f"grader.frontends.triton.simulator.{name}" for name in (

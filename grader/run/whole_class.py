@@ -222,7 +222,7 @@ def _isolation(minimum: int) -> Isolation:
 def grade_class(plan: GradingPlan, console: Console, errors: Console) -> int:
     """Grades a class. Writes students' files as they are graded, and the class page during the run and at its end, also
     after an interruption. Returns the number of failures of ours."""
-    run = _Run(plan, console, errors, RunState(len(plan.jobs), plan.lanes.running, plan.lanes.words))
+    run = _ClassRun(plan, console, errors, RunState(len(plan.jobs), plan.lanes.running, plan.lanes.words))
     if plan.isolation and plan.isolation.level < isolation.ADVISED:
         errors.print(f"kernelmark: isolation level {plan.isolation} only: {'; '.join(plan.isolation.missing)}; "
                      "grade only code that you trust", markup=False)
@@ -244,7 +244,7 @@ def grade_class(plan: GradingPlan, console: Console, errors: Console) -> int:
 
 
 @dataclass
-class _Run:
+class _ClassRun:
     """The state of grading a class: failures, progress, and the class page."""
 
     plan: GradingPlan
