@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -44,7 +45,9 @@ LEAST = 120, 20
 """Mistakes in all, and for each assignment of the course."""
 
 
-def graded(folder: Path, file: str, seeds: tuple[bytes, ...]) -> tuple[str, list[tuple[Summary, list[CheckResult]]]]:
+def graded(
+    folder: Path, file: str, seeds: Sequence[bytes] = SEEDS
+) -> tuple[str, list[tuple[Summary, list[CheckResult]]]]:
     """The text of a member's file, and what is said of it for each seed."""
     assignment = assignments()[FILES[file]]
     source = read_source_file(whole(folder), file, 1 << 20)
