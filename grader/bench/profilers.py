@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grader.bench.replay import Recorded
-from grader.engine.executor.messages import Program
+from grader.engine.executor.messages import ProgramText
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge import device
 from grader.judge.buffers import NoRoomError
@@ -92,7 +92,7 @@ def recorded(assignment: Assignment, case: Case, source: Source, course: Course)
     with tempfile.TemporaryDirectory(prefix="kernelmark-bench-") as folder:
         path = Path(folder) / "recorded.json"
         path.write_text(
-            Recorded(program=Program(plan=plan, binaries=code), given=given).model_dump_json(), encoding="utf-8")
+            Recorded(program=ProgramText(plan=plan, binaries=code), given=given).model_dump_json(), encoding="utf-8")
         yield path
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from grader.engine.executor.messages import Program
+from grader.engine.executor.messages import ProgramText
 from grader.engine.executor.programs import PlanProgram
 from grader.plan.messages import GivenTensor
 from grader.plan.plan import Shaped
@@ -21,7 +21,7 @@ from grader.plan.plan import Shaped
 class Recorded(Shaped):
     """A plan with its machine code, and the tensors of the call."""
 
-    program: Program
+    program: ProgramText
     given: list[GivenTensor]
 
 

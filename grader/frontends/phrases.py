@@ -195,7 +195,7 @@ class Sights:
 
 
 @dataclass(frozen=True)
-class Answers:
+class AnswerPhrases:
     """What to look at where nothing was stored, or an input was changed. {out} is the output's name."""
 
     nothing_stored: str
@@ -236,5 +236,5 @@ class Phrases:
     chances: Chances
     names: Names
     sights: Sights
-    answers: Answers
+    answers: AnswerPhrases
     calls: Calls

@@ -34,7 +34,7 @@ def properties() -> Device:
 
 
 @dataclass(frozen=True)
-class Memory:
+class FreeMemory:
     """Free bytes on the host and on the device, and the size of the device's last cache before memory."""
 
     host: int
@@ -42,13 +42,13 @@ class Memory:
     cache: int
 
 
-def memory() -> Memory:
+def memory() -> FreeMemory:
     """The free memory of this machine now."""
     # MemFree would leave out file caches, which the kernel gives up when memory is needed.
     fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
     # Memory in torch's cache counts as free.
     torch.cuda.empty_cache()
-    return Memory(
+    return FreeMemory(
         int(fields["MemAvailable"].split()[0]) * 1024, torch.cuda.mem_get_info()[0],
         torch.cuda.get_device_properties(0).L2_cache_size)
 

@@ -119,10 +119,10 @@ class Executor:
 
     def load(self, plan: Plan, binaries: Sequence[Binary], *, seconds: float = LOAD_SECONDS) -> int | GpuFailure:
         """Loads a plan's machine code. Returns the program's number."""
-        program = messages.Program(plan=plan, binaries=list(binaries)).model_dump_json().encode()
+        program = messages.ProgramText(plan=plan, binaries=list(binaries)).model_dump_json().encode()
         request = messages.LoadPlan(seq=self._conversation.next_seq(), bytes=len(program))
         reply = self._ask(request, seconds, program)
-        return reply if isinstance(reply, GpuFailure) else _expected(reply, messages.Ready).number
+        return reply if isinstance(reply, GpuFailure) else _expected(reply, messages.ProgramReady).number
 
     def load_baseline(
         self, source: bytes, file: str, function: str, given: Sequence[Given], *, seconds: float = BASELINE_SECONDS
@@ -133,7 +133,7 @@ class Executor:
             seq=self._conversation.next_seq(), file=file, function=function, given=list(given),
             cache=str(self._cache))
         reply = self._ask(request, seconds, source)
-        return reply if isinstance(reply, GpuFailure) else _expected(reply, messages.Ready).number
+        return reply if isinstance(reply, GpuFailure) else _expected(reply, messages.ProgramReady).number
 
     def bind(self, slots: Sequence[Slot], *looks: Look, seconds: float = LOAD_SECONDS) -> GpuFailure | None:
         """Maps the memory of these slots and looks, and unmaps all other memory."""
@@ -166,7 +166,9 @@ class Executor:
             seq=self._conversation.next_seq(), program=program, slot=slot, call=0 if first is None else 1,
             first=first or 0)
         reply = self._ask(request, seconds)
-        return reply if isinstance(reply, GpuFailure) else Done(touched=tuple(_expected(reply, messages.Ran).touched))
+        if isinstance(reply, GpuFailure):
+            return reply
+        return Done(touched=tuple(_expected(reply, messages.CallEnded).touched))
 
     def capture(
         self, program: int, slots: Sequence[int], look: Look | None = None, *, seconds: float
@@ -178,7 +180,7 @@ class Executor:
         """
         request = messages.Capture(
             seq=self._conversation.next_seq(), program=program, slots=list(slots),
-            look=None if look is None else messages.Look(
+            look=None if look is None else messages.LookAt(
                 source=self._allocations.index(look.source.allocation), positions=self._placed(look.positions),
                 target=self._placed(look.target)))
         reply = self._ask(request, seconds)

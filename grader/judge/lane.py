@@ -81,6 +81,7 @@ def open_lane(measured: Isolation | None = None) -> None:
         lane_zygote()
         # Objects that an import makes stay: collecting garbage among them takes a fifth of the time.
         gc.disable()
+        # Late: while the fork server starts beside it.
         import torch
 
         gc.enable()
@@ -179,6 +180,7 @@ def hang_up() -> None:
 
 def lane_executors() -> Executors:
     """This process's executors on its GPU: started on first use, kept for all submissions."""
+    # Late: a lane starts from a light module.
     from grader.judge.execution import Executors
 
     if not _executors:
@@ -189,6 +191,7 @@ def lane_executors() -> Executors:
 
 def lane_baselines() -> Baselines:
     """This process's baselines on its GPU: started on first use, kept for all submissions."""
+    # Late: a lane starts from a light module.
     from grader.judge.timing.baselines import Baselines
 
     if not _baselines:

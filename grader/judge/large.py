@@ -45,7 +45,7 @@ SLOW = "one program takes too long to simulate"
 
 
 @dataclass(frozen=True)
-class Look:
+class SampledCase:
     """The outcome of a look at a case: the number of programs that were run, and of all. `unseen` is why none was run,
     `detail` is what is wrong."""
 
@@ -79,7 +79,7 @@ class _Block:
 
 def look_at_large(
     assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str
-) -> Look:
+) -> SampledCase:
     """Looks at every call of a plan. Raises InfrastructureError."""
     if assignment.rows is None and prod(shape_of(assignment.output, case)) <= MOST_WHOLE:
         return _all_of(assignment, case, plan, simulation, draws, source)
@@ -89,9 +89,9 @@ def look_at_large(
         try:
             looks.append(_Large(assignment, case, part, simulation, draws, source, call).look())
         except _Unseen as unseen:
-            return Look(case, unseen=str(unseen))
+            return SampledCase(case, unseen=str(unseen))
         except _Wrong as wrong:
-            return Look(case, detail=wrong.detail)
+            return SampledCase(case, detail=wrong.detail)
         if looks[-1].detail is not None:
             break
     return looks[-1]
@@ -99,22 +99,22 @@ def look_at_large(
 
 def _all_of(
     assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str
-) -> Look:
+) -> SampledCase:
     """Runs one call of a case, chosen at random, as a whole: each element takes all of the input."""
     call = draws.random(case, "large").randrange(len(plan.calls()))
     programs = sum(prod(one.grid) for one in plan.calls()[call] if isinstance(one, Launch))
     inputs = [draws.inputs(case, number) for number in range(call + 1)]
     ran = simulation.run(assignment, case, plan, inputs)
     if isinstance(ran, CannotSimulate):
-        return Look(case, detail=explain_stop(assignment, source, ran))
+        return SampledCase(case, detail=explain_stop(assignment, source, ran))
     if not isinstance(ran, Ran):
-        return Look(case, unseen=SLOW)
+        return SampledCase(case, unseen=SLOW)
     found = compare(ran.output, *answer_and_tolerance(assignment, inputs[-1]), ran.unwritten)
     detail = explain_findings(assignment, source, ran.findings)
     if detail is None and not found.passed:
         # Small cases show sooner what the values look like.
         detail = _wrong(f"{found.count:,} of {found.total:,} elements are wrong", assignment, found, found.wrong)
-    return Look(case, programs, programs, detail=detail)
+    return SampledCase(case, programs, programs, detail=detail)
 
 
 def _wrong(
@@ -130,7 +130,7 @@ def _wrong(
         hint="All smaller cases came out right: does a branch, an index, a stride or the grid depend on the size?")
 
 
-def told(looks: Sequence[Look]) -> str:
+def told(looks: Sequence[SampledCase]) -> str:
     """A sentence or two about how much was looked at; "" if there was nothing to look at."""
     seen = [f"{look.run:,} of {look.programs:,} programs of {look.case.name}" if look.programs else look.case.name
             for look in looks if not look.unseen]
@@ -158,7 +158,7 @@ class _Large:
         self.totals = [prod(launch.grid) for launch in self.launches]
         self.random = draws.random(case, "large", call)
 
-    def look(self) -> Look:
+    def look(self) -> SampledCase:
         self._check_plan()
         if self.assignment.renew is not None:
             return self._whole()
@@ -176,7 +176,7 @@ class _Large:
         stores = self._stores(seen)
         programs = sum(self.totals)
         if several and (missing := self._missing(stores)) is not None:
-            return Look(self.case, sum(map(len, chosen)), programs, detail=missing)
+            return SampledCase(self.case, sum(map(len, chosen)), programs, detail=missing)
         blocks: list[_Block] = []
         last = max((launch for launch, _ in stores), default=0)
         for (launch, _), elements in stores.items():
@@ -198,7 +198,7 @@ class _Large:
             for block, views in zip(blocks, parts, strict=True):
                 detail = detail or self._compared(output, block, {
                     name: value.clone() if isinstance(value, Tensor) else value for name, value in views.items()})
-        return Look(self.case, len(blocks), programs, detail=detail)
+        return SampledCase(self.case, len(blocks), programs, detail=detail)
 
     def _check_plan(self) -> None:
         if any(isinstance(one, Launch) for one in self.plan.setup):
@@ -217,7 +217,7 @@ class _Large:
         if copies:
             raise _Unseen("host code copies tensors")
 
-    def _whole(self) -> Look:
+    def _whole(self) -> SampledCase:
         """Runs the whole call, if little of the input decides the answer."""
         assert self.assignment.renew is not None
         name = self.assignment.output.name
@@ -231,7 +231,7 @@ class _Large:
             found = unguarded(memory[name].tensor, *answer_and_tolerance(self.assignment, new.inputs))
         every = _Block(slice(0, self.shape[0]), slice(0, 1), torch.ones_like(found.wrong))
         programs = sum(self.totals)
-        return Look(self.case, programs, programs, detail=None if found.passed else self._wrong(
+        return SampledCase(self.case, programs, programs, detail=None if found.passed else self._wrong(
             found, found.wrong, every))
 
     def _simulated(

@@ -92,7 +92,7 @@ def plan_calls(
         for _ in wanted:
             files.append(memory_file(PLAN_BYTES))
             stack.callback(os.close, files[-1])
-        planner = _Planner(start, assignment, source, device, call_seconds, until, found)
+        planner = _PlannerProcess(start, assignment, source, device, call_seconds, until, found)
         stack.callback(planner.end)
         replies = [planner.plan(one, file) for one, file in zip(wanted, files, strict=True)]
         for number, reply in enumerate(replies):
@@ -121,7 +121,7 @@ def plan_calls(
     return found
 
 
-class _Planner:
+class _PlannerProcess:
     """Planners, one at a time: each is started when something is asked of it."""
 
     def __init__(

@@ -11,7 +11,7 @@ from grader.frontends import FrontEnd
 from grader.judge import large
 from grader.judge.explain import explain_assembly
 from grader.judge.inspection import inspection_of
-from grader.judge.large import Look
+from grader.judge.large import SampledCase
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
 from grader.judge.preparing import kernels_of
 from grader.judge.rules import foreign
@@ -80,7 +80,7 @@ class _Trouble:
     what: Detail | Problem | Lost
 
 
-def _look_at_large(prepared: Prepared, plans: Mapping[str, Plan]) -> list[Look]:
+def _look_at_large(prepared: Prepared, plans: Mapping[str, Plan]) -> list[SampledCase]:
     """A simulator's look at cases that it cannot run whole. Of several cases of the same sizes it sees the first."""
     task = prepared.task
     by_sizes: dict[tuple[int, ...], Case] = {}

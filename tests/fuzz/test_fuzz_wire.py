@@ -36,7 +36,7 @@ MODELS: dict[str, tuple[type[wire.Message], ...]] = {
     "planner reply": (messages.Loaded, messages.Planned, messages.Refused, messages.Failed),
     "simulator reply": (messages.Simulated, messages.CannotSimulate, messages.Exhausted),
     "compiler reply": (messages.Compiled,),
-    "executor reply": (executor.Ready, executor.Captured, executor.Ran, executor.Replayed, executor.Fault),
+    "executor reply": (executor.ProgramReady, executor.Captured, executor.CallEnded, executor.Replayed, executor.Fault),
     "zygote request": (wire.Spawn, wire.Reap),
     "zygote reply": (wire.Ready, wire.Spawned, wire.Reaped),
 }

@@ -64,7 +64,7 @@ def test_programs_of_one_call_overlap_where_they_ask_for_it_and_calls_do_not() -
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph(keep_graph=True)
     with torch.cuda.stream(torch.cuda.Stream()):  # type: ignore[no-untyped-call]
-        program = PlanProgram(messages.Program(plan=plan, binaries=[binary for _, binary in compiled]))
+        program = PlanProgram(messages.ProgramText(plan=plan, binaries=[binary for _, binary in compiled]))
         prepared = program.prepare(slots)
         torch.cuda.synchronize()
         with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):

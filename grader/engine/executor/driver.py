@@ -53,6 +53,7 @@ class DriverError(Exception):
 def checked(answer: Sequence[Any]) -> Any:
     """What a function of cuda-bindings returned. Raises DriverError."""
     if code := int(answer[0]):
+        # Late: only machines with a GPU have it.
         from cuda.bindings import driver
 
         text = driver.cuGetErrorString(driver.CUresult(code))[1] if code in set(driver.CUresult) else None
@@ -126,6 +127,7 @@ def encode(address: int, descriptor: Descriptor, compiled: TensorMap) -> bytes:
 
     By ctypes: cuda-bindings keeps a map at whatever address comes, and the driver refuses most of them.
     """
+    # Late: only machines with a GPU have it.
     from cuda.bindings import driver
 
     view, rank = descriptor.view, len(compiled.block_size)
@@ -152,10 +154,11 @@ def encode(address: int, descriptor: Descriptor, compiled: TensorMap) -> bytes:
     return ctypes.string_at(start, MAP_BYTES)
 
 
-class Loaded:
+class LoadedKernel:
     """A kernel in the current context. Raises DriverError if the driver refuses it."""
 
     def __init__(self, kernel: Kernel, binary: Binary) -> None:
+        # Late: only machines with a GPU have it.
         from cuda.bindings import driver
 
         self.kernel = kernel

@@ -16,8 +16,8 @@ import torch
 
 from grader.engine.executor import messages
 from grader.engine.executor.driver import DriverError, checked
-from grader.engine.executor.memory import Blocks
-from grader.engine.executor.programs import BaselineProgram, PlanProgram, Prepared, Program, Slot, Step
+from grader.engine.executor.memory import MappedBlocks
+from grader.engine.executor.programs import BaselineProgram, PlanProgram, PreparedCall, Program, Slot, Step
 from grader.plan import frames
 from grader.plan.plan import Shaped
 
@@ -27,6 +27,7 @@ PROFILED_CALLS = 5
 
 def prepare() -> None:
     """Imports in the zygote what takes long; nothing here touches CUDA, whose context does not survive a fork."""
+    # Late: only machines with a GPU have it.
     from cuda.bindings import driver, runtime
 
     _ = driver, runtime
@@ -54,7 +55,7 @@ def serve(channel: frames.Channel) -> None:
 class _Capture:
     """`go` is what the clock is around, but for the wait for its end. A graph needs what `prepared` holds."""
 
-    prepared: Prepared
+    prepared: PreparedCall
     go: Step
     graph: bool
 
@@ -70,7 +71,7 @@ class _Executor:
         try:
             # One stream for all, and not the default one, which a graph cannot be captured from.
             torch.cuda.set_stream(torch.cuda.Stream())  # type: ignore[no-untyped-call]
-            self._blocks = Blocks()
+            self._blocks = MappedBlocks()
             cache = torch.cuda.get_device_properties(torch.cuda.current_device()).L2_cache_size
             self._swept = torch.zeros(2, max(1, cache), dtype=torch.uint8, device="cuda")
             self._began = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
@@ -78,7 +79,7 @@ class _Executor:
             self._wait()
         except Exception as error:
             return messages.Broken(seq=0, message=f"no CUDA context: {error}"[:2000])
-        return messages.Ready(seq=0)
+        return messages.ProgramReady(seq=0)
 
     def answer(self, request: messages.ExecutorRequest, descriptors: list[int]) -> messages.ExecutorReply:
         """Does what is asked. Errors are answers too."""
@@ -113,14 +114,14 @@ class _Executor:
         if isinstance(request, messages.Run):
             first = self._slots[request.first] if request.call else None
             touched = self._programs[request.program].run(self._slots[request.slot], first)
-            return messages.Ran(seq=request.seq, touched=touched[:64])
+            return messages.CallEnded(seq=request.seq, touched=touched[:64])
         if isinstance(request, messages.Capture):
             graph = self._capture(request)
             return messages.Captured(seq=request.seq, number=len(self._captures) - 1, graph=graph)
         if isinstance(request, messages.Profile):
             return messages.Profiled(seq=request.seq, launched=self._profile(request)[:32])
         if isinstance(request, messages.LoadPlan):
-            self._programs.append(PlanProgram(_read(messages.Program, descriptors[0], request.bytes)))
+            self._programs.append(PlanProgram(_read(messages.ProgramText, descriptors[0], request.bytes)))
         elif isinstance(request, messages.LoadBaseline):
             source = os.pread(descriptors[0], os.fstat(descriptors[0]).st_size, 0)
             os.environ |= {
@@ -130,7 +131,7 @@ class _Executor:
             self._programs.append(BaselineProgram(request.file, source, request.function, request.given))
         else:
             self._bind(_read(messages.Slots, descriptors[0], request.bytes), descriptors)
-        return messages.Ready(seq=request.seq, number=max(0, len(self._programs) - 1))
+        return messages.ProgramReady(seq=request.seq, number=max(0, len(self._programs) - 1))
 
     def _bind(self, slots: messages.Slots, descriptors: list[int]) -> None:
         self._captures, self._slots = [], []
@@ -170,7 +171,7 @@ class _Executor:
         self._captures.append(_Capture(prepared, graph.replay, graph=True))
         return True
 
-    def _look(self, look: messages.Look | None) -> list[Step]:
+    def _look(self, look: messages.LookAt | None) -> list[Step]:
         if look is None:
             return []
         target, positions = self._blocks.tensor(look.target), self._blocks.tensor(look.positions)
@@ -195,6 +196,7 @@ class _Executor:
         return host, self._began.elapsed_time(self._ended) * 1e-3 if capture.graph else host
 
     def _profile(self, request: messages.Profile) -> list[messages.Launched]:
+        # Late: profiling is rare, and its import takes time.
         from torch._C._autograd import DeviceType
         from torch.profiler import ProfilerActivity, profile
 
@@ -213,6 +215,7 @@ class _Executor:
         return sorted(launched, key=lambda one: -one.seconds)
 
     def _wait(self) -> None:
+        # Late: only machines with a GPU have it.
         from cuda.bindings import driver
 
         checked(driver.cuCtxSynchronize())

@@ -14,10 +14,11 @@ from grader.engine.executor.messages import DeviceBlock, Placed, Slots
 from grader.plan.plan import Buffer, Place
 
 
-class Blocks:
+class MappedBlocks:
     """The judge's memory as this process sees it: `memory` is a flat tensor for each block."""
 
     def __init__(self) -> None:
+        # Late: only machines with a GPU have it.
         from cuda.bindings import runtime
 
         self._runtime: Any = runtime

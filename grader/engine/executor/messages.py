@@ -17,7 +17,7 @@ from grader.plan.wire import Message
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
-class Program(Shaped):
+class ProgramText(Shaped):
     """A plan, and the machine code of its kernels in the plan's order."""
 
     plan: Plan
@@ -58,7 +58,7 @@ class Slots(Shaped):
     slots: list[dict[Name, Placed]]
 
 
-class Look(Shaped):
+class LookAt(Shaped):
     """A copy of single elements, made in the same stream after the last slot: elements of block `source`, taken as one
     flat tensor of `target`'s dtype, at `positions` (int64), to `target`. Both have one dimension and equal length."""
 
@@ -71,7 +71,7 @@ class Look(Shaped):
 
 
 class LoadPlan(Message):
-    """Load the kernels of the `Program` of `bytes` bytes in descriptor 0."""
+    """Load the kernels of the `ProgramText` of `bytes` bytes in descriptor 0."""
 
     op: Literal["load_plan"] = "load_plan"
     bytes: Size
@@ -115,7 +115,7 @@ class Capture(Message):
     op: Literal["capture"] = "capture"
     program: Size
     slots: list[Size]
-    look: Look | None = None
+    look: LookAt | None = None
 
 
 class Replay(Message):
@@ -139,7 +139,7 @@ ExecutorRequest = LoadPlan | LoadBaseline | Bind | Run | Capture | Replay | Prof
 # executor -> judge
 
 
-class Ready(Message):
+class ProgramReady(Message):
     """What was asked is done. `number` is that of the program made. The first, without being asked, with the number 0:
     there is a CUDA context."""
 
@@ -155,7 +155,7 @@ class Captured(Message):
     graph: bool
 
 
-class Ran(Message):
+class CallEnded(Message):
     """`touched` are the plan's temporaries around which a kernel wrote out of bounds, by their index."""
 
     op: Literal["ran"] = "ran"
@@ -212,7 +212,7 @@ class Broken(Message):
     message: Text
 
 
-ExecutorReply = Ready | Captured | Ran | Replayed | Profiled | Fault | Broken
+ExecutorReply = ProgramReady | Captured | CallEnded | Replayed | Profiled | Fault | Broken
 
 EXECUTOR_REQUEST: TypeAdapter[ExecutorRequest] = TypeAdapter(Annotated[ExecutorRequest, Field(discriminator="op")])
 EXECUTOR_REPLY: TypeAdapter[ExecutorReply] = TypeAdapter(Annotated[ExecutorReply, Field(discriminator="op")])

@@ -15,7 +15,7 @@ import numpy
 import torch
 
 from grader.engine.executor import guards, messages
-from grader.engine.executor.driver import Loaded
+from grader.engine.executor.driver import LoadedKernel
 from grader.engine.executor.memory import Temporaries
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import Copy, Data, Fill, Launch, Operations, View, named
@@ -25,7 +25,7 @@ Step = Callable[[], object]
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedCall:
     """Calls that only need to be made. `restore` puts what outlives a call into the state that they are to find.
 
     `graphable` calls touch no host memory but by kernels.
@@ -41,7 +41,7 @@ class Program(Protocol):
         """The first call, or the steady one, after one on the slot `first`. Returns the temporaries around which
         something was written."""
 
-    def prepare(self, slots: Sequence[Slot]) -> Prepared:
+    def prepare(self, slots: Sequence[Slot]) -> PreparedCall:
         """A call on each slot."""
 
     def unbind(self) -> None:
@@ -56,7 +56,7 @@ Busy = dict[int, torch.cuda.Event]
 
 
 def steps(
-    operations: Operations, loaded: Sequence[Loaded], flat: Sequence[torch.Tensor], scratch: Scratch, stream: int,
+    operations: Operations, loaded: Sequence[LoadedKernel], flat: Sequence[torch.Tensor], scratch: Scratch, stream: int,
     busy: Busy,
 ) -> list[Step]:
     """What makes these operations on memory: `flat` is that of each buffer of the plan, as bytes.
@@ -135,7 +135,7 @@ class Scratch:
     def __init__(self) -> None:
         self._memory: dict[int, torch.Tensor] = {}
 
-    def address(self, launch: Launch, kernel: Loaded) -> int:
+    def address(self, launch: Launch, kernel: LoadedKernel) -> int:
         size = kernel.scratch(launch)
         if not size:
             return 0
@@ -147,10 +147,10 @@ class Scratch:
 class PlanProgram:
     """A plan whose kernels are loaded."""
 
-    def __init__(self, program: messages.Program) -> None:
+    def __init__(self, program: messages.ProgramText) -> None:
         self._plan = program.plan
         self._loaded = [
-            Loaded(kernel, binary) for kernel, binary in zip(program.plan.kernels, program.binaries, strict=True)]
+            LoadedKernel(kernel, binary) for kernel, binary in zip(program.plan.kernels, program.binaries, strict=True)]
         self._temporaries: Temporaries | None = None
         self._scratch = Scratch()
         # All slots share the temporaries.
@@ -167,7 +167,7 @@ class PlanProgram:
             self._make(plan.steady, slot)
         return temporaries.touched()
 
-    def prepare(self, slots: Sequence[Slot]) -> Prepared:
+    def prepare(self, slots: Sequence[Slot]) -> PreparedCall:
         temporaries, plan = self._own(), self._plan
         temporaries.poison()
         body, restore = plan.first, temporaries.poison
@@ -179,7 +179,7 @@ class PlanProgram:
         on_host = any(
             plan.buffers[index].place != "device"
             for operation in body if not isinstance(operation, Launch) for index in named(operation))
-        return Prepared([_together(self._steps(body, slot)) for slot in slots], restore, not on_host)
+        return PreparedCall([_together(self._steps(body, slot)) for slot in slots], restore, not on_host)
 
     def unbind(self) -> None:
         self._temporaries, self._scratch, self._busy = None, Scratch(), {}
@@ -230,11 +230,11 @@ class BaselineProgram:
             out.copy_(result)
         return []
 
-    def prepare(self, slots: Sequence[Slot]) -> Prepared:
+    def prepare(self, slots: Sequence[Slot]) -> PreparedCall:
         # What compiles or tunes itself does so now.
         for slot in list(slots[:1]) * 3:
             self._call(slot)
-        return Prepared([partial(self._call, slot) for slot in slots], lambda: None, self._graphable)
+        return PreparedCall([partial(self._call, slot) for slot in slots], lambda: None, self._graphable)
 
     def unbind(self) -> None:
         pass

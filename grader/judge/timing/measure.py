@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from grader.engine.forkserver.handle import InfrastructureError
-from grader.judge.device import Memory
+from grader.judge.device import FreeMemory
 from grader.judge.execution import Executor, GpuFailure
 from grader.judge.timing import baselines as ours
 from grader.judge.timing import fitness, roofline
@@ -51,7 +51,7 @@ BASELINE_SECONDS = 180.0
 T = TypeVar("T")
 
 
-def largest_fitting(assignment: Assignment, case: TimedCase, free: Memory) -> tuple[Case, int]:
+def largest_fitting(assignment: Assignment, case: TimedCase, free: FreeMemory) -> tuple[Case, int]:
     """The largest of the case and its smaller siblings whose pool fits into a GPU's machine, and its number of slots.
 
     Raises InfrastructureError if none fits.

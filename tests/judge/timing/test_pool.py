@@ -10,7 +10,7 @@ from torch import Tensor
 
 from grader.engine.forkserver.handle import InfrastructureError
 from grader.judge.compare import poison_, poisoned
-from grader.judge.device import Memory
+from grader.judge.device import FreeMemory
 from grader.judge.timing import measure
 from grader.judge.timing.baselines import scalars
 from grader.judge.timing.checks import Checks, Laid
@@ -163,7 +163,7 @@ def test_checks_of_bytes_find_the_slot_and_doubt_no_answer_for_holding_the_poiso
 
 
 SMALLER = TimedCase(name="8192x8192", sizes={"M": 8192, "N": 8192}, smaller=({"M": 2048, "N": 2048},))
-MEMORY = Memory(host=64 * GIB, device=128 * GIB, cache=50 << 20)
+MEMORY = FreeMemory(host=64 * GIB, device=128 * GIB, cache=50 << 20)
 
 
 def test_a_pool_is_as_large_as_it_may_be_and_passes_through_the_cache() -> None:
@@ -176,16 +176,16 @@ def test_a_pool_is_as_large_as_it_may_be_and_passes_through_the_cache() -> None:
 
 def test_a_small_card_gets_a_smaller_case_and_a_smaller_one_none() -> None:
     silu = ASSIGNMENTS["silu"]
-    case, slots = largest_fitting(silu, SMALLER, Memory(host=64 * GIB, device=6 * GIB, cache=50 << 20))
+    case, slots = largest_fitting(silu, SMALLER, FreeMemory(host=64 * GIB, device=6 * GIB, cache=50 << 20))
     assert (case.name, slots) == ("8192x8192", measure.FEWEST_SLOTS)
-    case, slots = largest_fitting(silu, SMALLER, Memory(host=64 * GIB, device=4 * GIB, cache=50 << 20))
+    case, slots = largest_fitting(silu, SMALLER, FreeMemory(host=64 * GIB, device=4 * GIB, cache=50 << 20))
     assert case.name == "2048x2048" and slots > measure.FEWEST_SLOTS
     with pytest.raises(InfrastructureError, match="no size of it fits"):
-        largest_fitting(silu, SMALLER, Memory(host=64 * GIB, device=1 << 20, cache=50 << 20))
+        largest_fitting(silu, SMALLER, FreeMemory(host=64 * GIB, device=1 << 20, cache=50 << 20))
 
 
 def test_a_matrix_on_the_host_takes_host_memory() -> None:
     column, case = ASSIGNMENTS["copy_first_column"], TimedCase(name="wide", sizes={"rows": 8192, "cols": 32768})
     assert largest_fitting(column, case, MEMORY)[1] == measure.MOST_HOST_SLOTS
     with pytest.raises(InfrastructureError):
-        largest_fitting(column, case, Memory(host=8 * GIB, device=128 * GIB, cache=50 << 20))
+        largest_fitting(column, case, FreeMemory(host=8 * GIB, device=128 * GIB, cache=50 << 20))

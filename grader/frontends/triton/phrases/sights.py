@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.frontends.phrases import Answers, Calls, Names, Sights
+from grader.frontends.phrases import AnswerPhrases, Calls, Names, Sights
 
 NAMES = Names(
     program_id="tl.program_id", program_ids=("tl.program_id(0)", "tl.program_id(1)", "tl.program_id(2)"),
@@ -43,7 +43,7 @@ SIGHTS = Sights(
            "too.",
 )
 
-ANSWERS = Answers(
+ANSWERS = AnswerPhrases(
     nothing_stored="Does the tl.store go to the pointer of the output, with a mask that is true somewhere?",
     keep_inputs="Inputs must not be changed: store to {out} alone, and what else is needed to a tensor from "
                 "torch.empty.",

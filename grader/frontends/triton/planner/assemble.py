@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from grader.frontends.triton.planner.launches import Compiled
+from grader.frontends.triton.planner.launches import CompiledKernel
 from grader.frontends.triton.planner.record import Memory, Session, TooLargeError
 from grader.plan.plan import MOST_BUFFERS, MOST_KERNELS, Argument, Buffer, Operation, Plan, Tuner, View, named
 
@@ -23,7 +23,9 @@ def is_earlier(session: Session, calls: Iterable[list[Operation]]) -> bool:
 class Assembly:
     """One case's plan in the making. `given` is the memory of the parameters in each of the two calls."""
 
-    def __init__(self, session: Session, kernels: list[Compiled], given: tuple[list[Memory], list[Memory]]) -> None:
+    def __init__(
+        self, session: Session, kernels: list[CompiledKernel], given: tuple[list[Memory], list[Memory]]
+    ) -> None:
         self._session = session
         self._compiled = kernels
         self._numbers: dict[int, int] = {}

@@ -62,6 +62,7 @@ class Handle(torch.Tensor):
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        # Late: these functions are made of handles.
         from grader.frontends.triton.planner.functions import call
 
         return call(func, args, kwargs or {})
@@ -139,6 +140,7 @@ def dispatch(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return func.decompose(*args, **kwargs)
     if space != "aten":
         session().refuse("other", f"{space}::{name}")
+    # Late: constants are made of handles.
     from grader.frontends.triton.planner.constants import of_constants
 
     if (made := of_constants(func, args, kwargs)) is not None:

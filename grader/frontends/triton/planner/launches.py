@@ -58,12 +58,12 @@ class Lowering:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.kernels: list[Compiled] = []
+        self.kernels: list[CompiledKernel] = []
         self.failure: BaseException | None = None
         self.target = api.target_of(session.device.major * 10 + session.device.minor)
         self.defaults = vars(api.make_backend(self.target).parse_options({}))
 
-    def compile(self, src: Any, target: Any = None, options: Any = None, _env_vars: Any = None) -> Compiled:
+    def compile(self, src: Any, target: Any = None, options: Any = None, _env_vars: Any = None) -> CompiledKernel:
         """In place of triton.compile."""
         if not isinstance(src, api.ASTSource):
             self.session.refuse("other", "triton.compile")
@@ -96,7 +96,7 @@ class Lowering:
             line=api.definition(src.fn), text=text,
             signature=[kind for _, kind in _leaves(list(src.signature.values()), list(src.signature.values()))],
             options=planned.for_plan())
-        made = Compiled(self, src, parsed, kernel, planned)
+        made = CompiledKernel(self, src, parsed, kernel, planned)
         self.kernels.append(made)
         return made
 
@@ -137,7 +137,7 @@ def _context(target: api.GPUTarget) -> Any:
     return api.context_of(api.make_backend(target))
 
 
-class Compiled(api.CompiledKernel):  # type: ignore[misc]
+class CompiledKernel(api.CompiledKernel):  # type: ignore[misc]
     """What Triton's launch path and host code find where a compiled kernel would be."""
 
     def __init__(self, lowering: Lowering, src: Any, options: Any, kernel: Kernel, planned: Options) -> None:
@@ -155,8 +155,8 @@ class Compiled(api.CompiledKernel):  # type: ignore[misc]
         self.n_max_threads = 1024
         self.metadata_group: dict[str, str] = {}
         self.packed_metadata = (options.num_warps, options.num_ctas, 0)
-        self.metadata = Metadata(self, options, lowering.target)
-        self.asm = Texts(self, options, lowering.target)
+        self.metadata = LauncherMetadata(self, options, lowering.target)
+        self.asm = KernelTexts(self, options, lowering.target)
         self.kernel = b""
         self._lowering = lowering
         self._options = options
@@ -217,10 +217,10 @@ class Compiled(api.CompiledKernel):  # type: ignore[misc]
             leave(metadata)
 
 
-class Metadata:
+class LauncherMetadata:
     """A compiled kernel's metadata, under Triton's names."""
 
-    def __init__(self, compiled: Compiled, options: Any, target: api.GPUTarget) -> None:
+    def __init__(self, compiled: CompiledKernel, options: Any, target: api.GPUTarget) -> None:
         self.__dict__.update(vars(options))
         self.target = target
         self.name = compiled.name
@@ -238,10 +238,10 @@ class Metadata:
         return {**{name: value for name, value in vars(self).items() if name[0] != "_"}, "shared": self.shared}
 
 
-class Texts(dict[str, Any]):
+class KernelTexts(dict[str, Any]):
     """A kernel's text at each stage, made on demand. No assembler is available."""
 
-    def __init__(self, compiled: Compiled, options: Any, target: api.GPUTarget) -> None:
+    def __init__(self, compiled: CompiledKernel, options: Any, target: api.GPUTarget) -> None:
         self._compiled = compiled
         self._options = options
         self._target = target

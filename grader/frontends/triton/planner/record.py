@@ -76,7 +76,7 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Stopped:
+class PlanningStopped:
     """The first refusal of a call, kept whatever the host code does with the exception."""
 
     why: Refusal
@@ -105,7 +105,7 @@ class Session:
         # Calls of cases whose second call repeated the first, except for the first contents of memory.
         self.repeatable: set[int] = {0}
         self.named: list[Memory] = []
-        self.stopped: Stopped | None = None
+        self.stopped: PlanningStopped | None = None
         # By the line, what calls of the function have left out.
         self.left_out: dict[int, Skipped] = {}
         self._by_storage: dict[int, Memory] = {}
@@ -197,7 +197,7 @@ class Session:
             shown = [
                 traceback.FrameSummary(self.file, frame.f_lineno, frame.f_code.co_name) for frame in frames[7::-1]]
             text = "".join(traceback.format_list(shown))
-            self.stopped = Stopped(why, operator[:200], frames[0].f_lineno if frames else 0, text[:4000])
+            self.stopped = PlanningStopped(why, operator[:200], frames[0].f_lineno if frames else 0, text[:4000])
         raise RefusedError(f"{operator}: host code has shapes, not numbers; compute in a Triton kernel")
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.frontends.triton.planner import failures
-from grader.frontends.triton.planner.record import MOST_SKIPPED, RefusedError, Session, SkippedError, Stopped
+from grader.frontends.triton.planner.record import MOST_SKIPPED, PlanningStopped, RefusedError, Session, SkippedError
 from grader.plan.messages import Absent, Failed, Skipped
 
 # What a file calls to show something: nothing that it launches depends on it.
@@ -53,7 +53,7 @@ class Missing:
 
 
 @dataclass
-class Loaded:
+class LoadedFile:
     """The file as it was run."""
 
     module: types.ModuleType
@@ -61,7 +61,7 @@ class Loaded:
     missing: Missing
 
 
-def run(session: Session, source: bytes, function: str, seq: int) -> Loaded | Failed:
+def run(session: Session, source: bytes, function: str, seq: int) -> LoadedFile | Failed:
     """Runs the file's statements, those that fail left out. `function` is what the file is graded for."""
     try:
         text = importlib.util.decode_source(source)
@@ -82,7 +82,7 @@ def run(session: Session, source: bytes, function: str, seq: int) -> Loaded | Fa
     sparing = _Sparing()
     sparing.visit(tree)
     module.__dict__[_SPARED] = Spared(session, sparing.names)
-    loaded = Loaded(module, [], Missing())
+    loaded = LoadedFile(module, [], Missing())
     flags = 0
     for statement in tree.body:
         if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
@@ -111,7 +111,7 @@ class Spared:
     def __init__(self, session: Session, names: set[str]) -> None:
         self._session = session
         self._names = names
-        self._before: list[Stopped | None] = []
+        self._before: list[PlanningStopped | None] = []
 
     def __enter__(self) -> None:
         self._before.append(self._session.stopped)
@@ -188,7 +188,7 @@ def _shows(statement: ast.stmt) -> bool:
 
 
 def _leave_out(
-    session: Session, loaded: Loaded, statement: ast.stmt, error: BaseException, function: str, seq: int
+    session: Session, loaded: LoadedFile, statement: ast.stmt, error: BaseException, function: str, seq: int
 ) -> Failed | bool:
     """Tells of a statement that failed; whether the file ends here, or why it is not usable at all."""
     trace, line = failures.traceback_of(session, error), failures.line(session, error) or statement.lineno

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.frontends.triton.simulator.pointers import Source
+from grader.frontends.triton.simulator.pointers import Origin
 from grader.frontends.triton.simulator.ramps import Ramp
 from grader.frontends.triton.simulator.state import State
 from grader.frontends.triton.simulator.types import Array
@@ -24,7 +24,7 @@ class Accesses:
     def list(self) -> list[Access]:
         return [Access(**each) for each in self._seen.values()]
 
-    def saw(self, state: State, access: str, source: Source, offsets: Array | Ramp, live: Array | None) -> None:
+    def saw(self, state: State, access: str, source: Origin, offsets: Array | Ramp, live: Array | None) -> None:
         """An access by all programs of a chunk; `live` are the lanes that take part, None where all do."""
         if state.numbers[0] != state.first:
             return

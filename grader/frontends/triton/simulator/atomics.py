@@ -10,7 +10,7 @@ import numpy as np
 from grader.frontends.triton.simulator.machine import Machine
 from grader.frontends.triton.simulator.memory import by_source, inside_of, note_unwritten, shadow_of, taking_part
 from grader.frontends.triton.simulator.pointers import Pointers, Value
-from grader.frontends.triton.simulator.ramps import Lanes, plain
+from grader.frontends.triton.simulator.ramps import LaneValues, plain
 from grader.frontends.triton.simulator.state import flat
 from grader.frontends.triton.simulator.text import Op
 from grader.frontends.triton.simulator.types import (
@@ -81,10 +81,10 @@ def _atomics(
             machine.synced[owners - 1] = machine.step
         ordered(machine, op, owners)
         if shadow is not None:
-            shadow.update(machine, source, Lanes(index), owners, operands[0] if kind in ("add", "fadd") else None)
+            shadow.update(machine, source, LaneValues(index), owners, operands[0] if kind in ("add", "fadd") else None)
             if machine.early and alone and owners.size == 1:
-                shadow.keep(Lanes(index), bits(stored))
-        source.buffer.wrote(Lanes(index), size)
+                shadow.keep(LaneValues(index), bits(stored))
+        source.buffer.wrote(LaneValues(index), size)
     return result
 
 

@@ -21,7 +21,7 @@ from grader.frontends.triton.simulator.pipeline import Pipeline
 from grader.frontends.triton.simulator.pointers import Value, merge
 from grader.frontends.triton.simulator.state import Limit
 from grader.frontends.triton.simulator.tensors import full
-from grader.frontends.triton.simulator.text import Block, Op, callee
+from grader.frontends.triton.simulator.text import BasicBlock, Op, callee
 from grader.frontends.triton.simulator.types import KEPT, Array, Unsupported
 from grader.plan.messages import INLINE_ASSEMBLY
 
@@ -134,7 +134,7 @@ _REDUCERS = {
     if isinstance(function, np.ufunc) and name not in ("arith.subi", "arith.subf", "arith.divf", "arith.remf")}
 
 
-def _reducer(machine: Machine, block: Block) -> np.ufunc | None:
+def _reducer(machine: Machine, block: BasicBlock) -> np.ufunc | None:
     """NumPy's function for a body that does one operation, directly or through functions."""
     for _ in range(MOST_INDIRECTIONS):
         if len(block.ops) != 2 or len(block.arguments) != 2 or block.ops[0].operands != block.arguments:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.frontends.triton.simulator.pointers import Source
+from grader.frontends.triton.simulator.pointers import Origin
 from grader.frontends.triton.simulator.types import Array
 from grader.plan.findings import (
     MOST_ACCESSES,
@@ -33,7 +33,7 @@ _OVERFLOW = re.compile(r"^(\w+) overflow detected for operation (\w+)$")
 
 
 @dataclass
-class Place:
+class Site:
     """Where an operation stands, and the programs that run it: numbers of a chunk, and how they lie in the grid."""
 
     kernel: str
@@ -66,7 +66,7 @@ class Findings:
             self._known[key] = make()
 
     def out_of_bounds(
-        self, place: Place, access: Any, source: Source, elements: int, offsets: Array, bad: Array, live: Array | None
+        self, place: Site, access: Any, source: Origin, elements: int, offsets: Array, bad: Array, live: Array | None
     ) -> None:
         """`bad` are the lanes outside of all that are live; the arrays are of the whole chunk's shape."""
         rows = bad.reshape(len(bad), -1)
@@ -89,7 +89,7 @@ class Findings:
         else:
             self._add(key, lambda: finding)
 
-    def unwritten(self, place: Place, source: Source, bad: Array) -> None:
+    def unwritten(self, place: Site, source: Origin, bad: Array) -> None:
         rows = bad.reshape(len(bad), -1)
         first = int(np.argmax(rows.any(1)))
         self._add(("unwritten", place.kernel, place.line, source.name), lambda: Unwritten(
@@ -101,17 +101,17 @@ class Findings:
         self._add(("copied", line), lambda: Unwritten(
             kernel="", line=line, tensor="", lanes=elements, program=(0, 0, 0)))
 
-    def masked(self, place: Place, source: Source) -> None:
+    def masked(self, place: Site, source: Origin) -> None:
         self._add(("masked", place.kernel, place.line, source.name), lambda: MaskedUsed(
             kernel=place.kernel, line=place.line, tensor=source.name[:200]))
 
-    def race(self, place: Place, source: Source, element: int, numbers: tuple[int, int], certain: bool) -> None:
+    def race(self, place: Site, source: Origin, element: int, numbers: tuple[int, int], certain: bool) -> None:
         self._add(("race", place.kernel, place.line, source.name, certain), lambda: Race(
             kernel=place.kernel, line=place.line, tensor=source.name[:200], given=source.buffer.given, element=element,
             programs=(place.program(numbers[0]), place.program(numbers[1])), certain=certain))
 
     def undefined(
-        self, place: Place, what: Undefinable, source: Source | None = None, *, element: int = 0,
+        self, place: Site, what: Undefinable, source: Origin | None = None, *, element: int = 0,
         programs: Sequence[int] = (), certain: bool = True, line: int = 0,
     ) -> None:
         """What is left to chance; `line` is that of another operation than the place's."""
@@ -121,7 +121,7 @@ class Findings:
             given="" if source is None else source.buffer.given, element=element,
             programs=[place.program(number) for number in programs], certain=certain))
 
-    def failed(self, place: Place, message: str, first: int) -> None:
+    def failed(self, place: Site, message: str, first: int) -> None:
         """An assertion that does not hold in a program: one of Triton's own about overflow, or the student's."""
         program = place.program(int(place.programs[first]))
         if found := _OVERFLOW.match(message):

@@ -11,7 +11,7 @@ from grader.frontends.triton.simulator.code import Code
 from grader.frontends.triton.simulator.findings import Findings
 from grader.frontends.triton.simulator.machine import EarlierLaunches, Machine
 from grader.frontends.triton.simulator.meter import Meter
-from grader.frontends.triton.simulator.pointers import BlockPointer, Pointers, Source, Storage, Value
+from grader.frontends.triton.simulator.pointers import BlockPointer, Origin, Pointers, Storage, Value
 from grader.frontends.triton.simulator.preparing import Located, prepare_code
 from grader.frontends.triton.simulator.state import Budget, Limit, Mode
 from grader.frontends.triton.simulator.types import KEPT, STORED, Array, Type, Unsupported, rounding
@@ -207,7 +207,7 @@ def _pointer(buffer: Storage, offset: int, element: str, name: str, kind: Type) 
     size = STORED[element].itemsize
     if kind.element != "ptr" or offset % size:
         raise Unsupported("a pointer that is not aligned to its elements")
-    return Pointers((Source(buffer, name),), None, np.array([offset // size], np.int64), element)
+    return Pointers((Origin(buffer, name),), None, np.array([offset // size], np.int64), element)
 
 
 def _descriptor(argument: Descriptor, buffer: Storage, kind: Type, name: str) -> list[Value]:

@@ -14,7 +14,7 @@ from grader.frontends.triton.simulator.pointers import Value, merge
 from grader.frontends.triton.simulator.races import Shadow
 from grader.frontends.triton.simulator.ramps import Ramp
 from grader.frontends.triton.simulator.state import Budget, Limit, Mode, State
-from grader.frontends.triton.simulator.text import Block, Op
+from grader.frontends.triton.simulator.text import BasicBlock, Op
 from grader.frontends.triton.simulator.types import Array, Unsupported
 
 FLOOR = 4000
@@ -83,7 +83,7 @@ class Machine(State):
             return values
         return self._follow(function.blocks, env, active)
 
-    def block(self, block: Block, env: Env, active: Array | None) -> tuple[Op | None, list[Value]]:
+    def block(self, block: BasicBlock, env: Env, active: Array | None) -> tuple[Op | None, list[Value]]:
         """Runs a block. Returns the operation that ends it, and the values of its operands."""
         budget = self.budget
         for op in block.ops:
@@ -111,7 +111,7 @@ class Machine(State):
                 del env[name]
         return None, []
 
-    def _follow(self, blocks: list[Block], env: Env, active: Array | None) -> list[Value]:
+    def _follow(self, blocks: list[BasicBlock], env: Env, active: Array | None) -> list[Value]:
         """Runs a function of several blocks: always the earliest block that programs wait at."""
         index = {block.label: number for number, block in enumerate(blocks)}
         waiting: dict[int, Array] = {0: np.ones(self.count, bool) if active is None else active}

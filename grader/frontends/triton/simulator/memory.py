@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from grader.frontends.triton.simulator.machine import Machine
-from grader.frontends.triton.simulator.pointers import BlockPointer, Pointers, Source, Value
+from grader.frontends.triton.simulator.pointers import BlockPointer, Origin, Pointers, Value
 from grader.frontends.triton.simulator.races import Shadow
-from grader.frontends.triton.simulator.ramps import Lanes, Ramp, Runs, gather, plain
+from grader.frontends.triton.simulator.ramps import LaneValues, Ramp, Runs, gather, plain
 from grader.frontends.triton.simulator.state import flat
 from grader.frontends.triton.simulator.text import Op
 from grader.frontends.triton.simulator.types import KEPT, STORED, Array, Unsupported, decode, encode
@@ -42,7 +42,7 @@ def _lanes(op: Op, value: Value) -> tuple[Pointers, Array | None]:
     return value, None
 
 
-def by_source(pointer: Pointers, live: Array | None) -> list[tuple[Source, Array | None]]:
+def by_source(pointer: Pointers, live: Array | None) -> list[tuple[Origin, Array | None]]:
     """Each source that pointers go into, with the lanes that do."""
     if pointer.which is None:
         return [(pointer.sources[0], live)]
@@ -50,7 +50,7 @@ def by_source(pointer: Pointers, live: Array | None) -> list[tuple[Source, Array
 
 
 def inside_of(
-    machine: Machine, access: str, source: Source, elements: int, offsets: Array | Ramp, live: Array | None,
+    machine: Machine, access: str, source: Origin, elements: int, offsets: Array | Ramp, live: Array | None,
     masked: bool,
 ) -> Array | None:
     """Lanes that take part and lie inside of the buffer; records those that do not."""
@@ -80,7 +80,7 @@ def inside_of(
     return ~bad if live is None else live & ~bad
 
 
-def note_unwritten(machine: Machine, source: Source, offsets: Array | Ramp, live: Array | None, size: int) -> None:
+def note_unwritten(machine: Machine, source: Origin, offsets: Array | Ramp, live: Array | None, size: int) -> None:
     if source.buffer.written is None or not source.buffer.raw.size:
         return
     marks = source.buffer.marks(size)
@@ -94,7 +94,7 @@ def note_unwritten(machine: Machine, source: Source, offsets: Array | Ramp, live
 
 def _gathered(
     machine: Machine, live: Array | None, shape: tuple[int, ...], offsets: Array | Ramp, values: Array | None = None
-) -> tuple[Lanes, Array, Array]:
+) -> tuple[LaneValues, Array, Array]:
     """The same as an index, in runs where lanes are on and off by runs. Owners have the index's shape, or broadcast."""
     if isinstance(offsets, Ramp) and (live is None or live.shape[-1] == 1):
         base, owners = flat(machine, live, (*shape[:-1], 1), offsets.base)
@@ -105,7 +105,7 @@ def _gathered(
             runs = rows[on].reshape(-1, offsets.length)
         return Runs(base, offsets.length), runs, owners[:, None]
     index, *rest, owners = flat(machine, live, shape, plain(offsets), *([] if values is None else [values]))
-    return Lanes(index), rest[0] if rest else np.zeros(0), owners
+    return LaneValues(index), rest[0] if rest else np.zeros(0), owners
 
 
 def _split(live: Array | None, shape: tuple[int, ...]) -> list[Array | None]:
@@ -116,7 +116,7 @@ def _split(live: Array | None, shape: tuple[int, ...]) -> list[Array | None]:
     return [whole, live & ~whole] if whole.any() else [live]
 
 
-def shadow_of(machine: Machine, source: Source, size: int) -> Shadow | None:
+def shadow_of(machine: Machine, source: Origin, size: int) -> Shadow | None:
     """The accesses to a buffer in this launch; None where nothing stores to it, or elements change their size."""
     if source.buffer.index not in machine.stored:
         return None
@@ -228,7 +228,7 @@ def _write(
             if machine.turned:
                 # Of lanes with one element another one is the last.
                 owners = np.broadcast_to(owners, values.shape).reshape(-1)[::-1]
-                index, values = Lanes(index.array().reshape(-1)[::-1]), values.reshape(-1)[::-1]
+                index, values = LaneValues(index.array().reshape(-1)[::-1]), values.reshape(-1)[::-1]
             if shadow is None:
                 index.put(data, values)
             else:

@@ -8,8 +8,8 @@ from math import prod
 import numpy as np
 
 from grader.frontends.triton.simulator.code import Code
-from grader.frontends.triton.simulator.findings import Place
-from grader.frontends.triton.simulator.pointers import Source
+from grader.frontends.triton.simulator.findings import Site
+from grader.frontends.triton.simulator.pointers import Origin
 from grader.frontends.triton.simulator.ramps import Ramp, plain
 from grader.frontends.triton.simulator.state import State, flat
 from grader.frontends.triton.simulator.types import Array
@@ -53,7 +53,7 @@ class Meter:
         self._stores = np.array(watch.stores, np.int64)
         self._lines = np.zeros(self._stores.size, np.int64)
         self._owners = np.full(self._stores.size, -1)
-        self._places: dict[int, Place] = {}
+        self._places: dict[int, Site] = {}
         self._launches: list[_Launch] = []
 
     @property
@@ -90,7 +90,7 @@ class Meter:
         return chosen
 
     def access(
-        self, state: State, access: Kind, source: Source, size: int, offsets: Array | Ramp, live: Array | None,
+        self, state: State, access: Kind, source: Origin, size: int, offsets: Array | Ramp, live: Array | None,
         active: Array | None,
     ) -> None:
         """Takes note of an access to elements of `size` bytes: `live` lanes lie inside, of those of `active` programs

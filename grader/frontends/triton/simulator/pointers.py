@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.frontends.triton.simulator.ramps import Lanes, Ramp, added, plain
+from grader.frontends.triton.simulator.ramps import LaneValues, Ramp, added, plain
 from grader.frontends.triton.simulator.types import STORED, Array, Type, Unsupported
 
 ADDRESSES = 44
@@ -39,7 +39,7 @@ class Storage:
         assert self.written is not None
         return self.written[: self.written.size // size * size].view(f"u{size}")
 
-    def wrote(self, index: Lanes, size: int) -> None:
+    def wrote(self, index: LaneValues, size: int) -> None:
         if self.written is not None:
             index.put(self.marks(size), np.iinfo(f"u{size}").max)
 
@@ -58,7 +58,7 @@ class Storage:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class Origin:
     """A buffer under the name that a kernel has for it."""
 
     buffer: Storage
@@ -73,7 +73,7 @@ class Pointers:
 
     __slots__ = ("element", "offsets", "sources", "which")
 
-    def __init__(self, sources: tuple[Source, ...], which: Array | None, offsets: Array | Ramp, element: str) -> None:
+    def __init__(self, sources: tuple[Origin, ...], which: Array | None, offsets: Array | Ramp, element: str) -> None:
         self.sources, self.which, self.offsets, self.element = sources, which, offsets, element
 
     def map(self, function: Callable[[Any], Any]) -> Pointers:

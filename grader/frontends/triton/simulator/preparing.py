@@ -11,7 +11,7 @@ from grader.frontends.triton.simulator.code import Code
 from grader.frontends.triton.simulator.control import ENDS, MADE, RUNS
 from grader.frontends.triton.simulator.orders import settle
 from grader.frontends.triton.simulator.tensors import tensorwise
-from grader.frontends.triton.simulator.text import Block, Function, Op, callee, read_module, walk
+from grader.frontends.triton.simulator.text import BasicBlock, Function, Op, callee, read_module, walk
 from grader.frontends.triton.simulator.types import Array, Unsupported
 from grader.frontends.triton.text import installed
 from grader.plan.plan import Kernel
@@ -85,7 +85,7 @@ def _prepare(text: str, symbol: str, counting: bool) -> Code:
         any(_reads(region, reads) for op in ops if op.name == "scf.while" for region in op.regions))
 
 
-def _prune(blocks: list[Block], uses: Counter[str]) -> None:
+def _prune(blocks: list[BasicBlock], uses: Counter[str]) -> None:
     """Takes out assertions, and what nothing needs then; `uses` counts how often each value is used."""
     for block in reversed(blocks):
         kept = []
@@ -145,7 +145,7 @@ def _uses(op: Op) -> Iterator[str]:
         yield from names
 
 
-def _settle(block: Block, used: set[str], several: bool) -> None:
+def _settle(block: BasicBlock, used: set[str], several: bool) -> None:
     """Finds where each value of a block is used last. In a function of several blocks others may use it: kept."""
     last: dict[str, int] = {}
     mine = {name for op in block.ops for name in op.results}
@@ -177,7 +177,7 @@ class _Alive:
             self.known[name] = max(each) if len(blocks) == 1 else sum(each)
         return self.known.get(name, 0)
 
-    def block(self, block: Block) -> int:
+    def block(self, block: BasicBlock) -> int:
         alive = most = sum(kind.size for kind in block.types)
         sizes: dict[str, int] = {}
         for op in block.ops:
@@ -191,7 +191,7 @@ class _Alive:
         return most
 
 
-def _reads(blocks: list[Block], functions: set[str]) -> bool:
+def _reads(blocks: list[BasicBlock], functions: set[str]) -> bool:
     """Whether blocks read memory, themselves or by calling one of these functions."""
     return any(op.name in READS or (op.name == "tt.call" and callee(op) in functions) for op in walk(blocks))
 
@@ -236,7 +236,7 @@ def _stores_and_loads(functions: dict[str, Function], entry: Function) -> tuple[
             parents[find(key)] = find((keys or others)[0])
         return keys
 
-    def visit(name: str, blocks: list[Block], around: list[tuple[str, str]]) -> None:
+    def visit(name: str, blocks: list[BasicBlock], around: list[tuple[str, str]]) -> None:
         for op in (op for block in blocks for op in block.ops):
             others = list(around) if op.name in ENDS else []
             others += [(name, value) for _, values in op.targets for value in values]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.frontends.triton.simulator.clocks import Clocks
-from grader.frontends.triton.simulator.pointers import Source
-from grader.frontends.triton.simulator.ramps import Lanes
+from grader.frontends.triton.simulator.pointers import Origin
+from grader.frontends.triton.simulator.ramps import LaneValues
 from grader.frontends.triton.simulator.state import State
 from grader.frontends.triton.simulator.types import Array, bits, decode, zeros
 
@@ -53,7 +53,7 @@ class Shadow:
         self.lanes: Array | None = None
         self.when = np.zeros(0, np.int32)
 
-    def stored_by(self, index: Lanes, numbers: Array, barrier: int) -> None:
+    def stored_by(self, index: LaneValues, numbers: Array, barrier: int) -> None:
         """Lanes of these numbers store at an index."""
         if self.lanes is None:
             self.lanes, self.when = (zeros(self.writer.size, np.int32) for _ in range(2))
@@ -61,7 +61,7 @@ class Shadow:
         index.put(self.when, barrier)
 
     def store(
-        self, state: State, source: Source, data: Array, index: Lanes, values: Array, owners: Array
+        self, state: State, source: Origin, data: Array, index: LaneValues, values: Array, owners: Array
     ) -> None:
         """Stores values at an index, of the same shape, for the programs that own them."""
         if index.low <= self.high and index.high >= self.low:
@@ -108,7 +108,7 @@ class Shadow:
             self.stored[owners - 1] = state.step
 
     def load(
-        self, state: State, source: Source, index: Lanes, owners: Array, waits: bool, late: Array | None = None
+        self, state: State, source: Origin, index: LaneValues, owners: Array, waits: bool, late: Array | None = None
     ) -> None:
         """`waits`: a program may wait for what it loads here. `late` are programs that find what was there before."""
         if index.low <= self.high and index.high >= self.low:
@@ -149,7 +149,7 @@ class Shadow:
                 self.another_read[index.array()[several]] = np.where(lost, now, times)[several]
 
     def _look(
-        self, source: Source, index: Lanes, before: Array, atomic: Array | None, owners: Array, late: Array | None
+        self, source: Origin, index: LaneValues, before: Array, atomic: Array | None, owners: Array, late: Array | None
     ) -> None:
         """Owners learn of the atomics that were made on what they load, but for those that find what was before."""
         if self.clocks is None or atomic is None:
@@ -170,7 +170,7 @@ class Shadow:
         self._follow(self.writer[places], ~same if self.atomic is None else self.atomic[places] | ~same, owners)
 
     def update(
-        self, state: State, source: Source, index: Lanes, owners: Array, added: Array | None = None
+        self, state: State, source: Origin, index: LaneValues, owners: Array, added: Array | None = None
     ) -> None:
         """Atomics that have been made: ordered among each other, and not with what other programs load and store.
         `added` is what they add, if they do."""
@@ -204,7 +204,7 @@ class Shadow:
         if not atomic.all():
             index.put(self.atomic, True)
 
-    def _note_other(self, index: Lanes, before: Array, follows: Array, owners: Array, now: Array) -> None:
+    def _note_other(self, index: LaneValues, before: Array, follows: Array, owners: Array, now: Array) -> None:
         """Notes for atomics whom each follows who is another program."""
         if self.other is None:
             self.other, self.other_wrote = (zeros(self.writer.size, np.int32) for _ in range(2))
@@ -217,7 +217,7 @@ class Shadow:
             places = index.array()[lost]
             self.other[places], self.other_wrote[places] = owners[lost], now[lost]
 
-    def _keep(self, data: Array, index: Lanes, owners: Array, times: Array) -> None:
+    def _keep(self, data: Array, index: LaneValues, owners: Array, times: Array) -> None:
         """Notes what a store replaces: of several by one program at a time the first one does."""
         old = bits(index.take(data))
         if self.replaced.size:
@@ -225,7 +225,7 @@ class Shadow:
             old = np.where(again, index.take(self.replaced), old)
         self.keep(index, old)
 
-    def keep(self, index: Lanes, old: Array) -> None:
+    def keep(self, index: LaneValues, old: Array) -> None:
         """Notes what a store or atomic replaces, as bits."""
         if not self.replaced.size:
             self.replaced = zeros(self.writer.size, self.replaced.dtype)
@@ -260,7 +260,7 @@ class Shadow:
         return values, late
 
     def _open(
-        self, state: State, source: Source, index: Lanes, others: Array, times: Array, owners: Array, clash: Array,
+        self, state: State, source: Origin, index: LaneValues, others: Array, times: Array, owners: Array, clash: Array,
         *, loads: bool,
     ) -> Array:
         """Which of the clashes with what others did at these times no atomics have ordered. Tells of loads that may as
@@ -277,7 +277,7 @@ class Shadow:
         return open
 
     def _report(
-        self, state: State, source: Source, index: Lanes, clash: _Clash, *, certain: bool, now: bool = False,
+        self, state: State, source: Origin, index: LaneValues, clash: _Clash, *, certain: bool, now: bool = False,
         loads: bool = False,
     ) -> None:
         """Reports the first clash that no atomics have ordered. `now`: an atomic made now orders nothing.

@@ -129,7 +129,7 @@ def gather(data: Array, offsets: Array | Ramp) -> Array:
     return result
 
 
-class Lanes:
+class LaneValues:
     """Elements of a vector, as indices of any shape."""
 
     def __init__(self, index: Array) -> None:
@@ -150,7 +150,7 @@ class Lanes:
         return self.index
 
 
-class Runs(Lanes):
+class Runs(LaneValues):
     """Elements of a vector in runs of one length, by the indices of their first."""
 
     def __init__(self, base: Array, length: int) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from grader.frontends.triton.simulator.clocks import MOST_PROGRAMS, Clocks
 from grader.frontends.triton.simulator.code import Code
-from grader.frontends.triton.simulator.findings import Findings, Place
+from grader.frontends.triton.simulator.findings import Findings, Site
 from grader.frontends.triton.simulator.text import Op
 from grader.frontends.triton.simulator.types import Array
 from grader.plan.device import Device, Generation
@@ -126,8 +126,8 @@ class State:
         own = (line for file, line in frames if PurePath(file).name == self.file)
         return next(own, frames[0][1] if frames else 0)
 
-    def place(self) -> Place:
-        return Place(self.kernel, self.line(), self.numbers, self.grid)
+    def place(self) -> Site:
+        return Site(self.kernel, self.line(), self.numbers, self.grid)
 
 
 def flat(state: State, live: Array | None, shape: tuple[int, ...], *values: Array) -> list[Array]:

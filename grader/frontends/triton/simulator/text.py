@@ -37,7 +37,7 @@ class Op:
     inputs: list[Type] = field(default_factory=list)
     body: str = ""
     strings: list[str] = field(default_factory=list)
-    regions: list[list[Block]] = field(default_factory=list)
+    regions: list[list[BasicBlock]] = field(default_factory=list)
     targets: list[tuple[str, list[str]]] = field(default_factory=list)
     dead: list[str] = field(default_factory=list)
     pure: Callable[..., Any] | None = None
@@ -66,7 +66,7 @@ class Op:
 
 
 @dataclass(eq=False, slots=True)
-class Block:
+class BasicBlock:
     label: str
     arguments: list[str] = field(default_factory=list)
     types: list[Type] = field(default_factory=list)
@@ -76,7 +76,7 @@ class Block:
 @dataclass(eq=False, slots=True)
 class Function:
     name: str
-    blocks: list[Block]
+    blocks: list[BasicBlock]
     place: Location
     names: list[str]
     """Of its arguments, in the source."""
@@ -84,7 +84,7 @@ class Function:
     """The arguments that are known to be multiples of 16: a kernel is compiled for that anew."""
 
 
-def walk(blocks: list[Block]) -> Iterator[Op]:
+def walk(blocks: list[BasicBlock]) -> Iterator[Op]:
     for block in blocks:
         for op in block.ops:
             yield op
@@ -174,8 +174,8 @@ class _Reader:
             raise Unsupported(f"a module of {len(lines):,} lines")
         self.places = _Places(lines)
         self.functions: dict[str, Function] = {}
-        self.open: list[tuple[Op, list[Block]]] = []
-        self.blocks: list[Block] | None = None
+        self.open: list[tuple[Op, list[BasicBlock]]] = []
+        self.blocks: list[BasicBlock] | None = None
         self.types: dict[str, Type] = {}
         for line in lines:
             if line and not line.startswith("#") and (stripped := line.strip()) and stripped[:2] != "//":
@@ -233,8 +233,8 @@ class _Reader:
                               if "tt.divisibility = 16" in each)
         self.functions[name] = Function(name, self.blocks, Location(), names, multiples)
 
-    def _block(self, label: str, arguments: list[str]) -> Block:
-        block = Block(label)
+    def _block(self, label: str, arguments: list[str]) -> BasicBlock:
+        block = BasicBlock(label)
         for argument in arguments:
             name, _, kind = argument.partition(" loc(")[0].partition(": ")
             block.arguments.append(name.strip())
@@ -251,7 +251,7 @@ class _Reader:
             return
         op, outer = self.open[-1]
         if line in ("} else {", "} do {"):
-            self.blocks = [Block("region")]
+            self.blocks = [BasicBlock("region")]
             op.regions.append(self.blocks)
             return
         self.open.pop()
@@ -292,7 +292,7 @@ class _Reader:
             self.blocks = [first]
             op.regions.append(self.blocks)
 
-    def _parts(self, op: Op, rest: str, opens: bool) -> Block:
+    def _parts(self, op: Op, rest: str, opens: bool) -> BasicBlock:
         """Reads operands, types and targets from the text after an operation's name. Returns the first block of its
         region, in case one opens."""
         if op.name == "scf.for" and (found := _FOR.match(rest)):
@@ -330,11 +330,11 @@ class _Reader:
             op.body = rest[:start]
             op.operands = _NAME.findall(op.body)
             self._typed(op, rest[start + 1 :])
-        return Block("region")
+        return BasicBlock("region")
 
-    def _arguments(self, names: list[str], types: list[Type]) -> Block:
+    def _arguments(self, names: list[str], types: list[Type]) -> BasicBlock:
         self.types.update(zip(names, types, strict=True))
-        return Block("region", names, types)
+        return BasicBlock("region", names, types)
 
     def _typed(self, op: Op, text: str) -> None:
         """Sets the types of an operation's results, from the text after its last colon."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from grader.frontends.triton.simulator.machine import EarlierLaunches, Machine
-from grader.frontends.triton.simulator.pointers import BlockPointer, Source, Storage
+from grader.frontends.triton.simulator.pointers import BlockPointer, Origin, Storage
 from grader.frontends.triton.simulator.races import Shadow
-from grader.frontends.triton.simulator.ramps import Lanes, Ramp, gather, plain
+from grader.frontends.triton.simulator.ramps import LaneValues, Ramp, gather, plain
 from grader.frontends.triton.simulator.text import Op
 from grader.frontends.triton.simulator.types import STORED, Array
 
@@ -15,7 +15,7 @@ DESCRIPTOR_ALIGNMENT = 16
 """Bytes. Source: cuTensorMapEncodeTiled in the CUDA Driver API."""
 
 
-def again(machine: Machine, shadow: Shadow, source: Source, index: Lanes, owners: Array, numbers: Array) -> None:
+def again(machine: Machine, shadow: Shadow, source: Origin, index: LaneValues, owners: Array, numbers: Array) -> None:
     """Notes a load of what the same program has stored: by another lane, or before in a loop that is pipelined."""
     own = index.take(shadow.writer) == owners
     if not own.any():
@@ -35,7 +35,7 @@ def again(machine: Machine, shadow: Shadow, source: Source, index: Lanes, owners
 
 
 def waited(
-    machine: Machine, earlier: EarlierLaunches, source: Source, offsets: Array | Ramp, live: Array | None, size: int
+    machine: Machine, earlier: EarlierLaunches, source: Origin, offsets: Array | Ramp, live: Array | None, size: int
 ) -> None:
     """Notes a load of what a launch has stored that this one has not waited for."""
     written = earlier.writers.get(source.buffer.index)
@@ -47,7 +47,7 @@ def waited(
         machine.findings.undefined(machine.place(), "unwaited" if earlier.ahead else "visible", source)
 
 
-def found(machine: Machine, source: Source) -> Storage:
+def found(machine: Machine, source: Origin) -> Storage:
     """The buffer that a load reads: in another order, of a loop that is pipelined, as it was some rounds before."""
     if machine.mode.order is None or not machine.turned:
         return source.buffer
