@@ -226,7 +226,7 @@ class Fused:
     def __init__(
         self, assignment: Assignment, case: Case, arena: Arena, names: Sequence[str], generator: torch.Generator
     ) -> None:
-        # These kernels take time to import, and are of use on a GPU only.
+        # A module of kernels: slow to import, and of use on a GPU only.
         from grader.kit.fused import draw_all
 
         assert assignment.distributions is not None, f"{assignment.name} is timed: distributions expected"
