@@ -6,10 +6,7 @@ import errno
 import os
 import sys
 from pathlib import Path
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 # shared: syscall
 REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH, errno.ENOENT)
 # shared: worked

@@ -4,10 +4,7 @@
 import os
 import tempfile
 from pathlib import Path
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 MARK = "kernelmark-hostile-planted"
 
 

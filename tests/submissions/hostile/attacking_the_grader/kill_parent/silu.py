@@ -8,10 +8,7 @@ import signal
 import sys
 import time
 from pathlib import Path
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 # shared: syscall
 REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH, errno.ENOENT)
 # shared: worked

@@ -5,10 +5,7 @@ import os
 import site
 import sys
 from pathlib import Path
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 MARK = "KERNELMARK_HOSTILE"
 
 

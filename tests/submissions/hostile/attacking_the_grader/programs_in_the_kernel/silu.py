@@ -4,10 +4,7 @@
 import ctypes
 import errno
 import os
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 # shared: syscall
 REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH, errno.ENOENT)
 # shared: worked

@@ -2,10 +2,7 @@
 # verdict: runtime_error, time_limit
 import errno
 import subprocess
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 COMMANDS = (("su", "-c", "id -u"), ("sudo", "-n", "id", "-u"), ("pkexec", "id", "-u"), ("id", "-u"))
 
 

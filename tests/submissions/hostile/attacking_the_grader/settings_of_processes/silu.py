@@ -5,10 +5,7 @@ import errno
 import os
 import sys
 from pathlib import Path
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH, errno.ENOENT, errno.EROFS, errno.EINVAL)
 # shared: worked
 # shared: zygote

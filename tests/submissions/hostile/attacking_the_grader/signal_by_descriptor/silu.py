@@ -9,10 +9,7 @@ import socket
 import sys
 import time
 from pathlib import Path
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH, errno.ENOENT)
 # shared: worked
 # shared: zygote

@@ -5,10 +5,7 @@ import errno
 import fcntl
 import os
 import termios
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH, errno.ENOENT, errno.ENOTTY, errno.EIO, errno.ENXIO,
             errno.ENODEV)
 # shared: worked

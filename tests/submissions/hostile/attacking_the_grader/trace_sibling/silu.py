@@ -7,10 +7,7 @@ import os
 import sys
 import time
 from pathlib import Path
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
 

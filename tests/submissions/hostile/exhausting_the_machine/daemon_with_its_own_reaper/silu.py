@@ -6,10 +6,7 @@ import errno
 import os
 import signal
 import time
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_NAME = 1, 36, 15
 
 

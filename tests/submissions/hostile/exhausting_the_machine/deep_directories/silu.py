@@ -3,10 +3,7 @@
 # expect: folders nested more than
 import errno
 import os
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 LEVELS = 2_000
 
 

@@ -3,10 +3,7 @@
 import errno
 import time
 from pathlib import Path
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 FILES = 512
 
 

@@ -4,10 +4,7 @@
 import errno
 import os
 from pathlib import Path
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 FOLDERS = 20
 
 

@@ -3,10 +3,7 @@
 import errno
 import mmap
 import time
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 OWN, PIECES, SIZE = 1792 << 20, 44, 64 << 20
 
 

@@ -4,10 +4,7 @@ import ctypes
 import errno
 import os
 import time
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 PROCESSES, STEPS, STEP = 6, 8, 64 << 20
 
 

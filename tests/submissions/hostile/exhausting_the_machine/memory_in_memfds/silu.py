@@ -3,10 +3,7 @@
 import errno
 import os
 import time
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 FILES, STEP = 96, 32 << 20
 
 

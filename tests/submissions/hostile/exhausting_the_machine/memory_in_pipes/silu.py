@@ -5,10 +5,7 @@ import errno
 import fcntl
 import os
 import time
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 PROCESSES, EACH = 24, 100
 
 

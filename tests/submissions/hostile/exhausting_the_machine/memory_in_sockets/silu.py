@@ -5,10 +5,7 @@ import errno
 import os
 import socket
 import time
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 OWN, TARGET, PROCESSES, PAIRS = 1792 << 20, 2816 << 20, 40, 110
 
 

@@ -5,10 +5,7 @@ import ctypes
 import errno
 import os
 import time
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 # shared: syscall
 REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH, errno.ENOENT, errno.ENOMEM, errno.ENOSPC)
 # shared: worked

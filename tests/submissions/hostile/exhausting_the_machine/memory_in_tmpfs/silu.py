@@ -4,10 +4,7 @@ import errno
 import os
 import time
 from pathlib import Path
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 FILES, STEP = 192, 16 << 20
 FULL = (errno.EPERM, errno.EACCES, errno.EROFS, errno.ENOSPC, errno.ENOMEM, errno.EFBIG, errno.EDQUOT, errno.ENOENT)
 

@@ -3,10 +3,7 @@
 import ctypes
 import errno
 import os
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 PROCESSES, BLOCKS = 16, 16
 
 

@@ -2,10 +2,7 @@
 # verdict: runtime_error, memory_limit
 import threading
 import time
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 THREADS = 300
 
 

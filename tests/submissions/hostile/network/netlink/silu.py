@@ -4,10 +4,7 @@
 import errno
 import socket
 import struct
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH, errno.ENOENT, errno.EAFNOSUPPORT,
             errno.EPROTONOSUPPORT, errno.ESOCKTNOSUPPORT, errno.ENETUNREACH, errno.EADDRNOTAVAIL)
 # shared: worked

@@ -3,10 +3,7 @@
 import errno
 import subprocess
 import sys
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 COMMAND = (sys.executable, "-m", "pip", "install", "--quiet", "--target", "lib", "--no-deps", "--retries", "0",
            "--timeout", "1", "six")
 

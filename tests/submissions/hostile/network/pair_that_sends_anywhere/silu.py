@@ -3,10 +3,7 @@
 # expect: refused
 import errno
 import socket
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH, errno.ENOENT, errno.EAFNOSUPPORT,
             errno.EPROTONOSUPPORT, errno.ESOCKTNOSUPPORT, errno.ENETUNREACH, errno.EADDRNOTAVAIL, errno.EISCONN)
 # shared: worked

@@ -4,10 +4,7 @@
 import ctypes
 import errno
 import os
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 TEXT = b"#!/bin/sh\nexit 7\n"
 libc = ctypes.PyDLL(None, use_errno=True)
 

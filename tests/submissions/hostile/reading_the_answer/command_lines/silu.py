@@ -3,10 +3,7 @@
 # expect: refused
 import os
 from pathlib import Path
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 WORDS = (b"--seed", b"kernelmark", b"pytest", b"grader")
 
 

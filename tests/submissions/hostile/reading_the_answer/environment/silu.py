@@ -5,10 +5,7 @@
 import ctypes
 import os
 from pathlib import Path
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 WORDS = ("SEED", "TOKEN", "SECRET", "PASSWORD", "PYTEST", "KERNELMARK", "CREDENTIAL", "SSH_", "API_KEY", "GITHUB_")
 
 

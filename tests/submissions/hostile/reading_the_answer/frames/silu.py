@@ -2,10 +2,7 @@
 # verdict: runtime_error
 # expect: refused
 import sys
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 NAMES = ("expected", "oracle", "right_answer", "inputs", "seed", "generator", "reference")
 
 

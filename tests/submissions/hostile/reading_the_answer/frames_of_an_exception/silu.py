@@ -3,10 +3,7 @@
 # expect: refused
 import sys
 import types
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 NAMES = ("expected", "oracle", "right_answer", "inputs", "seed", "generator", "reference")
 
 

@@ -3,10 +3,7 @@
 # expect: refused
 import errno
 import os
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH, errno.ENOENT, errno.ENXIO, errno.ENODEV,
             errno.ENOMEDIUM)
 # shared: worked

@@ -4,10 +4,7 @@
 import errno
 import os
 from pathlib import Path
-
-import triton
-import triton.language as tl
-
+# shared: and_triton
 REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH, errno.ENOENT)
 # shared: worked
 def look(name):
