@@ -20,7 +20,7 @@ from grader.console import console, errors
 from grader.model.catalogue import ROOT
 from grader.model.job import Graded, Job
 from grader.model.result import Environment, Result
-from grader.run.lanes import At, Look
+from grader.run.lanes import At, Lanes, Look
 
 SILU = (ROOT / "reference" / "silu.py").read_text()
 SECONDS = 120
@@ -57,7 +57,7 @@ def _here(arguments: list[str], cwd: Path, environment: Mapping[str, str]) -> su
           mock.patch.object(errors, "_width", 200), contextlib.ExitStack() as shared,
           contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)):
         if name := SHARED.get(arguments[0]):
-            shared.enter_context(mock.patch(name, _ThisProcess if name.endswith("LocalLanes") else lambda: None))
+            shared.enter_context(mock.patch(name, _lanes if name.endswith("LocalLanes") else lambda: None))
         try:
             app(arguments, prog_name="kernelmark")
         except SystemExit as end:
@@ -68,11 +68,12 @@ def _here(arguments: list[str], cwd: Path, environment: Mapping[str, str]) -> su
     return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
 
+def _lanes(*_: object) -> Lanes:
+    return _ThisProcess()
+
+
 class _ThisProcess:
     """A lane that is this process, which has a fork server already: one of its own takes seconds to start."""
-
-    def __init__(self, *_: object) -> None:
-        pass
 
     def __enter__(self) -> Self:
         return self
@@ -91,10 +92,10 @@ class _ThisProcess:
     def running(self) -> list[At]:
         return []
 
-    def told(self) -> str:
+    def words(self) -> str:
         return ""
 
-    def grade(self, jobs: Iterable[Job], _: int, interrupted: object = None) -> Iterator[Graded]:
+    def grade(self, jobs: Iterable[Job], side_by_side: int, interrupted: object = None) -> Iterator[Graded]:
         # Late: few who call commands wait for torch.
         from grader.run.grading import grade
 
