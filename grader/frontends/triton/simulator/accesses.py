@@ -1,4 +1,4 @@
-"""Where each load and store lies: what the first programs of a launch show of strides, steps and masks."""
+"""The offsets of each load and store: strides, steps and masks, as the first programs of a launch show them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST = 24
 
 
 class Accesses:
-    """Those of one launch, by their operation and the buffer that they go to."""
+    """The accesses of a launch, by operation and buffer."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[int, int], dict[str, Any]] = {}
@@ -24,8 +24,8 @@ class Accesses:
     def list(self) -> list[Access]:
         return [Access(**each) for each in self._seen.values()]
 
-    def saw(self, state: State, access: str, source: Origin, offsets: Array | Ramp, live: Array | None) -> None:
-        """An access by all programs of a chunk; `live` are the lanes that take part, None where all do."""
+    def note(self, state: State, access: str, source: Origin, offsets: Array | Ramp, live: Array | None) -> None:
+        """Notes an access by all programs of a chunk. `live` are the lanes that take part, None if all do."""
         if state.numbers[0] != state.first:
             return
         base = offsets.base if isinstance(offsets, Ramp) else offsets
@@ -63,13 +63,13 @@ def _extents(live: Array, tile: tuple[int, ...]) -> list[int]:
 
 
 def _apart(offsets: Array | Ramp, rank: int) -> list[int | None]:
-    """How far the lanes of program 0 lie apart along each dimension."""
+    """The distance of program 0's neighbouring lanes along each dimension, None if it varies."""
     base = offsets.base if isinstance(offsets, Ramp) else offsets
-    found: list[int | None] = []
+    distances: list[int | None] = []
     for axis in range(rank):
         apart = np.diff(base[0], axis=axis).reshape(-1) if base.ndim == rank + 1 else np.zeros(0, np.int64)
         if isinstance(offsets, Ramp) and axis == rank - 1:
-            found.append(1)
+            distances.append(1)
         else:
-            found.append(0 if not apart.size else int(apart[0]) if (apart == apart[0]).all() else None)
-    return found
+            distances.append(0 if not apart.size else int(apart[0]) if (apart == apart[0]).all() else None)
+    return distances

@@ -1,6 +1,6 @@
-"""Operations on each element alone: `arith.*`, `math.*` and those of `tt.*` that are like them.
+"""Elementwise operations: `arith.*`, `math.*` and similar ones of `tt.*`.
 
-Arrays have an axis of programs first, then those of the tensor; an axis of length 1 stands for any length.
+Arrays have an axis of programs first, then the tensor's axes; an axis of length 1 stands for any length.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _nonzero(values: Array) -> Array:
 
 
 def _divide(left: Array, right: Array) -> Array:
-    """Division that truncates, as in C; by zero it gives -1, as GPUs do."""
+    """Division that truncates, as in C; division by zero gives -1, as on GPUs."""
     divisor = _nonzero(right)
     quotient = left // divisor
     quotient += (quotient < 0) & (quotient * divisor != left)
@@ -80,7 +80,7 @@ def _high_product(left: Array, right: Array) -> Array:
 
 
 def fused(a: Array, b: Array, c: Array) -> Array:
-    """a · b + c with one rounding, but for a float64."""
+    """a · b + c, rounded once (float64: twice)."""
     return (a.astype(np.float64) * b + c).astype(a.dtype)
 
 
@@ -95,7 +95,7 @@ BINARY: dict[str, Pure] = {
     "arith.minui": _unsigned(np.minimum), "arith.maxui": _unsigned(np.maximum),
     "arith.addf": np.add, "arith.subf": np.subtract, "arith.mulf": np.multiply, "arith.divf": np.divide,
     "arith.remf": np.fmod, "tt.precise_divf": np.divide, "tt.approx_divf": np.divide, "tt.mulhiui": _high_product,
-    # The maximum of NaN and a number is NaN with `maximumf`, and the number with `maxnumf`.
+    # The maximum of NaN and a number is NaN in `maximumf`, and the number in `maxnumf`.
     "arith.maximumf": np.maximum, "arith.minimumf": np.minimum,
     "arith.maxnumf": np.fmax, "arith.minnumf": np.fmin,
     "math.powf": np.power, "math.atan2": np.arctan2, "math.copysign": np.copysign,
@@ -121,7 +121,7 @@ _COMPARE: dict[str, Pure] = {
 
 
 def _integers(values: Array) -> Array:
-    """i1 as the signed number it is: -1 for true."""
+    """i1 as a signed number: -1 for true."""
     return -values.view(np.int8) if values.dtype == bool else values
 
 
@@ -141,14 +141,14 @@ def _compare_floats(op: Op) -> Pure:
         ordered = predicate == "ord"
         return lambda a, b: (np.isnan(a) | np.isnan(b)) != ordered
     compare = _COMPARE[predicate[1:]]
-    # NumPy's comparisons are ordered but for `!=`, which holds for NaN.
+    # NumPy's comparisons are ordered, except for `!=`, which holds for NaN.
     if predicate[0] == "o":
         return compare if predicate != "one" else lambda a, b: (a < b) | (a > b)
     return compare if predicate == "une" else lambda a, b: compare(a, b) | np.isnan(a) | np.isnan(b)
 
 
 def _to_integer(kept: np.dtype[Any], unsigned: bool) -> Pure:
-    """Conversion that truncates and saturates, NaN to 0, as GPUs do, by 32 bits at least."""
+    """Conversion as on GPUs: truncates and saturates, to 32 bits at least; NaN becomes 0."""
     wide = np.dtype(f"{'u' if unsigned else 'i'}{max(4, kept.itemsize)}")
     limits = np.iinfo(wide)
     # The largest float64 below the limit of 64 bits.
@@ -198,7 +198,7 @@ def constant(op: Op) -> Array:
     inner = text[6:-1]
     ones = (1,) * (len(kind.shape) + 1)
     if inner == '""':
-        # Larger constants are packed: their bytes in hexadecimal, in a string.
+        # Larger constants are a string of their bytes in hexadecimal.
         packed = np.frombuffer(bytes.fromhex(op.strings[0].removeprefix("0x")), KEPT[kind.element])
         return packed.reshape(ones) if packed.size == 1 else packed.reshape((1, *kind.shape))
     if inner.startswith("["):
@@ -241,14 +241,14 @@ _EXACT = {"arith.extf", "arith.select", "arith.bitcast", "tt.bitcast", "arith.ne
           "arith.minimumf", "arith.maxnumf", "arith.minnumf", "tt.clampf"}  # fmt: skip
 
 
-# What an element costs, in those of the cheapest operations.
+# The cost of an element, in elements of the cheapest operations.
 _WEIGHTS = dict.fromkeys(
     ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.remf", "arith.fptosi", "arith.fptoui",
      "math.powf", "tt.extern_elementwise"), 16)  # fmt: skip
 
 
 def elementwise(op: Op) -> Pure | None:
-    """What computes an operation from the arrays of its operands; None if it is none of these."""
+    """The function that computes an elementwise operation from its operands; None for any other operation."""
     op.weight = _WEIGHTS.get(op.name, 4 if op.name.startswith("math.") else 1)
     if op.name == "arith.select":
         return _select
@@ -268,11 +268,11 @@ def elementwise(op: Op) -> Pure | None:
     rounded = rounding(op.types[0].element)
     if rounded is None:
         return function
-    found: Pure = function
-    return lambda *values: rounded(found(*values))
+    exact: Pure = function
+    return lambda *values: rounded(exact(*values))
 
 
 def warm_up() -> None:
-    """Lets PyTorch load what these functions need, on one thread."""
+    """Lets PyTorch load what these functions need, on a single thread."""
     torch.set_num_threads(1)
     erf(np.zeros(1, np.float32))

@@ -1,4 +1,4 @@
-"""Atomics: each a read-modify-write by one program after another."""
+"""Atomics: read-modify-writes by one program after another."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from grader.frontends.triton.simulator.types import (
     encode,
     rounding,
 )
-from grader.frontends.triton.simulator.undefined import ordered, taken
+from grader.frontends.triton.simulator.undefined import note_descriptor, note_ordering
 
 _ATOMIC: dict[str, Any] = {
     "add": np.add, "fadd": np.add, "max": np.maximum, "min": np.minimum, "umax": np.maximum, "umin": np.minimum,
@@ -36,7 +36,7 @@ def _atomics(
     machine: Machine, op: Op, pointer: Pointers, mask: Array | None, active: Array | None, given: list[Array],
     kind: str,
 ) -> Array:
-    """Read-modify-write by one program after another, in their order. Returns what there was before."""
+    """Makes read-modify-writes by one program after another, in their order. Returns the old values."""
     shape, element = op.types[0].shape, pointer.element
     live = taking_part(mask, active, len(shape))
     result = np.zeros((machine.count, *shape), KEPT[element])
@@ -60,7 +60,7 @@ def _atomics(
             continue
         blind = op.results[0] in op.dead
         if machine.early and blind and 0 in machine.mode.early:
-            # Whose comes first makes no difference to them, but to those who load.
+            # Their order makes no difference to these atomics, but to programs that load.
             index, owners, *operands = (each[::-1] for each in (index, owners, *operands))
         stored = data.take(index) if alone else data
         old = _apply(machine, op, data, index, operands, kind, element)
@@ -79,7 +79,7 @@ def _atomics(
                     shadow.looked(index, owners, bits(stored) == bits(data.take(index)))
         if machine.synced is not None:
             machine.synced[owners - 1] = machine.step
-        ordered(machine, op, owners)
+        note_ordering(machine, op, owners)
         if shadow is not None:
             shadow.update(machine, source, LaneValues(index), owners, operands[0] if kind in ("add", "fadd") else None)
             if machine.early and alone and owners.size == 1:
@@ -91,7 +91,7 @@ def _atomics(
 def _apply(
     machine: Machine, op: Op, data: Array, index: Array, operands: list[Array], kind: str, element: str
 ) -> Array | None:
-    """Changes data, lane by lane; what there was, unless nothing uses it."""
+    """Changes data lane by lane. Returns the old values, or None if nothing uses them."""
     plain = STORED[element] == KEPT[element]
     rounded = rounding(element) or (lambda values: values)
     if kind.startswith("u"):
@@ -120,13 +120,13 @@ def _apply(
     machine.charge(200 * index.size)
     old = np.zeros(index.size, KEPT[element] if not kind.startswith("u") else data.dtype)
     for lane, target in enumerate(index.tolist()):
-        one = data[target : target + 1]
-        before = decode(one.copy(), element)
+        place = data[target : target + 1]
+        before = decode(place.copy(), element)
         new = encode(change(before, [each[lane : lane + 1] for each in operands]), element)
         old[lane] = before[0]
-        if bits(one) != bits(new):
+        if bits(place) != bits(new):
             machine.version += 1
-            one[:] = new
+            place[:] = new
     return old
 
 
@@ -141,9 +141,9 @@ def compare_and_swap(machine: Machine, op: Op, values: list[Any], _: dict[str, V
 
 
 def reduce_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> None:
-    """`tt.descriptor_reduce`: atomics on what lies inside of the tensor."""
+    """`tt.descriptor_reduce`: atomics on the lanes inside the tensor."""
     descriptor = values[0].at(values[1:-1])
-    taken(machine, descriptor, active)
+    note_descriptor(machine, descriptor, active)
     pointer, inside = descriptor.lanes(list(range(len(descriptor.block.shape))))
     kind = op.body.split(",")[0].strip()
     kind = "fadd" if kind == "add" and KEPT[pointer.element].kind == "f" else kind

@@ -9,11 +9,11 @@ from grader.frontends.triton.simulator.text import Function
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """`largest` is the size of the largest tensor, `alive` the most elements that are alive at a time, of one program.
+    """A kernel's code. In each program `largest` is the size of the largest tensor, and at most `alive` elements are
+    alive at a time.
 
-    `stores` and `loads` tell for each argument whether the kernel may store and load through it. `spins`: a loop looks
-    at memory, so that it may be one that waits for another program. `relaxed`: it has atomics that do not order what
-    others store.
+    `stores` and `loads` say for each argument whether the kernel may store and load through it. `spins`: a loop reads
+    memory, so it may wait for another program. `relaxed`: some of its atomics do not order the stores of others.
     """
 
     functions: dict[str, Function]

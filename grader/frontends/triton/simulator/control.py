@@ -1,6 +1,6 @@
-"""Loops, branches and calls, and operations that have a body of their own: reductions and scans.
+"""Loops, branches and calls, and operations with a body: reductions and scans.
 
-Programs run in lockstep. Where they part, each side is run for all of them, and has effects for those on it alone.
+Programs run in lockstep. At a branch each side runs for all programs, but has effects only for those that take it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _programs(machine: Machine, op: Op, _: list[Any], __: Env, ___: Array | None
 
 
 def _side(machine: Machine, condition: Array, active: Array | None) -> tuple[Array | None, Array | None, bool | None]:
-    """Which programs take which side of a branch; and the one side, if all active programs take it."""
+    """The programs that take each side of a branch; and which side, if all active programs take the same."""
     if condition.size == 1:
         return active, active, bool(condition.reshape(-1)[0])
     yes = condition if active is None else condition & active
@@ -51,10 +51,10 @@ def _side(machine: Machine, condition: Array, active: Array | None) -> tuple[Arr
 
 
 def _if(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | None) -> list[Value]:
-    yes, no, one = _side(machine, values[0], active)
+    yes, no, common = _side(machine, values[0], active)
     sides = [region[0] for region in op.regions]
-    if one is not None:
-        return machine.block(sides[0], env, active)[1] if one else (
+    if common is not None:
+        return machine.block(sides[0], env, active)[1] if common else (
             machine.block(sides[1], env, active)[1] if len(sides) > 1 else [])
     first = machine.block(sides[0], env, yes)[1]
     second = machine.block(sides[1], env, no)[1] if len(sides) > 1 else []
@@ -79,7 +79,7 @@ def _for(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | 
         env[body.arguments[0]] = (low + number * wide).astype(low.dtype)
         env.update(zip(body.arguments[1:], carried, strict=True))
         new = machine.block(body, env, inner)[1]
-        # Outside the loop's own divergence every program takes part in a round; what inactive programs hold is never
+        # Unless the loop itself diverges, every program takes part in a round; values of inactive programs are never
         # read.
         carried = new if inner is active else [merge(inner, mine, old) for mine, old in zip(new, carried, strict=True)]
     if pipeline is not None:
@@ -108,7 +108,7 @@ def _while(machine: Machine, op: Op, values: list[Any], env: Env, active: Array 
         env.update(zip(after.arguments, forwarded, strict=True))
         new = machine.block(after, env, None if goes.all() else goes)[1]
         moved = [merge(goes, mine, old) for mine, old in zip(new, carried, strict=True)] if not goes.all() else new
-        # The same programs with the same values and the same memory will do the same for ever.
+        # The same programs with the same values and the same memory do the same for ever.
         rounds += 1
         if rounds % 8 == 0 and version == machine.version and (goes == active).all() and _same(moved, carried):
             machine.op = op
@@ -135,7 +135,7 @@ _REDUCERS = {
 
 
 def _reducer(machine: Machine, block: BasicBlock) -> np.ufunc | None:
-    """NumPy's function for a body that does one operation, directly or through functions."""
+    """NumPy's function for a body of a single operation, directly or through functions; None for other bodies."""
     for _ in range(MOST_INDIRECTIONS):
         if len(block.ops) != 2 or len(block.arguments) != 2 or block.ops[0].operands != block.arguments:
             return None
@@ -155,7 +155,7 @@ MOST_INDIRECTIONS = 4
 
 
 def _combine(machine: Machine, op: Op, env: Env, left: list[Array], right: list[Array]) -> list[Array]:
-    """The body's results for lanes of two sides: each lane stands for a program of its own."""
+    """The body's results for lanes of two sides: each lane counts as a program."""
     shape = left[0].shape
     block, count = op.regions[0][0], machine.count
     flat = [each.reshape(-1) for each in (*left, *right)]
@@ -167,7 +167,7 @@ def _combine(machine: Machine, op: Op, env: Env, left: list[Array], right: list[
 
 
 def _last(op: Op, values: list[Any]) -> tuple[int, list[Array]]:
-    """The tensors of a reduction or scan in full, their axis at the end; and which it was."""
+    """The axis of a reduction or scan, and its full tensors with that axis moved to the end."""
     axis = int(op.attribute("axis")) + 1
     shape = op.inputs[0].shape
     programs = max(len(each) for each in values)
@@ -193,7 +193,7 @@ def _reduce(machine: Machine, op: Op, values: list[Any], env: Env, _: Array | No
 
 
 def _turned(machine: Machine, op: Op) -> bool:
-    """Whether a reduction or scan whose function may depend on the order is made in another one."""
+    """Whether a reduction or scan has to take another order; notes a function that may depend on the order."""
     if any_order(op, machine.code.functions):
         return False
     machine.findings.undefined(machine.place(), "reduction", certain=False)
@@ -210,15 +210,15 @@ def _scan(machine: Machine, op: Op, values: list[Any], env: Env, _: Array | None
     if function is not None and len(tensors) == 1:
         tensors = [function.accumulate(tensors[0], axis=-1, dtype=tensors[0].dtype)]
     elif _turned(machine, op):
-        # One after another, where the tree of below joins what it has joined before.
-        last, found = [each[..., :1] for each in tensors], [[each[..., :1]] for each in tensors]
+        # Lane after lane, where the usual order combines partial results as in a tree.
+        last, columns = [each[..., :1] for each in tensors], [[each[..., :1]] for each in tensors]
         for lane in range(1, tensors[0].shape[-1]):
             last = _combine(machine, op, env, last, [each[..., lane : lane + 1] for each in tensors])
-            for each, one in zip(found, last, strict=True):
-                each.append(one)
-        tensors = [np.concatenate(each, -1) for each in found]
+            for column, result in zip(columns, last, strict=True):
+                column.append(result)
+        tensors = [np.concatenate(column, -1) for column in columns]
     else:
-        # Each lane takes in the sum that ends `distance` before it, for distances 1, 2, 4, …
+        # Each lane adds the partial result that ends `distance` lanes before it, for distances 1, 2, 4, …
         distance = 1
         while distance < tensors[0].shape[-1]:
             new = _combine(machine, op, env, [each[..., :-distance] for each in tensors],
@@ -242,7 +242,7 @@ def _assert(machine: Machine, op: Op, values: list[Any], _: Env, active: Array |
 def _print(machine: Machine, op: Op, values: list[Any], _: Env, active: Array | None) -> None:
     findings, prefix = machine.findings, op.strings[0][:PRINTED] if op.strings else ""
     room = PRINTED - len(findings.printed)
-    # Before any work: a loop may print whole tensors for ever.
+    # Checked before any work, since a loop may print whole tensors for ever.
     if room <= 0:
         return
     lines: list[str] = []
@@ -256,10 +256,10 @@ def _print(machine: Machine, op: Op, values: list[Any], _: Env, active: Array | 
 
 
 def _printed(machine: Machine, op: Op, values: list[Any], prefix: str, active: Array | None) -> Iterator[str]:
-    """What a print says, line by line: of each program each lane of each value."""
+    """The lines of a print: each lane of each value of each program."""
     place = machine.place()
     tensors = [value if isinstance(value, np.ndarray) else value.address() for value in values]
-    # A program prints a line at least.
+    # Each program prints at least a line.
     rows = range(min(machine.count, PRINTED)) if active is None else np.flatnonzero(active)[:PRINTED].tolist()
     for row in rows:
         head = f"pid {place.program(int(machine.numbers[row]))}"
@@ -282,7 +282,7 @@ def _barrier(machine: Machine, *_: Any) -> None:
 
 
 def _wait(machine: Machine, *_: Any) -> None:
-    """Launches run one after another here: that one waits for the launch before is only noted."""
+    """Notes that a launch waits for the one before it: launches run one after another anyway."""
     machine.earlier = None
 
 
@@ -294,14 +294,15 @@ _DEPENDENT = re.compile(r"^griddepcontrol\.(wait|launch_dependents);(?: // dummy
 
 
 def _assembly(op: Op) -> Callable[..., Any]:
-    """What waits for a launch, or lets one begin, as Triton up to 3.8 writes it; all other assembly needs a GPU."""
-    found = _DEPENDENT.match(op.strings[0]) if op.strings else None
-    if found is None:
+    """Assembly that waits for a launch or lets one begin, as Triton up to 3.8 writes it. All other assembly needs a
+    GPU."""
+    match = _DEPENDENT.match(op.strings[0]) if op.strings else None
+    if match is None:
         raise Unsupported(INLINE_ASSEMBLY)
     value = np.zeros((1,) * (len(op.types[0].shape) + 1), KEPT[op.types[0].element])
 
     def depend(machine: Machine, *_: Any) -> Array:
-        _wait(machine) if found[1] == "wait" else _launch_dependents(machine)
+        _wait(machine) if match[1] == "wait" else _launch_dependents(machine)
         return value
 
     return depend

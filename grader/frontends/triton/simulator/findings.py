@@ -1,4 +1,4 @@
-"""What a run has shown so far: each place once, the first that was seen."""
+"""The findings of a run: the first of each kind at each place."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OVERFLOW = re.compile(r"^(\w+) overflow detected for operation (\w+)$")
 
 @dataclass
 class Site:
-    """Where an operation stands, and the programs that run it: numbers of a chunk, and how they lie in the grid."""
+    """An operation's kernel and line, the numbers of the programs that run it, and their grid."""
 
     kernel: str
     line: int
@@ -68,7 +68,7 @@ class Findings:
     def out_of_bounds(
         self, place: Site, access: Any, source: Origin, elements: int, offsets: Array, bad: Array, live: Array | None
     ) -> None:
-        """`bad` are the lanes outside of all that are live; the arrays are of the whole chunk's shape."""
+        """`bad` are the `live` lanes that lie outside; the arrays have the whole chunk's shape."""
         rows = bad.reshape(len(bad), -1)
         hit = rows.any(1)
         first, outside = int(np.argmax(hit)), offsets[bad]
@@ -81,7 +81,7 @@ class Findings:
             masked=live is not None)
         known = self._known.get(key)
         if isinstance(known, OutOfBounds):
-            # A loop meets the same programs again: never more than there are.
+            # A loop meets the same programs again, so cap the count.
             programs = min(known.programs + finding.programs, int(np.prod(place.grid)))
             self._known[key] = known.model_copy(update={
                 "lowest": min(known.lowest, finding.lowest), "highest": max(known.highest, finding.highest),
@@ -97,7 +97,7 @@ class Findings:
             lanes=int(rows[first].sum()), program=place.program(int(place.programs[first]))))
 
     def copied(self, line: int, elements: int) -> None:
-        """A copy by host code of elements of a temporary that nothing has written."""
+        """Notes a copy by host code of elements of a temporary that nothing has written."""
         self._add(("copied", line), lambda: Unwritten(
             kernel="", line=line, tensor="", lanes=elements, program=(0, 0, 0)))
 
@@ -114,7 +114,7 @@ class Findings:
         self, place: Site, what: Undefinable, source: Origin | None = None, *, element: int = 0,
         programs: Sequence[int] = (), certain: bool = True, line: int = 0,
     ) -> None:
-        """What is left to chance; `line` is that of another operation than the place's."""
+        """Notes undefined behaviour. `line` is given if it is not the place's."""
         line = line or place.line
         self._add(("undefined", what, place.kernel, line), lambda: Undefined(
             what=what, kernel=place.kernel, line=line, tensor="" if source is None else source.name[:200],
@@ -122,11 +122,12 @@ class Findings:
             programs=[place.program(number) for number in programs], certain=certain))
 
     def failed(self, place: Site, message: str, first: int) -> None:
-        """An assertion that does not hold in a program: one of Triton's own about overflow, or the student's."""
+        """Notes an assertion that does not hold in a program: Triton's own about overflow, or the student's."""
         program = place.program(int(place.programs[first]))
-        if found := _OVERFLOW.match(message):
+        if overflow := _OVERFLOW.match(message):
             self._add(("overflow", place.kernel, place.line, message), lambda: Overflow(
-                kernel=place.kernel, line=place.line, type=found[1][:200], operation=found[2][:200], program=program))
+                kernel=place.kernel, line=place.line, type=overflow[1][:200], operation=overflow[2][:200],
+                program=program))
         else:
             self._add(("assert", place.kernel, place.line, message), lambda: Assertion(
                 kernel=place.kernel, line=place.line, message=message[:500], program=program))

@@ -1,4 +1,4 @@
-"""One launch: its arguments as values, its programs in chunks, and what is done where they wait for each other."""
+"""Running a launch: its arguments as values, and its programs in chunks, or one by one if they wait for each other."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from grader.plan.findings import EmptyGrid
 from grader.plan.plan import ITEM_BYTES, Descriptor, Float, Integer, Kernel, Launch, Pointer
 
 LANES = 1 << 16
-"""Elements of the largest tensor of a chunk: so many stay in the caches."""
+"""The most elements in the largest tensor of a chunk: so many stay in the caches."""
 WAITING_LANES = 1 << 23
-"""The same where programs may wait for each other, and have to be in one chunk."""
+"""The same for programs that may wait for each other, which have to be in the same chunk."""
 ALIVE = 1 << 27
-"""Elements that are alive at a time, in all tensors of a chunk."""
+"""The most elements that are alive at a time, in all tensors of a chunk."""
 MOST_PROGRAMS = 1 << 26
 
 
@@ -156,7 +156,7 @@ class _LaunchRun:
 
 
 def _resident(launch: Launch, mode: Mode) -> int:
-    """How many programs of a launch the device holds at a time at most, whatever registers and memory they take."""
+    """The most programs of a launch that the device holds at a time, without regard to registers and memory."""
     if mode.device is None:
         return MOST_PROGRAMS
     each, _ = occupancy(mode.device, launch.threads, 1, launch.shared)
@@ -166,7 +166,7 @@ def _resident(launch: Launch, mode: Mode) -> int:
 def _arguments(
     launch: Launch, code: Code, buffers: list[Storage]
 ) -> tuple[list[Value], list[Storage | None]]:
-    """Values of the entry's arguments, and the buffers behind them. A descriptor is followed by shape and strides."""
+    """The values of the entry's arguments, and the buffers behind them. Shape and strides follow a descriptor."""
     function = code.functions[code.entry]
     kinds, names = function.blocks[0].types, function.names
     values: list[Value] = []

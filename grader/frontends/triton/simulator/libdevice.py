@@ -1,6 +1,6 @@
-"""NVIDIA's libdevice, as far as NumPy and PyTorch have its functions.
+"""Functions of NVIDIA's libdevice that NumPy and PyTorch have.
 
-Names are those of the "libdevice User's Guide" without `__nv_` and the `f` of single precision.
+The names are those of the "libdevice User's Guide", without `__nv_` and the `f` of single precision.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _torch(function: Callable[..., torch.Tensor]) -> Callable[..., Array]:
 
 
 def _bits(function: Callable[[int], int], bits: int) -> Callable[[Array], Array]:
-    """A function of an integer's bits, one element at a time."""
+    """Applies a function of an integer's bits, element by element."""
     return lambda values: np.array(
         [function(int(each) % (1 << bits)) for each in values.reshape(-1)], np.uint64).astype(np.int64).reshape(
             values.shape)
@@ -64,7 +64,7 @@ def _reciprocal_root(values: Array) -> Array:
 erf = _torch(torch.erf)
 
 def _gamma(values: Array) -> Array:
-    """Γ by ln |Γ|, with its sign: negative where the floor of a negative argument is odd."""
+    """Γ from ln |Γ| and its sign, which is negative where the floor of a negative argument is odd."""
     size = np.exp(_torch(torch.lgamma)(values))
     return np.where((values < 0) & (np.mod(np.floor(values), 2) == 1), -size, size)
 

@@ -1,6 +1,6 @@
 """A process that runs plans without a GPU: kernels on NumPy, over all programs of a launch at once.
 
-It reads hostile text, so that it is confined; what it cannot do, or could not finish, it says.
+It reads hostile text, so it is confined. It says what it cannot do or could not finish.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from grader.plan.plan import ITEM_BYTES, Copy, Data, DType, Fill, Launch, Malfor
 from grader.plan.traffic import Watch
 
 MOST_BYTES = 2 << 30
-"""Of all temporaries of a plan."""
+"""Bytes of all temporaries of a plan."""
 MOST_TOLD = FRAME_BYTES // 4
-"""Characters of an answer that fit a frame whatever they are."""
+"""Characters of an answer that fit into a frame, whatever they are."""
 UNWRITTEN = 0xFF
-"""Each byte of a temporary that nothing has written: NaN in every floating-point type."""
+"""Bytes of a temporary that nothing has written: NaN in every floating-point type."""
 
 _ELEMENTS: dict[DType, str] = {
     "float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "float8_e4m3fn": "f8E4M3FN",
@@ -47,7 +47,7 @@ Result = Simulated | CannotSimulate | Exhausted
 
 
 def prepare() -> None:
-    """What a process does once before others are forked from it."""
+    """Prepares the process from which simulators are forked."""
     warm_up()
 
 
@@ -55,13 +55,12 @@ def run(
     plan: Plan, *memories: Sequence[Array], outputs: Collection[str] = (), operations: int = 1 << 40,
     mode: Mode = AS_WRITTEN, twice: Collection[int] = (), watch: Watch | None = None,
 ) -> Result:
-    """Runs calls of a plan, the first one and, given two memories, the steady one after it.
+    """Runs the first call of a plan and, with two `memories`, the steady call after it.
 
-    Each has the given buffers' memory for itself: writable arrays of bytes, in the order of their indices. Lines are
-    looked for in the file of `mode`, or in that of a kernel's entry. Launches of the kernels `twice` are made twice.
-    `outputs` names parameters that hold nothing yet: what a kernel loads of them before it stores is a finding.
-    What a `watch` asks for is told of the last call, of the first of these parameters; where it chooses programs,
-    findings are those of a part of the work.
+    Each call has its own memory of the given buffers: writable arrays of bytes, in the order of their indices. Lines
+    refer to the file of `mode`, or to that of a kernel's entry. Launches of the kernels `twice` are made twice.
+    `outputs` names parameters that hold nothing yet: a load from them before a store is a finding. A `watch` concerns
+    the last call and the first of `outputs`; if it chooses programs, the findings are those of a part of the work.
     """
     budget = Budget(operations)
     findings = Findings()
@@ -70,15 +69,15 @@ def run(
         given = [number for number, each in enumerate(plan.buffers) if each.given]
         if sum(each.bytes for each in plan.buffers if not each.given) > MOST_BYTES:
             return Exhausted(seq=0, what="memory")
-        if any([plan.buffers[number].bytes for number in given] != [one.size for one in each] for each in memories):
+        if any([plan.buffers[number].bytes for number in given] != [raw.size for raw in each] for each in memories):
             return CannotSimulate(seq=0, operation="given buffers of other sizes")
-        # In any other order memory that nothing has written may hold something else, too.
+        # In another order, unwritten memory holds other contents, too.
         byte = UNWRITTEN if mode.order is None or mode.order else 0
         buffers = [_temporary(number, 0 if each.given else each.bytes, byte)
                    for number, each in enumerate(plan.buffers)]
         calls = plan.calls()[: len(memories)]
         for position, step in enumerate([plan.setup, *calls]):
-            # Findings of the calls before were reported with those calls.
+            # The findings of earlier calls were reported with those calls.
             findings = findings if position < 2 else Findings()
             if meter is not None and position > 1:
                 meter.forget()
@@ -131,7 +130,7 @@ def _temporary(number: int, size: int, byte: int) -> Storage:
 
 
 def _view(view: View, buffers: list[Storage]) -> tuple[Array, Array | None]:
-    """The elements of a view, and their marks. Raises ValueError for one that reaches out of its buffer."""
+    """The elements of a view, and their marks. Raises ValueError for a view that reaches out of its buffer."""
     buffer, size = buffers[view.buffer], ITEM_BYTES[view.dtype]
     if len(view.strides) != len(view.shape):
         raise ValueError("a view with as many strides as sizes expected")
@@ -147,7 +146,7 @@ def _view(view: View, buffers: list[Storage]) -> tuple[Array, Array | None]:
 
 
 def _host(operation: Fill | Data | Copy, buffers: list[Storage], findings: Findings) -> int:
-    """Runs what is no launch. Returns the elements and marks that it went through."""
+    """Runs an operation of the host. Returns the number of elements and marks that it went through."""
     size = 0
     if isinstance(operation, Fill):
         target, marks = _view(operation.target, buffers)
@@ -182,13 +181,13 @@ def _host(operation: Fill | Data | Copy, buffers: list[Storage], findings: Findi
 
 
 def _converted(source: Array, of: DType, to: DType) -> Array:
-    """Elements of memory as those of another type, rounded as PyTorch does."""
+    """Elements of memory converted to another type, rounded as PyTorch does."""
     given = torch.from_numpy(np.array(source).reshape(-1)).view(getattr(torch, of))
     return np.asarray(given.to(getattr(torch, to)).view(torch.uint8).numpy()).view(_NUMPY[to]).reshape(source.shape)
 
 
 def _filling(dtype: DType, value: float) -> Array:
-    """A value as an element of memory, converted as PyTorch does."""
+    """An element of memory that holds the value, converted as PyTorch does."""
     if dtype == "bool":
         return np.array([bool(value)], np.uint8)
     if element := _ELEMENTS.get(dtype):

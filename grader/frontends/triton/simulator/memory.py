@@ -1,4 +1,4 @@
-"""Loads, stores and atomics. Each is checked against its buffer; what lies outside is recorded and masked off."""
+"""Loads and stores. Each is checked against its buffer; lanes outside are recorded and masked off."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.frontends.triton.simulator.ramps import LaneValues, Ramp, Runs, gath
 from grader.frontends.triton.simulator.state import flat
 from grader.frontends.triton.simulator.text import Op
 from grader.frontends.triton.simulator.types import KEPT, STORED, Array, Unsupported, decode, encode
-from grader.frontends.triton.simulator.undefined import again, found, taken, waited
+from grader.frontends.triton.simulator.undefined import buffer_read, note_descriptor, note_own_stores, note_unwaited
 
 _PADDING = {"0": "none", "1": "zero", "2": "nan"}
 
@@ -27,7 +27,7 @@ def _both(left: Array | None, right: Array | None) -> Array | None:
 
 
 def taking_part(mask: Array | None, active: Array | None, rank: int) -> Array | None:
-    """Lanes that take part: those of active programs that the mask leaves. None where all do."""
+    """The lanes of active programs that the mask leaves on; None if all lanes take part."""
     if mask is not None and mask.ndim <= rank:
         mask = mask.reshape(mask.shape[:1] + (1,) * rank)
     live = _both(mask, None if active is None else active.reshape((-1,) + (1,) * rank))
@@ -43,7 +43,7 @@ def _lanes(op: Op, value: Value) -> tuple[Pointers, Array | None]:
 
 
 def by_source(pointer: Pointers, live: Array | None) -> list[tuple[Origin, Array | None]]:
-    """Each source that pointers go into, with the lanes that do."""
+    """Each source of the pointers, with the lanes that point into it."""
     if pointer.which is None:
         return [(pointer.sources[0], live)]
     return [(source, _both(pointer.which == number, live)) for number, source in enumerate(pointer.sources)]
@@ -53,15 +53,15 @@ def inside_of(
     machine: Machine, access: str, source: Origin, elements: int, offsets: Array | Ramp, live: Array | None,
     masked: bool,
 ) -> Array | None:
-    """Lanes that take part and lie inside of the buffer; records those that do not."""
+    """The lanes that take part and lie inside the buffer; records those that lie outside."""
     if access != "granule":
-        machine.accesses.saw(machine, access, source, offsets, live)
+        machine.accesses.note(machine, access, source, offsets, live)
     last = offsets.last() if isinstance(offsets, Ramp) else offsets
     first = offsets.base if isinstance(offsets, Ramp) else offsets
     if int(first.min()) >= 0 and int(last.max()) < elements:
         return live
     if isinstance(offsets, Ramp) and live is not None:
-        # A mask mostly leaves out what the runs at the end reach beyond.
+        # A mask mostly switches off the lanes beyond the end, so only the runs that reach out are checked.
         shape = np.broadcast_shapes(offsets.shape, live.shape)
         outside = np.broadcast_to((first < 0) | (last >= elements), (*shape[:-1], 1))[..., 0]
         some = np.broadcast_to(first, (*shape[:-1], 1))[outside] + np.arange(offsets.length)
@@ -95,7 +95,8 @@ def note_unwritten(machine: Machine, source: Origin, offsets: Array | Ramp, live
 def _gathered(
     machine: Machine, live: Array | None, shape: tuple[int, ...], offsets: Array | Ramp, values: Array | None = None
 ) -> tuple[LaneValues, Array, Array]:
-    """The same as an index, in runs where lanes are on and off by runs. Owners have the index's shape, or broadcast."""
+    """`flat` with the offsets as an index, in runs if whole runs are on or off. Owners have the index's shape, or
+    broadcast to it."""
     if isinstance(offsets, Ramp) and (live is None or live.shape[-1] == 1):
         base, owners = flat(machine, live, (*shape[:-1], 1), offsets.base)
         runs: Array = np.zeros(0)
@@ -109,7 +110,7 @@ def _gathered(
 
 
 def _split(live: Array | None, shape: tuple[int, ...]) -> list[Array | None]:
-    """The runs that are on as a whole, and the lanes of the others."""
+    """The runs that are on as a whole, and the other lanes that are on."""
     if live is None or live.shape[-1] == 1 != shape[-1]:
         return [live]
     whole = live.all(-1, keepdims=True)
@@ -117,7 +118,7 @@ def _split(live: Array | None, shape: tuple[int, ...]) -> list[Array | None]:
 
 
 def shadow_of(machine: Machine, source: Origin, size: int) -> Shadow | None:
-    """The accesses to a buffer in this launch; None where nothing stores to it, or elements change their size."""
+    """The shadow of a buffer in this launch; None if the launch does not store to it, or the element size differs."""
     if source.buffer.index not in machine.stored:
         return None
     shadow = machine.shadows.get(source.buffer.index)
@@ -128,12 +129,12 @@ def shadow_of(machine: Machine, source: Origin, size: int) -> Shadow | None:
 
 
 def _numbers(machine: Machine, live: Array | None, shape: tuple[int, ...], offsets: Array | Ramp) -> Array:
-    """The numbers of the lanes that take part, in a program's own count, as `_gathered` has them."""
+    """The numbers of the lanes that take part, counted within a program, in the order of `_gathered`."""
     return _gathered(machine, live, shape, offsets, np.arange(prod(shape), dtype=np.int32).reshape(shape))[1]
 
 
 def _filler(machine: Machine, element: str) -> Any:
-    """What lanes hold that a mask without `other` switched off."""
+    """The value of lanes that a mask without `other` switched off."""
     kind = KEPT[element]
     if not machine.masked_is_nan or kind.kind == "b":
         return kind.type(0)
@@ -143,17 +144,17 @@ def _filler(machine: Machine, element: str) -> Any:
 def _read(
     machine: Machine, pointer: Pointers, mask: Array | None, other: Any, active: Array | None, masked: bool
 ) -> Array:
-    """What the lanes of a pointer hold; `other` where they take no part, or what `_filler` says if it is None."""
+    """The values that pointers point to; for lanes that take no part `other`, or `_filler` if that is None."""
     element, offsets = pointer.element, pointer.offsets
     size, op = STORED[element].itemsize, machine.op
     live = taking_part(mask, active, offsets.ndim - 1)
     result: Array | None = None
     for source, lanes in by_source(pointer, live):
-        data = found(machine, source).data(element)
+        data = buffer_read(machine, source).data(element)
         reading = inside_of(machine, "load", source, data.size, offsets, lanes, masked)
         note_unwritten(machine, source, offsets, reading, size)
         if machine.earlier is not None:
-            waited(machine, machine.earlier, source, offsets, reading, size)
+            note_unwaited(machine, machine.earlier, source, offsets, reading, size)
         if machine.meter is not None:
             machine.meter.access(machine, "load", source, size, offsets, reading, active)
         shadow = shadow_of(machine, source, size)
@@ -168,14 +169,14 @@ def _read(
             if index.index.size:
                 shadow.load(machine, source, index, owners, waits, late)
                 if source.buffer.index in machine.shared:
-                    again(machine, shadow, source, index, owners, _numbers(machine, reading, shape, offsets))
+                    note_own_stores(machine, shadow, source, index, owners, _numbers(machine, reading, shape, offsets))
         if reading is not None:
             fill = _filler(machine, element) if other is None else other
             values = np.where(reading, values, fill)
             off = None if mask is None or other is not None else ~mask
             if off is not None and machine.masked_is_nan and off.any():
                 machine.findings.masked(machine.place(), source)
-        # Where no lane is left out of one source, there is no other.
+        # If all lanes point into one source, there is no other.
         result = values if result is None or lanes is None else np.where(lanes, values, result)
     return result
 
@@ -191,9 +192,9 @@ def load(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], activ
 
 
 def load_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> Array:
-    """`tt.descriptor_load`: what lies beyond the tensor is padding."""
+    """`tt.descriptor_load`: lanes beyond the tensor get padding."""
     descriptor = values[0].at(values[1:])
-    taken(machine, descriptor, active)
+    note_descriptor(machine, descriptor, active)
     pointer, inside = descriptor.lanes(list(range(len(descriptor.block.shape))))
     other = KEPT[pointer.element].type(np.nan if descriptor.padding == "nan" else 0)
     shape = op.types[0].shape
@@ -226,7 +227,7 @@ def _write(
             if shadow is not None and source.buffer.index in machine.shared:
                 shadow.stored_by(index, _numbers(machine, part, shape, pointer.offsets), machine.barriers)
             if machine.turned:
-                # Of lanes with one element another one is the last.
+                # Among lanes that share an element another one is the last.
                 owners = np.broadcast_to(owners, values.shape).reshape(-1)[::-1]
                 index, values = LaneValues(index.array().reshape(-1)[::-1]), values.reshape(-1)[::-1]
             if shadow is None:
@@ -244,9 +245,9 @@ def store(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], acti
 
 
 def store_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> None:
-    """`tt.descriptor_store`: what lies beyond the tensor is left alone, but for the rest of a granule."""
+    """`tt.descriptor_store`: stores nothing beyond the tensor, except for the rest of a granule."""
     descriptor = values[0].at(values[1:-1])
-    taken(machine, descriptor, active)
+    note_descriptor(machine, descriptor, active)
     shape = descriptor.block.shape
     every = list(range(len(shape)))
     pointer, inside = descriptor.lanes(every)
@@ -264,7 +265,7 @@ def store_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value]
 
 
 def make_block(_: Machine, op: Op, values: list[Any], __: dict[str, Value], ___: Array | None) -> BlockPointer:
-    """`tt.make_tensor_ptr` and `tt.make_tensor_descriptor`: base, shape, strides, and offsets of the former."""
+    """`tt.make_tensor_ptr` and `tt.make_tensor_descriptor`: base, shape, strides; only the former has offsets."""
     block = op.types[0].pointee
     rank = len(block.shape)
     numbers = [each.astype(np.int64) for each in values[1:]]

@@ -1,4 +1,4 @@
-"""Counts what programs load and store, and remembers who stored last: only in a run that is asked for it."""
+"""Counts the loads and stores of programs, and remembers which program stored last: only in a run with a `Watch`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.frontends.triton.simulator.types import Array
 from grader.plan.plan import Kernel, Launch
 from grader.plan.traffic import SECTOR, AccessTraffic, Kind, LaunchTraffic, Stored, Touched, Watch
 
-# Of the programs that are counted: more lanes tell nothing new, and take long to sort.
+# Lanes of the programs that are counted: more tell nothing new, and take long to sort.
 LANES = 1 << 15
 MOST_LAUNCHES, MOST_ACCESSES, MOST_TOUCHED, MOST_RUNS, MOST_LINES = 8, 32, 32, 256, 16
 NAME = 80
@@ -46,7 +46,7 @@ class _Launch:
 
 
 class Meter:
-    """What a `Watch` asks for, of the output under this name."""
+    """Collects what a `Watch` asks for. `output` is the output's name."""
 
     def __init__(self, watch: Watch, output: str) -> None:
         self._watch, self._output = watch, output
@@ -58,21 +58,21 @@ class Meter:
 
     @property
     def counts(self) -> bool:
-        """Whether what is moved matters, and not what it is."""
+        """Whether the run counts what is moved, so that values do not matter."""
         return self._watch.programs > 0 or bool(self._watch.touched)
 
     def counts_alone(self, kernel: Kernel) -> bool:
-        """Whether a kernel is to be run without what only its answer needs: where another run of it follows that is
-        for products alone, which take most of its time."""
+        """Whether to run a kernel without the operations that only its answer needs. A run that asks for the bytes of
+        the output is followed by another, so it does this only for kernels with products, which take most time."""
         return self.counts and (self._watch.touched != "output" or "tt.dot" in kernel.text)
 
     def forget(self) -> None:
-        """Begins anew: what came before was another call, with other memory."""
+        """Begins anew for another call, which has other memory."""
         self.__init__(self._watch, self._output)  # type: ignore[misc]
 
     def begin(self, launch: Launch, total: int, code: Code) -> Array | None:
-        """The programs of a launch that are to be run, ascending; None for all, as where they may wait for each other.
-        A launch begun twice counts once."""
+        """Begins a launch. Returns the programs to run, ascending; None for all, also if they may wait for each other.
+        A launch that is begun twice counts once."""
         if self._launches and self._launches[-1].launch is launch:
             self._launches.pop()
         chosen: Array | None = None
@@ -84,7 +84,7 @@ class Meter:
             chosen = np.array([number for number in asked if number < total], np.int32)
         elif 0 < self._watch.programs < total:
             wanted = min(self._watch.programs, max(1, LANES // code.largest))
-            # Steps of the golden ratio: in a grid of two dimensions even ones would all fall into one column.
+            # Steps of the golden ratio: even steps could all fall into one column of a grid of two dimensions.
             chosen = np.unique(((np.arange(wanted) + 0.5) * _GOLDEN % 1 * total).astype(np.int32))
         self._launches.append(_Launch(launch, total if chosen is None else chosen.size, asked))
         return chosen
@@ -93,8 +93,8 @@ class Meter:
         self, state: State, access: Kind, source: Origin, size: int, offsets: Array | Ramp, live: Array | None,
         active: Array | None,
     ) -> None:
-        """Takes note of an access to elements of `size` bytes: `live` lanes lie inside, of those of `active` programs
-        that no mask switched off."""
+        """Notes an access to elements of `size` bytes. `live` are the lanes of `active` programs that are on and lie
+        inside."""
         to_output = access != "load" and source.buffer.given == self._output
         if self._watch.touched == "output" and not to_output:
             return
@@ -134,17 +134,17 @@ class Meter:
         self._places[place.line] = place
 
     def stored(self) -> list[Stored]:
-        found = []
+        stored = []
         for line, place in self._places.items():
             own = np.flatnonzero((self._lines == line) & (self._owners >= 0))
             if own.size:
-                found.append(Stored(
+                stored.append(Stored(
                     line=line, elements=own.size, byte=int(self._stores[own[0]]),
                     program=place.program(int(self._owners[own[0]])), last=place.program(int(self._owners[own[-1]]))))
-        return found[:MOST_LINES]
+        return stored[:MOST_LINES]
 
     def cut(self) -> bool:
-        """Ends the count in the middle of a launch; False where there is nothing to be counted."""
+        """Ends the count in the middle of a launch; False if nothing is counted."""
         if self._watch.programs and self._launches:
             self._launches[-1].cut = True
             return True
@@ -152,42 +152,41 @@ class Meter:
 
     def launched(self) -> list[LaunchTraffic]:
         return [LaunchTraffic(
-            kernel=one.launch.kernel, line=one.launch.line, grid=one.launch.grid, threads=one.launch.threads,
-            programs=one.programs,
-            cut=one.cut,
+            kernel=run.launch.kernel, line=run.launch.line, grid=run.launch.grid, threads=run.launch.threads,
+            programs=run.programs, cut=run.cut,
             accesses=[AccessTraffic(access=access, line=line, tensor=tensor, given=sums.given[:NAME], lanes=sums.lanes,
-                             masked=sums.masked, needed=sums.needed, moved=sums.moved)
-                      for (access, line, tensor), sums in one.sums.items()])
-                for one in (self._launches[:MOST_LAUNCHES] if self._watch.programs else ())]
+                                    masked=sums.masked, needed=sums.needed, moved=sums.moved)
+                      for (access, line, tensor), sums in run.sums.items()])
+                for run in (self._launches[:MOST_LAUNCHES] if self._watch.programs else ())]
 
     def touched(self) -> list[Touched]:
-        found = [(number, one, key) for number, one in enumerate(self._launches) for key in one.touched]
-        told = []
-        for number, one, (key, program) in found[:MOST_TOUCHED]:
-            if key in one.sums:
-                runs = _runs(_distinct(np.concatenate(one.touched[key, program])), one.sums[key].size)
-                told.append(Touched(
-                    launch=number, program=program, access=key[0], tensor=key[2], given=one.sums[key].given[:NAME],
+        keys = [(number, run, key) for number, run in enumerate(self._launches) for key in run.touched]
+        touched = []
+        for number, run, (key, program) in keys[:MOST_TOUCHED]:
+            if key in run.sums:
+                runs = _runs(_distinct(np.concatenate(run.touched[key, program])), run.sums[key].size)
+                touched.append(Touched(
+                    launch=number, program=program, access=key[0], tensor=key[2], given=run.sums[key].given[:NAME],
                     runs=runs[:MOST_RUNS], all=len(runs) <= MOST_RUNS))
-        return told
+        return touched
 
 
 def _distinct(keys: Array) -> Array:
-    """The different keys, ascending. They mostly ascend already, which `np.unique` has no use for."""
+    """The distinct keys, ascending. They mostly ascend already, which `np.unique` does not exploit."""
     if (keys[1:] < keys[:-1]).any():
         keys = np.sort(keys)
     return keys[np.append(True, keys[1:] != keys[:-1])] if keys.size else keys
 
 
 def _runs(begins: Array, size: int) -> list[tuple[int, int, int, int]]:
-    """Ascending bytes where elements of a size begin, as series of runs."""
+    """The ascending first bytes of elements of this size, as series of runs: see `Touched.runs`."""
     first = np.flatnonzero(np.diff(begins, prepend=-2 * size) != size)
     lengths = (np.append(first[1:], begins.size) - first) * size
-    found: list[tuple[int, int, int, int]] = []
+    series: list[tuple[int, int, int, int]] = []
     for begin, length in zip(begins[first].tolist(), lengths.tolist(), strict=True):
-        start, before, step, count = found[-1] if found else (0, 0, 0, 0)
+        start, before, step, count = series[-1] if series else (0, 0, 0, 0)
         if length == before and (count == 1 or begin == start + count * step):
-            found[-1] = (start, length, begin - start if count == 1 else step, count + 1)
+            series[-1] = (start, length, begin - start if count == 1 else step, count + 1)
         else:
-            found.append((begin, length, 0, 1))
-    return found
+            series.append((begin, length, 0, 1))
+    return series

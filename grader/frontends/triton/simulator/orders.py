@@ -1,6 +1,6 @@
-"""What Triton and GPUs leave open, as kernels are written, and come out otherwise where a run asks for another order.
+"""Operations whose order or result Triton and GPUs leave open, and that come out otherwise in a run with another order.
 
-Each is seen cheaply in every run; whether an answer rests on it shows in a second one.
+Every run notes them cheaply; a second run shows whether the answer depends on them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from grader.frontends.triton.simulator.text import Function, Op, callee, walk
 from grader.frontends.triton.simulator.types import STORED, Array
 
 LIBRARY = "triton.language.standard."
-"""Functions of Triton's own, which may be given their elements in any order."""
+"""Triton's own functions, which may take their elements in any order."""
 MOST_HINT = 1 << 40
 _HINT = re.compile(r"tt\.(divisibility|contiguity|constancy) = dense<\[?(\d{1,18}(?:, \d{1,18})*)\]?>")
 
@@ -27,15 +27,15 @@ Run = Callable[..., Any]
 
 
 def hints_of(op: Op) -> dict[str, list[int]]:
-    """What the kernel promises of a result, along each dimension: `{"divisibility": [16]}`."""
+    """The kernel's promises about a result, along each dimension: `{"divisibility": [16]}`."""
     if "{" not in op.body:
         return {}
     return {name: [min(int(each), MOST_HINT) for each in numbers.split(",")]
             for name, numbers in _HINT.findall(op.body)}
 
 
-def hinted(op: Op, hints: dict[str, list[int]]) -> Run:
-    """Runs an operation and looks at what is promised of its result: in another order it is as promised."""
+def check_hints(op: Op, hints: dict[str, list[int]]) -> Run:
+    """Runs an operation and checks the promises about its result; in another order the result is as promised."""
     pure, run, shape = op.pure, op.run, op.types[0].shape
     item = STORED[op.types[0].pointee.element].itemsize if op.types[0].element == "ptr" else 1
 
@@ -44,14 +44,14 @@ def hinted(op: Op, hints: dict[str, list[int]]) -> Run:
         numbers = result.offsets if isinstance(result, Pointers) else result
         if not isinstance(numbers, Ramp) and numbers.dtype.kind != "i":
             return result
-        told = full(plain(numbers), shape)
-        promised = told
+        computed = full(plain(numbers), shape)
+        promised = computed
         for name, sizes in hints.items():
             for axis, size in enumerate(sizes[: max(1, len(shape))], 1):
                 if size > 1:
                     each = size // item if name == "divisibility" and item > 1 else size
                     promised = _promised(promised, name, axis, max(1, each))
-        wrong = promised != told
+        wrong = promised != computed
         if active is not None:
             wrong = wrong & active.reshape((-1,) + (1,) * len(shape))
         if not wrong.any():
@@ -66,7 +66,7 @@ def hinted(op: Op, hints: dict[str, list[int]]) -> Run:
 
 
 def _promised(values: Array, name: str, axis: int, size: int) -> Array:
-    """Integers as a promise has them: moved to a multiple by their first lane, or following the first of each group."""
+    """The integers as promised: moved so that the first lane is a multiple, or derived from each group's first lane."""
     if name == "divisibility":
         first = values if values.ndim == 1 else values.take([0], axis)
         return values - (first.astype(np.int64) % size).astype(values.dtype)
@@ -82,8 +82,8 @@ def _promised(values: Array, name: str, axis: int, size: int) -> Array:
 
 
 def _trusted(functions: dict[str, Function]) -> set[Op]:
-    """Operations with a hint that an access relies on: one that leads to a mask, or to pointers whose mask does not
-    keep lanes apart. A mask does so unless all its bounds are known to be multiples of 16, whatever pointers promise.
+    """The operations with a hint that an access relies on: their results lead to a mask, or to pointers whose mask does
+    not treat lanes one by one. A mask does, whatever the pointers promise, unless its bounds are known multiples of 16.
     """
     hints = [(name, op) for name, function in functions.items() for op in walk(function.blocks)
              if op.results and hints_of(op)]
@@ -97,9 +97,9 @@ def _trusted(functions: dict[str, Function]) -> set[Op]:
         for op in walk(function.blocks):
             inner = [each for region in op.regions for block in region for each in block.arguments]
             operands = [(name, each) for each in op.operands]
-            # All that an operation makes leads through one place: of many results and operands no pair is looked at.
+            # All results lead through one node of the operation, so that no pair of result and operand is visited.
             made_of[name, f"#{id(op)}"] = operands
-            # Regions beside each other may use a name anew: what is made of either counts.
+            # Sibling regions may use the same name: the values of both count.
             for value in (*op.results, *inner):
                 made_of.setdefault((name, value), []).append((name, f"#{id(op)}"))
             if op.regions or op.name in ("tt.load", "tt.call") or not apart.isdisjoint(op.operands):
@@ -120,8 +120,8 @@ def _trusted(functions: dict[str, Function]) -> set[Op]:
     return {op for name, op in hints if (name, op.results[0]) in relied}
 
 
-def reordered(op: Op) -> Run | None:
-    """A reshape or concatenation that may put its elements in any order: as they lie, or the other way round."""
+def reorder(op: Op) -> Run | None:
+    """Runs a reshape or concatenation that may put its elements in any order: in memory's order, or reversed."""
     if op.name != "tt.cat" and "allow_reorder" not in op.body:
         return None
     pure, shape = tensorwise(op), op.types[0].shape
@@ -139,8 +139,8 @@ def reordered(op: Op) -> Run | None:
     return run
 
 
-def gather(op: Op) -> Run:
-    """`tt.gather`: an index outside takes the nearest element, or in another order the one at the other end."""
+def gather_open(op: Op) -> Run:
+    """Runs `tt.gather`: an index outside takes the nearest element, or in another order that of the other end."""
     pure, axis, source, shape = tensorwise(op), int(op.attribute("axis")), op.inputs[0].shape, op.types[0].shape
 
     def run(machine: Machine, op: Op, values: list[Any], _: Any, active: Array | None) -> Any:
@@ -159,8 +159,8 @@ def gather(op: Op) -> Run:
 
 
 def _vanishes(loop: Op) -> bool:
-    """Whether a loop does nothing but look at one place by a plain load until it holds something else: a compiler may
-    take such a loop to end, and then nothing of it is left ("Forward progress" in the LLVM Language Reference)."""
+    """Whether a loop only repeats plain loads of one place until their value changes. A compiler may assume that such a
+    loop ends, and remove it ("Forward progress" in the LLVM Language Reference)."""
     inner = [op for region in loop.regions for op in walk(region)]
     loads = [op for op in inner if op.name == "tt.load"]
     made = {value for op in inner for value in op.results} | {
@@ -171,24 +171,24 @@ def _vanishes(loop: Op) -> bool:
 
 
 def _waits(functions: dict[str, Function]) -> set[Op]:
-    """The loads that a program may wait by: volatile ones, and those that decide whether a loop goes on."""
+    """The loads by which a program may wait: volatile ones, and those that decide whether a loop goes on."""
     ops = [op for function in functions.values() for op in walk(function.blocks)]
-    found = {op for op in ops if op.name == "tt.load" and "isVolatile = true" in op.body}
-    waiting = [one for op in ops if op.name == "scf.while" for one in _deciding(op)]
+    loads = {op for op in ops if op.name == "tt.load" and "isVolatile = true" in op.body}
+    waiting = [deciding for op in ops if op.name == "scf.while" for deciding in _deciding(op)]
     called: set[str] = set()
     while waiting:
         op = waiting.pop()
         if op.name == "tt.load":
-            found.add(op)
+            loads.add(op)
         elif op.name == "tt.call" and callee(op) in functions and callee(op) not in called:
             called.add(callee(op))
             waiting += walk(functions[callee(op)].blocks)
-    return found
+    return loads
 
 
 def _deciding(loop: Op) -> list[Op]:
-    """The operations of a loop that decide whether it goes on. Regions beside each other may have the same names for
-    different values, which are then taken for one."""
+    """The operations of a loop that decide whether it goes on. Sibling regions may use the same name for different
+    values, which then count as one."""
     made: dict[str, list[str]] = {}
     makes: dict[str, list[Op]] = {}
 
@@ -197,7 +197,7 @@ def _deciding(loop: Op) -> list[Op]:
             made.setdefault(name, []).append(value)
 
     def follow(op: Op) -> None:
-        """Notes what each value of an operation with blocks of its own is made of."""
+        """Notes which values each value of an operation with blocks is made of."""
         blocks = [block for region in op.regions for block in region]
         ends = [block.ops[-1].operands if block.ops else [] for block in blocks]
         if op.name == "scf.while":
@@ -213,7 +213,7 @@ def _deciding(loop: Op) -> list[Op]:
             link(blocks[0].arguments[1:], op.operands[3:])
         else:
             for end in ends:
-                link(op.results, end if op.name == "scf.if" else [one for one in end for _ in op.results])
+                link(op.results, end if op.name == "scf.if" else [value for value in end for _ in op.results])
         deciding = ends[0][:1] if op.name == "scf.while" else op.operands[: 3 if op.name == "scf.for" else None]
         for name in (*op.results, *(blocks[0].arguments[:1] if op.name == "scf.for" else ())):
             made.setdefault(name, []).extend(deciding)
@@ -236,11 +236,11 @@ def _deciding(loop: Op) -> list[Op]:
 
 
 _OPEN: dict[str, Callable[[Op], Run | None]] = {
-    "tt.gather": gather, "tt.cat": reordered, "tt.reshape": reordered}
+    "tt.gather": gather_open, "tt.cat": reorder, "tt.reshape": reorder}
 
 
 def settle(functions: dict[str, Function]) -> None:
-    """Has operations that leave something open run by what sees it."""
+    """Replaces operations that leave something open by functions that note it."""
     relied = _trusted(functions)
     for op in _waits(functions):
         op.waits = True
@@ -257,7 +257,7 @@ def settle(functions: dict[str, Function]) -> None:
             if run is not None and not set(op.results) <= reduced - others:
                 op.pure, op.run = None, run
             if op in relied:
-                op.run, op.pure = hinted(op, hints_of(op)), None
+                op.run, op.pure = check_hints(op, hints_of(op)), None
 
 
 _ALIKE = {"arith.addi", "arith.addf", "arith.muli", "arith.mulf", "arith.andi", "arith.ori", "arith.xori"}
@@ -265,7 +265,7 @@ _DEPTH = 4
 
 
 def any_order(op: Op, functions: dict[str, Function]) -> bool:
-    """Whether a reduction is known to give the same, but for rounding, in any order."""
+    """Whether a reduction is known to have the same result in any order, apart from rounding."""
     block = op.regions[0][0]
     for _ in range(_DEPTH):
         if len(block.ops) != 2:
@@ -286,18 +286,18 @@ def any_order(op: Op, functions: dict[str, Function]) -> bool:
 
 
 def _early(op: Op) -> set[Op]:
-    """The loads of a loop that a GPU's compiler may make rounds ahead."""
+    """The loads of a loop that a GPU's compiler may make some rounds ahead."""
     body = op.regions[0][0].ops
     if any(each.name in ("scf.for", "scf.while") for each in body):
         return set()
-    found: set[Op] = set()
+    loads: set[Op] = set()
     multiplied: set[str] = set()
     for each in reversed(body):
         if each.name == "tt.dot":
             multiplied.update(each.operands[:2])
         elif each.name in ("tt.load", "tt.descriptor_load"):
             if each.types[0].shape and ("tt.num_stages" in op.body or not multiplied.isdisjoint(each.results)):
-                found.add(each)
+                loads.add(each)
         elif not multiplied.isdisjoint(each.results):
             multiplied.update(each.operands)
-    return found
+    return loads

@@ -1,4 +1,4 @@
-"""A loop whose loads a GPU's compiler makes rounds ahead."""
+"""A loop whose loads a GPU's compiler may make some rounds ahead."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from grader.frontends.triton.simulator.types import Array
 
 
 class Pipeline:
-    """A loop whose loads may be made rounds ahead, before the stores of the rounds between.
+    """A loop under way. Its `loads` may be made some rounds ahead, before the stores of the rounds between.
 
-    `loads` are those that a GPU's compiler makes early: all of blocks where the loop says how many stages it has, else
-    those that end in a product.
+    They are all loads of blocks if the loop states a number of stages, else the loads that lead to a product.
     """
 
     def __init__(self, op: Op, stages: int) -> None:
@@ -24,16 +23,16 @@ class Pipeline:
         self._before: deque[dict[int, Array]] = deque(maxlen=max(1, stages))
 
     def begin(self) -> None:
-        """Another round begins."""
+        """Begins another round."""
         self._before.append({})
 
     def keep(self, buffer: Storage, copied: bool) -> None:
-        """Before a store: takes note of it and, where that is asked for, of what the buffer holds."""
+        """Notes a store before it is made; with `copied` keeps the buffer's contents."""
         self.stored.add(buffer.index)
         if copied and self._before and buffer.index not in self._before[-1]:
             self._before[-1][buffer.index] = buffer.raw.copy()
 
     def early(self, buffer: Storage) -> Storage:
-        """The buffer as the load of this round finds it that is made as early as can be."""
+        """The buffer as it was when the load of this round could be made at the earliest."""
         old = next((each[buffer.index] for each in self._before if buffer.index in each), None)
         return buffer if old is None else Storage(buffer.index, old, None, buffer.given)

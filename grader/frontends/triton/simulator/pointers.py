@@ -1,6 +1,6 @@
 """Memory, and the values of a kernel that point into it: pointers, pointers to blocks, descriptors.
 
-Each pointer knows the buffers that it came from, so that an access is judged against its own tensor wherever it lands.
+Each pointer knows the buffers that it came from, so that an access is judged against its own tensor wherever it goes.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from grader.frontends.triton.simulator.ramps import LaneValues, Ramp, added, pla
 from grader.frontends.triton.simulator.types import STORED, Array, Type, Unsupported
 
 ADDRESSES = 44
-"""Buffers begin this many bits apart, in the addresses that a kernel sees."""
+"""Buffers begin 2^44 bytes apart in the addresses that a kernel sees."""
 
 
 @dataclass(eq=False, slots=True)
 class Storage:
-    """One allocation. `written` marks each byte that was written with ones; None where every byte was."""
+    """The memory of a buffer. `written` marks each written byte with ones; None if every byte is written."""
 
     index: int
     raw: Array
     written: Array | None
     given: str = ""
     unwritten: int = 0
-    """Where `settle` met a byte last that nobody had written."""
+    """The last unwritten byte that `settle` found."""
 
     def data(self, element: str) -> Array:
-        """All whole elements of it, as memory holds them."""
+        """All whole elements, as memory holds them."""
         kept = STORED[element]
         return self.raw[: self.raw.size // kept.itemsize * kept.itemsize].view(kept)
 
     def marks(self, size: int) -> Array:
-        """`written` by elements of `size` bytes: all ones where all of an element is written."""
+        """`written` for elements of `size` bytes: all ones if the whole element is written."""
         assert self.written is not None
         return self.written[: self.written.size // size * size].view(f"u{size}")
 
@@ -44,8 +44,8 @@ class Storage:
             index.put(self.marks(size), np.iinfo(f"u{size}").max)
 
     def settle(self) -> int:
-        """Stops watching for unwritten elements once there are none. Returns how many bytes it looked at: few, as long
-        as the one that it met last is still unwritten."""
+        """Drops `written` once all bytes are written. Returns the number of bytes that it read: few, as long as the
+        last unwritten byte is still unwritten."""
         marks, begin = self.written, self.unwritten
         if marks is None or (begin < marks.size and not marks[begin]):
             return 1
@@ -59,16 +59,16 @@ class Storage:
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """A buffer under the name that a kernel has for it."""
+    """A buffer, and the kernel's name for it."""
 
     buffer: Storage
     name: str
 
 
 class Pointers:
-    """Elements of type `element`, `offsets` elements from the start of a buffer.
+    """Pointers to elements of type `element`, `offsets` elements from the start of a buffer.
 
-    `which` says for each lane which of several sources it points into; None where there is one.
+    `which` is the index of each lane's source among several `sources`; None if there is only one.
     """
 
     __slots__ = ("element", "offsets", "sources", "which")
@@ -104,7 +104,7 @@ class Pointers:
         return Pointers(self.sources, self.which, offsets // new, after)
 
     def merge(self, condition: Array, other: Pointers) -> Pointers:
-        """These pointers where the condition holds, the other ones elsewhere."""
+        """These pointers where the condition holds, the others elsewhere."""
         if condition.ndim < self.offsets.ndim:
             condition = condition.reshape(condition.shape[:1] + (1,) * (self.offsets.ndim - 1))
         offsets = np.where(condition, plain(self.offsets), plain(other.offsets))
@@ -125,8 +125,8 @@ class Pointers:
 
 @dataclass(frozen=True)
 class BlockPointer:
-    """A block of a tensor: what `tl.make_block_ptr` and descriptors have in common. All numbers are int64 and a
-    program's; `padding` is what lanes beyond the tensor hold."""
+    """A block of a tensor, as `tl.make_block_ptr` and descriptors have it. All numbers are int64, one for each program;
+    `padding` is the value of lanes beyond the tensor."""
 
     base: Pointers
     shape: tuple[Array, ...]
@@ -148,7 +148,7 @@ class BlockPointer:
         return BlockPointer(self.base, self.shape, self.strides, moved, self.block, self.padding)
 
     def lanes(self, checked: list[int]) -> tuple[Pointers, Array | None]:
-        """A pointer for each lane, and which of them lie inside along the dimensions that are checked."""
+        """A pointer for each lane, and which lanes lie inside along the checked dimensions, None if all do."""
         rank = len(self.block.shape)
         offsets: Array | Ramp = plain(self.base.offsets).reshape((-1,) + (1,) * rank)
         inside: Array | None = None
@@ -188,7 +188,7 @@ Value = Array | Ramp | Pointers | BlockPointer
 
 
 def merge(active: Array | None, new: Value, old: Value) -> Value:
-    """What a variable holds after only the active programs have set it anew."""
+    """A variable's value after only the active programs have set it anew."""
     if active is None or new is old:
         return new
     new, old = plain(new), plain(old)

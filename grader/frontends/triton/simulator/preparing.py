@@ -1,4 +1,4 @@
-"""A kernel's text made ready to run: each operation with what does it, and what is known before any launch."""
+"""Makes a kernel's text ready to run: gives each operation its function, and finds what is known before any launch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_KEPT = 64
 
 
 class Located(Exception):
-    """An operation that the simulator does not know, with its line."""
+    """An operation that the simulator does not know, and its line."""
 
     def __init__(self, operation: str, line: int) -> None:
         super().__init__(operation)
@@ -33,11 +33,10 @@ _known: dict[str, Code | Located] = {}
 
 
 def prepare_code(kernel: Kernel, *, counting: bool = False) -> Code:
-    """A kernel's program, from the text or from memory. `counting` is for a run of which nothing is asked but which
-    memory it touches: without Triton's checks, and with products of matrices that add nothing to their sums, which take
-    most of the time.
+    """A kernel's code, which is kept for the next launch. `counting` is for a run that only counts which memory it
+    touches: it leaves out Triton's checks and matrix products, which take most of the time.
 
-    Raises Located for what the simulator does not know.
+    Raises Located for an operation that the simulator does not know.
     """
     key = hashlib.sha256(f"{kernel.symbol}\n{counting}\n{kernel.text}".encode()).hexdigest()
     if key not in _known:
@@ -86,7 +85,7 @@ def _prepare(text: str, symbol: str, counting: bool) -> Code:
 
 
 def _prune(blocks: list[BasicBlock], uses: Counter[str]) -> None:
-    """Takes out assertions, and what nothing needs then; `uses` counts how often each value is used."""
+    """Removes assertions, and operations that nothing needs then. `uses` counts the uses of each value."""
     for block in reversed(blocks):
         kept = []
         for op in reversed(block.ops):
@@ -99,7 +98,7 @@ def _prune(blocks: list[BasicBlock], uses: Counter[str]) -> None:
 
 
 def is_relaxed(op: Op) -> bool:
-    """Whether an atomic does not order, for all programs, what came before and comes after it."""
+    """Whether an atomic does not order what comes before and after it for all programs."""
     if op.name not in ("tt.atomic_rmw", "tt.atomic_cas"):
         return False
     *_, order, scope = [""] + [each.strip() for each in op.body.split("%")[0].split(",") if each.strip()]
@@ -146,7 +145,8 @@ def _uses(op: Op) -> Iterator[str]:
 
 
 def _settle(block: BasicBlock, used: set[str], several: bool) -> None:
-    """Finds where each value of a block is used last. In a function of several blocks others may use it: kept."""
+    """Finds the last use of each value of a block. In a function of several blocks, values that any block uses are
+    kept."""
     last: dict[str, int] = {}
     mine = {name for op in block.ops for name in op.results}
     for number, op in enumerate(block.ops):
@@ -162,7 +162,7 @@ def _settle(block: BasicBlock, used: set[str], several: bool) -> None:
 
 
 class _Alive:
-    """The most elements that are alive at a time, in a program."""
+    """Counts the most elements that are alive at a time in a program."""
 
     def __init__(self, functions: dict[str, Function]) -> None:
         self.functions = functions
@@ -170,7 +170,7 @@ class _Alive:
 
     def function(self, name: str) -> int:
         if name not in self.known and name in self.functions:
-            # A function that calls itself is refused when it is run.
+            # 0 for a function that calls itself, which is refused when it runs.
             self.known[name] = 0
             blocks = self.functions[name].blocks
             each = [self.block(block) for block in blocks]
@@ -192,32 +192,32 @@ class _Alive:
 
 
 def _reads(blocks: list[BasicBlock], functions: set[str]) -> bool:
-    """Whether blocks read memory, themselves or by calling one of these functions."""
+    """Whether blocks read memory, directly or by calling one of these functions."""
     return any(op.name in READS or (op.name == "tt.call" and callee(op) in functions) for op in walk(blocks))
 
 
 def _reading(functions: dict[str, Function]) -> set[str]:
-    """The functions that read memory, themselves or in what they call."""
+    """The functions that read memory, directly or by calls."""
     callers: dict[str, list[str]] = {}
     for name, each in functions.items():
         for op in walk(each.blocks):
             if op.name == "tt.call":
                 callers.setdefault(callee(op), []).append(name)
     waiting = [name for name, each in functions.items() if _reads(each.blocks, set())]
-    found = set(waiting)
+    reading = set(waiting)
     while waiting:
-        more = set(callers.get(waiting.pop(), ())) - found
-        found |= more
+        more = set(callers.get(waiting.pop(), ())) - reading
+        reading |= more
         waiting += more
-    return found
+    return reading
 
 
 _POINTS = {"ptr", "block", "descriptor"}
 
 
 def _stores_and_loads(functions: dict[str, Function], entry: Function) -> tuple[list[bool], list[bool]]:
-    """Which arguments of the entry a store and a load may go through: pointers that meet in an operation are taken for
-    one."""
+    """For each argument of the entry, whether stores and loads may go through it. Pointers that meet in an operation
+    count as one."""
     parents: dict[tuple[str, str], tuple[str, str]] = {}
 
     def find(key: tuple[str, str]) -> tuple[str, str]:
@@ -226,7 +226,7 @@ def _stores_and_loads(functions: dict[str, Function], entry: Function) -> tuple[
         return key
 
     def meet(name: str, op: Op, others: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Joins the pointers of an operation and its blocks with others; a branch's with all that come to a block."""
+        """Joins the pointers of an operation and its blocks with `others`. Returns the operation's own."""
         values = [(value, kind) for value, kind in zip(op.operands, op.inputs, strict=False)]
         values += zip(op.results, op.types, strict=False)
         for block in (block for region in op.regions for block in region):
@@ -250,7 +250,7 @@ def _stores_and_loads(functions: dict[str, Function], entry: Function) -> tuple[
                 visit(name, region, keys)
 
     for function in functions.values():
-        # What a function of several blocks returns or passes between them meets under no name.
+        # Pointers that a function returns or passes between its blocks meet under the name "".
         visit(function.name, function.blocks, [(function.name, "")])
         for block in function.blocks[1:]:
             for value, kind in zip(block.arguments, block.types, strict=True):

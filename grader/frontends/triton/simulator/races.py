@@ -1,4 +1,4 @@
-"""Which program touched which element in a launch, as far as needed to see races between programs."""
+"""The programs that touched each element in a launch, as far as needed to see races between programs."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class _Clash:
 
 
 class Shadow:
-    """A buffer that a launch stores to, element by element. Programs are numbered from 1 here; 0 is none.
+    """The accesses to a buffer that a launch stores to, element by element. Programs are numbered from 1; 0 is none.
 
-    `writer` and `reader` are the last programs; `another` is a reader that is not the last one, `other` made an atomic
-    before the last program's. Where `clocks` are kept, `wrote`, `read` and so on are the times at which they did so.
+    `writer` and `reader` are the last programs; `another` is a reader that is not the last one; `other` made an atomic
+    before the last program did. With `clocks`, `wrote`, `read`, `another_read` and `other_wrote` are their times.
     """
 
     def __init__(self, elements: int, size: int, clocks: Clocks | None = None) -> None:
@@ -41,20 +41,21 @@ class Shadow:
         self.wrote, self.read, self.another_read, self.other_wrote = [np.zeros(0, np.int32)] * 4
         if clocks is not None:
             self.wrote = zeros(self.writer.size, np.int32)
-        # What the last store or atomic replaced, where that is known, and what else it added; only in a run in which
-        # loads may come early.
+        # The value that the last store or atomic replaced, if known, or else the number that it added; only in a run
+        # in which loads may come early.
         self.replaced, self.known = np.zeros(0, f"u{size}"), np.zeros(0, bool)
         self.added: Array | None = None
-        # The stores so far lie between these.
+        # The lowest and highest element stored so far.
         self.low, self.high = elements, -1
-        # When each program stored last, in steps of the state; only where atomics can order programs.
+        # Each program's last store, in steps of the launch; only if atomics can order programs.
         self.stored: Array | None = None
-        # Which lane stored last, and at which barrier of the state; only where the kernel loads what it stores.
+        # The lane of the last store, and the barriers of the launch at that time; only if the kernel loads what it
+        # stores.
         self.lanes: Array | None = None
         self.when = np.zeros(0, np.int32)
 
     def stored_by(self, index: LaneValues, numbers: Array, barrier: int) -> None:
-        """Lanes of these numbers store at an index."""
+        """Notes that lanes of these numbers store at an index."""
         if self.lanes is None:
             self.lanes, self.when = (zeros(self.writer.size, np.int32) for _ in range(2))
         index.put(self.lanes, numbers)
@@ -63,7 +64,7 @@ class Shadow:
     def store(
         self, state: State, source: Origin, data: Array, index: LaneValues, values: Array, owners: Array
     ) -> None:
-        """Stores values at an index, of the same shape, for the programs that own them."""
+        """Stores values at an index of the same shape, for the programs that own them, and reports races."""
         if index.low <= self.high and index.high >= self.low:
             before = index.take(self.writer)
             clash = (before != 0) & (before != owners)
@@ -80,8 +81,8 @@ class Shadow:
                 if self.clocks is not None and clash.any():
                     times = np.where(before == owners, index.take(self.another_read), index.take(self.read))
                     clash = self._open(state, source, index, others, times, owners, clash, loads=False)
-                told = self.clocks is not None
-                self._report(state, source, index, _Clash(others, None, owners, clash), certain=False, now=told)
+                ordered = self.clocks is not None
+                self._report(state, source, index, _Clash(others, None, owners, clash), certain=False, now=ordered)
         if self.clocks is not None:
             times = self.clocks.time(owners)
             if state.early:
@@ -110,7 +111,8 @@ class Shadow:
     def load(
         self, state: State, source: Origin, index: LaneValues, owners: Array, waits: bool, late: Array | None = None
     ) -> None:
-        """`waits`: a program may wait for what it loads here. `late` are programs that find what was there before."""
+        """Notes a load and reports races. `waits`: a program may wait by this load. `late` programs load the values
+        from before the last store."""
         if index.low <= self.high and index.high >= self.low:
             before = index.take(self.writer)
             atomic = None if self.clocks is None or self.atomic is None else index.take(self.atomic)
@@ -139,7 +141,7 @@ class Shadow:
             times, now = index.take(self.read), self.clocks.time(owners)
             index.put(self.read, now)
         index.put(self.reader, owners)
-        # Of lanes that read the same element one is the last.
+        # Among lanes that read the same element one is the last.
         lost = index.take(self.reader) != owners
         others = np.where(lost, owners, before)
         several = (others != 0) & (others != index.take(self.reader))
@@ -151,7 +153,7 @@ class Shadow:
     def _look(
         self, source: Origin, index: LaneValues, before: Array, atomic: Array | None, owners: Array, late: Array | None
     ) -> None:
-        """Owners learn of the atomics that were made on what they load, but for those that find what was before."""
+        """Owners, except for `late` ones, gain the knowledge of the atomics on the elements that they load."""
         if self.clocks is None or atomic is None:
             return
         owners = np.broadcast_to(owners, before.shape)
@@ -159,21 +161,21 @@ class Shadow:
         self.clocks.look(source.buffer, index.array()[seen], self.size, owners[seen])
 
     def _follow(self, before: Array, atomic: Array | None, owners: Array) -> None:
-        """Owners learn of the stores that they wait for."""
+        """Owners gain the knowledge of the programs whose stores they wait for."""
         stored = (before != 0) & (before != owners)
         stored = stored if atomic is None else stored & ~atomic
         if self.clocks is not None and stored.any():
             self.clocks.follow(np.broadcast_to(owners, before.shape)[stored], before[stored])
 
     def looked(self, places: Array, owners: Array, same: Array) -> None:
-        """Atomics of single elements that were made to look at them: those that leave them as they are do."""
+        """Notes atomics on single elements that may only look at them: those that leave the value the `same`."""
         self._follow(self.writer[places], ~same if self.atomic is None else self.atomic[places] | ~same, owners)
 
     def update(
         self, state: State, source: Origin, index: LaneValues, owners: Array, added: Array | None = None
     ) -> None:
-        """Atomics that have been made: ordered among each other, and not with what other programs load and store.
-        `added` is what they add, if they do."""
+        """Notes atomics that have been made, and reports races: atomics are ordered among each other, but not with
+        loads and stores of other programs. `added` are the numbers that they add, if any."""
         if self.atomic is None:
             self.atomic = zeros(self.writer.size, bool)
         before, atomic = index.take(self.writer), index.take(self.atomic)
@@ -185,7 +187,7 @@ class Shadow:
             reader = index.take(self.reader)
             clash = (reader != 0) & (reader != owners)
             if clash.any():
-                # This atomic does not show that the program that has read waited for it.
+                # This atomic does not show that its program waited for the program that has read.
                 self._report(state, source, index, _Clash(reader, None, owners, clash), certain=False, now=True)
         self.low, self.high = min(self.low, index.low), max(self.high, index.high)
         index.put(self.writer, owners)
@@ -205,20 +207,20 @@ class Shadow:
             index.put(self.atomic, True)
 
     def _note_other(self, index: LaneValues, before: Array, follows: Array, owners: Array, now: Array) -> None:
-        """Notes for atomics whom each follows who is another program."""
+        """Notes for each atomic the other program that made the atomic before it."""
         if self.other is None:
             self.other, self.other_wrote = (zeros(self.writer.size, np.int32) for _ in range(2))
         if follows.any():
             places = index.array()[follows]
             self.other[places], self.other_wrote[places] = before[follows], self.wrote[places]
-        # Of atomics on the same element one is the last.
+        # Among atomics on the same element one is the last.
         lost = index.take(self.writer) != owners
         if lost.any():
             places = index.array()[lost]
             self.other[places], self.other_wrote[places] = owners[lost], now[lost]
 
     def _keep(self, data: Array, index: LaneValues, owners: Array, times: Array) -> None:
-        """Notes what a store replaces: of several by one program at a time the first one does."""
+        """Notes the values that a store replaces: of several stores by a program at the same time, the first counts."""
         old = bits(index.take(data))
         if self.replaced.size:
             again = (index.take(self.writer) == owners) & (index.take(self.wrote) == times)
@@ -226,7 +228,7 @@ class Shadow:
         self.keep(index, old)
 
     def keep(self, index: LaneValues, old: Array) -> None:
-        """Notes what a store or atomic replaces, as bits."""
+        """Notes the values that a store or atomic replaces, as bits."""
         if not self.replaced.size:
             self.replaced = zeros(self.writer.size, self.replaced.dtype)
             self.known = zeros(self.writer.size, bool)
@@ -236,8 +238,8 @@ class Shadow:
     def before(
         self, places: Array, owners: Array, live: Array | None, values: Array, data: Array, element: str
     ) -> tuple[Array, Array | None]:
-        """What loads find that come before the last store or addition where nothing orders the two, in place of these
-        values, and the programs, from 0, that find such a thing. Arrays are of one shape, or broadcast."""
+        """The values of loads that come before the last store or addition wherever nothing orders the two, and the
+        programs, from 0, whose values differ by that. The arrays have the same shape, or broadcast."""
         if self.clocks is None:
             return values, None
         places, owners, values = np.broadcast_arrays(places, owners, values)
@@ -249,22 +251,22 @@ class Shadow:
         if not clash.any():
             return values, None
         values = values.copy()
-        index, found = index[clash], values[clash]
+        index, old = index[clash], values[clash]
         if self.added is not None:
-            found = found - self.added[index].astype(found.dtype)
+            old = old - self.added[index].astype(old.dtype)
         if self.replaced.size:
-            found = np.where(self.known[index], decode(self.replaced[index].view(data.dtype), element), found)
+            old = np.where(self.known[index], decode(self.replaced[index].view(data.dtype), element), old)
         late = np.zeros(len(self.clocks.known), bool)
-        late[owners[clash][bits(found) != bits(values[clash])] - 1] = True
-        values[clash] = found
+        late[owners[clash][bits(old) != bits(values[clash])] - 1] = True
+        values[clash] = old
         return values, late
 
     def _open(
         self, state: State, source: Origin, index: LaneValues, others: Array, times: Array, owners: Array, clash: Array,
         *, loads: bool,
     ) -> Array:
-        """Which of the clashes with what others did at these times no atomics have ordered. Tells of loads that may as
-        well come before."""
+        """The clashes, with what others did at these times, that no atomics have ordered. With `loads` reports a load
+        that could as well have come first."""
         if self.clocks is None:
             return clash
         open = clash & ~self.clocks.ordered(others, times, owners)

@@ -1,6 +1,6 @@
-"""Integers that count along the last axis of a tensor, as offsets mostly do: kept as their first elements.
+"""Integers that count along the last axis of a tensor, as offsets mostly do, kept as their first elements.
 
-Memory is then moved in runs, and nothing is computed lane by lane where a run behaves as one.
+Memory is then moved in runs, and no lane is computed alone where a run behaves as one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Ramp:
         return self.base + np.arange(self.length, dtype=self.base.dtype)
 
     def wraps(self) -> bool:
-        """Whether a run passes the largest integer of its type."""
+        """Whether a run exceeds the largest integer of its type."""
         return int(self.base.max()) > np.iinfo(self.base.dtype).max - self.length
 
     def last(self) -> Array:
@@ -45,7 +45,7 @@ class Ramp:
 
 
 def plain(value: Any) -> Any:
-    """A value lane by lane."""
+    """The value with all lanes of a ramp."""
     return value.array() if type(value) is Ramp else value
 
 
@@ -54,7 +54,7 @@ def _flat(value: Any) -> bool:
 
 
 def added(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A sum or difference, which moves a run as a whole where it can."""
+    """A sum or difference that moves a run as a whole if possible."""
 
     def add(left: Any, right: Any) -> Any:
         if type(left) is Ramp and _flat(right):
@@ -76,7 +76,7 @@ def _extended(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compared(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Where a run begins and ends on the same side of a bound, all of it lies there."""
+    """A comparison with a bound: a run whose two ends lie on the same side lies there as a whole."""
 
     def compare(left: Any, right: Any) -> Any:
         for ramp, other in ((left, right), (right, left)):
@@ -86,7 +86,7 @@ def _compared(function: Callable[..., Any]) -> Callable[..., Any]:
                 mixed = (first != last)[..., 0]
                 if not mixed.any():
                     return first
-                # Runs that cross the bound are looked at lane by lane.
+                # Runs that cross the bound are compared lane by lane.
                 result = np.repeat(first, ramp.length, -1)
                 runs = np.broadcast_to(ramp.base, first.shape)[mixed] + np.arange(ramp.length, dtype=ramp.base.dtype)
                 bound = np.broadcast_to(other, first.shape)[mixed]
@@ -98,7 +98,7 @@ def _compared(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def ramped(name: str, body: str, function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """An operation on integers that keeps runs; None for one that does not."""
+    """The function of an operation on integers that keeps runs; None if it does not keep them."""
     if name in ("arith.addi", "arith.subi"):
         return added(function)
     if name == "arith.extsi":
@@ -109,13 +109,13 @@ def ramped(name: str, body: str, function: Callable[..., Any]) -> Callable[..., 
 
 
 def windows(data: Array, length: int) -> Array:
-    """Every run of a vector, by where it begins."""
+    """All runs of a vector, by their first element."""
     size = data.itemsize
     return np.ndarray((data.size - length + 1, length), data.dtype, data, 0, (size, size))
 
 
 def gather(data: Array, offsets: Array | Ramp) -> Array:
-    """Elements of a vector; for those that lie outside of it the nearest, or 0 where it has none."""
+    """Elements of a vector; an offset outside takes the nearest element, or 0 if the vector is empty."""
     if not data.size:
         return np.zeros(1, data.dtype).take(plain(offsets), mode="clip")
     if not isinstance(offsets, Ramp) or data.size < offsets.length:
@@ -137,7 +137,7 @@ class LaneValues:
         self.low, self.high = (int(index.min()), int(index.max())) if index.size else (0, -1)
 
     def apart(self) -> bool:
-        """Whether each element is known to be there but once."""
+        """Whether each element is known to come only once."""
         return False
 
     def take(self, data: Array) -> Array:
@@ -151,7 +151,7 @@ class LaneValues:
 
 
 class Runs(LaneValues):
-    """Elements of a vector in runs of one length, by the indices of their first."""
+    """Elements of a vector in runs of equal length, by the indices of their first elements."""
 
     def __init__(self, base: Array, length: int) -> None:
         super().__init__(base)
@@ -162,8 +162,8 @@ class Runs(LaneValues):
         return bool((np.diff(np.sort(self.index, axis=None)) >= self.length).all())
 
     def take(self, data: Array) -> Array:
-        found: Array = windows(data, self.length)[self.index]
-        return found
+        elements: Array = windows(data, self.length)[self.index]
+        return elements
 
     def put(self, data: Array, values: Any) -> None:
         windows(data, self.length)[self.index] = values

@@ -1,4 +1,4 @@
-"""Operations on tensors as a whole: shapes, ranges, products, histograms. Pure, as those of `arithmetic`."""
+"""Operations on whole tensors: shapes, ranges, products, histograms. They are pure, as those of `arithmetic`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Pure = Callable[..., Any]
 
 
 def full(values: Array, shape: tuple[int, ...]) -> Array:
-    """A tensor without the axes of length 1 that stand for others."""
+    """The tensor in its full shape, without axes of length 1 that stand for any length."""
     return np.broadcast_to(values, values.shape[:1] + shape)
 
 
@@ -118,11 +118,11 @@ def _dot(op: Op) -> Pure:
     if result.element == "f16":
         return _half_dot(left, right)
     kept = KEPT[result.element]
-    # A multiplication and addition of a product takes a fraction of the time of any other operation.
+    # A multiply-add of a product takes a fraction of the time of other operations.
     op.weight = max(1, left.shape[-1] // 8)
     wide = np.dtype(np.float64) if left.element == "f64" else np.dtype(np.float32)
     rounded = rounding(result.element)
-    # Sums of products of int8 are exact in float64, which has fast products.
+    # Sums of products of int8 are exact in float64, whose products are fast.
     integers = kept.kind == "i"
     # TF32 with correction (`tf32x3`) is as good as float32.
     tf32 = left.element == "f32" and op.attribute("inputPrecision", "ieee") == "tf32"
@@ -135,7 +135,7 @@ def _dot(op: Op) -> Pure:
         if tf32:
             a, b = round_tf32(a), round_tf32(b)
         product = np.matmul(a, b)
-        # A product is of full size and its own, so that it can take the sum.
+        # The product is a new array of full size, so it can hold the sum.
         product = np.add(product, accumulator, out=product if len(accumulator) <= len(product) else None)
         return product if rounded is None else rounded(product)
 
@@ -165,7 +165,7 @@ def _address(op: Op) -> Pure:
 
 
 def _poison(op: Op) -> Pure:
-    # What a helper with several returns yields where none of them ran. Pointers and descriptors have no number to be.
+    # A helper with several returns yields this if none of them ran. Pointers and descriptors have no such value.
     kept = KEPT.get(op.types[0].element)
     value = None if kept is None else np.zeros((1,) * (len(op.types[0].shape) + 1), kept)
     return lambda: value
@@ -194,7 +194,7 @@ _BUILT: dict[str, Callable[[Op], Pure]] = {
 
 
 def tensorwise(op: Op) -> Pure | None:
-    """What computes an operation from the values of its operands; None if it is none of these."""
+    """The function that computes an operation on tensors from its operands; None for any other operation."""
     built = _BUILT.get(op.name)
     return built(op) if built else None
 

@@ -1,6 +1,6 @@
-"""A module of Triton's IR, read from its text line by line: functions, blocks, operations, and where each came from.
+"""A module of Triton's IR, read from its text line by line: functions, blocks, operations, and their locations.
 
-The text is what Triton's front end prints, before any pass. It is hostile: what does not look like that is refused.
+The text is the output of Triton's front end, before any pass. It is hostile: text of any other form is refused.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MOST_LINES = 20_000
 
 @dataclass(frozen=True)
 class Location:
-    """Frames that a location names, innermost first, as (file, line); `name` is the variable's, if there is one."""
+    """A location's frames (file, line), the innermost first; `name` is the variable's name, if it has one."""
 
     name: str = ""
     frames: tuple[tuple[str, int], ...] = ()
@@ -26,8 +26,8 @@ class Location:
 
 @dataclass(eq=False, slots=True)
 class Op:
-    """`body` is the text between name and types, without its strings, which are in `strings`. `inputs` are the types of
-    the operands. `dead` are values that nothing uses after this operation."""
+    """An operation. `body` is the text between name and types, without its strings, which are in `strings`. `inputs`
+    are the types of the operands, `types` those of the results. `dead` are values that are not used afterwards."""
 
     name: str
     place: Location = Location()
@@ -41,28 +41,28 @@ class Op:
     targets: list[tuple[str, list[str]]] = field(default_factory=list)
     dead: list[str] = field(default_factory=list)
     pure: Callable[..., Any] | None = None
-    # Whether it takes ramps as they are, and what an element of its result costs.
+    # Whether it takes ramps as operands, and the cost of an element of its result.
     ramps: bool = False
     weight: int = 1
     run: Callable[..., Any] | None = None
-    # Of a loop: its loads that may be made rounds ahead.
+    # A loop's loads that may be made some rounds ahead.
     early: set[Op] = field(default_factory=set)
-    # Of a loop: whether a compiler takes it out.
+    # Whether a compiler may remove this loop.
     vanishes: bool = False
-    # Of a load: whether a program may wait for what it loads.
+    # Whether a program may wait by this load.
     waits: bool = False
 
     def attribute(self, name: str, default: str | None = None) -> str:
         """An attribute's text: `axis = 1 : i32` gives `1`."""
-        found = re.search(rf"\b{name} = (-?[\w.]+)", self.body)
-        if found is None and default is None:
+        match = re.search(rf"\b{name} = (-?[\w.]+)", self.body)
+        if match is None and default is None:
             raise Unsupported(f"{self.name} without {name}")
-        return found[1] if found else str(default)
+        return match[1] if match else str(default)
 
     def numbers(self, name: str) -> list[int]:
-        """An attribute that is an array: `order = array<i32: 1, 0>`."""
-        found = re.search(rf"\b{name} = array<i32(?:: ([-\d, ]*))?>", self.body)
-        return [int(each) for each in found[1].split(",")] if found and found[1] else []
+        """The numbers of an attribute that is an array: `order = array<i32: 1, 0>`."""
+        match = re.search(rf"\b{name} = array<i32(?:: ([-\d, ]*))?>", self.body)
+        return [int(number) for number in match[1].split(",")] if match and match[1] else []
 
 
 @dataclass(eq=False, slots=True)
@@ -79,9 +79,9 @@ class Function:
     blocks: list[BasicBlock]
     place: Location
     names: list[str]
-    """Of its arguments, in the source."""
+    """The names of its arguments in the source."""
     multiples: frozenset[str] = frozenset()
-    """The arguments that are known to be multiples of 16: a kernel is compiled for that anew."""
+    """The arguments that are known to be multiples of 16: Triton compiles the kernel anew for others."""
 
 
 def walk(blocks: list[BasicBlock]) -> Iterator[Op]:
@@ -97,13 +97,13 @@ _CALLEE = re.compile(r"^ @([\w$.]+)")
 
 def callee(op: Op) -> str:
     """The name of the function that a `tt.call` calls."""
-    if found := _CALLEE.match(op.body):
-        return found[1]
+    if match := _CALLEE.match(op.body):
+        return match[1]
     return op.strings[0] if op.strings else ""
 
 
 _NAME = re.compile(r"%[\w$.\-]+(?:#\d+)?")
-# What is matched is not given back (`++`, `*+`): there is one way to read a line, and none is tried twice.
+# Possessive quantifiers (`++`, `*+`) never backtrack: there is one way to read a line, and none is tried twice.
 _RESULTS = re.compile(r"^%[\w$.\-]++(?::\d++)?(?:, %[\w$.\-]++(?::\d++)?)*+ = ")
 _OPERATION = re.compile(r'^"?([a-z_]\w*+(?:\.\w++)++)"?')
 _PLACE = re.compile(r" ?loc\((#loc\d*|unknown|\"[^\"]*\"(?:\(#loc\d*\))?)\)")
@@ -115,7 +115,7 @@ _FUNCTION = re.compile(r'^tt\.func (?:public |private )?@(?:([\w$.]+)|"([^"]+)")
 
 
 def split(text: str) -> list[str]:
-    """Parts between commas that are in no bracket."""
+    """The parts of a text between commas outside brackets."""
     parts, depth, start = [], 0, 0
     for index, character in enumerate(text):
         if character in "<([":
@@ -129,7 +129,7 @@ def split(text: str) -> list[str]:
 
 
 def _types_start(text: str) -> int:
-    """Where the types begin: after the last ` : ` outside of brackets; the text's length if there are none."""
+    """The index where the types begin: after the last ` : ` outside brackets; the text's length if there are none."""
     depth = 0
     for index in range(len(text) - 1, 0, -1):
         character = text[index]
@@ -143,7 +143,7 @@ def _types_start(text: str) -> int:
 
 
 class _Places:
-    """The table of locations at the ends of the text."""
+    """The table of locations at the beginning and end of the text."""
 
     def __init__(self, lines: list[str]) -> None:
         self.texts = dict(line.split(" = ", 1) for line in lines if line.startswith("#loc") and " = " in line)
@@ -157,12 +157,12 @@ class _Places:
     def _read(self, text: str, depth: int) -> Location:
         if text.startswith("#loc"):
             return self.find(self.texts.get(text, "loc(unknown)").strip()[4:-1], depth + 1)
-        if found := re.match(r'^"([^"]*)":(\d{1,7}):\d+$', text):
-            return Location("", ((found[1], int(found[2])),))
-        if found := re.match(r'^"([^"]*)"\((.*)\)$', text):
-            return Location(found[1], self.find(found[2], depth + 1).frames)
-        if found := re.match(r"^callsite\((#loc\d*) at (#loc\d*)\)$", text):
-            inner, outer = (self.find(found[part], depth + 1) for part in (1, 2))
+        if match := re.match(r'^"([^"]*)":(\d{1,7}):\d+$', text):
+            return Location("", ((match[1], int(match[2])),))
+        if match := re.match(r'^"([^"]*)"\((.*)\)$', text):
+            return Location(match[1], self.find(match[2], depth + 1).frames)
+        if match := re.match(r"^callsite\((#loc\d*) at (#loc\d*)\)$", text):
+            inner, outer = (self.find(match[part], depth + 1) for part in (1, 2))
             return Location(inner.name, (inner.frames + outer.frames)[:MOST_DEPTH])
         return Location()
 
@@ -209,24 +209,24 @@ class _Reader:
             self._operation(line, place)
 
     def _function(self, line: str) -> None:
-        found = _FUNCTION.match(line)
-        if found is None or self.open or not line.rstrip().endswith("{"):
+        match = _FUNCTION.match(line)
+        if match is None or self.open or not line.rstrip().endswith("{"):
             raise Unsupported(f"a function of another form: {line[:80]}")
-        depth, end = 1, found.end()
+        depth, end = 1, match.end()
         quoted = False
         while depth:
             character = line[end]
             quoted ^= character == '"'
             depth += 0 if quoted else (character == "(") - (character == ")")
             end += 1
-        arguments = split(line[found.end() : end - 1])
+        arguments = split(line[match.end() : end - 1])
         named = [_PLACE.findall(each) for each in arguments]
         self.types = {}
         entry = self._block("entry", [_PLACE.sub("", each).split(" {")[0] for each in arguments])
         self.blocks = [entry]
         names = [each[-1].split('"')[1] if each and each[-1].startswith('"') else argument.split(":")[0].lstrip("%")
                  for each, argument in zip(named, arguments, strict=True)]
-        name = found[1] or found[2]
+        name = match[1] or match[2]
         if name in self.functions:
             raise Unsupported(f"two functions named {name[:80]}")
         multiples = frozenset(argument for argument, each in zip(entry.arguments, arguments, strict=True)
@@ -244,7 +244,7 @@ class _Reader:
 
     def _close(self, line: str, place: Location) -> None:
         if not self.open:
-            # The end of a function, which has its location, or of the module.
+            # The end of a function, with its location, or of the module.
             if self.blocks is not None:
                 self.functions[next(reversed(self.functions))].place = place
             self.blocks = None
@@ -266,11 +266,11 @@ class _Reader:
 
     def _operation(self, line: str, place: Location) -> None:
         op = Op("", place)
-        if found := _RESULTS.match(line):
-            for part in found[0][:-3].split(", "):
+        if match := _RESULTS.match(line):
+            for part in match[0][:-3].split(", "):
                 name, _, count = part.partition(":")
                 op.results += [f"{name}#{index}" for index in range(min(int(count), 256))] if count else [name]
-            line = line[found.end() :]
+            line = line[match.end() :]
         named = _OPERATION.match(line)
         if named is None:
             raise Unsupported(f"text that is no operation: {line[:80]}")
@@ -295,15 +295,15 @@ class _Reader:
     def _parts(self, op: Op, rest: str, opens: bool) -> BasicBlock:
         """Reads operands, types and targets from the text after an operation's name. Returns the first block of its
         region, in case one opens."""
-        if op.name == "scf.for" and (found := _FOR.match(rest)):
+        if op.name == "scf.for" and (match := _FOR.match(rest)):
             # … iter_args(%a = %b) -> (T) : i32 {
             _, _, carried = rest.partition(" iter_args(")
             given, _, types = carried.partition(") -> (")
             pairs = [pair.split(" = ") for pair in split(given)]
-            op.operands = [found[2], found[3], found[4], *(pair[1] for pair in pairs)]
+            op.operands = [match[2], match[3], match[4], *(pair[1] for pair in pairs)]
             op.types = [read_type(each) for each in split(types.rpartition(")")[0])]
             counter = _COUNTER.search(rest)
-            return self._arguments([found[1], *(pair[0] for pair in pairs)],
+            return self._arguments([match[1], *(pair[0] for pair in pairs)],
                                    [read_type(counter[1] if counter else "index"), *op.types])
         if op.name == "scf.while" and opens:
             # (%a = %b) : (T) -> (T) {
@@ -325,7 +325,7 @@ class _Reader:
         else:
             start = _types_start(rest)
             if start == len(rest) and " -> " in rest:
-                # Inline assembly without operands has a result's type alone.
+                # Inline assembly without operands has only a result's type.
                 start = rest.rindex(" -> ") - 1
             op.body = rest[:start]
             op.operands = _NAME.findall(op.body)
@@ -374,7 +374,7 @@ def _results(op: Op, text: str) -> list[Type]:
 
 
 def read_module(text: str) -> dict[str, Function]:
-    """The functions of a module. Raises Unsupported for text that is none."""
+    """The functions of a module. Raises Unsupported for any other text."""
     try:
         return _Reader(text).functions
     except (KeyError, ValueError, IndexError, RecursionError) as error:

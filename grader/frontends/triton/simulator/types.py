@@ -1,6 +1,6 @@
-"""Types of Triton's IR as text writes them, and how their elements are kept in NumPy.
+"""Types of Triton's IR as its text writes them, and how NumPy keeps their elements.
 
-Elements that NumPy has no type for (bf16, fp8) are kept as float32 that is rounded after each operation.
+Elements without a type in NumPy (bf16, fp8) are kept as float32, rounded after each operation.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import numpy as np
 import torch
 
 Array = Any
-"""A NumPy array of any shape and type; NumPy's own annotations say no more of what its functions return."""
+"""A NumPy array of any shape and type; NumPy's own annotations say no more."""
 
 MOST_ELEMENTS = 1 << 20
-"""Elements of a tensor of a program: Triton's own limit, `TRITON_MAX_TENSOR_NUMEL`."""
+"""Elements of a tensor: Triton's own limit, `TRITON_MAX_TENSOR_NUMEL`."""
 MOST_CHARACTERS = 400
 MOST_RANK = 32
 
@@ -28,26 +28,26 @@ LARGE_BYTES = 16 << 20
 
 
 def zeros(elements: int, dtype: Any) -> Array:
-    """A vector of zeros that takes memory where it is touched. NumPy has large ones in pages of 2 MiB: of an output of
-    which some tiles are stored nearly all would be cleared. Raises MemoryError."""
+    """A vector of zeros that takes memory only where it is touched. NumPy puts large vectors into pages of 2 MiB, so
+    storing some tiles of an output would clear nearly all of it. Raises MemoryError."""
     size = elements * np.dtype(dtype).itemsize
     if size < LARGE_BYTES:
         return np.zeros(elements, dtype)
     try:
         return np.frombuffer(mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), dtype)
     except OSError as error:
-        # As NumPy says it: the call takes more memory than there is.
+        # The error that NumPy raises if there is too little memory.
         raise MemoryError(str(error)) from None
 
 
 class Unsupported(Exception):
-    """What the simulator does not know: an operation, an attribute, a type, or text that is no module of Triton's."""
+    """The simulator does not know an operation, an attribute or a type, or the text is no module of Triton's."""
 
 
 @dataclass(frozen=True)
 class Type:
-    """`element` is the text's (`f32`, `i64`), or what points `to`: `ptr`, `block` (to a block), `descriptor`. Of
-    integers a descriptor alone knows whether they are `unsigned`."""
+    """A tensor's type; a scalar has the shape (). `element` is the text's name (`f32`, `i64`), or `ptr`, `block` or
+    `descriptor` for something that points `to` another type. Only descriptors tell `unsigned` integers apart."""
 
     shape: tuple[int, ...]
     element: str
@@ -84,22 +84,22 @@ _SIGNED = re.compile(r"^(tensor<(?:\d{1,8}x)+)([su])(i(?:8|16|32|64))>$")
 
 @lru_cache(4096)
 def read_type(text: str) -> Type:
-    """The type that a text like `tensor<64x!tt.ptr<f32>>` writes."""
+    """Parses a type such as `tensor<64x!tt.ptr<f32>>`."""
     text = text.strip()
-    # Before any work: of types in types each layer would be copied.
+    # Checked before any work: parsing nested types copies each layer.
     if len(text) > MOST_CHARACTERS:
         raise Unsupported(f"type {text[:80]}")
     if text.startswith("tensor<") and text.endswith(">"):
-        found = _TENSOR.match(text[7:-1])
-        if found is None:
+        match = _TENSOR.match(text[7:-1])
+        if match is None:
             raise Unsupported(f"type {text[:80]}")
-        shape = tuple(int(size) for size in found[1].split("x") if size)
-        inner = read_type(found[2])
+        shape = tuple(int(size) for size in match[1].split("x") if size)
+        inner = read_type(match[2])
         if len(shape) > MOST_RANK or prod(shape) > MOST_ELEMENTS or inner.shape:
             raise Unsupported(f"type {text[:80]}")
         return Type(shape, inner.element, inner.to)
     if text.startswith("!tt.ptr<") and text.endswith(">"):
-        # `!tt.ptr<f32, "constant">`, whose string is taken out of an operation's text.
+        # `!tt.ptr<f32, "constant">`; in an operation's text its string is empty.
         inner = read_type(_SPACE.sub("", text[len("!tt.ptr<") : -1]))
         return Type((), "block" if inner.shape else "ptr", inner)
     if text.startswith("!tt.tensordesc<") and text.endswith(">"):
@@ -110,26 +110,26 @@ def read_type(text: str) -> Type:
 
 
 def read_descriptor(text: str) -> Type:
-    """The type of a descriptor of such blocks: `tensor<16x16xui8>`, as Triton 3.9 writes it `16x16xui8`."""
+    """The type of a descriptor of blocks `tensor<16x16xui8>`, which Triton 3.9 writes as `16x16xui8`."""
     text = f"tensor<{text}>" if text[:1].isdigit() else text
-    found = _SIGNED.match(text)
-    if found is None:
+    match = _SIGNED.match(text)
+    if match is None:
         return Type((), "descriptor", read_type(text))
-    inner = read_type(f"{found[1]}{found[3]}>")
-    return Type((), "descriptor", Type(inner.shape, inner.element, inner.to, unsigned=found[2] == "u"))
+    inner = read_type(f"{match[1]}{match[3]}>")
+    return Type((), "descriptor", Type(inner.shape, inner.element, inner.to, unsigned=match[2] == "u"))
 
 
 _BITS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
 def bits(values: Array) -> Array:
-    """Values as unsigned integers of their bits, so that NaN equals itself."""
+    """The bits of values as unsigned integers, so that NaN equals itself."""
     return values.view(_BITS[values.dtype.itemsize])
 
 
 def _round_bfloat16(values: Array) -> Array:
     given = np.ascontiguousarray(values, np.float32).view(np.uint32)
-    # To nearest, and to even where that is as near.
+    # Rounds to nearest, ties to even.
     raised = given + (np.uint32(0x7FFF) + (given >> np.uint32(16) & np.uint32(1)))
     return np.where(np.isnan(values), np.float32(np.nan), (raised & np.uint32(0xFFFF0000)).view(np.float32))
 
@@ -148,21 +148,21 @@ def _float8_values(element: str) -> Array:
 
 
 def encode(values: Array, element: str) -> Array:
-    """Values as memory holds them."""
+    """Converts values to memory's form."""
     if element == "bf16":
         return (np.ascontiguousarray(values).view(np.uint32) >> np.uint32(16)).astype(np.uint16)
     return _float8_bits(values, element) if element in _FLOAT8 else values
 
 
 def decode(stored: Array, element: str) -> Array:
-    """What memory holds as values."""
+    """Converts memory's form to values."""
     if element == "bf16":
         return (stored.astype(np.uint32) << np.uint32(16)).view(np.float32)
     return _float8_values(element).take(stored) if element in _FLOAT8 else stored
 
 
 def rounding(element: str) -> Callable[[Array], Array] | None:
-    """What rounds a result of float32 to an element that NumPy does not have; None where it has it."""
+    """The function that rounds float32 to an element type that NumPy lacks; None if NumPy has it."""
     if element == "bf16":
         return _round_bfloat16
     if element in _FLOAT8:
@@ -174,7 +174,7 @@ _HALF = {np.dtype(np.float16): torch.float32, np.dtype(np.float32): torch.float1
 
 
 def convert(values: Array, kept: np.dtype[Any]) -> Array:
-    """Values as another type of NumPy's. PyTorch converts between float16 and float32 in a fraction of the time."""
+    """Converts values to another type of NumPy. PyTorch takes a fraction of the time between float16 and float32."""
     if values.size >= 2048 and values.dtype != kept and values.dtype in _HALF and kept in _HALF:
         given = np.ascontiguousarray(values)
         given = given if given.flags.writeable else given.copy()
@@ -183,13 +183,13 @@ def convert(values: Array, kept: np.dtype[Any]) -> Array:
 
 
 def round_tf32(values: Array) -> Array:
-    """float32 as tensor cores take it in for TF32: 10 bits of mantissa, to nearest."""
+    """Rounds float32 to TF32 as tensor cores do: to the nearest number with 10 bits of mantissa."""
     bits = np.ascontiguousarray(values).view(np.uint32)
     return np.where(np.isfinite(values), ((bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32), values)
 
 
 def number(text: str, element: str) -> Array:
-    """A literal of the text, as an array of one element."""
+    """A literal of the text as an array of one element."""
     kept = KEPT[element]
     if text in ("true", "false"):
         return np.array([text == "true"])

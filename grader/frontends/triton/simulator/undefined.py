@@ -1,4 +1,4 @@
-"""What accesses to memory leave to chance: seen as they are made, beside what they do."""
+"""Undefined behaviour of accesses to memory, noted while they are made."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ DESCRIPTOR_ALIGNMENT = 16
 """Bytes. Source: cuTensorMapEncodeTiled in the CUDA Driver API."""
 
 
-def again(machine: Machine, shadow: Shadow, source: Origin, index: LaneValues, owners: Array, numbers: Array) -> None:
-    """Notes a load of what the same program has stored: by another lane, or before in a loop that is pipelined."""
+def note_own_stores(
+    machine: Machine, shadow: Shadow, source: Origin, index: LaneValues, owners: Array, numbers: Array
+) -> None:
+    """Notes a load of elements that the same program has stored: by another lane without a barrier, or earlier in a
+    pipelined loop."""
     own = index.take(shadow.writer) == owners
     if not own.any():
         return
@@ -34,10 +37,10 @@ def again(machine: Machine, shadow: Shadow, source: Origin, index: LaneValues, o
                 programs=[int(programs[own][0])])
 
 
-def waited(
+def note_unwaited(
     machine: Machine, earlier: EarlierLaunches, source: Origin, offsets: Array | Ramp, live: Array | None, size: int
 ) -> None:
-    """Notes a load of what a launch has stored that this one has not waited for."""
+    """Notes a load of elements stored by an earlier launch that this one has not waited for."""
     written = earlier.writers.get(source.buffer.index)
     if written is None or written.size != size:
         return
@@ -47,16 +50,16 @@ def waited(
         machine.findings.undefined(machine.place(), "unwaited" if earlier.ahead else "visible", source)
 
 
-def found(machine: Machine, source: Origin) -> Storage:
-    """The buffer that a load reads: in another order, of a loop that is pipelined, as it was some rounds before."""
+def buffer_read(machine: Machine, source: Origin) -> Storage:
+    """The buffer that a load reads. In another order, a pipelined loop reads it as it was some rounds before."""
     if machine.mode.order is None or not machine.turned:
         return source.buffer
     loop = next((loop for loop in machine.loops if machine.op in loop.loads), None)
     return source.buffer if loop is None else loop.early(source.buffer)
 
 
-def ordered(machine: Machine, op: Op, owners: Array) -> None:
-    """Notes, where a kernel has atomics that do not, that this one orders what programs store and load."""
+def note_ordering(machine: Machine, op: Op, owners: Array) -> None:
+    """Notes whether an atomic orders stores and loads, if the kernel has atomics that do not."""
     if machine.released is None or machine.acquired is None:
         return
     before = op.body.split("%")[0]
@@ -71,9 +74,9 @@ def ordered(machine: Machine, op: Op, owners: Array) -> None:
         machine.acquired[owners - 1] = machine.step
 
 
-def taken(machine: Machine, descriptor: BlockPointer, active: Array | None) -> None:
-    """Notes a descriptor that a device which has them does not take: memory begins at multiples of 16 bytes, and so do
-    rows."""
+def note_descriptor(machine: Machine, descriptor: BlockPointer, active: Array | None) -> None:
+    """Notes a descriptor that a device with descriptors refuses: its memory and rows have to begin at multiples of 16
+    bytes."""
     if not machine.granule:
         return
     size = STORED[descriptor.base.element].itemsize
