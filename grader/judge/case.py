@@ -1,4 +1,4 @@
-"""A case: its calls run, what they leave compared and explained, with the line that evidence names."""
+"""Judging a case: its calls run, and their answers are compared and explained, with the line that evidence names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.plan.plan import Plan
 
 @dataclass(frozen=True)
 class JudgedCase:
-    """What became of a case's check, and what was seen while its calls ran."""
+    """The outcome of a case's check, and the findings of its calls."""
 
     check: CheckResult
     findings: tuple[Finding, ...] = ()
@@ -28,9 +28,10 @@ class JudgedCase:
 def judge_case(
     prepared: Prepared, planned: TaskPlans, machine: CallRunner, check: CheckResult, case: Case, plan: Plan
 ) -> JudgedCase:
-    """Runs each call of a case, compares what it leaves with the oracle's answer, and explains what is wrong by what
-    was seen. Nothing of a case outlives this: on a GPU its tensors are the largest that a judge has. Raises
-    InfrastructureError."""
+    """Runs each call of a case, compares its answer with the oracle's, and explains a difference by what was seen.
+
+    Nothing of a case outlives this: on a GPU its tensors are the largest that a judge has. Raises InfrastructureError.
+    """
     findings: list[Finding] = []
     seconds = worst = 0.0
     for call in range(len(plan.calls())):

@@ -69,11 +69,11 @@ class _Timeline:
         self._planned = TaskPlans()
         self._findings: list[Finding] = []
         self._target = Target()
-        # Whether a case failed, and whether one ran out of time after which no other can earn points.
+        # A case failed; a case ran out of time, after which no other can earn points.
         self._failed = self._endless = False
 
     def stage(self, check: CheckResult) -> CheckResult:
-        """The outcome of a check. Raises what is a failure of ours."""
+        """The outcome of a check. Any exception is a failure of ours."""
         self._planned = self._prepared.plan()
         stages = {"source": self.source, "case": self.case, "target": self.target, "speed": self.speed}
         return stages[check.stage](check)

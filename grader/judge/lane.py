@@ -34,17 +34,16 @@ if TYPE_CHECKING:
     from grader.judge.execution import Executors
     from grader.judge.timing.baselines import Baselines
 
-# Seconds that a lane has to clear away what it has begun once it is told to end; a zygote that does not answer has 15.
+# Seconds that a lane has to clean up once it is told to end; a zygote that does not answer takes 15 of them.
 END_SECONDS = 60
 # A shell's exit status for a process that a signal has ended.
 _TERMINATED = 128 + signal.SIGTERM
 
 TURN = threading.RLock()
-"""Lock that is held while a confined process answers: the next submission may be planned while one is judged."""
+"""Lock: held while a confined process answers, since the next submission may be planned while one is judged."""
 
 AHEAD = ThreadPoolExecutor(max_workers=1)
-"""Thread that plans ahead. It lives as long as the lane, because the system ends a thread's child processes with the
-thread."""
+"""The thread that plans ahead. It lives as long as the lane: the system ends a thread's processes with the thread."""
 
 _zygotes: list[Zygote] = []
 _conversations: list[Conversation] = []
@@ -81,7 +80,7 @@ def open_lane(measured: Isolation | None = None) -> None:
         lane_zygote()
         # Objects that an import makes stay: collecting garbage among them takes a fifth of the time.
         gc.disable()
-        # Late: while the fork server starts beside it.
+        # Here, so that the fork server starts meanwhile.
         import torch
 
         gc.enable()
@@ -113,8 +112,7 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def at_work() -> Iterator[None]:
-    """Context in which a lane that is told to end (SIGTERM) is interrupted, and ends once it has cleared away what it
-    has begun."""
+    """While open, a lane that gets SIGTERM is interrupted, and ends once it has cleaned up."""
     global _busy
     try:
         try:

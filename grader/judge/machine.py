@@ -20,14 +20,15 @@ from grader.plan.plan import Plan
 
 
 class CallRunner(Protocol):
-    """What runs a task's plans."""
+    """A machine that runs a task's plans."""
 
     def run(self, case: Case, plan: Plan, inputs: Sequence[Inputs]) -> Ran | Stopped:
-        """What the last of the plan's calls leaves, on the inputs of all calls up to it. Raises InfrastructureError."""
+        """Runs the plan's calls on these inputs, an entry for each call, and returns the last call's answer. Raises
+        InfrastructureError."""
         ...
 
     def chances(self, case: Case, plan: Plan, inputs: Sequence[Inputs], ran: Ran) -> Sequence[Finding]:
-        """What an answer that is right leaves to chance."""
+        """The undefined behaviour in a right answer."""
         ...
 
     def close(self) -> None: ...
@@ -89,5 +90,5 @@ class GpuMachine(Simulator):
 
 
 def machine_of(prepared: Prepared) -> CallRunner:
-    """What runs a task's plans: close it when it is judged."""
+    """The machine for a task's plans: close it when the task is judged."""
     return GpuMachine(prepared) if prepared.task.on_gpu else Simulator(prepared)

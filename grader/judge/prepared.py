@@ -41,8 +41,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Task:
-    """One assignment of one submission, in the language of its file, to be judged on `device`, "cpu" or "cuda". All
-    contents follow from `seed`."""
+    """An assignment of a submission, in the language of its file, to be judged on `device`, "cpu" or "cuda". All inputs
+    follow from `seed`."""
 
     assignment: Assignment
     source: Source

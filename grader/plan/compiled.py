@@ -39,7 +39,7 @@ class Facts(Shaped):
 
 
 class Plain(Shaped):
-    """The launch's argument of this index, as it is."""
+    """The launch's argument of this index, unchanged."""
 
     kind: Literal["plain"] = "plain"
     argument: Index
@@ -59,8 +59,8 @@ class TensorMap(Shaped):
 
 
 class DescriptorPart(Shaped):
-    """Of the descriptor of this index: where it begins, its size or stride (in elements) along an axis, whether it pads
-    with NaN. `type` is the number's."""
+    """A part of the descriptor of this index: its address, its size or stride (in elements) along an axis, or whether
+    it pads with NaN. `type` is the number's."""
 
     kind: Literal["part"] = "part"
     argument: Index
@@ -70,15 +70,15 @@ class DescriptorPart(Shaped):
 
 
 class ScratchAddress(Shaped):
-    """The address of memory that the launch has for itself, so many bytes for a program; null without any. A kernel
-    takes one at most."""
+    """The address of scratch memory for the launch, `bytes` for each program; null if that is 0. A kernel takes at most
+    one."""
 
     kind: Literal["scratch"] = "scratch"
     bytes: Size
 
 
 class Zeros(Shaped):
-    """So many bytes of zeros: nothing that a launch is asked for."""
+    """An operand of zeros, for features of the machine code that no launch uses."""
 
     kind: Literal["zeros"] = "zeros"
     bytes: Annotated[int, Field(ge=1, le=4096)]
@@ -88,9 +88,10 @@ Operand = Annotated[Plain | TensorMap | DescriptorPart | ScratchAddress | Zeros,
 
 
 class Metadata(Shaped):
-    """What a launcher must know of a kernel, whose machine code calls it `name`. `shared` memory is in bytes for a
-    program, which is a `cluster` of so many thread blocks. `operands` are what the machine code takes, in its order:
-    what a language adds to a launch's arguments, or makes of them, stands here, and a launcher adds nothing."""
+    """Facts that a launcher needs of a kernel. `name` is its name in the machine code, `shared` its shared memory in
+    bytes for a program, which is a `cluster` of so many thread blocks. `operands` are those of the machine code, in
+    order: everything that a language makes of a launch's arguments, or adds to them, so that a launcher adds nothing.
+    """
 
     name: Text
     shared: int

@@ -108,7 +108,7 @@ GENERATIONS = (
 """The oldest generation first."""
 
 BY_TARGET = {row.device.target: row for row in GENERATIONS}
-"""By target, as `[gpu] target` of course.toml names it."""
+"""The generations by their targets, which `[gpu] target` of course.toml names."""
 TARGETS = {target: row.device for target, row in BY_TARGET.items()}
 DEFAULT_TARGET = "sm_90"
 
@@ -128,8 +128,10 @@ def better_cores(target: str, used: str) -> TensorCores | None:
 
 
 def occupancy(device: Device, threads: int, registers: int, shared: int) -> tuple[int, str]:
-    """How many programs of so many threads, registers a thread and bytes of shared memory a multiprocessor holds at a
-    time, and what bounds them. Spilled registers do not count. 0 if not even one fits."""
+    """The number of programs that a multiprocessor holds at a time, 0 if not even one fits, and what bounds it.
+
+    A program has `threads`, `registers` for each thread, spilled ones not counted, and `shared` bytes of shared memory.
+    """
     row = device.generation
     unit = row.register_allocation_unit
     registers = -(-max(registers, 1) // unit) * unit

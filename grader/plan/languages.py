@@ -1,4 +1,4 @@
-"""Where front ends lie: a folder each in `grader/frontends`, or in a folder that the environment names."""
+"""The places of front ends: each is a folder in `grader/frontends`, or in a folder that the environment names."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ import os
 from pathlib import Path
 
 ELSEWHERE = "KERNELMARK_FRONT_ENDS"
-"""Of the environment: more folders with front ends, as in PATH. Their code runs with the grader's own rights."""
+"""The variable that names more folders with front ends, as PATH does. Their code runs with the grader's own rights."""
 
 
 def homes() -> list[str]:
-    """The folders whose folders are front ends; the grader's own is the first."""
+    """The folders that hold front ends; the grader's own comes first."""
     others = filter(None, os.environ.get(ELSEWHERE, "").split(os.pathsep))
-    return [str(Path(__file__).resolve().parents[1] / "frontends"), *(str(Path(one).resolve()) for one in others)]
+    return [str(Path(__file__).resolve().parents[1] / "frontends"), *(str(Path(home).resolve()) for home in others)]
 
 
 def problem() -> str:
     """What is wrong with the folders that the environment names, in one line; "" if nothing is."""
-    found: dict[str, str] = {}
+    home_of: dict[str, str] = {}
     for home in homes():
         if not Path(home).is_dir():
             return f"{ELSEWHERE}: {home}: no such folder; a folder of languages expected"
         for path in sorted(Path(home).glob("*/__init__.py")):
-            if found.setdefault(path.parent.name, home) != home:
+            if home_of.setdefault(path.parent.name, home) != home:
                 return (f"{ELSEWHERE}: {path.parent}: a language named {path.parent.name} is also in "
-                        f"{found[path.parent.name]}; rename one of the two folders")
+                        f"{home_of[path.parent.name]}; rename one of the two folders")
     return ""
 
 
 def names() -> list[str]:
-    """The front ends that there are, in order. None is imported."""
+    """The names of all front ends, in order. Imports none."""
     return sorted({path.parent.name for home in homes() for path in Path(home).glob("*/__init__.py")})
