@@ -182,9 +182,9 @@ def test_a_file_that_is_missing_is_named(root: Path) -> None:
 def test_a_name_that_is_none_and_files_that_are_there_are_refused(root: Path) -> None:
     with pytest.raises(ValueError, match="'Shifted': not a function"):
         new.write("Shifted", root)
-    with pytest.raises(ValueError, match="'class': a name of small letters"):
+    with pytest.raises(ValueError, match="'class': not a function's name; use small letters"):
         new.write("class", root)
-    with pytest.raises(ValueError, match="'copy': there is a Python module of that name"):
+    with pytest.raises(ValueError, match="'copy': is a Python module; choose another name"):
         new.write("copy", root)
     with pytest.raises(ValueError, match=r"shifted/assignment\.py: already exists; choose another name"):
         new.write("shifted", root)

@@ -46,5 +46,5 @@ def test_a_proposal_has_two_digits_and_is_never_harder_than_its_share(
 
 def test_a_kernel_that_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
     course = read_course(ROOT / "course.toml", frozenset(ALL))
-    with pytest.raises(InfrastructureError, match=r"none\.py: No such file or directory; a kernel of the course"):
+    with pytest.raises(InfrastructureError, match=r"none\.py: No such file or directory; restore the course's kernel"):
         calibrate.timed(ALL["silu"], course, tmp_path / "none.py")
