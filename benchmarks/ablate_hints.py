@@ -4,7 +4,7 @@
 
 Judges each mistake of `tests/submissions` once, those alone whose name holds WORDS if they are given, and keeps the
 calls that were explained in memory (some 300 MB). Prints a table in Markdown of how many members get another message
-or hint without a hint. Takes ten minutes. A hint that no member needs is to be deleted.
+or hint without a hint. Takes a quarter of an hour. A hint that no member needs is to be deleted.
 """
 
 from __future__ import annotations
