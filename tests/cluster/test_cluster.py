@@ -83,7 +83,7 @@ def test_a_key_is_its_owners_alone_and_no_students(tmp_path: Path) -> None:
     assert endpoint(at, key, tmp_path / "others").security is not None
     with pytest.raises(ClusterError, match="lies among the submissions"):
         endpoint(at, key, tmp_path / "class")
-    with pytest.raises(ClusterError, match="File exists; a new file"):
+    with pytest.raises(ClusterError, match="File exists; choose a new file"):
         write_key(key)
     key.chmod(0o640)
     with pytest.raises(ClusterError, match="others may open it; run chmod 600 on it"):
@@ -98,7 +98,8 @@ def test_a_key_is_its_owners_alone_and_no_students(tmp_path: Path) -> None:
 def test_the_commands_say_what_they_lack(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     refused = kernelmark("scheduler", "--listen", "tcp://0.0.0.0:0")
     assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
-    assert kernelmark("grade", "examples/class", "--key", "key.pem").stderr.startswith("kernelmark: --key: --lanes")
+    lonely = kernelmark("grade", "examples/class", "--key", "key.pem")
+    assert lonely.stderr.startswith("kernelmark: --key: of no use without --lanes")
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(typer.Exit):
         command.lane("tls://127.0.0.1:1")

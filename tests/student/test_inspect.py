@@ -67,7 +67,9 @@ def test_what_is_seen_to_be_wrong_is_told_beside_the_facts(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (["--case", "3x3"], "--case 3x3: no such case; choose from 8192x8192, 16384x4096, 1x1"), (["--only", "nothing"], "--only: ")])
+    (["--case", "3x3"], "--case 3x3: no such case; choose from 8192x8192, 16384x4096, 1x1"),
+    (["--only", "nothing"], "--only: "),
+])
 def test_usage_errors_are_one_line(tmp_path: Path, words: list[str], said: str) -> None:
     (tmp_path / "transpose.py").write_text(ROWS)
     done = kernelmark("inspect", tmp_path / "transpose.py", *words)
