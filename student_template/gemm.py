@@ -16,7 +16,7 @@ def gemm_kernel(
     # 1. Which tile of out is this program's?
     # 2. Start an accumulator of zeros, (TILE_M, TILE_N), tl.float32.
     # 3. Walk along K in steps of TILE_K: load a tile of a and a tile of b, and add tl.dot of them.
-    #    What must elements past K count as? tl.dot needs tiles of at least 16 a side.
+    #    What must elements past K count as? tl.dot needs at least 16 products along K.
     # 4. Round to tl.float16 and store, with a mask for the edges.
     pass
 

@@ -14,7 +14,8 @@ JUDGE_CHANGES = {
     1: "Grades know the judge by this number. Before, they knew it by a hash over its sources.",
     2: "Inline assembly that a course refuses is refused without a GPU, too; counts of cases leave out other checks.",
     3: "Hints that guess from an output's values alone are only those that a mistake of the corpus needs, and none "
-       "where a first call was right and the second is not.",
+       "where a first call was right and the second is not. A number in bfloat16 is cut when it is planned. A missing "
+       "beginning is no longer explained by too few programs, and a store may have the axes exchanged, not the grid.",
 }
 """What each version of the judge changed."""
 

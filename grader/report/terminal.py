@@ -60,6 +60,7 @@ def kernel(assignment: AssignmentResult, file: str, expected: str) -> Renderable
     if not a.right:
         more += _evidence(a, check)
     more += [_prose(f"Worth knowing: {remark}", "Worth knowing:") for remark in a.remarks]
+    more += [_prose(check.note) for check in a.correctness.checks if a.right and check.note]
     more += _speed(a)
     return Group(head, *blocks, *map(_indented, more), "")
 

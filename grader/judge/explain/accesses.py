@@ -170,6 +170,9 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
     stores = [one for one in seen if one.layout.is_output and one.access.access == "store"]
     if len(stores) != 1 or not stores[0].access.even or any(apart is None for _, apart, _ in stores[0].dimensions):
         return None
+    if bool(unwritten.flatten()[0]):
+        # Too few programs, and a mask that ends too early, leave out ends. A beginning has another cause.
+        return None
     one = stores[0]
     parts = list(_reach(one))
     short = [part for part in parts if part.covered < part.size]
@@ -179,11 +182,22 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
     if len(parts) == 2:
         down, across = parts
         if (down.programs, across.programs) == (across.needed, down.needed) != (down.needed, across.needed):
+            # Of an input of the output's size each program loads what it stores.
+            loads = [load for load in seen if load.access.access == "load" and load.layout.is_matrix and not load.flat
+                     and load.layout.total == one.layout.total]
+            if any(all(part.covered >= part.size for part in _reach(load)) for load in loads):
+                return one.hint(
+                    f"{one.where} counts blocks of rows of {one.layout.name} where blocks of columns are meant, and the "
+                    f"other way round: {one.launched}, which the loads agree with.",
+                    "Exchange the two offsets of the tile that is stored.", "grid axes exchanged")
+            split = "" if one.access.grid[1:] != (1, 1) else (
+                " A kernel that splits one program number into a row and a column of blocks divides by the number of "
+                "blocks along the columns.")
             return one.hint(
                 f"the grid's axes are exchanged: {one.launched}, as many along the rows of {one.layout.name} as there "
                 f"are blocks along its columns, {across.needed:,}, and along the columns {down.needed:,}.",
                 "The grid's first size is that of {}, its second that of {}: grid and kernel must agree which of them "
-                "counts rows.".format(*one.words.names.program_ids[:2]), "grid axes exchanged")
+                "counts rows.".format(*one.words.names.program_ids[:2]) + split, "grid axes exchanged")
     return _short(one, short[0])
 
 
