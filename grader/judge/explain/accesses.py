@@ -187,8 +187,8 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
                      and load.layout.total == one.layout.total]
             if any(all(part.covered >= part.size for part in _reach(load)) for load in loads):
                 return one.hint(
-                    f"{one.where} counts blocks of rows of {one.layout.name} where blocks of columns are meant, and the "
-                    f"other way round: {one.launched}, which the loads agree with.",
+                    f"{one.where} counts blocks of rows of {one.layout.name} where blocks of columns are meant, and "
+                    f"the other way round: {one.launched}, which the loads agree with.",
                     "Exchange the two offsets of the tile that is stored.", "grid axes exchanged")
             split = "" if one.access.grid[1:] != (1, 1) else (
                 " A kernel that splits one program number into a row and a column of blocks divides by the number of "
