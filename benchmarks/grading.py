@@ -123,7 +123,7 @@ def _clocked() -> Iterator[dict[str, float]]:
         (prepared, "answer_and_tolerance", "oracle"),
         (prepared, "compare", "comparing"),
         (inputs.Draws, "inputs", "making inputs"),
-        (judge, "time", "speed"),
+        (judge, "time_case", "speed"),
         (execution.Executor, "replay", "speed: replays"),
         (execution.Executor, "capture", "speed: capturing graphs"),
         (Pool, "draw", "speed: new contents"),
