@@ -1,6 +1,6 @@
 # Leaves folders 2,000 levels deep behind, so that whoever removes them runs out of stack or of path.
 # verdict: runtime_error
-# expect: folders nested more than
+# expect: nested
 import errno
 import os
 # shared: and_triton
@@ -15,6 +15,6 @@ def attack():
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES):
                 raise
-            raise RuntimeError(f"refused: {errno.errorcode[error.errno]} with {level} folders inside each other") from None
-    raise RuntimeError(f"left {LEVELS} folders inside each other to be removed")
+            raise RuntimeError(f"refused: {errno.errorcode[error.errno]} with {level} nested folders") from None
+    raise RuntimeError(f"left {LEVELS} nested folders to be removed")
 # shared: tells_of_attack
