@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperGroup
 
+from grader import frontends
 from grader.bench import command as bench_command
 from grader.console import AUTHORS, INFRASTRUCTURE_ERROR, STUDENTS, TAS, console, errors, names_in
 from grader.console import usage as _usage
@@ -22,7 +23,6 @@ from grader.model import catalogue
 from grader.model.catalogue import COURSE
 from grader.model.course import CourseError, read_course
 from grader.model.desk import DeskError
-from grader.plan import languages
 from grader.records import verbs
 from grader.run import calibrate_command, grade_command
 from grader.student import inspect_command
@@ -75,7 +75,7 @@ def _look_at_the_system(context: typer.Context) -> None:
     if sys.platform != "linux" and context.invoked_subcommand not in ANYWHERE:
         _usage(f"{sys.platform}: not supported; use Linux, WSL, or the container: docker build --tag kernelmark . && "
                'docker run --rm --volume "$PWD/student_template:/kernels" kernelmark')
-    if problem := languages.problem():
+    if problem := frontends.problem():
         _usage(problem)
     # grader/run must not import grader/cluster, so the context carries this function.
     context.obj = cluster.far_lanes if CLUSTER else None

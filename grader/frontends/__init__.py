@@ -85,9 +85,21 @@ def front_ends() -> dict[str, FrontEnd]:
     readers: dict[str, str] = {}
     for name, front_end in found.items():
         if (other := readers.setdefault(front_end.suffix, name)) != name:
-            raise ValueError(f"{other} and {name} both read files that end in {front_end.suffix!a}: leave out one of "
-                             "them")
+            raise ValueError(f"{other} and {name} both read files that end in {front_end.suffix!a}")
     return found
+
+
+def problem() -> str:
+    """Why languages that stand elsewhere cannot be used, in one line; "" if they can, or if there are none."""
+    if len(languages.homes()) == 1:
+        return ""
+    if found := languages.problem():
+        return found
+    try:
+        front_ends()
+    except Exception as error:
+        return f"{languages.ELSEWHERE}: {type(error).__name__}: {error}; mend this language, or leave it out"
+    return ""
 
 
 def of(kernel: Kernel) -> FrontEnd:

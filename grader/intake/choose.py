@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from grader.intake.archive import PATH_BYTES, STUDENT, TOO_LONG, BrokenArchive, unpack
 from grader.intake.manifest import Left
 from grader.intake.source import LITTER, OTHER, RawPart, RawSubmission, below, is_archive, is_litter
-from grader.model.desk import SUFFIXES, strays
+from grader.model.desk import strays, suffixes
 from grader.model.submission import file_in, in_any_language, printable, read_source_file
 
 MOST_NAMED = 3
@@ -121,7 +121,7 @@ class Tree:
 
     def _file(self, path: Path, name: str, shown: str, folder: Path | None = None) -> None:
         """Copies a file that may hold Python, or unpacks an archive into a folder of its name."""
-        if not name.casefold().endswith(SUFFIXES):
+        if not name.casefold().endswith(suffixes()):
             self._leave(shown, OTHER)
             return
         if len(os.fsencode(name)) > PATH_BYTES:

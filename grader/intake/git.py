@@ -15,7 +15,7 @@ from typing import IO
 from grader.intake.archive import STUDENT
 from grader.intake.manifest import Left, Member
 from grader.intake.source import OTHER, IntakeError, RawPart, RawSource, RawSubmission, entries
-from grader.model.desk import SUFFIXES
+from grader.model.desk import suffixes
 from grader.plan import children
 
 # For each clone.
@@ -99,9 +99,9 @@ def _commit(submission: RawSubmission, store: Path, tip: str, work: Path, deadli
         if later:
             submission.left.append(Left(name=f"{later} commit{'s' * (later > 1)}", why="after the deadline"))
     names = [name for name in git("ls-tree", "-r", "-z", "--name-only", commit).split("\0") if name]
-    wanted = [suffix for suffix in SUFFIXES if any(name.casefold().endswith(suffix) for name in names)]
+    wanted = [suffix for suffix in suffixes() if any(name.casefold().endswith(suffix) for name in names)]
     # Only files that may hold Python: a repository may have gigabytes of data.
-    others = [name for name in names if not name.casefold().endswith(SUFFIXES)]
+    others = [name for name in names if not name.casefold().endswith(suffixes())]
     submission.left += [Left(name=name, why=OTHER) for name in others[:MOST_LEFT]]
     if len(others) > MOST_LEFT:
         submission.left.append(Left(name=f"{len(others) - MOST_LEFT:,} more", why=OTHER))

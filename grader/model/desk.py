@@ -8,14 +8,13 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from grader import frontends
 from grader.model.submission import HandedIn, Source, file_in, in_any_language, printable, read_source_file
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".7z", ".rar")
-# Editors on Windows make `silu.py.txt`.
-SUFFIXES = (*(suffix + more for suffix in frontends.suffixes() for more in ("", ".txt")), ".ipynb", *ARCHIVES)
 # A file with one of these words in its name is about a kernel, but holds none.
 ABOUT = frozenset({"test", "tests", "bench", "benchmark", "reference", "baseline"})
 # How deep folders are searched, and how many entries in all: somebody may name a whole home folder.
@@ -27,6 +26,14 @@ MOST_READ = 50
 SOURCE_BYTES = 128 << 10
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+@cache
+def suffixes() -> tuple[str, ...]:
+    """The ends of the names of files that may be meant for an assignment."""
+    # Editors on Windows make `silu.py.txt`.
+    sources = (suffix + more for suffix in frontends.suffixes() for more in ("", ".txt"))
+    return (*sources, ".ipynb", *ARCHIVES)
 
 
 class DeskError(Exception):
@@ -147,7 +154,7 @@ def found_instead(names: Sequence[str], *expected: str) -> str:
 
 def _words(file: str) -> list[str]:
     """The words of a file's name; none for hidden files and files that cannot hold Python."""
-    stem = next((file[: -len(suffix)] for suffix in sorted(SUFFIXES, key=len, reverse=True)
+    stem = next((file[: -len(suffix)] for suffix in sorted(suffixes(), key=len, reverse=True)
                  if file.casefold().endswith(suffix)), "")
     return [] if file.startswith(".") else [word.casefold() for word in _WORDS.findall(stem)]
 

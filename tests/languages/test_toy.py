@@ -102,10 +102,16 @@ def test_a_student_checks_a_file_of_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("folder, expected", [
     ("nowhere", "nowhere: no such folder; a folder of languages expected"),
     ("twice", "a language named triton is also in "),
+    ("same", "other and triton both read files that end in '.py'; mend this language, or leave it out"),
+    ("broken", "ZeroDivisionError: division by zero; mend this language, or leave it out"),
 ])
 def test_a_folder_of_languages_that_cannot_be_used_is_one_line(tmp_path: Path, folder: str, expected: str) -> None:
     (tmp_path / "twice" / "triton").mkdir(parents=True)
     (tmp_path / "twice" / "triton" / "__init__.py").touch()
+    same = (HERE / "toy" / "__init__.py").read_text(encoding="utf-8").replace(".toy", ".py")
+    for name, text in (("same", same), ("broken", "1 / 0")):
+        (tmp_path / name / "other").mkdir(parents=True)
+        (tmp_path / name / "other" / "__init__.py").write_text(text)
     done = _command("check", tmp_path, languages=tmp_path / folder)
     assert done.returncode == 2 and expected in done.stderr and done.stderr.count("\n") == 1, done
 
