@@ -227,12 +227,14 @@ def test_no_program_gives_more_rights_than_a_worker_has() -> None:
 
 DAEMON = """
     read, write = os.pipe()
-    if os.fork() == 0:
+    between = os.fork()
+    if between == 0:
         os.setsid()
         if os.fork() == 0:
             os.write(write, str(os.getpid()).encode())
             time.sleep(20)
         os._exit(0)
+    os.waitpid(between, 0)  # until then the daemon is still below the worker, and dies with it
     return os.read(read, 100).decode()
 """
 
