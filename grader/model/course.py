@@ -99,6 +99,14 @@ class Policy(Table):
     assembly: Literal["show", "refuse"] = "show"
 
 
+class HintsTable(Table):
+    """How much a wrong kernel's student is told of a change that makes it right: its `level`; at most `tries` changes
+    of a file are tried."""
+
+    level: Literal["off", "place", "kind", "edit"] = "kind"
+    tries: Annotated[int, Field(ge=1, le=4096, strict=True)] = 300
+
+
 class Course(Table):
     """`assignments` are the names of the course's assignments, in any order; None for all assignments."""
 
@@ -108,6 +116,7 @@ class Course(Table):
     limits: LimitsTable = LimitsTable()
     gpu: GpuTable = GpuTable()
     policy: Policy = Policy()
+    hints: HintsTable = HintsTable()
     isolation: IsolationTable = IsolationTable()
     late: Late = Late()
     sha256: str = ""

@@ -209,6 +209,20 @@ class Flag(Record):
     place: Place | None = None
 
 
+class Repair(Record):
+    """One change of the student's file that makes every case right, found by trying. `told` is the sentence for the
+    student, as much as the course's `level` allows; `diff` is the change itself, which is for those who grade unless
+    the level is "edit"."""
+
+    level: Literal["place", "kind", "edit"]
+    line: int
+    kind: str = Field(description="what it changes: grader.plan.edits.EditKind")
+    told: str
+    diff: str = ""
+    tried: int = Field(description="changes that were tried before")
+    cases: int = Field(description="cases that it makes right, sizes of no public case among them")
+
+
 class AssignmentResult(Record):
     title: str
     signature: str
