@@ -64,7 +64,13 @@ class Spread:
 
 @dataclass(frozen=True)
 class Bits:
-    """All patterns of 32 bits that are finite numbers, so that −0, subnormal numbers and the largest numbers occur."""
+    """All patterns of 32 bits that are finite numbers. In the cases of an assignment one element in `EVERY_EDGE` is a
+    number at an edge (`EDGES`), which chance would not draw: 0 + −0 is 0, so a sum loses the sign of −0."""
+
+
+EDGES = (0, 1, 0x007FFFFF, 0x00800000, 0x7F7FFFFF)
+"""0, the smallest and largest subnormal number, the smallest normal one, the largest, in 31 bits beside the sign."""
+EVERY_EDGE = 8
 
 
 @dataclass(frozen=True)
@@ -184,7 +190,11 @@ def _draw(
     if isinstance(distribution, Bits):
         bits = torch.randint(-(2**31), 2**31, tuple(shape), generator=generator, device=device).to(torch.int32)
         # Clearing a bit of an exponent of all ones leaves a finite number.
-        return torch.where((bits & 0x7F800000) == 0x7F800000, bits & ~0x00800000, bits).view(torch.float32)
+        bits = torch.where((bits & 0x7F800000) == 0x7F800000, bits & ~0x00800000, bits)
+        edges = torch.tensor(EDGES, dtype=torch.int64, device=device).to(torch.int32)
+        chosen = torch.randint(EVERY_EDGE * len(EDGES), tuple(shape), generator=generator, device=device)
+        edge = edges[chosen.clamp_max(len(EDGES) - 1)] | (bits & -(2**31))
+        return torch.where(chosen < len(EDGES), edge, bits).view(torch.float32)
     if isinstance(distribution, Bytes):
         numbers = torch.randint(
             distribution.levels, tuple(shape), generator=generator, device=device, dtype=torch.uint8)

@@ -16,8 +16,9 @@ JUDGE_CHANGES = {
     3: "Hints that guess from an output's values alone are only those that a mistake of the corpus needs, and none "
        "where a first call was right and the second is not. A number in bfloat16 is cut when it is planned. A missing "
        "beginning is no longer explained by too few programs, and a store may have the axes exchanged, not the grid.",
-    4: "A change of the file that makes every case right, found by trying, is told before anything that is guessed from "
-       "an answer. Mistakes that no single change mends have hints of their own.",
+    4: "A change of the file that makes every case right, found by trying, is told before what is guessed from an "
+       "answer. Mistakes that no single change mends have hints of their own. Cases of bits hold -0 and the other "
+       "numbers at edges, which chance never drew.",
 }
 """What each version of the judge changed."""
 

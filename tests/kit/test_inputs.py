@@ -11,6 +11,7 @@ from torch import Tensor
 
 from grader.kit.author import assignment
 from grader.kit.inputs import (
+    EDGES,
     Bits,
     Bytes,
     Distribution,
@@ -82,6 +83,12 @@ def test_bits_are_finite_and_of_every_kind() -> None:
     assert bool(x.isfinite().all())
     assert set((x.view(torch.int32) >> 23 & 0xFF).view(-1).tolist()) == set(range(255))
     assert 0.49 < float(x.signbit().double().mean()) < 0.51
+
+
+def test_bits_hold_every_number_at_an_edge_with_either_sign() -> None:
+    x = drawn(Bits(), 5, 200).view(torch.int32)
+    signed = {edge | sign for edge in EDGES for sign in (0, -(2**31))}
+    assert signed <= set(x.view(-1).tolist())
 
 
 @pytest.mark.parametrize("levels", [2, 4, 6, 16, 18, 52, 86, 256])
