@@ -1,0 +1,81 @@
+"""The error model: changes of a student's file that may mend it, those first that are made most often.
+
+A theme goes through a function's nodes and yields drafts with weights; here they are put in order. Kinds take turns:
+the further down an edit stands among those of its kind, the more it weighs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+
+from grader.frontends.triton.edits import arithmetic, calls, constants, host, loops, masks, names, steps
+from grader.frontends.triton.edits.draft import Draft
+from grader.frontends.triton.edits.source import Source
+from grader.frontends.triton.edits.units import File, read
+from grader.plan.edits import MOST_EDITS, MOST_SPANS, Edit, Edits, Span, edited
+from grader.plan.messages import Given
+
+THEMES = (arithmetic, constants, names, masks, calls, steps, loops, host)
+MOST_DRAFTS = 16 * MOST_EDITS
+_TURN = 0.02
+"""What an edit weighs more than the one of its kind before it."""
+_MOST_TEXT = 2_000
+
+
+def edits_of(text: str, function: str, given: Sequence[Given], most: int = MOST_EDITS) -> Edits:
+    """At most so many edits of the file whose graded function is called on `given`. None for a file that is not Python.
+
+    Raises ValueError, RecursionError or MemoryError for a text that cannot be read.
+    """
+    try:
+        source = Source(text)
+    except SyntaxError:
+        return Edits(edits=[])
+    file = read(source, function, given)
+    drafts = sorted(islice(_drafts(file), MOST_DRAFTS), key=lambda draft: (draft.weight, _first(draft)))
+    of_kind = Counter[str]()
+    weighed = []
+    for draft in drafts:
+        weighed.append((draft.weight + _TURN * of_kind[draft.kind], draft))
+        of_kind[draft.kind] += 1
+    weighed.sort(key=lambda one: one[0])
+    return Edits(edits=list(islice(_once(source, weighed), min(most, MOST_EDITS))))
+
+
+def _drafts(file: File) -> Iterator[Draft]:
+    for unit in file.units:
+        yield from chain.from_iterable(theme.edits(file, unit) for theme in THEMES)
+    yield from constants.of_module(file)
+
+
+def _first(draft: Draft) -> int:
+    return min(span.start for span in draft.spans)
+
+
+def _once(source: Source, weighed: Sequence[tuple[float, Draft]]) -> Iterator[Edit]:
+    """The edits that change something, each result once."""
+    seen = {source.text}
+    for weight, draft in weighed:
+        spans = _trimmed(source.text, draft.spans)
+        if spans is None:
+            continue
+        edit = Edit(kind=draft.kind, line=source.number_of(spans[0].start), spans=spans, weight=weight,
+                    workaround=draft.workaround)
+        text = edited(source.text, edit)
+        if text not in seen:
+            seen.add(text)
+            yield edit
+
+
+def _trimmed(text: str, spans: Sequence[Span]) -> list[Span] | None:
+    """Spans in order, without what stays as it is; None where they overlap, are too long, or change nothing."""
+    found: list[Span] = []
+    for span in sorted(spans, key=lambda one: (one.start, one.end)):
+        old, new = text[span.start : span.end], span.text
+        if len(new) > _MOST_TEXT or (found and span.start < found[-1].end):
+            return None
+        if old != new:
+            found.append(span)
+    return found if 0 < len(found) <= MOST_SPANS else None

@@ -1,0 +1,145 @@
+"""Numbers: other ones, a name instead of one, and numbers of a formula that belongs to textbooks."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from grader.frontends.triton.edits.draft import Draft, exchanged, instead
+from grader.frontends.triton.edits.source import Source
+from grader.frontends.triton.edits.units import File, Unit, called
+
+
+class Number(NamedTuple):
+    """A number in the text."""
+
+    node: ast.Constant
+    value: int | float
+
+
+KNOWN = (
+    0.044715, 0.7978845608028654, 1.5957691216057308, 1.702, 1.4426950408889634, 0.6931471805599453, 2.302585092994046,
+    0.4342944819032518, 0.7071067811865476, 1.4142135623730951, 2.5066282746310002, 0.3989422804014327,
+    3.141592653589793, 6.283185307179586, 0.299, 0.587, 0.114, 0.2126, 0.7152, 0.0722,
+)
+"""GELU, logarithms, roots, the circle, and the weights of colours."""
+_POWERS = (16, 32, 64, 128, 256, 512, 1024)
+
+
+def edits(file: File, unit: Unit) -> Iterator[Draft]:
+    source = file.source
+    numbers = [Number(node, node.value) for node in unit.expressions if isinstance(node, ast.Constant)
+               and isinstance(node.value, int | float) and not isinstance(node.value, bool)
+               and not _elsewhere(source, node)]
+    for number in numbers:
+        for text, weight in _others(source, unit, number):
+            yield instead(source, "constant", weight, number.node, text)
+    for one in unit.expressions:
+        if isinstance(one, ast.Constant) and isinstance(one.value, bool):
+            yield instead(source, "constant", 2.6, one, str(not one.value))
+    yield from _together(source, unit, numbers)
+    yield from _named(source, unit, numbers)
+
+
+def of_module(file: File) -> Iterator[Draft]:
+    """The module's constants."""
+    source = file.source
+    for statement in file.constants:
+        value = statement.value.value if isinstance(statement.value, ast.Constant) else None
+        others = _like(value) if isinstance(value, float) else map(str, _POWERS) if isinstance(value, int) else ()
+        for other in others:
+            yield instead(source, "constant", 1.4 if isinstance(value, float) else 2.5, statement.value, other)
+
+
+def _elsewhere(source: Source, node: ast.expr) -> bool:
+    """Whether another theme knows better: an axis, the number of a dimension, options of a launch."""
+    parent = source.place[node].parent
+    if isinstance(parent, ast.UnaryOp):
+        parent = source.place[parent].parent
+    if isinstance(parent, ast.keyword):
+        return parent.arg in ("axis", "dim", "num_warps", "num_stages", "num_ctas", "other")
+    return called(parent) in ("program_id", "num_programs", "sum", "max", "min", "size", "stride") if isinstance(
+        parent, ast.Call) else isinstance(parent, ast.Subscript)
+
+
+def _like(value: float) -> list[str]:
+    """Known numbers that one may have been meant for: nearly equal, a power of ten apart, or of the same digits."""
+    found = []
+    for known in KNOWN:
+        if value <= 0 or value == known:
+            continue
+        apart = math.log10(value / known)
+        digits = [sorted(f"{one:.6g}".replace(".", "").strip("0")) for one in (value, known)]
+        if abs(apart - round(apart)) < 0.02 or digits[0] == digits[1]:
+            found.append(repr(known))
+    return found
+
+
+def _others(source: Source, unit: Unit, number: Number) -> list[tuple[str, float]]:
+    """Other numbers in a number's place."""
+    node, value = number
+    if isinstance(value, float):
+        found = [(text, 1.0) for text in _like(value)]
+        found += [(repr(float(f"{other:.12g}")), weight) for other, weight in (
+            (1.0, 1.9), (0.0, 1.9), (0.5, 2.2), (2.0, 2.2), (value / 10, 2.3), (value * 10, 2.3), (value / 2, 2.4),
+            (value * 2, 2.4), (1 - value, 2.9), (-value, 2.6)) if math.isfinite(other)]
+    else:
+        if value > 1 << 40:
+            return []
+        found = [("0", 1.9), ("1", 1.9), ("2", 2.6), (str(value + 1), 2.2), (str(2 * value), 2.5)]
+        if value:
+            found += [(str(value - 1), 2.2), (str(value // 2), 2.6)]
+        if value > 2 and unit.kernel:
+            found += [(str(value * value), 3.2), (str(value * 8), 3.4)]
+        if unit.kernel and unit.role(node) != "index" and value in (0, 1, 2):
+            found.append(("0.5", 3.2))
+    once = dict[str, float]()
+    for text, weight in found:
+        once.setdefault(text, weight)
+    once.pop(source.of(node), None)
+    return [(text, weight) for text, weight in once.items() if float(text) != value]
+
+
+def _together(source: Source, unit: Unit, numbers: Sequence[Number]) -> Iterator[Draft]:
+    """Two numbers of a statement exchanged, and all that are nearly known."""
+    of = defaultdict[ast.stmt, list[Number]](list)
+    for number in numbers:
+        of[source.statement(number.node)].append(number)
+    for group in of.values():
+        floats = [number for number in group if isinstance(number.value, float)][:6]
+        for one, other in itertools.combinations(floats, 2):
+            if one.value != other.value:
+                yield exchanged(source, "constant", 1.4, one.node, other.node)
+        like = [source.put(node, found[0]) for node, value in floats if (found := _like(value))]
+        if len(like) > 1:
+            yield Draft("constant", 1.2, like)
+    for text, nodes in _equal(source, numbers).items():
+        if 1 < len(nodes) <= 16 and "." not in text:
+            for new in map(str, (0, 1, 2) if len(text) == 1 else _POWERS):
+                if new != text:
+                    yield Draft("constant", 2.6, [source.put(node, new) for node in nodes])
+
+
+def _equal(source: Source, numbers: Sequence[Number]) -> dict[str, list[ast.Constant]]:
+    """Numbers by their text."""
+    found: dict[str, list[ast.Constant]] = {}
+    for number in numbers:
+        found.setdefault(source.of(number.node), []).append(number.node)
+    return found
+
+
+def _named(source: Source, unit: Unit, numbers: Sequence[Number]) -> Iterator[Draft]:
+    """A size or a block instead of a number that may be one of a single case."""
+    large = [number for number in numbers if 2 <= number.value < math.inf and number.value == int(number.value)]
+    for nodes in _equal(source, large).values():
+        first = nodes[0].lineno
+        for name in unit.names("size", "block", before=first):
+            for node in nodes:
+                yield instead(source, "constant", 1.8, node, name)
+            if 1 < len(nodes) <= 16:
+                yield Draft("constant", 1.7, [source.put(node, name) for node in nodes])
+

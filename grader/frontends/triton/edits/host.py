@@ -1,0 +1,175 @@
+"""Host code: sizes of tensors, grids, blocks, and where a tensor is made."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator, Sequence
+
+from grader.frontends.triton.edits.draft import Draft, instead, keyword
+from grader.frontends.triton.edits.source import Source
+from grader.frontends.triton.edits.units import File, Unit, called, within
+from grader.plan.messages import GivenTensor
+
+_OPTIONS = ("num_warps", "num_stages", "num_ctas")
+_MAKERS = frozenset({"empty", "zeros", "ones", "full", "arange"})
+
+
+def edits(file: File, unit: Unit) -> Iterator[Draft]:
+    if unit.kernel:
+        return
+    source = file.source
+    sizes = _sizes(file, unit)
+    yield from _unpacked(source, unit)
+    for node in unit.expressions:
+        if _is_size(source, node):
+            for text in sizes:
+                if text != source.short(node):
+                    yield instead(source, "name", 1.7, node, text)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and unit.roles.get(node.id) == "size":
+            for text in sizes:
+                yield instead(source, "name", 2.2, node, text)
+    for call in unit.calls:
+        yield from _made(source, unit, call)
+        yield from _unary(source, unit, call)
+    for call in unit.launches:
+        yield from _launch(source, unit, call, sizes)
+
+
+def _sizes(file: File, unit: Unit) -> list[str]:
+    """Sizes of the given tensors, as host code writes them."""
+    found = []
+    for parameter, given in zip(unit.parameters, file.given, strict=False):
+        if isinstance(given, GivenTensor) and unit.roles.get(parameter.arg) == "tensor":
+            found += [f"{parameter.arg}.numel()"] + [
+                f"{parameter.arg}.shape[{axis}]" for axis in range(min(len(given.shape), 4))]
+    return found[:16]
+
+
+def _is_size(source: Source, node: ast.expr) -> bool:
+    if isinstance(node, ast.Call):
+        return called(node) in ("numel", "size", "nelement", "len", "stride")
+    return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
+
+
+def _unpacked(source: Source, unit: Unit) -> Iterator[Draft]:
+    """`N, M = x.shape` for `M, N = x.shape`."""
+    for statement in unit.statements:
+        if isinstance(statement, ast.Assign) and isinstance(target := statement.targets[0], ast.Tuple):
+            for one, other in itertools.combinations(target.elts[:6], 2):
+                yield Draft("order", 0.7, (
+                    source.put(one, source.of(other)), source.put(other, source.of(one))))
+
+
+def _unary(source: Source, unit: Unit, call: ast.Call) -> Iterator[Draft]:
+    """Another axis of a size or a stride, and a transposition taken away."""
+    if called(call) in ("size", "stride") and len(call.args) == 1:
+        for text in ("0", "1", "2"):
+            if source.of(call.args[0]) != text:
+                yield instead(source, "axis", 1.2 + (text == "2"), call.args[0], text)
+    elif called(call) in ("t", "contiguous", "transpose", "cpu", "half", "float", "view", "reshape", "flatten") and (
+            isinstance(call.func, ast.Attribute)):
+        yield instead(source, "extra", 1.4, call, source.of(call.func.value))
+
+
+def _made(source: Source, unit: Unit, call: ast.Call) -> Iterator[Draft]:
+    """Where a tensor is made, and what it holds."""
+    name = called(call)
+    if not isinstance(call.func, ast.Attribute) or source.of(call.func.value) != "torch":
+        return
+    if name in ("empty", "empty_like"):
+        yield Draft("function", 1.4, (source.put(call.func, f"torch.{name.replace('empty', 'zeros')}"),), True)
+    tensors = unit.names("tensor", before=1)
+    device = next((key.value for key in call.keywords if key.arg == "device"), None)
+    if name in _MAKERS and tensors:
+        text = f"{tensors[0]}.device"
+        if device is None:
+            yield Draft("place", 0.6, (keyword(source, call, f"device={text}"),))
+        elif source.of(device) != text:
+            yield instead(source, "place", 0.9, device, text)
+    if name in _MAKERS and not any(key.arg == "dtype" for key in call.keywords):
+        yield Draft("type", 2.2, (keyword(source, call, "dtype=torch.float32"),))
+
+
+def _launch(source: Source, unit: Unit, call: ast.Call, sizes: Sequence[str]) -> Iterator[Draft]:
+    own = unit.names("size", before=call.lineno)
+    assert isinstance(call.func, ast.Subscript)
+    for argument in call.args:
+        if not isinstance(argument, ast.Name) and not isinstance(argument, ast.Starred):
+            for text in (*own, *sizes):
+                if text != source.short(argument):
+                    yield instead(source, "name", 2.4, argument, text)
+    grid: ast.expr | None = call.func.slice
+    if isinstance(grid, ast.Name):
+        grid = unit.wholes.get(grid.id)
+    if isinstance(grid, ast.Lambda):
+        grid = grid.body
+    blocks = [source.of(key.value) for key in call.keywords if key.arg not in _OPTIONS]
+    for key in call.keywords:
+        if key.arg in _OPTIONS:
+            if source.of(key.value) != "4":
+                yield instead(source, "block", 0.9 if key.arg == "num_warps" else 2.4, key.value, "4")
+        else:
+            yield from _block(source, key.value, own, sizes)
+    if grid is not None:
+        yield from _grid(source, unit, grid, blocks, (*own, *sizes))
+        yield from _agreeing(source, call, grid)
+
+
+def _block(source: Source, value: ast.expr, own: Sequence[str], sizes: Sequence[str]) -> Iterator[Draft]:
+    """A block that is a power of two, or covers more."""
+    number = value.value if isinstance(value, ast.Constant) else None
+    if isinstance(number, int) and 0 < number <= 1 << 20:
+        power = 1 << max(0, number - 1).bit_length()
+        if power != number:
+            yield instead(source, "block", 0.7, value, str(power))
+            yield instead(source, "block", 0.8, value, str(power // 2))
+        for other, weight in ((power * 2, 2.4), (power // 2, 2.4), (1, 2.8), (power * 16, 2.8)):
+            if other and other != number:
+                yield instead(source, "block", weight, value, str(other))._replace(workaround=True)
+        for text in (*own, *sizes):
+            yield instead(source, "block", 2.4, value, f"triton.next_power_of_2({text})")._replace(workaround=True)
+    elif called(value) != "next_power_of_2":
+        yield instead(source, "block", 0.7, value, f"triton.next_power_of_2({source.of(value)})")
+    if isinstance(value, ast.Call) and value.args:
+        for text in (*own, *sizes):
+            if text != source.short(value.args[0]):
+                yield instead(source, "block", 1.8, value.args[0], text)
+
+
+def _grid(source: Source, unit: Unit, grid: ast.expr, blocks: Sequence[str], sizes: Sequence[str]) -> Iterator[Draft]:
+    divided = [f"triton.cdiv({size}, {block})" for size in sizes for block in dict.fromkeys(blocks[:3])]
+    if not isinstance(grid, ast.Tuple):
+        yield instead(source, "grid", 0.7, grid, f"({source.of(grid)},)")
+        return
+    for one, other in itertools.combinations(grid.elts, 2):
+        if source.of(one) != source.of(other):
+            yield Draft("grid", 0.9, (source.put(one, source.of(other)), source.put(other, source.of(one))))
+    for axis in grid.elts:
+        for text, weight in (*((size, 1.9) for size in sizes), *((text, 1.8) for text in divided)):
+            if "".join(text.split()) != source.short(axis):
+                yield instead(source, "grid", weight, axis, text)
+    if len(grid.elts) == 1:
+        for text in (*divided, *sizes):
+            yield instead(source, "grid", 2.3, grid, f"({source.of(grid.elts[0])}, {text})")
+
+
+def _agreeing(source: Source, call: ast.Call, grid: ast.expr) -> Iterator[Draft]:
+    """Numbers of a grid and of its launch in each other's place."""
+    inside = [node for node in within(grid) if _is_block(node)]
+    given = [key.value for key in call.keywords if key.arg not in _OPTIONS and _is_block(key.value)]
+    for node in inside:
+        for value in dict.fromkeys(source.of(one) for one in given):
+            if value != source.of(node):
+                yield instead(source, "grid", 0.9, node, value)
+    for node in given:
+        for text in dict.fromkeys(source.of(one) for one in inside):
+            if text != source.of(node):
+                yield instead(source, "block", 1.0, node, text)
+
+
+def _is_block(node: ast.expr) -> bool:
+    """Whether a node may be the size of a block: a number, or a name."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int) and node.value > 1
+    return isinstance(node, ast.Name) and node.id.isupper() and len(node.id) > 1

@@ -1,0 +1,207 @@
+"""Loops, accumulators and statements: where a loop starts and ends, what is carried over, what is done where."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+
+from grader.frontends.triton.edits.draft import Draft, instead
+from grader.frontends.triton.edits.source import Source
+from grader.frontends.triton.edits.units import File, Function, Unit, called
+from grader.plan.edits import Span
+
+_BLOCKS = ("body", "orelse", "finalbody")
+
+
+def edits(file: File, unit: Unit) -> Iterator[Draft]:
+    source = file.source
+    for node in unit.calls:
+        if called(node) in ("range", "static_range") and unit.kernel:
+            yield from _range(source, unit, node)
+        elif called(node) == "cdiv":
+            # Rounded down and one more is not asked for.
+            first, second = (*node.args, *[None] * 2)[:2]
+            if first is not None and second is not None:
+                yield instead(source, "rounding", 2.6, node, source.operation(first, ast.FloorDiv(), second))
+    yield from _rounded(source, unit)
+    for parent in (unit.node, *unit.statements):
+        if isinstance(parent, Function) and parent is not unit.node:
+            continue
+        for field in _BLOCKS:
+            block = getattr(parent, field, None)
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                yield from _statements(source, unit, parent, block)
+
+
+def _rounded(source: Source, unit: Unit) -> Iterator[Draft]:
+    """Divisions rounded up: one by one, and all those of a statement."""
+    of: dict[ast.stmt, list[Span]] = {}
+    owner = "tl" if unit.kernel else "triton"
+    for node in unit.expressions:
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.FloorDiv | ast.Div):
+            continue
+        if unit.kernel and (isinstance(node.op, ast.Div) or unit.role(node) == "value"):
+            continue
+        span = source.put(node, f"{owner}.cdiv({source.of(node.left)}, {source.of(node.right)})")
+        yield Draft("rounding", 0.7 if not unit.kernel else 1.2, (span,))
+        parent = source.place[node].parent
+        one_more = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Add) and source.of(parent.right) == "1"
+        if isinstance(parent, ast.expr) and (one_more or called(parent) in ("int", "round", "floor", "ceil")):
+            yield instead(source, "rounding", 0.7, parent, span.text)
+        of.setdefault(source.statement(node), []).append(span)
+    for spans in of.values():
+        if len(spans) > 1 and all(one.end <= two.start for one, two in pairwise(spans)):
+            yield Draft("rounding", 0.7, spans[:8])
+
+
+def _range(source: Source, unit: Unit, node: ast.Call) -> Iterator[Draft]:
+    arguments = node.args
+    if not 1 <= len(arguments) <= 3 or any(isinstance(one, ast.Starred) for one in arguments):
+        return
+    start, end = (None, arguments[0]) if len(arguments) == 1 else arguments[:2]
+    step = arguments[2] if len(arguments) == 3 else None
+    sizes = unit.names("size", "block", before=node.lineno)
+    if start is not None and source.of(start) != "0":
+        yield instead(source, "start", 0.9, start, "0")
+    elif start is not None:
+        for block in unit.names("block"):
+            yield instead(source, "start", 2.4, start, block)
+    for name in sizes:
+        if name != source.of(end) and not isinstance(end, ast.Name):
+            yield instead(source, "bound", 1.8, end, name)
+    for sign in (ast.Add(), ast.Sub()):
+        for name in ("1", *unit.names("block")):
+            yield instead(source, "bound", 1.8 if name == "1" else 2.2, end, source.operation(end, sign, name))
+    for block in unit.names("block"):
+        yield instead(source, "bound", 1.6, end, f"tl.cdiv({source.of(end)}, {block})")
+        if step is None:
+            text = f", {block}" if start is not None else None
+            at = source.end(end)
+            if text:
+                yield Draft("bound", 1.4, (Span(start=at, end=at, text=text),))
+            else:
+                whole = f"0, {source.of(end)}, {block}"
+                yield Draft("bound", 1.5, (Span(start=source.start(end), end=at, text=whole),))
+        elif source.of(step) != block and not isinstance(step, ast.Name):
+            yield instead(source, "bound", 1.6, step, block)
+    if isinstance(end, ast.Call) and called(end) == "cdiv" and end.args:
+        yield instead(source, "bound", 2.0, end, source.of(end.args[0]))
+
+
+def _statements(source: Source, unit: Unit, parent: ast.AST, block: list[ast.stmt]) -> Iterator[Draft]:
+    for number, statement in enumerate(block):
+        after = block[number + 1] if number + 1 < len(block) else None
+        documented = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if documented or isinstance(statement, Function | ast.ClassDef | ast.Import | ast.ImportFrom):
+            continue
+        yield from _accumulated(source, unit, statement)
+        if not hasattr(statement, "body"):
+            yield Draft("extra", 2.4 if unit.kernel else 2.8, (_removed(source, statement, len(block) > 1),),
+                        workaround=True)
+        if after is not None and not isinstance(after, Function | ast.Return):
+            first, second = source.of(statement), source.of(after)
+            yield Draft("order", 2.4, (
+                Span(start=source.start(statement), end=source.end(statement), text=second[:2001]),
+                Span(start=source.start(after), end=source.end(after), text=first[:2001])))
+        if isinstance(statement, ast.For | ast.While) and unit.kernel:
+            yield from _at_a_loop(source, unit, statement, block[number - 1] if number else None, after)
+
+
+def _accumulated(source: Source, unit: Unit, statement: ast.stmt) -> Iterator[Draft]:
+    """`=` for `+=`, and the other way round."""
+    if isinstance(statement, ast.AugAssign) and unit.kernel:
+        at = source.text.index("=", source.end(statement.target), source.start(statement.value))
+        begin = source.text.rindex(source.text[at - 1], source.end(statement.target), at)
+        while begin > source.end(statement.target) and source.text[begin - 1] in "+-*/%&|^<>@":
+            begin -= 1
+        yield Draft("operator", 1.8, (Span(start=begin, end=at + 1, text="="),))
+    elif isinstance(statement, ast.Assign) and len(statement.targets) == 1 and unit.kernel:
+        target = statement.targets[0]
+        if not isinstance(target, ast.Name):
+            return
+        before = unit.bound.get(target.id, statement.lineno) < statement.lineno
+        sign = source.sign(target, "=", statement.value)
+        if before and sign is not None:
+            yield Draft("operator", 0.9, (Span(start=sign[0], end=sign[1], text="+="),))
+            for name, form in (("max", "tl.maximum({}, {})"), ("sum", "{} + {}")):
+                if called(statement.value) == name:
+                    yield instead(source, "missing", 1.2, statement.value, form.format(
+                        target.id, source.of(statement.value)))
+        if isinstance(statement.value, ast.Constant | ast.UnaryOp | ast.Call) and unit.role(target) == "value":
+            for text, weight in (('-float("inf")', 1.8), ("0.0", 1.8)):
+                call = isinstance(statement.value, ast.Call) and called(statement.value) != "float"
+                if source.short(statement.value) != text and not call:
+                    yield instead(source, "start", weight, statement.value, text)
+
+
+def _at_a_loop(
+    source: Source, unit: Unit, loop: ast.For | ast.While, before: ast.stmt | None, after: ast.stmt | None
+) -> Iterator[Draft]:
+    """A statement moved into a loop or out of it, and what a loop forgets to move on."""
+    first, last = loop.body[0], loop.body[-1]
+    inner, outer = _indent(source, first), _indent(source, loop)
+    if inner is None or outer is None:
+        return
+    several = len(loop.body) > 1
+    for statement in (after, last) if not isinstance(after, ast.Return) else (last,):
+        moved = statement is after
+        if statement is None or hasattr(statement, "body") or not (moved or several):
+            continue
+        # Behind a loop a line belongs to it by its indentation alone.
+        begin = source.line_at(source.start(statement))
+        if source.number_of(begin) == statement.lineno and _indent(source, statement) is not None:
+            yield Draft("order", 1.8 if not moved else 1.9, (Span(
+                start=begin, end=source.start(statement), text=inner if moved else outer),))
+    if several and not hasattr(first, "body"):
+        at = source.line_at(source.start(loop))
+        yield Draft("order", 2.0, (
+            Span(start=at, end=at, text=f"{outer}{source.of(first)}{source.newline}"[:2001]),
+            _removed(source, first, True)))
+    if before is not None and not hasattr(before, "body"):
+        at = source.line_at(source.start(first))
+        yield Draft("order", 2.2, (
+            _removed(source, before, True),
+            Span(start=at, end=at, text=f"{inner}{source.of(before)}{source.newline}"[:2001])))
+    end = source.line_after(source.end(last))
+    for text, weight in _advances(unit, loop):
+        yield Draft("missing", weight, (Span(start=end, end=end, text=f"{source.newline}{inner}{text}"),))
+
+
+def _advances(unit: Unit, loop: ast.For | ast.While) -> Iterator[tuple[str, float]]:
+    used = {node.id for statement in loop.body for node in ast.walk(statement)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    if isinstance(loop, ast.While):
+        used |= {node.id for node in ast.walk(loop.test) if isinstance(node, ast.Name)}
+    moved = {statement.target.id for statement in loop.body if isinstance(statement, ast.AugAssign)
+             and isinstance(statement.target, ast.Name)}
+    bound = {node.id for statement in loop.body for node in ast.walk(statement)
+             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    blocks = unit.names("block", before=loop.lineno)
+    # Pointers that are moved on in a loop are names of its function.
+    for name in unit.names("pointer", "index", "program", before=loop.lineno):
+        if name not in used or name in moved | bound or unit.bound[name] == 0:
+            continue
+        for block in (*blocks, *("1",) * isinstance(loop, ast.While)):
+            yield f"{name} += {block}", 1.7
+            for size in unit.names("size", before=loop.lineno):
+                yield f"{name} += {block} * {size}", 2.1
+
+
+def _indent(source: Source, statement: ast.stmt) -> str | None:
+    """What stands before a statement on its line, None if that is more than space."""
+    start = source.start(statement)
+    indent = source.text[source.line_at(start) : start]
+    return indent if not indent.strip(" \t\f") else None
+
+
+def _removed(source: Source, statement: ast.stmt, others: bool) -> Span:
+    """A span that takes a statement away, with its line where nothing else stands on it."""
+    start, end = source.start(statement), source.end(statement)
+    line_end = source.line_after(end)
+    rest = source.text[end:line_end].strip()
+    if others and _indent(source, statement) is not None and (not rest or rest.startswith("#")):
+        begin = source.line_at(start)
+        after = line_end + (2 if source.text.startswith("\r\n", line_end) else 1 if line_end < len(source.text) else 0)
+        return Span(start=begin, end=after, text="")
+    return Span(start=start, end=end, text="pass")

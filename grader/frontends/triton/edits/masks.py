@@ -1,0 +1,215 @@
+"""What switches lanes off, and what they hold instead; how an index is spread over rows and columns."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from grader.frontends.triton.edits.draft import Draft, dropped, instead, keyword
+from grader.frontends.triton.edits.source import Source
+from grader.frontends.triton.edits.units import MEMORY, File, Unit, called, within
+from grader.plan.edits import MOST_SPANS, EditKind, Span
+
+_OTHERS = (("0.0", 1.2), ('-float("inf")', 1.4), ("1.0", 2.6), ('float("inf")', 2.8))
+_SPREAD = re.compile(r"\[(?P<first>\s*:\s*,\s*None\s*)\]$|\[(?P<last>\s*None\s*,\s*:\s*)\]$")
+_MASKED = {"load": 1, "store": 2}
+
+
+@dataclass
+class _Access:
+    """A load or store: its mask and the indices in its pointer, as they are written there."""
+
+    call: ast.Call
+    name: str
+    mask: ast.expr | None
+    other: ast.expr | None
+    indices: list[str]
+
+
+def edits(file: File, unit: Unit) -> Iterator[Draft]:
+    if not unit.kernel:
+        return
+    source = file.source
+    accesses = [_access(source, unit, call) for call in unit.calls if called(call) in MEMORY and call.args]
+    masks = list(dict.fromkeys(source.of(one.mask) for one in accesses if one.mask is not None))
+    masks += [name for name in unit.names("mask") if name not in masks]
+    for one in accesses:
+        if one.mask is None:
+            yield from _unmasked(source, unit, one, masks)
+        else:
+            yield from _masked(source, unit, one, one.mask, masks)
+        if one.name == "load" and one.mask is not None:
+            yield from _other(source, one)
+    yield from _together(source, unit, accesses, masks)
+    yield from _bound_masks(source, unit)
+    yield from _spread(source, unit)
+
+
+def _access(source: Source, unit: Unit, call: ast.Call) -> _Access:
+    name = called(call)
+    given = {one.arg: one.value for one in call.keywords}
+    at = _MASKED.get(name, 2)
+    mask = given.get("mask", call.args[at] if len(call.args) > at else None)
+    indices = dict[str, None]()
+    for node in within(_pointer(unit, call.args[0])):
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and unit.roles.get(
+                node.value.id) in ("index", "program"):
+            indices[source.of(node)] = None
+        elif isinstance(node, ast.Name) and unit.roles.get(node.id) in ("index", "program") and not isinstance(
+                source.place[node].parent, ast.Subscript):
+            indices[node.id] = None
+    other = given.get("other", call.args[2] if name == "load" and len(call.args) > 2 else None)
+    return _Access(call, name, mask, other, list(indices))
+
+
+def _pointer(unit: Unit, node: ast.expr) -> ast.expr:
+    """What a name of pointers was bound to."""
+    while isinstance(node, ast.Name) and (whole := unit.wholes.get(node.id)) is not None and whole is not node:
+        if whole.lineno >= node.lineno:
+            break
+        node = whole
+    return node
+
+
+def _conditions(unit: Unit, one: _Access, mask: str = "") -> list[str]:
+    """Comparisons of the indices of an access that its mask does not make, with each size."""
+    short = "".join(mask.split())
+    free = [index for index in one.indices if f"{''.join(index.split())}<" not in short]
+    return [f"{index} < {size}" for index in free for size in unit.names("size", before=one.call.lineno)]
+
+
+def _both(conditions: Sequence[str]) -> list[str]:
+    """Two conditions on different indices."""
+    return [f"({one}) & ({other})" for one, other in itertools.combinations(conditions, 2)
+            if one.split(" < ")[0] != other.split(" < ")[0] and one.split(" < ")[1] != other.split(" < ")[1]]
+
+
+def _unmasked(source: Source, unit: Unit, one: _Access, masks: Sequence[str]) -> Iterator[Draft]:
+    conditions = _conditions(unit, one)
+    found = [(mask, 1.0) for mask in masks] + [(mask, 1.3) for mask in conditions] + [
+        (mask, 1.5) for mask in _both(conditions)]
+    for mask, weight in found:
+        yield Draft("mask", weight, (keyword(source, one.call, f"mask={mask}"),))
+        if one.name == "load":
+            yield Draft("mask", weight + 0.3, (keyword(source, one.call, f"mask={mask}, other=0.0"),))
+
+
+def _masked(source: Source, unit: Unit, one: _Access, mask: ast.expr, masks: Sequence[str]) -> Iterator[Draft]:
+    text = _written(unit, source, mask)
+    for other in masks:
+        if other != source.of(mask):
+            yield instead(source, "mask", 1.5, mask, other)
+    conditions = _conditions(unit, one, text)
+    for condition in conditions:
+        yield instead(source, "mask", 1.4, mask, source.operation(mask, ast.BitAnd(), condition))
+    for condition in [*_conditions(unit, one), *_both(_conditions(unit, one))]:
+        yield instead(source, "mask", 2.2 if "&" in condition else 2.0, mask, condition)
+    for key in one.call.keywords:
+        if key.arg == "mask":
+            # Without a mask `other` is an error.
+            spans = [dropped(source, one.call, key)]
+            if not any(key.arg == "other" for key in one.call.keywords):
+                yield Draft("mask", 2.8, spans)
+
+
+def _written(unit: Unit, source: Source, mask: ast.expr) -> str:
+    whole = unit.wholes.get(mask.id) if isinstance(mask, ast.Name) else mask
+    return source.of(whole or mask)
+
+
+def _other(source: Source, one: _Access) -> Iterator[Draft]:
+    for text, weight in _OTHERS:
+        if one.other is None:
+            yield Draft("mask", weight, (keyword(source, one.call, f"other={text}"),))
+        elif source.short(one.other) != text:
+            yield instead(source, "mask", weight, one.other, text)
+
+
+def _together(source: Source, unit: Unit, accesses: Sequence[_Access], masks: Sequence[str]) -> Iterator[Draft]:
+    """The same for all loads, or all accesses, of a kernel."""
+    bare = [one for one in accesses if one.mask is None]
+    if 1 < len(bare) <= MOST_SPANS:
+        for mask in dict.fromkeys([*masks, *(text for one in bare for text in _conditions(unit, one))]):
+            yield Draft("mask", 1.4, [keyword(source, one.call, f"mask={mask}") for one in bare])
+    loads = [one for one in accesses if one.name == "load" and one.mask is not None]
+    if 1 < len(loads) <= MOST_SPANS:
+        for text, weight in _OTHERS[:2]:
+            spans = [keyword(source, one.call, f"other={text}") if one.other is None else source.put(one.other, text)
+                     for one in loads if one.other is None or source.short(one.other) != text]
+            if len(spans) > 1:
+                yield Draft("mask", weight, spans)
+    # Each index by itself, in every access that uses it.
+    for index in dict.fromkeys(_stem(text) for one in accesses for text in one.indices):
+        for size in unit.names("size"):
+            for some in (accesses, [one for one in accesses if one.name == "load"]):
+                spans = [span for one in some if (span := _condition(source, unit, one, index, size)) is not None]
+                if 1 < len(spans) <= MOST_SPANS:
+                    yield Draft("mask", 1.5, spans)
+
+
+def _stem(index: str) -> str:
+    return index.partition("[")[0]
+
+
+def _condition(source: Source, unit: Unit, one: _Access, index: str, size: str) -> Span | None:
+    """A condition more on an index of an access, if it has that index and not that condition."""
+    written = next((text for text in one.indices if _stem(text) == index), None)
+    if written is None or unit.bound.get(size, 0) >= one.call.lineno:
+        return None
+    condition = f"{written} < {size}"
+    if one.mask is None:
+        return keyword(source, one.call, f"mask={condition}" + ", other=0.0" * (one.name == "load"))
+    if "".join(condition.split()) in "".join(_written(unit, source, one.mask).split()):
+        return None
+    return source.put(one.mask, source.operation(one.mask, ast.BitAnd(), condition))
+
+
+def _bound_masks(source: Source, unit: Unit) -> Iterator[Draft]:
+    """A condition more where a mask has a name."""
+    for name in unit.names("mask"):
+        whole = unit.wholes.get(name)
+        if whole is None:
+            continue
+        text = source.short(whole)
+        spread = re.findall(r"(\w+(?:\[[^\]]*\])?)<", text)
+        indices = [one for one in unit.names("index", "program", before=whole.lineno)
+                   if not re.search(rf"\b{one}\b", text)]
+        if any("[" in one for one in spread):
+            indices = [one + suffix for one in indices for suffix in ("[:, None]", "[None, :]")]
+        for index in indices:
+            for size in unit.names("size", before=whole.lineno):
+                yield instead(source, "mask", 1.8, whole, source.operation(whole, ast.BitAnd(), f"{index} < {size}"))
+
+
+def _spread(source: Source, unit: Unit) -> Iterator[Draft]:
+    """`[:, None]` for `[None, :]`, and the other way round: one of them, those of a statement, those of a name."""
+    spread = [node for node in unit.expressions if isinstance(node, ast.Subscript) and _SPREAD.search(source.of(node))]
+    kind: EditKind = "index"
+    for node in spread:
+        yield Draft(kind, 1.9, (_turned(source, node),))
+    groups: dict[object, list[ast.Subscript]] = {}
+    for node in spread:
+        groups.setdefault(source.statement(node), []).append(node)
+        groups.setdefault(source.of(node.value), []).append(node)
+        groups.setdefault("all", []).append(node)
+    for group in groups.values():
+        if 1 < len(group) <= MOST_SPANS:
+            yield Draft(kind, 1.5, [_turned(source, node) for node in group])
+    for one in unit.expressions:
+        if isinstance(source.place[one].parent, ast.Subscript):
+            continue
+        name = isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load) and unit.roles.get(one.id) == "index"
+        if (name and spread) or called(one) in ("sum", "max", "min"):
+            for suffix in ("[:, None]", "[None, :]"):
+                yield Draft(kind, 2.0, (source.instead(source.end(one), source.end(one), suffix),))
+
+
+def _turned(source: Source, node: ast.Subscript) -> Span:
+    found = _SPREAD.search(source.of(node))
+    assert found is not None
+    start = source.start(node)
+    text = "[None, :]" if found["first"] else "[:, None]"
+    return source.instead(start + found.start(), start + found.end(), text)

@@ -1,0 +1,77 @@
+"""Names: another one of the same role in a name's place, and two names exchanged."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from grader.frontends.triton.edits.draft import Draft, instead
+from grader.frontends.triton.edits.units import File, Role, Unit, called, within
+from grader.plan.edits import MOST_SPANS
+
+_KERNEL: dict[Role, tuple[tuple[Role, float], ...]] = {
+    "size": (("size", 1.7), ("block", 2.4), ("value", 3.4)), "block": (("block", 2.0), ("size", 2.1)),
+    "program": (("program", 1.7), ("index", 2.2)), "index": (("index", 1.7), ("program", 2.6), ("size", 3.4)),
+    "pointer": (("pointer", 1.9),), "mask": (("mask", 1.5),), "value": (("value", 1.7), ("size", 2.8)),
+}
+_HOST: dict[Role, tuple[tuple[Role, float], ...]] = {
+    "size": (("size", 1.6),), "tensor": (("tensor", 1.8),), "value": (("value", 2.2), ("size", 3.0)),
+    "grid": (("grid", 1.8),),
+}
+_TOGETHER: tuple[tuple[Role, ...], ...] = (
+    ("size",), ("block",), ("program",), ("index",), ("pointer",), ("mask",), ("value",), ("tensor",))
+
+
+def edits(file: File, unit: Unit) -> Iterator[Draft]:
+    source = file.source
+    loads = [node for node in unit.expressions if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+             and node.id in unit.roles]
+    table = _KERNEL if unit.kernel else _HOST
+    pools = {role: unit.names(role) for role in {one for pairs in table.values() for one, _ in pairs}}
+    for node in loads:
+        compared = isinstance(source.place[node].parent, ast.Compare)
+        for role, weight in table.get(unit.roles[node.id], ()):
+            for name in pools[role]:
+                if name != node.id and unit.bound.get(name, 1 << 30) < node.lineno:
+                    yield instead(source, "name", weight - 0.4 * compared, node, name)
+    yield from _everywhere(file, unit, loads)
+    yield from _exchanged(file, unit)
+
+
+def _everywhere(file: File, unit: Unit, loads: Sequence[ast.Name]) -> Iterator[Draft]:
+    """Another name wherever a function uses one."""
+    source, uses = file.source, defaultdict[str, list[ast.Name]](list)
+    for node in loads:
+        uses[node.id].append(node)
+    for name, nodes in uses.items():
+        role = unit.roles[name]
+        if role in ("size", "block") and 1 < len(nodes) <= MOST_SPANS:
+            for other in unit.names(role, before=nodes[0].lineno):
+                if other != name:
+                    yield Draft("name", 1.9, [source.put(node, other) for node in nodes])
+
+
+def _exchanged(file: File, unit: Unit) -> Iterator[Draft]:
+    """Two names of a role exchanged in an expression, a statement, or the whole function."""
+    roots: list[tuple[ast.AST, float]] = [
+        (one, 1.6) for one in unit.statements if not hasattr(one, "body")]
+    roots += [(one.args[0], 1.7) for one in unit.calls if called(one) in ("load", "store") and one.args]
+    roots += [(key.value, 1.6) for one in unit.calls for key in one.keywords if key.arg == "mask"]
+    for root, weight in roots:
+        yield from _pairs(file, unit, list(within(root)), weight)
+    yield from _pairs(file, unit, unit.expressions, 2.1)
+
+
+def _pairs(file: File, unit: Unit, nodes: Sequence[ast.expr], weight: float) -> Iterator[Draft]:
+    source, uses = file.source, defaultdict[str, list[ast.Name]](list)
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            uses[node.id].append(node)
+    for roles in _TOGETHER:
+        here = [name for name in uses if unit.roles.get(name) in roles][:6]
+        for one, other in itertools.combinations(here, 2):
+            if len(uses[one]) + len(uses[other]) <= MOST_SPANS:
+                yield Draft("exchanged", weight, [
+                    source.put(node, new) for old, new in ((one, other), (other, one)) for node in uses[old]])

@@ -1,0 +1,131 @@
+"""Steps that are missing: a factor, a divisor, a term, a root, a sign, a program's part of an offset."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.frontends.triton.edits.draft import Draft, instead
+from grader.frontends.triton.edits.source import ATOM, Source
+from grader.frontends.triton.edits.units import MEMORY, File, Unit, called
+
+_ARGUMENTS = frozenset({"exp", "exp2", "sigmoid", "sqrt", "rsqrt", "sum", "log"})
+_AROUND = (
+    ("tl.sqrt({})", 1.7), ("1.0 / ({})", 2.2), ("{} * {}", 2.0), ("-{}", 2.2), ("0.5 * {}", 2.2), ("2.0 * {}", 2.2),
+    ("{}.to(tl.float32)", 2.2), ("{} + 0.5", 2.0), ("tl.exp({})", 2.2), ("tl.sigmoid({})", 2.6), ("1.0 + {}", 2.6),
+    ("{} - tl.max({}, axis=0)", 2.0), ("tl.sum({}, axis=0)", 2.2), ("tl.maximum({}, 0.0)", 2.8), ("tl.trans({})", 2.2),
+    ("1.0 - {}", 2.8),
+)
+
+
+def edits(file: File, unit: Unit) -> Iterator[Draft]:
+    if not unit.kernel:
+        return
+    source = file.source
+    for node in unit.expressions:
+        parent, field, number = source.place[node]
+        if isinstance(parent, ast.Assign | ast.AugAssign) and field == "value":
+            if unit.role(node) == "value":
+                yield from _around(source, unit, node, 0.4)
+        elif isinstance(parent, ast.Call) and field == "args":
+            name = called(parent)
+            if name in ("store", "atomic_add") and number == 1:
+                yield from _around(source, unit, node, 0.0)
+            elif name in _ARGUMENTS and number == 0:
+                yield from _in_a_function(source, unit, node, name)
+            elif name in MEMORY and number == 0:
+                yield from _offset(source, unit, node)
+        yield from _part_of_an_operator(source, unit, node, parent, field)
+
+
+def _values(unit: Unit, line: int) -> list[str]:
+    return unit.names("value", before=line)
+
+
+def _around(source: Source, unit: Unit, node: ast.expr, more: float) -> Iterator[Draft]:
+    """A step around what is stored or bound to a name."""
+    for name in _values(unit, node.lineno):
+        if name == source.of(node):
+            continue
+        yield instead(source, "missing", 1.6 + more, node, source.operation(node, ast.Mult(), name))
+        yield instead(source, "missing", 1.7 + more, node, source.operation(node, ast.Div(), name))
+        yield instead(source, "missing", 2.2 + more, node, source.operation(node, ast.Add(), name))
+        yield instead(source, "missing", 2.4 + more, node, source.operation(node, ast.Sub(), name))
+    for name in unit.names("size", before=node.lineno):
+        yield instead(source, "missing", 1.8 + more, node, source.operation(node, ast.Div(), name))
+        yield instead(source, "missing", 2.6 + more, node, source.operation(node, ast.Mult(), name))
+    for form, weight in _AROUND:
+        yield instead(source, "missing", weight + more, node, _formed(source, node, form))
+
+
+def _formed(source: Source, node: ast.expr, form: str) -> str:
+    inside = source.of(node) if form.count("{}") == 1 and "({})" in form else source.operand(node, ATOM)
+    return form.replace("{}", inside)
+
+
+def _in_a_function(source: Source, unit: Unit, node: ast.expr, name: str) -> Iterator[Draft]:
+    """A step in the argument of a function."""
+    if name in ("exp", "exp2", "sigmoid"):
+        yield instead(source, "operator", 1.1, node, f"-{source.operand(node, 13)}")
+        for largest in _values(unit, node.lineno):
+            yield instead(source, "missing", 1.8, node, source.operation(node, ast.Sub(), largest))
+        for axis in ("0", "1"):
+            yield instead(source, "missing", 1.8, node, source.operation(
+                node, ast.Sub(), f"tl.max({source.of(node)}, axis={axis})"))
+        for factor in ("2.0", "1.4426950408889634", "0.5"):
+            yield instead(source, "missing", 2.2, node, source.operation(factor, ast.Mult(), node))
+    if name == "sum":
+        text = source.operand(node, 13)
+        yield instead(source, "missing", 1.3, node, f"{text} * {text}")
+        yield instead(source, "missing", 2.0, node, f"tl.exp({source.of(node)})")
+    if name in ("sqrt", "rsqrt"):
+        for size in unit.names("size", before=node.lineno):
+            yield instead(source, "missing", 1.7, node, source.operation(node, ast.Div(), size))
+    for value in _values(unit, node.lineno):
+        yield instead(source, "missing", 2.0, node, source.operation(node, ast.Add(), value))
+        yield instead(source, "missing", 2.4, node, source.operation(node, ast.Mult(), value))
+
+
+def _offset(source: Source, unit: Unit, node: ast.expr) -> Iterator[Draft]:
+    """A term that is missing in a pointer."""
+    used = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    sizes = unit.names("size", "block", before=node.lineno)
+    for name in unit.names("index", before=node.lineno):
+        if name not in used:
+            yield instead(source, "missing", 1.7, node, f"{source.of(node)} + {name}")
+            for size in sizes:
+                yield instead(source, "missing", 2.4, node, f"{source.of(node)} + {name} * {size}")
+    for name in unit.names("program", before=node.lineno) or ["tl.program_id(0)"]:
+        if name not in used:
+            yield instead(source, "missing", 1.8, node, f"{source.of(node)} + {name}")
+            for size in sizes:
+                yield instead(source, "missing", 1.9, node, f"{source.of(node)} + {name} * {size}")
+
+
+def _part_of_an_operator(
+    source: Source, unit: Unit, node: ast.expr, parent: ast.AST, field: str
+) -> Iterator[Draft]:
+    """A step in one side of an operator, or a factor of an index."""
+    role = unit.role(node)
+    named = isinstance(node, ast.Name | ast.Subscript) and isinstance(parent, ast.BinOp)
+    if called(node) == "program_id" or (named and role in ("program", "index")):
+        multiplied = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mult)
+        for size in unit.names("size", "block", before=node.lineno):
+            weight = 2.6 if multiplied else 1.5 if role == "program" else 2.1
+            yield instead(source, "missing", weight, node, source.operation(node, ast.Mult(), size))
+    if called(node) == "arange":
+        for program in unit.names("program", before=node.lineno) or ["tl.program_id(0)"]:
+            for block in unit.names("block"):
+                if not isinstance(parent, ast.BinOp):
+                    yield instead(source, "missing", 1.7, node, f"{program} * {block} + {source.of(node)}")
+    if not isinstance(parent, ast.BinOp):
+        return
+    if isinstance(parent.op, ast.Div) and field == "right":
+        yield instead(source, "missing", 1.5, node, f"tl.sqrt({source.of(node)})")
+    if isinstance(parent.op, ast.Mult) and role == "value" and not isinstance(node, ast.Constant):
+        yield instead(source, "missing", 2.1, node, f"tl.sqrt({source.of(node)})")
+    if isinstance(parent.op, ast.Add) and role in ("size", "block") and isinstance(node, ast.Name):
+        for factor in ("2", "3"):
+            yield instead(source, "missing", 2.2, node, f"{factor} * {source.of(node)}")
+    if role == "value" and isinstance(node, ast.Name) and isinstance(parent.op, ast.Mult | ast.Add):
+        yield instead(source, "missing", 2.2, node, f"{source.of(node)} * {source.of(node)}")
