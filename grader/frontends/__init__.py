@@ -10,13 +10,14 @@ imports neither compiler nor PyTorch.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import Literal, Protocol
 
 from grader.frontends.phrases import Phrases
 from grader.plan import languages
+from grader.plan.edits import EditKind
 from grader.plan.plan import Kernel, Launch, Malformed
 
 __path__ = languages.homes()
@@ -64,6 +65,7 @@ class FrontEnd:
     arguments, which are as many as the signature has. Both raise Malformed for what no planner of ours writes.
     `argument_names` are those of the entry, one for each argument of a launch. `traits` tells which of `Trait` a kernel
     has. `launch_options` are the language's words for fields of a `Launch`, `phrases` those for what the judge finds.
+    `edits` are the words for what edits change ("another operator"); without any, its planner lists no edits.
     """
 
     name: str
@@ -76,6 +78,7 @@ class FrontEnd:
     traits: Callable[[Kernel], frozenset[Trait]]
     phrases: Phrases
     outline: Callable[[str], Outline] = lambda text: Outline()
+    edits: Mapping[EditKind, str] = field(default_factory=dict)
 
 
 @cache

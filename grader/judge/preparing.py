@@ -48,7 +48,7 @@ class Preparing:
         self._language = by_suffix(assignment.suffix).name
         self._source = source
         self._limits = limits
-        self._device = device
+        self.device = device
         self._allowance = Allowance(inf) if allowance is None else allowance
         self._planning = Allowance(limits.assignment_seconds)
         self._compiled: dict[str, Binary | Problem] = {}
@@ -59,7 +59,7 @@ class Preparing:
     @property
     def target(self) -> str:
         """The device for which kernels are compiled."""
-        return self._device.target
+        return self.device.target
 
     def plan(self, wanted: Sequence[Wanted]) -> Planning:
         """Plans calls. Where host code asks what its kernels take, they are compiled, and the call is planned again
@@ -143,7 +143,7 @@ class Preparing:
     def _plan(self, wanted: Sequence[Wanted]) -> Planning:
         with TURN, self._planning.spend(inf) as planning, self._allowance.spend(planning) as seconds:
             return plan_calls(
-                lambda: self.start("planner"), self._assignment, self._source, wanted, self._device, self._printed,
+                lambda: self.start("planner"), self._assignment, self._source, wanted, self.device, self._printed,
                 call_seconds=self._limits.call_seconds, until=time.monotonic() + seconds)
 
     def _printed(self, texts: Sequence[str]) -> list[str] | Lost:
@@ -151,7 +151,7 @@ class Preparing:
         missing = [text for text in texts if text not in self._canonical]
         if missing:
             found = canonical_texts(
-                lambda: self.start("compiler"), missing, self._device.target, seconds=CANONICAL_SECONDS)
+                lambda: self.start("compiler"), missing, self.device.target, seconds=CANONICAL_SECONDS)
             if isinstance(found, Lost):
                 return Lost("protocol", f"its plan does not hold: its kernels cannot be read ({found.message})")
             self._canonical.update(zip(missing, found, strict=True))
@@ -168,7 +168,7 @@ class Preparing:
             some = missing[first : first + MOST_KERNELS]
             with TURN, self._allowance.spend(COMPILE_SECONDS) as seconds:
                 found = compile_kernels(
-                    lambda: self.start("compiler"), [kernel for _, kernel, code in some if code], self._device.target,
+                    lambda: self.start("compiler"), [kernel for _, kernel, code in some if code], self.device.target,
                     fitting=[kernel for _, kernel, code in some if not code], seconds=seconds)
             if isinstance(found, Lost):
                 self._lost = USED_UP if self._allowance.left <= 0 else found

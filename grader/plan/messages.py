@@ -17,6 +17,9 @@ from grader.plan.plan import MOST_KERNELS, DType, Index, Kernel, Line, Name, Pla
 from grader.plan.traffic import LaunchTraffic, Stored, Touched, Watch
 from grader.plan.wire import Message
 
+MOST_EDITED = 15
+"""The most files that one request plans: a message takes 16 descriptors, one of them for the texts."""
+
 # To and from a planner.
 
 
@@ -171,6 +174,37 @@ class Failed(Message):
     asked: Size = 0
 
 
+class ListEdits(Message):
+    """List the edits of a file whose `function` is graded: descriptor 0 holds the file, descriptor 1 takes `Edits`."""
+
+    op: Literal["list_edits"] = "list_edits"
+    function: Name
+    given: list[Given]
+
+
+class Listed(Message):
+    op: Literal["listed"] = "listed"
+    bytes: Size
+
+
+class PlanEdited(Message):
+    """Load each of several files in a process of its own, and plan `call` of its function. Descriptor 0 holds `Texts`,
+    `bytes` long, the others take the plans, one for each text. Each file has so many `seconds`."""
+
+    op: Literal["plan_edited"] = "plan_edited"
+    load: Load
+    call: PlanCall
+    bytes: Size
+    seconds: Annotated[float, Field(gt=0, le=3600)]
+
+
+class PlannedEdited(Message):
+    """How long each plan is in bytes; 0 where there is none."""
+
+    op: Literal["planned_edited"] = "planned_edited"
+    plans: Annotated[list[Size], Field(max_length=MOST_EDITED)]
+
+
 # To and from a simulator.
 
 
@@ -286,6 +320,11 @@ class Compiled(Message):
 
 
 PLANNER_REQUEST: TypeAdapter[Load | PlanCall] = TypeAdapter(Annotated[Load | PlanCall, Field(discriminator="op")])
+EDITING_REQUEST: TypeAdapter[Load | PlanCall | ListEdits | PlanEdited] = TypeAdapter(
+    Annotated[Load | PlanCall | ListEdits | PlanEdited, Field(discriminator="op")])
+"""What is asked of a planner whose language has edits."""
+EDITING_REPLY: TypeAdapter[Listed | PlannedEdited] = TypeAdapter(
+    Annotated[Listed | PlannedEdited, Field(discriminator="op")])
 PLANNER_REPLY: TypeAdapter[Loaded | Planned | Refused | Absent | Failed] = TypeAdapter(
     Annotated[Loaded | Planned | Refused | Absent | Failed, Field(discriminator="op")])
 SIMULATOR_REQUEST: TypeAdapter[Simulate] = TypeAdapter(Simulate)

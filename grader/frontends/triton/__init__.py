@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from grader.frontends import FrontEnd, Outline, Parameter, Trait
 from grader.frontends.triton.phrases import PHRASES
+from grader.frontends.triton.phrases.edits import EDITS
 from grader.frontends.triton.text import argument_names, check_launch, read_kernel
 from grader.plan.plan import Kernel
 
@@ -35,6 +36,6 @@ def _outline(text: str) -> Outline:
 
 FRONT_END = FrontEnd(
     name="triton", suffix=".py", signature=_signature, phrases=PHRASES, read_kernel=read_kernel,
-    check_launch=check_launch, argument_names=argument_names, traits=_traits, outline=_outline,
+    check_launch=check_launch, argument_names=argument_names, traits=_traits, outline=_outline, edits=EDITS,
     launch_options={
         "cluster": "num_ctas", "cooperative": "launch_cooperative_grid=True", "programmatic": "launch_pdl"})

@@ -58,10 +58,14 @@ class Lowering:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.kernels: list[CompiledKernel] = []
-        self.failure: BaseException | None = None
+        self.forget()
         self.target = api.target_of(session.device.major * 10 + session.device.minor)
         self.defaults = vars(api.make_backend(self.target).parse_options({}))
+
+    def forget(self) -> None:
+        """Before a file is loaded: no kernel is known."""
+        self.kernels: list[CompiledKernel] = []
+        self.failure: BaseException | None = None
 
     def compile(self, src: Any, target: Any = None, options: Any = None, _env_vars: Any = None) -> CompiledKernel:
         """In place of triton.compile."""

@@ -17,23 +17,39 @@ import triton.language as tl
 
 from grader.frontends import serving
 from grader.frontends.triton import api
-from grader.frontends.triton.planner import assemble, audit, driver, failures, handles, record, rehearsal, source
+from grader.frontends.triton.edits import edits_of
+from grader.frontends.triton.planner import (
+    assemble,
+    audit,
+    driver,
+    editing,
+    failures,
+    handles,
+    record,
+    rehearsal,
+    source,
+)
 from grader.frontends.triton.planner.functions import FunctionMode
 from grader.frontends.triton.planner.launches import Lowering, lower
 from grader.plan.device import DEFAULT_TARGET
 from grader.plan.frames import Channel
 from grader.plan.messages import (
-    PLANNER_REQUEST,
+    EDITING_REQUEST,
     Absent,
     Failed,
     Given,
     GivenScalar,
     Kernels,
+    ListEdits,
+    Listed,
     Load,
     Loaded,
     PlanCall,
+    PlanEdited,
     Planned,
+    PlannedEdited,
     Refused,
+    Texts,
 )
 from grader.plan.plan import MOST_KERNELS, PLAN_BYTES, Operation, write_plan
 
@@ -67,8 +83,15 @@ def serve(channel: Channel) -> None:
     """Answers the judge until it hangs up."""
     planner: _Planner | None = None
 
-    def answer(request: Load | PlanCall, files: Sequence[int]) -> _Reply:
+    def answer(
+        request: Load | PlanCall | ListEdits | PlanEdited, files: Sequence[int]
+    ) -> _Reply | Listed | PlannedEdited:
         nonlocal planner
+        if isinstance(request, ListEdits):
+            written = edits_of(_text(files[0]), request.function, request.given).model_dump_json().encode()
+            return Listed(seq=request.seq, bytes=os.pwrite(files[1], written, 0))
+        if isinstance(request, PlanEdited):
+            return _plan_edited(request, files)
         if isinstance(request, Load):
             planner = _Planner(request)
             reply: _Reply = planner.load(request, serving.contents(files[0]))
@@ -78,7 +101,26 @@ def serve(channel: Channel) -> None:
         _flush()
         return reply
 
-    serving.serve(channel, PLANNER_REQUEST, answer)
+    serving.serve(channel, EDITING_REQUEST, answer)
+
+
+def _text(file: int) -> str:
+    return serving.contents(file).decode("utf-8", "replace")
+
+
+def _plan_edited(request: PlanEdited, files: Sequence[int]) -> PlannedEdited:
+    texts, *plans = files
+    planner = _Planner(request.load)
+
+    def plan(number: int, text: bytes) -> int:
+        planner.forget()
+        if not isinstance(planner.load(request.load, text), Loaded):
+            return 0
+        reply = planner.plan(request.call, plans[number])
+        return reply.bytes if isinstance(reply, Planned) else 0
+
+    found = Texts.model_validate_json(serving.contents(texts, request.bytes)).texts
+    return PlannedEdited(seq=request.seq, plans=editing.planned(found, request.seconds, plan))
 
 
 def _flush() -> None:
@@ -101,6 +143,12 @@ class _Planner:
         sys.argv = [request.file]
         handles.DispatchMode().__enter__()  # type: ignore[no-untyped-call]
         FunctionMode().__enter__()  # type: ignore[no-untyped-call]
+
+    def forget(self) -> None:
+        """Before another file is loaded: all that is known of the one before."""
+        self.session.begin_anew()
+        self.lowering.forget()
+        self.tuning.forget()
 
     def load(self, request: Load, text: bytes) -> Loaded | Absent | Failed:
         loaded = source.run(self.session, text, request.function, request.seq)

@@ -95,6 +95,10 @@ class Session:
     def __init__(self, file: str, device: Device) -> None:
         self.file = file
         self.device = device
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Before a file is loaded: nothing is known of any call."""
         self.call = 0
         self.over = False
         self.lowering = False

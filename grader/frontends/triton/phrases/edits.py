@@ -1,0 +1,28 @@
+"""What an edit changes, in words that give no solution away."""
+
+from grader.plan.edits import EditKind
+
+EDITS: dict[EditKind, str] = {
+    "comparison": "another comparison",
+    "operator": "another operator",
+    "operands": "the two sides of an operator exchanged",
+    "brackets": "other brackets",
+    "constant": "another number",
+    "name": "another variable",
+    "exchanged": "two names exchanged",
+    "order": "another order of what stands there",
+    "mask": "another mask, or another value where it is false",
+    "index": "an index spread along the other axis ([:, None] and [None, :])",
+    "axis": "another axis",
+    "missing": "something that is missing there",
+    "extra": "something that should not be there",
+    "rounding": "a division that is rounded in another way",
+    "start": "another value to start from",
+    "bound": "another bound or step of a loop",
+    "type": "another type",
+    "function": "another function",
+    "grid": "another grid",
+    "block": "another block size",
+    "barrier": "a barrier",
+    "place": "memory on the GPU",
+}

@@ -1,0 +1,48 @@
+"""Proof that an edited file is right: the judge's own word, on new contents, at the public sizes and at others."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from contextlib import closing
+from dataclasses import replace
+
+from grader.judge.checks import SOURCE, case_check
+from grader.judge.judge import judge
+from grader.judge.prepared import Prepared
+from grader.model.assignment import Case
+from grader.model.submission import Source
+
+# A loop that takes one tile, or a block that covers a row, is right up to some size.
+LONG = 4096
+SMALL = 90
+
+
+def proved(prepared: Prepared, case: Case, text: str) -> int:
+    """How many cases the judge finds right with this text as the file; 0 if one of them fails. `case` has failed
+    before. Hidden cases take no part: a proof would tell of them. Raises InfrastructureError."""
+    task = prepared.task
+    public = [one for one in task.assignment.cases_for("cpu") if not one.hidden]
+    seed = hashlib.blake2b(b"proof", key=task.seed[:64], digest_size=16).digest()
+    # The one that has failed first, since most that fail do so there.
+    cases = (case, *(one for one in public if one != case), *fresh(case, random.Random(seed)))
+    tried = Prepared(replace(
+        task, assignment=task.assignment.model_copy(update={"cases": cases, "timed": ()}), seed=seed, device="cpu",
+        source=Source(content=text.encode(), file=task.source.file)))
+    with closing(judge(tried, [SOURCE, *map(case_check, cases)])) as outcomes:
+        for outcome in outcomes:
+            if outcome.error is not None:
+                raise outcome.error
+            if outcome.check.outcome != "passed":
+                return 0
+    return len(cases)
+
+
+def fresh(case: Case, drawn: random.Random) -> list[Case]:
+    """Cases of other sizes: small ones, and for each size one in which it is long."""
+    names = list(case.sizes)
+    sizes = [{name: drawn.randint(2, SMALL) for name in names} for _ in range(3)]
+    for long in names:
+        sizes.append({name: drawn.randint(LONG + 1, LONG + 300) if name == long else drawn.randint(1, 5)
+                      for name in names})
+    return [Case(name=f"proof-{number}", sizes=one) for number, one in enumerate(sizes)]

@@ -1,0 +1,117 @@
+"""The search for an edit that makes every case right."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from grader.frontends import by_suffix
+from grader.judge.prepared import Prepared
+from grader.judge.repair.proof import proved
+from grader.judge.repair.trial import Trial
+from grader.judge.repair.words import told
+from grader.model.assignment import Case
+from grader.model.result import CheckResult, Repair, decisive
+from grader.plan.edits import Edit, difference, edited
+from grader.plan.messages import MOST_EDITED
+from grader.plan.plan import Malformed
+
+MENDED = ("wrong_answer", "runtime_error")
+"""Verdicts whose files are edited: kernels that are wrong, not those that are slow or break a rule."""
+# A better change may follow the first that is proved: one that is likelier comes earlier, so not many more are tried.
+TRIED_AFTER = 2 * MOST_EDITED
+# A file may be made so that many edits pass a case, and each proof takes as long as ten trials.
+MOST_PROOFS = 8
+# A bound on hostile files alone: honest ones end by the number of edits, so that the same file gets the same hint.
+MOST_SECONDS = 30.0
+
+
+@dataclass
+class _Search:
+    """A search's state: the edits that were `tried`, how many proofs were begun, and the edits that were proved, each
+    with the number of its cases."""
+
+    prepared: Prepared
+    case: Case
+    tried: int = 0
+    begun: int = 0
+    found: list[tuple[Edit, int]] = field(default_factory=list)
+
+    def prove(self, edit: Edit, text: str) -> None:
+        self.begun += 1
+        if cases := proved(self.prepared, self.case, text):
+            self.found.append((edit, cases))
+
+    @property
+    def over(self) -> bool:
+        return self.begun >= MOST_PROOFS
+
+
+def repaired(
+    prepared: Prepared, checks: Sequence[CheckResult], progress: Callable[[int, int], object] = lambda tried, most: None
+) -> Repair | None:
+    """A change of a wrong file that makes every case right; None if there is none among those tried, or nothing to
+    mend. `checks` are the outcomes of the task. `progress` is called with the number of edits that were tried, and
+    how many there are at most. The caller has judged the task. Raises InfrastructureError."""
+    task, hints = prepared.task, prepared.task.course.hints
+    front_end = by_suffix(task.assignment.suffix)
+    case = failed_case(prepared, checks)
+    if hints.level == "off" or not front_end.edits or case is None:
+        return None
+    search = _Search(prepared, case)
+    _search(search, hints.tries, progress)
+    if not search.found:
+        return None
+    found = sorted(search.found, key=lambda one: _badness(one[0]))
+    (best, cases), edits = found[0], [edit for edit, _ in found]
+    return Repair(
+        level=hints.level, line=best.line, kind=best.kind, told=told(edits, hints.level, front_end.edits, task.text),
+        diff=difference(task.text, edited(task.text, best)), tried=search.tried, cases=cases)
+
+
+def failed_case(prepared: Prepared, checks: Sequence[CheckResult]) -> Case | None:
+    """The smallest public case that failed and that a simulator can run; those with a size of 1 hide most, and come
+    last. None if the verdict is not one that an edit can mend."""
+    if decisive(checks)[0] not in MENDED:
+        return None
+    failed = {check.case for check in checks if check.stage == "case" and check.outcome == "failed"}
+    cases = [case for case in prepared.task.assignment.cases_for("cpu") if case.name in failed and not case.hidden]
+    return min(cases, key=lambda case: (1 in case.sizes.values(), prod(case.sizes.values())), default=None)
+
+
+def _search(search: _Search, tries: int, progress: Callable[[int, int], object]) -> None:
+    text, until = search.prepared.task.text, time.monotonic() + MOST_SECONDS
+    trial = Trial(search.prepared, search.case)
+    try:
+        # A failure that does not show without a GPU cannot be mended here: every edit would pass.
+        if trial.right([text]) != [False]:
+            return
+        edits = trial.edits()[:tries]
+        most = len(edits)
+        while search.tried < most and not search.over and time.monotonic() < until:
+            progress(search.tried, len(edits))
+            batch = [(edit, changed) for edit in edits[search.tried:min(most, search.tried + MOST_EDITED)]
+                     if (changed := _edited(text, edit)) is not None]
+            search.tried = min(most, search.tried + MOST_EDITED)
+            right = trial.right([changed for _, changed in batch])
+            for (edit, changed), passed in zip(batch, right, strict=True):
+                if passed and not search.over:
+                    search.prove(edit, changed)
+            if search.found:
+                most = min(most, search.tried + TRIED_AFTER) if len(search.found) == 1 else most
+        progress(search.tried, len(edits))
+    finally:
+        trial.end()
+
+
+def _edited(text: str, edit: Edit) -> str | None:
+    try:
+        return edited(text, edit)
+    except Malformed:
+        return None
+
+
+def _badness(edit: Edit) -> tuple[bool, float, int]:
+    return edit.workaround, edit.weight, sum(len(span.text) + span.end - span.start for span in edit.spans)

@@ -1,0 +1,123 @@
+"""Edited files on trial: whether one case comes out right, at the least cost. A pass proves nothing yet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from pydantic import ValidationError
+
+from grader.engine.forkserver.conversation import Lost
+from grader.frontends import by_suffix
+from grader.judge.buffers import memory_file
+from grader.judge.compare import compare
+from grader.judge.explain import explain_findings
+from grader.judge.inputs import Draws
+from grader.judge.lane import TURN
+from grader.judge.planning import Wanted, given_of
+from grader.judge.prepared import Prepared
+from grader.judge.rules import check, check_kernels
+from grader.judge.simulation import Ran, Simulation
+from grader.model.assignment import Case, Inputs
+from grader.model.catalogue import answer_and_tolerance
+from grader.plan.edits import Edit, Edits
+from grader.plan.messages import EDITING_REPLY, ListEdits, Listed, Load, PlanCall, PlanEdited, PlannedEdited, Texts
+from grader.plan.plan import PLAN_BYTES, Malformed, Plan, read_plan
+
+# An honest file is planned in some ten milliseconds.
+FILE_SECONDS = 2.0
+# Element operations of a call: what a small case takes, many times over.
+OPERATIONS = 200_000_000
+EDIT_BYTES = 16 << 20
+LIST_SECONDS = 10.0
+
+
+class Trial:
+    """Tries edited files of a task on `case`, on the same contents each time. `end` ends its processes."""
+
+    def __init__(self, prepared: Prepared, case: Case) -> None:
+        task = prepared.task
+        self._task, self._case, self._preparing = task, case, prepared.preparing
+        draws = Draws(task.assignment, task.seed, cuda=False)
+        self._given = given_of(task.assignment, Wanted(case, draws.scalars(case)))
+        self._inputs: list[Inputs] = [draws.inputs(case, call, call) for call in (0, 1)]
+        self._answers = [answer_and_tolerance(task.assignment, one) for one in self._inputs]
+        self._simulation = Simulation(
+            lambda: prepared.preparing.start("simulator"), operations=OPERATIONS, seconds=FILE_SECONDS,
+            on=prepared.preparing.device)
+
+    def edits(self) -> list[Edit]:
+        """The edits of the student's file, those to try first in front. Raises InfrastructureError."""
+        source, result = memory_file(contents=self._task.text.encode()), memory_file(EDIT_BYTES)
+        try:
+            reply = self._asked(
+                ListEdits(seq=0, function=self._task.assignment.function, given=self._given), [source, result],
+                LIST_SECONDS)
+            if not isinstance(reply, Listed):
+                return []
+            return Edits.model_validate_json(os.pread(result, min(reply.bytes, EDIT_BYTES), 0)).edits
+        except ValidationError:
+            return []
+        finally:
+            os.close(source)
+            os.close(result)
+
+    def right(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each of at most MOST_EDITED files gives the right answer. Raises InfrastructureError."""
+        return [plan is not None and self._simulated(plan) for plan in self._planned(texts)]
+
+    def end(self) -> None:
+        self._simulation.end()
+
+    def _planned(self, texts: Sequence[str]) -> list[Plan | None]:
+        assignment, written = self._task.assignment, Texts(texts=list(texts)).model_dump_json().encode()
+        load = Load(seq=0, file=assignment.file, function=assignment.function, device=self._preparing.device,
+                    given=self._given)
+        call = PlanCall(seq=0, given=self._given, copies=bool(assignment.operators))
+        with ExitStack() as stack:
+            files = [memory_file(contents=written), *(memory_file(PLAN_BYTES) for _ in texts)]
+            for file in files:
+                stack.callback(os.close, file)
+            reply = self._asked(
+                PlanEdited(seq=0, load=load, call=call, bytes=len(written), seconds=FILE_SECONDS), files,
+                FILE_SECONDS * (1 + len(texts)))
+            if not isinstance(reply, PlannedEdited) or len(reply.plans) != len(texts):
+                return [None] * len(texts)
+            return [self._read(file, size) for file, size in zip(files[1:], reply.plans, strict=True)]
+
+    def _asked(
+        self, request: ListEdits | PlanEdited, files: list[int], seconds: float
+    ) -> Listed | PlannedEdited | Lost:
+        """The answer of a planner that has ended when this returns."""
+        with TURN:
+            planner = self._preparing.start("planner")
+            try:
+                return planner.ask(
+                    request.model_copy(update={"seq": planner.next_seq()}), EDITING_REPLY, seconds=seconds,
+                    descriptors=files)
+            finally:
+                planner.end()
+
+    def _read(self, file: int, size: int) -> Plan | None:
+        """A plan that holds."""
+        if not 0 < size <= PLAN_BYTES:
+            return None
+        assignment = self._task.assignment
+        try:
+            plan = read_plan(os.pread(file, size, 0))
+            check_kernels(plan.kernels, by_suffix(assignment.suffix).name)
+            problems = check(plan, self._given, device=self._preparing.device, copies=bool(assignment.operators))
+        except Malformed:
+            return None
+        return None if problems else plan
+
+    def _simulated(self, plan: Plan) -> bool:
+        assignment = self._task.assignment
+        for call in range(len(plan.calls())):
+            ran = self._simulation.run(assignment, self._case, plan, self._inputs[:call + 1])
+            if not isinstance(ran, Ran) or ran.changed or explain_findings(assignment, "", ran.findings) is not None:
+                return False
+            if not compare(ran.output, *self._answers[call], ran.unwritten).passed:
+                return False
+        return True
