@@ -1,0 +1,103 @@
+"""Wrong kernels mended by trial: for how many a single change is proved, after how many tries, and in what time.
+
+    .venv/bin/python -m benchmarks.repair [FOLDER …] > benchmarks/results/repair-cpu.md
+
+Judges every file of an assignment in the folders below FOLDER (those of `tests/submissions/wrong_answer` and
+`runtime_error` if none is named) without a GPU, in one lane, and searches a change for each. Prints a table in Markdown,
+then a line for each file with what its student is told; progress goes to stderr. The corpus takes ten minutes.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from grader.judge.explain import explain_assignment
+from grader.judge.judgement import Judgement
+from grader.judge.lane import close_lane, open_lane
+from grader.judge.prepared import Prepared, Task
+from grader.judge.repair import repaired
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import read_course
+from grader.model.result import Repair, decisive
+from grader.model.submission import read_source_file
+from tests.graded import FILES
+from tests.members import whole
+
+CORPUS = [ROOT / "tests" / "submissions" / verdict for verdict in ("wrong_answer", "runtime_error")]
+
+
+class Searched(NamedTuple):
+    """A file that was judged and searched: times in seconds."""
+
+    name: str
+    verdict: str
+    said: str
+    repair: Repair | None
+    judging: float
+    searching: float
+
+
+def searched(folder: Path, file: str) -> Searched:
+    assignment = assignments()[FILES[file]]
+    course = read_course(ROOT / "course.toml", frozenset(assignments()))
+    prepared = Prepared(Task(assignment, read_source_file(whole(folder), file, 1 << 20), course, b"repair", "cpu"))
+    started = time.monotonic()
+    checks = Judgement(prepared).take_all()
+    judged = time.monotonic()
+    found = repaired(prepared, checks)
+    ended = time.monotonic()
+    summary = explain_assignment(assignment, checks)
+    return Searched(f"{folder.name}/{file}", decisive(checks)[0] or "accepted", f"{summary.message} | {summary.hint}",
+                    found, judged - started, ended - judged)
+
+
+def files(folders: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    for top in folders:
+        for path in sorted(top.rglob("*")):
+            if path.name in FILES:
+                yield path.parent, path.name
+
+
+def table(found: Sequence[Searched]) -> Iterator[str]:
+    yield "| files | searched | one change proved | of these tried before, median and 90 % | seconds, median and 90 % |"
+    yield "|---|---|---|---|---|"
+    proved = [one for one in found if one.repair]
+    looked = [one for one in found if one.searching > 0.01]
+    tried, seconds = [one.repair.tried for one in proved if one.repair], [one.searching for one in proved]
+    shown = [f"{_at(values, 0.5):.{digits}f} and {_at(values, 0.9):.{digits}f}" for values, digits in (
+        (tried, 0), (seconds, 1))]
+    yield f"| {len(found)} | {len(looked)} | {len(proved)} | {' | '.join(shown)} |"
+    if looked:
+        mean, judging = (statistics.fmean(getattr(one, what) for one in looked) for what in ("searching", "judging"))
+        yield f"\nMean of a file that was searched: {judging:.2f} s to judge it, {mean:.2f} s to search."
+
+
+def _at(values: Sequence[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
+
+
+def main() -> None:
+    folders = [Path(name) for name in sys.argv[1:]] or CORPUS
+    open_lane()
+    try:
+        found = []
+        for folder, file in files(folders):
+            found.append(searched(folder, file))
+            print(found[-1].name, found[-1].repair is not None, file=sys.stderr)
+    finally:
+        close_lane()
+    print("\n".join(table(found)))
+    for one in found:
+        print(f"\n* `{one.name}` {one.verdict}: {one.said}")
+        if one.repair:
+            print(f"  - after {one.repair.tried}: {one.repair.told}\n\n```diff\n{one.repair.diff}\n```")
+
+
+if __name__ == "__main__":
+    main()

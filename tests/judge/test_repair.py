@@ -1,0 +1,154 @@
+"""Wrong files mended by trial: which change is found, and what a file made for it can do to the search."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.judge.checks import case_check
+from grader.judge.judgement import Judgement
+from grader.judge.prepared import Prepared, Task
+from grader.judge.repair import repaired
+from grader.judge.repair.search import failed_case
+from grader.model.catalogue import ROOT, assignments
+from grader.model.course import Course, HintsTable, read_course
+from grader.model.result import CheckResult, Detail, Repair
+from grader.model.submission import Source
+from grader.model.verdicts import FailureKind
+
+COURSE = read_course(ROOT / "course.toml", frozenset(assignments()))
+SILU = '''
+import os
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < n
+    x = tl.load(x_ptr + i, mask=mask)
+    tl.store(out_ptr + i, x / (1 + tl.exp(-x)), mask=mask)
+
+def silu(x, out):
+    n = x.numel()
+    BLOCK = 256
+    silu_kernel[(triton.cdiv(n, BLOCK),)](x, out, n, BLOCK=BLOCK)
+'''
+WRONG = "x * (1 + tl.exp(-x))"
+HOST = "    BLOCK = 256\n"
+FEW = HintsTable(tries=60)
+
+
+def silu(*changes: tuple[str, str]) -> str:
+    text = SILU
+    for before, after in changes:
+        assert text.count(before) == 1, before
+        text = text.replace(before, after)
+    return text
+
+
+def prepared(text: str, course: Course = COURSE) -> Prepared:
+    return Prepared(Task(assignments()["silu"], Source(content=text.encode()), course, b"seed", "cpu"))
+
+
+def mended(text: str, hints: HintsTable | None = None) -> Repair | None:
+    task = prepared(text, COURSE.model_copy(update={"hints": hints or HintsTable()}))
+    judgement = Judgement(task)
+    return repaired(task, judgement.take_all())
+
+
+def line_of(text: str, words: str) -> int:
+    return text[:text.index(words)].count("\n") + 1
+
+
+@pytest.mark.parametrize(("before", "after", "kind"), [
+    ("i < n", "i <= n", "comparison"),
+    ("x / (1 + tl.exp(-x))", WRONG, "operator"),
+    ("1 + tl.exp", "2 + tl.exp", "constant"),
+    # Of one that does not compile.
+    ("tl.arange(0, BLOCK)", "tl.arange(1, BLOCK)", "constant"),
+])
+def test_one_change_is_found_and_proved(before: str, after: str, kind: str) -> None:
+    text = silu((before, after))
+    found = mended(text)
+    assert found is not None and (found.line, found.kind) == (line_of(text, after), kind)
+    # At the public sizes, three small ones and two long ones.
+    assert found.cases == sum(case.needs == "any" for case in assignments()["silu"].cases) + 5
+    assert f"line {found.line}" in found.told and found.diff.splitlines()[1].count(before) == 1
+
+
+def test_the_same_file_and_seed_get_the_same_hint() -> None:
+    first, second = (mended(silu(("i < n", "i <= n"))) for _ in range(2))
+    assert first == second is not None
+
+
+@pytest.mark.parametrize(("level", "said", "unsaid"), [
+    ("place", "line 12", "operator"), ("kind", "operator", "x / (1"), ("edit", "x / (1", "another operator")])
+def test_a_level_says_so_much_and_no_more(level: str, said: str, unsaid: str) -> None:
+    found = mended(silu(("x / (1 + tl.exp(-x))", WRONG)), HintsTable.model_validate({"level": level}))
+    assert found is not None and said in found.told and unsaid not in found.told
+    assert "x / (1" in found.diff, "who grades sees the change at every level"
+
+
+@pytest.mark.parametrize(("text", "hints"), [
+    (SILU, HintsTable()),
+    (silu(("i < n", "i <= n")), HintsTable(level="off")),
+    (silu(("i < n", "i <= n")), HintsTable(tries=1)),
+    # Host code that breaks a rule, and one that has no kernel's mistake.
+    (silu((HOST, HOST + "    out.copy_(x * torch.sigmoid(x))\n")), HintsTable()),
+    ("raise ValueError\n" + SILU, HintsTable()),
+    # Says by every pipe that it holds that all is planned.
+    (silu((HOST, f"{HOST}    for pipe in range(3, 64):\n        try: os.write(pipe, b'100\\n' * 20)\n"
+                 "        except OSError: pass\n")), FEW),
+    # Two mistakes.
+    (silu(("i < n", "i <= n"), ("1 + tl.exp", "2 + tl.exp")), FEW),
+])
+def test_nothing_is_told_of_what_no_single_change_mends(text: str, hints: HintsTable) -> None:
+    assert mended(text, hints) is None
+
+
+# Each file is wrong in the line of the exponential, and does harm in the first line of the host function.
+@pytest.mark.parametrize("harm", [
+    "while BLOCK != 256: pass",
+    "if BLOCK != 256: os._exit(0)",
+    "if BLOCK != 256: os.kill(os.getpid(), 9)",
+    "if BLOCK != 256: print('x' * 1_000_000_000)",
+])
+def test_an_edited_file_does_no_harm_to_others(harm: str) -> None:
+    text = silu((HOST, f"{HOST}    {harm}\n"), ("x / (1 + tl.exp(-x))", WRONG))
+    found = mended(text)
+    assert found is not None and found.line == line_of(text, WRONG)
+
+
+def test_a_file_that_fails_where_it_is_whole_and_passes_where_it_is_edited_tells_of_no_line() -> None:
+    text = silu((HOST, f"{HOST}    n = n if '+'.join(map(str, (1, 2, 3, 4))) != '1+2+3+4' else n // 2\n"))
+    found = mended(text)
+    assert found is None or "several lines" in found.told or found.line == line_of(text, "'+'.join")
+
+
+def outcome(name: str, kind: FailureKind | None) -> CheckResult:
+    case = next(case for case in assignments()["silu"].cases if case.name == name)
+    detail = None if kind is None else Detail(kind=kind, message="")
+    return case_check(case).model_copy(update={"outcome": "failed" if kind else "passed", "detail": detail})
+
+
+@pytest.mark.parametrize(("failed", "tried"), [
+    ({"5x9": "wrong_values", "1x1": "wrong_values"}, "5x9"),
+    ({"1x1": "wrong_values"}, "1x1"),
+    ({"64x64": "wrong_values", "5x9": None}, "64x64"),
+    ({"5x9": "time_out"}, ""),
+    ({"5x9": "policy"}, ""),
+    ({}, ""),
+])
+def test_the_smallest_case_that_shows_most_is_tried(failed: dict[str, FailureKind | None], tried: str) -> None:
+    found = failed_case(prepared(SILU), [outcome(name, kind) for name, kind in failed.items()])
+    assert (found.name if found else "") == tried
+
+
+def test_a_hidden_case_is_never_tried() -> None:
+    task = prepared(SILU).task
+    hidden = task.assignment.cases[1].model_copy(update={"visibility": "hidden"})
+    cases = (task.assignment.cases[0], hidden)
+    assignment = task.assignment.model_copy(update={"cases": cases})
+    failed = outcome(hidden.name, "wrong_values").model_copy(update={"hidden": True})
+    assert failed_case(Prepared(Task(assignment, task.source, COURSE, b"seed", "cpu")), [failed]) is None
