@@ -3,8 +3,9 @@
     .venv/bin/python -m benchmarks.repair [FOLDER …] > benchmarks/results/repair-cpu.md
 
 Judges every file of an assignment in the folders below FOLDER (those of `tests/submissions/wrong_answer` and
-`runtime_error` if none is named) without a GPU, in one lane, and searches a change for each. Prints a table in Markdown,
-then a line for each file with what its student is told; progress goes to stderr. The corpus takes ten minutes.
+`runtime_error` if none is named) without a GPU, in one lane, and searches a change for each. Prints a table in
+Markdown, then a line for each file with what its student is told; progress goes to stderr. The corpus takes ten
+minutes.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ MOST_DISTANCE = 256
 
 
 @dataclass(frozen=True)
-class Span:
+class Extent:
     """Bytes of a tensor inside a block of memory."""
 
     start: int
@@ -70,14 +70,14 @@ def nan_word() -> int:
     return halves[0] << 16 | halves[1]
 
 
-def layout(sizes: Sequence[int], zones: Sequence[int], distances: Sequence[int]) -> tuple[list[Span], int]:
+def layout(sizes: Sequence[int], zones: Sequence[int], distances: Sequence[int]) -> tuple[list[Extent], int]:
     """Where tensors lie, and how many bytes that takes: each `zones[i]` bytes and `distances[i]` lines behind the one
     before, and no nearer to it than that one's own zone."""
-    spans: list[Span] = []
+    spans: list[Extent] = []
     end, before = 0, 0
     for size, around, lines in zip(sizes, zones, distances, strict=True):
         start = -(-(end + max(before, around)) // LINE) * LINE + lines * LINE
-        spans.append(Span(start, start + size))
+        spans.append(Extent(start, start + size))
         end, before = start + size, around
     return spans, -(-(end + before) // LINE) * LINE
 
@@ -89,14 +89,14 @@ class Guards:
     which a tensor ends byte by byte behind it.
     """
 
-    def __init__(self, memory: torch.Tensor, spans: Sequence[Span], word: int) -> None:
+    def __init__(self, memory: torch.Tensor, spans: Sequence[Extent], word: int) -> None:
         self._lines = memory[: len(memory) // LINE * LINE].view(torch.int32).view(-1, LINE // 4)
         self._word = word - (1 << 32) if word >= 1 << 31 else word
         self._spans = spans
         free: list[torch.Tensor] = []
         partial: list[tuple[int, int]] = []
         at = 0
-        for span in [*spans, Span(len(self._lines) * LINE, 0)]:
+        for span in [*spans, Extent(len(self._lines) * LINE, 0)]:
             free.append(torch.arange(at, span.start // LINE))
             if span.end % LINE:
                 partial.append((span.end // LINE, span.end % LINE))

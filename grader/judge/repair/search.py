@@ -24,6 +24,8 @@ MENDED = ("wrong_answer", "runtime_error")
 TRIED_AFTER = 2 * MOST_EDITED
 # A file may be made so that many edits pass a case, and each proof takes as long as ten trials.
 MOST_PROOFS = 8
+# Of changes that weigh nearly the same, none is told as if it were the only one.
+NEARLY = 0.5
 # A bound on hostile files alone: honest ones end by the number of edits, so that the same file gets the same hint.
 MOST_SECONDS = 30.0
 
@@ -65,7 +67,8 @@ def repaired(
     if not search.found:
         return None
     found = sorted(search.found, key=lambda one: _badness(one[0]))
-    (best, cases), edits = found[0], [edit for edit, _ in found]
+    best, cases = found[0]
+    edits = [edit for edit, _ in found if edit.workaround == best.workaround and edit.weight <= best.weight + NEARLY]
     return Repair(
         level=hints.level, line=best.line, kind=best.kind, told=told(edits, hints.level, front_end.edits, task.text),
         diff=difference(task.text, edited(task.text, best)), tried=search.tried, cases=cases)
@@ -96,11 +99,12 @@ def _search(search: _Search, tries: int, progress: Callable[[int, int], object])
                      if (changed := _edited(text, edit)) is not None]
             search.tried = min(most, search.tried + MOST_EDITED)
             right = trial.right([changed for _, changed in batch])
+            before = len(search.found)
             for (edit, changed), passed in zip(batch, right, strict=True):
                 if passed and not search.over:
                     search.prove(edit, changed)
-            if search.found:
-                most = min(most, search.tried + TRIED_AFTER) if len(search.found) == 1 else most
+            if search.found and not before:
+                most = min(most, search.tried + TRIED_AFTER)
         progress(search.tried, len(edits))
     finally:
         trial.end()

@@ -22,7 +22,7 @@ from grader.judge.simulation import Ran, Simulation
 from grader.model.assignment import Case, Inputs
 from grader.model.catalogue import answer_and_tolerance
 from grader.plan.edits import Edit, Edits
-from grader.plan.messages import EDITING_REPLY, ListEdits, Listed, Load, PlanCall, PlanEdited, PlannedEdited, Texts
+from grader.plan.messages import EDITING_REPLY, Listed, ListEdits, Load, PlanCall, PlanEdited, PlannedEdited, Texts
 from grader.plan.plan import PLAN_BYTES, Malformed, Plan, read_plan
 
 # An honest file is planned in some ten milliseconds.

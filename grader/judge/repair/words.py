@@ -11,9 +11,9 @@ Level = Literal["place", "kind", "edit"]
 
 
 def told(edits: Sequence[Edit], level: Level, words: Mapping[EditKind, str], text: str) -> str:
-    """A sentence about the edits that were proved, the best of them first."""
+    """A sentence about edits that were proved, which are as good as each other, the best first."""
     best = edits[0]
-    lines = sorted({edit.line for edit in edits if edit.workaround == best.workaround})
+    lines = sorted({edit.line for edit in edits})
     where = " or ".join(f"line {line}" for line in lines[:2])
     if len(lines) > 2:
         return "Changes in several lines make every case right, so none of them alone tells where the mistake is."

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.engine.executor import guards
-from grader.engine.executor.guards import LINE, Guards, Span, layout
+from grader.engine.executor.guards import LINE, Guards, Extent, layout
 
 
 @settings(max_examples=60)
@@ -24,7 +24,7 @@ def test_tensors_keep_their_distance(wanted: list[tuple[int, int, int]]) -> None
         assert spans[i].start - spans[i - 1].end >= max(zones[i], zones[i - 1])
 
 
-def arena(sizes: list[int]) -> tuple[torch.Tensor, list[Span], Guards]:
+def arena(sizes: list[int]) -> tuple[torch.Tensor, list[Extent], Guards]:
     spans, total = layout(sizes, [2 * LINE] * len(sizes), [0] * len(sizes))
     memory = torch.zeros(total, dtype=torch.uint8)
     made = Guards(memory, spans, 0x87654321)

@@ -18,7 +18,7 @@ def planned(texts: Sequence[str], seconds: float, plan: Callable[[int, bytes], i
     found = [0] * len(texts)
     shares = [list(range(first, len(texts), AT_ONCE)) for first in range(AT_ONCE)]
     while shares := [share for share in shares if share]:
-        for share, child in [(share, _Child(share, texts, seconds, plan)) for share in shares]:
+        for share, child in [(share, _PlanningChild(share, texts, seconds, plan)) for share in shares]:
             lengths = child.lengths()
             for number, length in zip(share, lengths, strict=False):
                 found[number] = length
@@ -27,7 +27,7 @@ def planned(texts: Sequence[str], seconds: float, plan: Callable[[int, bytes], i
     return found
 
 
-class _Child:
+class _PlanningChild:
     """A process that plans the texts of some numbers, until all are done or one ends it."""
 
     def __init__(
