@@ -142,7 +142,7 @@ class Arena:
             self.allocation.close()
 
 
-def _laid(wanted: Sequence[GivenTensor], distances: Sequence[int]) -> tuple[list[guards.Span], int]:
+def _laid(wanted: Sequence[GivenTensor], distances: Sequence[int]) -> tuple[list[guards.Extent], int]:
     return guards.layout(
         [guards.size_of(tensor.shape, tensor.dtype) for tensor in wanted],
         [guards.zone(tensor.shape, tensor.dtype) for tensor in wanted], distances)

@@ -189,7 +189,7 @@ class Listed(Message):
 
 class PlanEdited(Message):
     """Load each of several files in a process of its own, and plan `call` of its function. Descriptor 0 holds `Texts`,
-    `bytes` long, the others take the plans, one for each text. Each file has so many `seconds`."""
+    `bytes` long, the others take the plans, one for each text. Each file has so many `seconds` of processor time."""
 
     op: Literal["plan_edited"] = "plan_edited"
     load: Load

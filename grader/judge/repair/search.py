@@ -27,7 +27,7 @@ MOST_PROOFS = 8
 # Of changes that weigh nearly the same, none is told as if it were the only one.
 NEARLY = 0.5
 # A bound on hostile files alone: honest ones end by the number of edits, so that the same file gets the same hint.
-MOST_SECONDS = 30.0
+MOST_SECONDS = 60.0
 
 
 @dataclass

@@ -25,10 +25,14 @@ from grader.plan.edits import Edit, Edits
 from grader.plan.messages import EDITING_REPLY, Listed, ListEdits, Load, PlanCall, PlanEdited, PlannedEdited, Texts
 from grader.plan.plan import PLAN_BYTES, Malformed, Plan, read_plan
 
-# An honest file is planned in some ten milliseconds.
-FILE_SECONDS = 2.0
-# Element operations of a call: what a small case takes, many times over.
+# Processor time to plan a file. An honest one takes some ten milliseconds.
+FILE_SECONDS = 1.0
+# Element operations of a call: what a small case takes, many times over. It is these that end a loop without end, since
+# a clock would end it elsewhere the next time.
 OPERATIONS = 200_000_000
+CALL_SECONDS = 20.0
+# For all files of a request together.
+PATIENCE_SECONDS = 30.0
 EDIT_BYTES = 16 << 20
 LIST_SECONDS = 10.0
 
@@ -44,7 +48,7 @@ class Trial:
         self._inputs: list[Inputs] = [draws.inputs(case, call, call) for call in (0, 1)]
         self._answers = [answer_and_tolerance(task.assignment, one) for one in self._inputs]
         self._simulation = Simulation(
-            lambda: prepared.preparing.start("simulator"), operations=OPERATIONS, seconds=FILE_SECONDS,
+            lambda: prepared.preparing.start("simulator"), operations=OPERATIONS, seconds=CALL_SECONDS,
             on=prepared.preparing.device)
 
     def edits(self) -> list[Edit]:
@@ -81,7 +85,7 @@ class Trial:
                 stack.callback(os.close, file)
             reply = self._asked(
                 PlanEdited(seq=0, load=load, call=call, bytes=len(written), seconds=FILE_SECONDS), files,
-                FILE_SECONDS * (1 + len(texts)))
+                PATIENCE_SECONDS)
             if not isinstance(reply, PlannedEdited) or len(reply.plans) != len(texts):
                 return [None] * len(texts)
             return [self._read(file, size) for file, size in zip(files[1:], reply.plans, strict=True)]

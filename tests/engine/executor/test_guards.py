@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.engine.executor import guards
-from grader.engine.executor.guards import LINE, Guards, Extent, layout
+from grader.engine.executor.guards import LINE, Extent, Guards, layout
 
 
 @settings(max_examples=60)
