@@ -234,6 +234,7 @@ class AssignmentResult(Record):
     summary: str = Field(default="", description="what failed cases have in common, which begins the message")
     shown: str = Field(default="", description="id of the check that the message shows beside its summary")
     hint: str = ""
+    repair: Repair | None = Field(default=None, description="a change that makes every case right, if one was found")
     correctness: Correctness
     performance: Performance
     flags: list[Flag] = []
