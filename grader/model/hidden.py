@@ -1,4 +1,5 @@
-"""What a student may see of hidden cases: how many there are, what kind of failure each shows, and what to look at.
+"""What a student may see of a result: of hidden cases how many there are, what kind of failure each shows, and what to
+look at; of a change that makes every case right as much as the course tells.
 
 `for_student` is applied to every result before a student gets it, as JSON, page or text. The whole of it is for those
 who grade, and lies in a folder of its own beside the students'.
@@ -40,6 +41,9 @@ WORDS: dict[FailureKind, tuple[str, str]] = {
     "infrastructure": ("the grader failed, through no fault of yours", ""),
 }
 
+WITHHELD: dict[str, dict[str, str]] = {"place": {"kind": "", "diff": ""}, "kind": {"diff": ""}, "edit": {}}
+"""What of a repair is left out for a student, by the level that the course tells."""
+
 
 def staff(folder: Path) -> Path:
     """The folder with the complete result of the student whose own files are in `folder`."""
@@ -51,10 +55,13 @@ def any_hidden(result: Result) -> bool:
 
 
 def for_student(result: Result) -> Result:
-    """The part of a result that its student may see. A result without hidden cases is returned unchanged."""
+    """The part of a result that its student may see. A result that is for its student as a whole is returned unchanged.
+    """
+    told = {name: _told(a) for name, a in result.assignments.items()}
     if not any_hidden(result):
-        return result
-    assignments = {name: _assignment(a) for name, a in result.assignments.items()}
+        whole = all(a is told[name] for name, a in result.assignments.items())
+        return result if whole else result.model_copy(update={"assignments": told})
+    assignments = {name: _assignment(a) for name, a in told.items()}
     # Times would reveal sizes.
     return result.model_copy(update={
         "assignments": assignments, "seconds": round(sum(a.seconds for a in assignments.values()), 3)})
@@ -72,6 +79,12 @@ def in_words(checks: Sequence[CheckResult]) -> tuple[str, str]:
     kinds = Counter(_words(check)[0] for check in failed)
     said = "; ".join(words + f" ({count})" * (len(kinds) > 1) for words, count in kinds.items())
     return f"Of {many} {len(failed)} did not pass: {said}.", _words(failed[0])[1]
+
+
+def _told(a: AssignmentResult) -> AssignmentResult:
+    """The assignment with as much of its repair as the repair's level tells."""
+    repair = a.repair and a.repair.model_copy(update=WITHHELD[a.repair.level])
+    return a if repair == a.repair else a.model_copy(update={"repair": repair})
 
 
 def _assignment(a: AssignmentResult) -> AssignmentResult:

@@ -95,26 +95,25 @@ def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books) -> 
     if (key := key_of(out)) is not None:
         name = pseudonym(key, attempts[0].slug)
         result.notes.append(f"Your name on the leaderboard, which lists those with points, is {name}.")
-    hidden = any_hidden(result)
-    whole = staff(folder) if hidden else folder
-    texts = {folder / RESULT: _json(for_student(result))} | ({whole / RESULT: _json(result)} if hidden else {})
+    # For staff alone: the complete result where its student's is not, and the log, which names every check, where cases
+    # are hidden.
+    kept = {RESULT: for_student(result) is not result, LOG: any_hidden(result)}
+    at = {name: (staff(folder) if theirs else folder) / name for name, theirs in kept.items()}
+    texts = {folder / RESULT: _json(for_student(result)), at[RESULT]: _json(result)}
     if all(_read(path) == text for path, text in texts.items()) and all(
-            path.is_file() for path in (whole / LOG, folder / PAGE)):
+            path.is_file() for path in (at[LOG], folder / PAGE)):
         return False
     # Late: jinja2 is slow to import, and comparing attempts needs no page.
     from grader.report.pages import HOME, write_student
 
     folder.mkdir(exist_ok=True)
-    if hidden:
-        whole.parent.mkdir(mode=0o700, exist_ok=True)
-        whole.mkdir(exist_ok=True)
-    # The log names every check, also those of hidden cases.
-    replace(whole / LOG, "\n".join(store.logs(sorted({attempt.run for attempt in attempts}))).encode(errors="replace"))
-    if hidden:
-        (folder / LOG).unlink(missing_ok=True)
-    else:
-        for name in (LOG, RESULT):
-            (staff(folder) / name).unlink(missing_ok=True)
+    if kept[RESULT]:
+        staff(folder).parent.mkdir(mode=0o700, exist_ok=True)
+        staff(folder).mkdir(exist_ok=True)
+    replace(at[LOG], "\n".join(store.logs(sorted({attempt.run for attempt in attempts}))).encode(errors="replace"))
+    (folder if kept[LOG] else staff(folder)).joinpath(LOG).unlink(missing_ok=True)
+    if not kept[RESULT]:
+        (staff(folder) / RESULT).unlink(missing_ok=True)
     write_student(result, folder, home=HOME)
     for path, text in reversed(texts.items()):
         replace(path, text.encode(errors="replace"))

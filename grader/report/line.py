@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from grader.model.result import REFERENCE, AssignmentResult, Environment, Flag, Interval
+from grader.model.result import REFERENCE, AssignmentResult, Environment, Flag, Interval, Repair
 from grader.model.text import clean
 from grader.model.verdicts import Verdict
 from grader.report.findings import Status, evidence, label, status
@@ -17,6 +17,8 @@ from grader.report.text import clean_model
 TEXT_BYTES = 240
 # Hints are kept whole: their end says what to do.
 HINT_BYTES = 2000
+# Of a change, which is mostly a line of the file before it and one after.
+CHANGE_BYTES = 600
 MOST_FLAGS = 3
 # The words for a kind of failure, if no mistake was recognised.
 KINDS = {
@@ -31,8 +33,8 @@ KINDS = {
 @dataclass(frozen=True)
 class Cell:
     """One assignment of a student. `failed` are the checks that did not pass; `mistake` names the failure, in the same
-    words for all students with it; `interval` and `reference` are ratios to the baseline's speed. `other`: graded under
-    another course file than the newest grades."""
+    words for all students with it; `repair` is a change that makes every case right, if one was found; `interval` and
+    `reference` are ratios to the baseline's speed. `other`: graded under another course file than the newest grades."""
 
     title: str
     verdict: Verdict
@@ -43,6 +45,7 @@ class Cell:
     message: str
     hint: str
     mistake: str
+    repair: Repair | None
     failed: tuple[str, ...]
     astray: bool
     impossible: bool
@@ -118,6 +121,7 @@ def _cell(a: AssignmentResult) -> Cell:
     return Cell(
         _short(a.title), a.verdict, status(a), a.score, a.measured_max, a.seconds, _short(a.message),
         clean(a.hint or (detail.hint if detail else ""), HINT_BYTES), _short(mistake),
+        a.repair and clean_model(a.repair, CHANGE_BYTES),
         tuple(_short(label(c)) for c in a.correctness.checks if c.outcome == "failed"),
         bool(a.elsewhere), bool(impossible(a)),
         tuple(clean_model(flag, TEXT_BYTES) for flag in a.flags),

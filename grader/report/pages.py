@@ -34,6 +34,7 @@ FIELD_LIMITS = (FIELD_BYTES, 5_000, 1_000, 250)
 FAILURE_BYTES = 480
 MOST_NAMED, MOST_KINDS = 8, 15
 MOST_ROWS = 60
+MOST_CHANGES = 100
 # The class page, as seen from a student's.
 HOME = "../index.html"
 MOST_CASES = 3
@@ -124,7 +125,7 @@ def student_page(result: Result, limit: int = FIELD_BYTES, home: str = "") -> st
         name: a.model_copy(update={"source": ""}) for name, a in original.assignments.items()}}), limit)
     return _environment().get_template("student.html.j2").render(
         result=result, found=findings.findings(result), home=home,
-        excerpt=lambda name, place, note: source.excerpt(files[name], place, note),
+        excerpts=lambda name, place, note, change: source.excerpts(files[name], place, note, change),
         annotated=lambda name: margins.annotated(found, files[name])
         if (found := result.assignments[name].inspection) else [])
 
@@ -203,11 +204,12 @@ def _environment() -> Environment:
         "ladder": charts.ladder, "strip": charts.strip, "curve": chart, "curve_said": sentences,
         "tally": tally, "unjudged": UNJUDGED,
         "most_named": MOST_NAMED, "most_kinds": MOST_KINDS, "most_flags": MOST_FLAGS,
+        "most_changes": MOST_CHANGES,
         "too_fast": lambda cell: cell.impossible,
         "palette": error_map.PALETTE,
         **{helper.__name__: helper for helper in SPEED_HELPERS},
         "inspected_launches": margins.launches, "moved": margins.MOVED, "grouped": grouped, "label": findings.label,
-        "sentence": findings.sentence, "mapped": mapped,
+        "sentence": findings.sentence, "diff_lines": source.difference, "mapped": mapped,
         "thumbnails": thumbnails, "link": link, "pairs": zip, "most_rows": MOST_ROWS,
     }
     environment.globals.update(helpers)

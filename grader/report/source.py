@@ -9,15 +9,21 @@ from grader.model.result import Place
 from grader.model.text import clean
 
 BEFORE, AFTER = 9, 4
+# A place and a change at most so many lines apart are shown in one piece.
+TOGETHER = 30
 LINE_BYTES = 400
 
 
 @dataclass(frozen=True)
 class CodeLine:
+    """A line, which is `marked` where something was seen in it, and `changed` where a change of it was found by trying.
+    """
+
     number: int
     text: str
     marked: bool = False
     note: str = ""
+    changed: bool = False
 
 
 def lines_of(source: str) -> list[str]:
@@ -25,16 +31,20 @@ def lines_of(source: str) -> list[str]:
     return [clean(line.expandtabs(4), LINE_BYTES) for line in source.splitlines()]
 
 
-def excerpt(source: str, place: Place, note: str) -> list[CodeLine]:
-    """The lines around a place, within its function. The place's own line is marked and has the note; if the file is
-    unknown, it is the only line."""
+def excerpts(source: str, place: Place | None, note: str, change: int = 0) -> list[list[CodeLine]]:
+    """The lines around a place and around the line number `change`, each within its function: in one piece where they
+    are near to each other. The place's own line is marked and has the note, also where the file is unknown."""
     lines = lines_of(source)
-    at = place.line - 1
-    if not 0 <= at < len(lines):
-        return [CodeLine(place.line, place.text.strip(), True, note)] if place.text.strip() else []
-    around = _function(lines, at) if _indent(lines[at]) else range(at, at + 1)
-    shown = range(max(around.start, at - BEFORE), min(around.stop, at + AFTER + 1))
-    return _lines(lines, shown, {place.line: note}, {place.line})
+    known = [number - 1 for number in (place.line if place else 0, change) if 0 < number <= len(lines)]
+    shown = [_around(lines, at) for at in dict.fromkeys(known)]
+    if len(shown) == 2 and abs(known[0] - known[1]) <= TOGETHER and _function(lines, known[0]) == _function(
+            lines, known[1]):
+        shown = [range(min(part.start for part in shown), max(part.stop for part in shown))]
+    found = [_lines(lines, part, {place.line: note} if place else {}, {place.line} if place else set(), change)
+             for part in shown]
+    if place and place.line - 1 not in known and place.text.strip():
+        found.insert(0, [CodeLine(place.line, place.text.strip(), True, note)])
+    return found
 
 
 def listing(source: str, notes: Mapping[int, str], marked: set[int]) -> list[CodeLine]:
@@ -46,6 +56,18 @@ def listing(source: str, notes: Mapping[int, str], marked: set[int]) -> list[Cod
             around = _function(lines, number - 1)
             shown.update((line.number, line) for line in _lines(lines, around, notes, marked))
     return [shown[number] for number in sorted(shown)]
+
+
+def difference(diff: str) -> list[tuple[str, str]]:
+    """The lines of a diff without a head, each a sign and a text, without the indentation that all have."""
+    lines = [(line[:1], clean(line[1:].expandtabs(4), LINE_BYTES)) for line in diff.splitlines()]
+    common = min((_indent(text) for _, text in lines if text.strip()), default=0)
+    return [(sign, text[common:]) for sign, text in lines]
+
+
+def _around(lines: list[str], at: int) -> range:
+    around = _function(lines, at) if _indent(lines[at]) else range(at, at + 1)
+    return range(max(around.start, at - BEFORE), min(around.stop, at + AFTER + 1))
 
 
 def _function(lines: list[str], at: int) -> range:
@@ -60,9 +82,12 @@ def _function(lines: list[str], at: int) -> range:
     return range(begin, end)
 
 
-def _lines(lines: list[str], shown: range, notes: Mapping[int, str], marked: set[int]) -> list[CodeLine]:
+def _lines(
+    lines: list[str], shown: range, notes: Mapping[int, str], marked: set[int], changed: int = 0
+) -> list[CodeLine]:
     common = min((_indent(lines[n]) for n in shown if lines[n].strip()), default=0)
-    return [CodeLine(n + 1, lines[n][common:], n + 1 in marked, notes.get(n + 1, "")) for n in shown]
+    return [CodeLine(n + 1, lines[n][common:], n + 1 in marked, notes.get(n + 1, ""), n + 1 == changed)
+            for n in shown]
 
 
 def _indent(line: str) -> int:

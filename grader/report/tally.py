@@ -70,6 +70,10 @@ class Group:
         return hints.most_common(1)[0][0] if hints else ""
 
     @property
+    def mended(self) -> list[LineCell]:
+        return [(line, cell) for line, cell in self.found if cell.repair]
+
+    @property
     def by_assignment(self) -> list[tuple[str, list[Line]]]:
         return list(_grouped((cell.title, line) for line, cell in self.found).items())
 
@@ -140,6 +144,12 @@ def mistakes(lines: Sequence[Line]) -> list[Group]:
     """Students' mistakes, grouped by kind, the most frequent first; missing work comes last."""
     groups = _groups(lines, lambda cell: cell.verdict in STUDENTS_FAULT, lambda cell: cell.mistake)
     return sorted(groups, key=lambda group: group.verdict in UNTRIED)
+
+
+def mended(lines: Sequence[Line]) -> tuple[int, int]:
+    """How many wrong kernels one change makes right, and how many wrong kernels there are."""
+    wrong = picked(lines, lambda cell: cell.verdict in STUDENTS_FAULT and cell.verdict not in UNTRIED)
+    return sum(cell.repair is not None for _, cell in wrong), len(wrong)
 
 
 def astray(lines: Sequence[Line]) -> list[tuple[Line, str]]:

@@ -21,7 +21,7 @@ from grader.model.verdicts import FailureKind
 from grader.records.draw import refresh
 from grader.records.store import Store
 from grader.report.load import load_results
-from grader.report.pages import student_page
+from grader.report.pages import class_page, student_page
 from tests.command import SILU, hand_in, kernelmark
 from tests.records.made import kept as keep
 from tests.report import samples
@@ -66,6 +66,39 @@ def test_of_a_hidden_check_its_student_gets_stage_outcome_and_kind(kind: Failure
 def test_where_nothing_is_hidden_a_result_stays_as_it_is() -> None:
     result = samples.result("ada")
     assert for_student(result) is result
+
+
+# What of a change is told at each level, and whether staff alone has the rest.
+LEVELS: dict[str, tuple[set[str], bool]] = {
+    "place": ({"told"}, True), "kind": ({"told", "kind"}, True), "edit": ({"told", "kind", "diff"}, False)}
+
+
+@pytest.mark.parametrize(("level", "told", "withheld"), [(level, *row) for level, row in LEVELS.items()],
+                         ids=LEVELS)
+@pytest.mark.parametrize("hidden", [False, True])
+def test_of_a_change_that_makes_every_case_right_its_student_gets_what_the_course_tells(
+    tmp_path: Path, level: str, told: set[str], withheld: bool, hidden: bool
+) -> None:
+    result = samples.result("ada", {"gemm": "wrong_answer"})
+    secrets = {"told": "T7919", "kind": "K7919", "diff": "D7919"}
+    result.assignments["gemm"].repair = samples.REPAIR.model_copy(
+        update={"level": level, **secrets, "diff": "+D7919"})
+    if hidden:
+        result.assignments["silu"].correctness.checks.append(CheckResult(
+            id="case-1213", stage="case", case="1213", hidden=True, outcome="passed"))
+    assert keep(Graded(Submission("ada", tmp_path / "class", "ada"), result), tmp_path) == []
+    own, whole = tmp_path / "ada", staff(tmp_path / "ada")
+    assert {name for name, secret in secrets.items() if secret in (own / "result.json").read_text()} == told
+    # A page shows no kind but in its sentence.
+    page = (own / "report.html").read_text()
+    assert {name for name, secret in secrets.items() if secret in page} == told - {"kind"}
+    assert (whole / "result.json").exists() == (withheld or hidden) and (whole / "checks.log").exists() == hidden
+    assert (own / "checks.log").exists() != hidden
+    loaded = load_results(tmp_path).entries[0].result.assignments["gemm"]
+    assert loaded.repair == result.assignments["gemm"].repair
+    assert "D7919" in class_page(load_results(tmp_path).entries)
+    shown = for_student(result)
+    assert for_student(shown) == shown and (shown is result) == (not withheld and not hidden)
 
 
 def test_what_is_kept_whole_is_read_for_the_class_and_goes_when_nothing_is_hidden_any_more(tmp_path: Path) -> None:

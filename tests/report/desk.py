@@ -34,6 +34,7 @@ def entries(count: int, *, speed: bool = False, seed: int = 7) -> list[Entry]:
             for check in a.correctness.checks:
                 if check.detail and verdict == "wrong_answer":
                     check.detail.pattern = PATTERNS[number % len(PATTERNS)]
+                    a.repair = samples.REPAIR
                 elif check.detail and verdict == "runtime_error":
                     check.detail.kind = KINDS[number % len(KINDS)]  # type: ignore[assignment]
             if verdict == "missing" and number % 9 == 0:

@@ -16,6 +16,7 @@ from grader.model.result import (
     Flag,
     Performance,
     Place,
+    Repair,
     Result,
     Worst,
 )
@@ -84,6 +85,13 @@ MESSAGES = {
     "transpose": "Right for square matrices, wrong for the others.",
     "gemm": "Right for small K; the error grows with K as it does in half precision.",
 }
+
+
+REPAIR = Repair(
+    level="kind", line=9, kind="name", tried=41, cases=14,
+    told="One change in line 9 makes every case right: another name belongs there.",
+    diff="-    tile = tl.load(x_ptr + rows[:, None] * N + columns)\n"
+         "+    tile = tl.load(x_ptr + rows[:, None] * M + columns)")
 
 
 def environment(device: str = "cpu") -> Environment:
@@ -208,14 +216,18 @@ def result(student: str, verdicts: dict[str, Verdict] | None = None, *, speed: b
 
 
 def typical() -> Result:
-    """Four right, two wrong: the page a student sees most."""
-    return result("Ada Lovelace", {"transpose": "wrong_answer", "gemm": "wrong_answer"})
+    """Four right, two wrong, one of them mended by a change: the page a student sees most."""
+    made = result("Ada Lovelace", {"transpose": "wrong_answer", "gemm": "wrong_answer"})
+    made.assignments["gemm"].repair = REPAIR
+    return made
 
 
 def every_verdict() -> Result:
-    return result("Grace Hopper", {
+    made = result("Grace Hopper", {
         "silu": "runtime_error", "rmsnorm_vector": "time_limit", "rmsnorm_matrix": "policy_violation",
         "copy_first_column": "missing", "transpose": "wrong_answer", "gemm": "infrastructure_error"})
+    made.assignments["transpose"].repair = REPAIR.model_copy(update={"level": "edit"})
+    return made
 
 
 def hostile() -> Result:
@@ -224,6 +236,7 @@ def hostile() -> Result:
     made = result(SCRIPT, {"silu": "wrong_answer", "gemm": "runtime_error", "transpose": "policy_violation"})
     for a in made.assignments.values():
         a.message = a.hint = a.source = text
+        a.repair = Repair(level="edit", line=2, kind=text, told=text, diff=f"-{text}\n+{text}", tried=1, cases=1)
         a.flags = [Flag(what=text, evidence=text, place=Place(file=SCRIPT, line=1, text=text))]
         for number, check in enumerate(a.correctness.checks):
             if check.detail:

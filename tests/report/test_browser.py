@@ -263,6 +263,10 @@ def test_filter(visit: Callable[..., Page]) -> None:
     assert len(names(page)) == STUDENTS
     page.locator("#filter").fill("against the rules")
     assert 0 < len(names(page)) < STUDENTS and "Grace Hopper" in names(page)
+    page.locator("#filter").fill("gemm mended")
+    assert sorted(names(page)) == sorted(["Ada Lovelace", samples.SCRIPT])
+    page.locator("a[href='#find=mended']").click()
+    assert "Grace Hopper" in names(page) and len(names(page)) == 3
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -18,7 +18,7 @@ from grader.report.gradebook import cell, gradebook
 from grader.report.line import line
 from grader.report.load import Entry, Failure, load_results
 from grader.report.pages import class_page, link, student_page, write_all, write_class, write_student
-from grader.report.source import excerpt
+from grader.report.source import difference, excerpts
 from grader.report.tally import columns
 from tests.report import desk, samples
 from tests.report.elements import Elements
@@ -78,17 +78,69 @@ def test_what_was_never_written_is_a_line_a_kernel() -> None:
     assert all(f"There is no {name}.py." in text for name in samples.KERNELS)
 
 
-def test_the_line_is_shown_in_its_function_with_the_finding_beside_it() -> None:
-    marked = excerpt(samples.SOURCE, Place(file="a.py", line=10), "why")
-    assert [line.number for line in marked] == [5, 6, 7, 8, 9, 10]
-    assert [(line.number, line.note) for line in marked if line.marked] == [(10, "why")]
-    host = excerpt(samples.SOURCE, Place(file="a.py", line=14), "")
-    assert [line.number for line in host] == [13, 14] and host[0].text.startswith("def the_function")
-    assert excerpt("", Place(file="a.py", line=3), "x") == []
-    (alone,) = excerpt("", Place(file="a.py", line=3, text="  a = 1 "), "x")
-    assert (alone.number, alone.text, alone.marked) == (3, "a = 1", True)
-    long = excerpt("x = 1\n" * 500, Place(file="a.py", line=250), "")
-    assert len(long) < 20 and any(line.marked and line.number == 250 for line in long)
+Shown = list[list[tuple[int, str]]]
+LONG_SOURCE = samples.SOURCE.replace("    tile =", "    columns += 0\n" * 60 + "    tile =")
+# A file, a place, the line of a change, and what is shown: of each piece its first line and last, and those marked.
+LISTINGS: dict[str, tuple[str, Place | None, int, Shown]] = {
+    "a place": (samples.SOURCE, Place(file="a.py", line=10), 0, [[(5, ""), (10, "▶why"), (10, "")]]),
+    "in host code": (samples.SOURCE, Place(file="a.py", line=14), 0, [[(13, ""), (14, "▶why"), (14, "")]]),
+    "no source": ("", Place(file="a.py", line=3), 4, []),
+    "a text alone": ("", Place(file="a.py", line=3, text="  a = 1 "), 0, [[(3, ""), (3, "▶why"), (3, "")]]),
+    "a long file": ("x = 1\n" * 500, Place(file="a.py", line=250), 0, [[(250, ""), (250, "▶why"), (250, "")]]),
+    "a change alone": (samples.SOURCE, None, 9, [[(5, ""), (9, "Δ"), (10, "")]]),
+    "a change near a place": (samples.SOURCE, Place(file="a.py", line=10), 7, [[
+        (5, ""), (7, "Δ"), (10, "▶why"), (10, "")]]),
+    "a change of the place": (samples.SOURCE, Place(file="a.py", line=10), 10, [[(5, ""), (10, "▶Δwhy"), (10, "")]]),
+    "a change in another function": (samples.SOURCE, Place(file="a.py", line=14), 10, [
+        [(13, ""), (14, "▶why"), (14, "")], [(5, ""), (10, "Δ"), (10, "")]]),
+    "a change far away": (LONG_SOURCE, Place(file="a.py", line=70), 8, [
+        [(61, ""), (70, "▶why"), (70, "")], [(5, ""), (8, "Δ"), (12, "")]]),
+    "a change beyond the file": (samples.SOURCE, None, 500, []),
+}
+
+
+@pytest.mark.parametrize(("text", "place", "change", "shown"), LISTINGS.values(), ids=LISTINGS)
+def test_a_line_is_shown_in_its_function_with_what_is_known_of_it(
+    text: str, place: Place | None, change: int, shown: Shown
+) -> None:
+    found = excerpts(text, place, "why", change)
+    assert [[(part[0].number, ""), *((line.number, "▶" * line.marked + "Δ" * line.changed + line.note)
+                                     for line in part if line.marked or line.changed or line.note),
+             (part[-1].number, "")] for part in found] == shown
+    assert all(line.text == "a = 1" for part in found for line in part if not text)
+
+
+def test_a_change_that_makes_every_case_right_is_a_sentence_for_its_student_and_a_diff_for_those_who_grade() -> None:
+    taken, added = (line[1:].strip() for line in samples.REPAIR.diff.splitlines())
+    result = samples.typical()
+    # The control: where no change was found, nothing is said of one.
+    without = samples.result("Ada", {"gemm": "wrong_answer"})
+    theirs, ours = student_page(result), class_page([Entry("ada", result)])
+    for page in (student_page(without), class_page([Entry("ada", without)])):
+        assert "Δ" not in page and "by one change" not in page
+    assert " ".join(" ".join(Elements(theirs).text).split()).count(f"Found by trying: {samples.REPAIR.told}") == 1
+    assert '<li class="marked changed">' in theirs and added not in theirs
+    assert "1 of 2</a> wrong kernels one change of the file makes every case right" in ours
+    assert "no proof that the student meant this" in ours and "Δ 1 of 2 mended by one change" in ours
+    assert f"- {taken}" in ours and f"+ {added}" in ours and "line 9" in ours
+    gemm = result.assignments["gemm"]
+    gemm.repair = samples.REPAIR.model_copy(update={"level": "edit"})
+    assert f"+ {added}" in student_page(result)
+
+
+DIFFS = {
+    "one line": ("-    a = 1\n+    a = 2", [("-", "a = 1"), ("+", "a = 2")]),
+    "of different depth": ("-\tif x:\n+\t\ta = 2", [("-", "if x:"), ("+", "    a = 2")]),
+    "an empty line": ("-    a\n-\n+  b", [("-", "  a"), ("-", ""), ("+", "b")]),
+    "nothing": ("", []),
+}
+
+
+@pytest.mark.parametrize(("diff", "shown"), DIFFS.values(), ids=DIFFS)
+def test_a_diff_is_shown_without_the_indentation_that_all_lines_have(
+    diff: str, shown: list[tuple[str, str]]
+) -> None:
+    assert difference(diff) == shown
 
 
 def test_paths_of_the_server_and_holes_of_its_isolation_are_told_to_those_who_grade() -> None:

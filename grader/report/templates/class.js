@@ -36,6 +36,7 @@ document.addEventListener("DOMContentLoaded", function () {
     return {
       row, name: plain(row.cells[0].textContent), flags: Number(row.lastElementChild.dataset.v) > 0,
       got: kernels.map((kernel) => row.cells[kernel.column].className),
+      mended: kernels.map((kernel) => Boolean(row.cells[kernel.column].querySelector(".mended"))),
     };
   });
 
@@ -52,7 +53,8 @@ document.addEventListener("DOMContentLoaded", function () {
   }
   for (const kernel of kernels) kernel.select = choice(kernel);
 
-  const spoken = Object.values(verdicts).flatMap(({ words }) => words);
+  const mended = "mended";
+  const spoken = Object.values(verdicts).flatMap(({ words }) => words).concat(mended);
   // Words that name an assignment say where the others are looked for; alone they mean whoever does not pass it.
   function wanted(words) {
     const named = words.map((word) => kernels.map((kernel) => word.length > 2 &&
@@ -65,7 +67,8 @@ document.addEventListener("DOMContentLoaded", function () {
       const left = rest.filter((word) => !one.name.includes(word) && !(one.flags && "flags".startsWith(word)));
       if (!rest.length) return one.got.some((verdict, i) => there[i] && verdict && verdict !== "accepted");
       return !left.length || one.got.some((verdict, i) => there[i] && verdict &&
-        left.every((word) => verdicts[verdict].words.some((own) => own.startsWith(word))));
+        left.every((word) => verdicts[verdict].words.some((own) => own.startsWith(word)) ||
+          (one.mended[i] && mended.startsWith(word))));
     };
   }
 
