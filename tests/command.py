@@ -99,6 +99,7 @@ class _ThisProcess:
         # Late: few who call commands wait for torch.
         from grader.run.grading import grade
 
+        # Without looking for changes that mend what failed, which takes seconds.
         yield from map(grade, jobs)
 
 

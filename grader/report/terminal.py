@@ -12,7 +12,7 @@ from rich.text import Text
 
 from grader.model.result import AssignmentResult, CheckResult, ErrorMap, Result, Worst
 from grader.model.verdicts import VERDICTS
-from grader.report import error_map, findings, speed, stages
+from grader.report import error_map, findings, source, speed, stages
 from grader.report.text import clean_model, points
 from grader.report.touched import factor
 
@@ -21,6 +21,7 @@ MOST_COLUMNS, MOST_ROWS = 32, 16
 MOST_LINES = 12
 MOST_CASES = 24
 STYLES = {"passed": "green", "failed": "red", "partly": "yellow", "unmeasured": "cyan"}
+CHANGED = {"+": "green", "-": "red"}
 RIGHT, UNWRITTEN, WRONG = "·", "□", "■"
 # Colours of wrong elements, each for three powers of ten; the terminal's theme makes them readable.
 SHADES = ("yellow", "red", "bold red")
@@ -63,6 +64,18 @@ def kernel(assignment: AssignmentResult, file: str, expected: str) -> Renderable
     more += [_prose(check.note) for check in a.correctness.checks if a.right and check.note]
     more += _speed(a)
     return Group(head, *blocks, *map(_indented, more), "")
+
+
+def mended(assignment: AssignmentResult, file: str) -> RenderableType:
+    """The block of a change that makes every case right, which is found after a kernel's own block is printed."""
+    a = clean_model(assignment)
+    assert a.repair is not None
+    head = Text(no_wrap=True, overflow="ignore")
+    head.append("Δ ", "cyan").append(f"{file}:{a.repair.line}", "bold").append("  found by trying")
+    quoted = source.difference(a.repair.diff) or [
+        ("", line.strip()) for line in source.lines_of(assignment.source)[a.repair.line - 1:a.repair.line]]
+    lines = [Text(f"{sign} {text}".strip(), CHANGED.get(sign, "cyan"), overflow="fold") for sign, text in quoted]
+    return Group(head, _indented(_prose(a.repair.told)), *(_indented(_indented(line)) for line in lines), "")
 
 
 def _head(a: AssignmentResult, where: str, said: str) -> Text:

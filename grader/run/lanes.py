@@ -229,15 +229,16 @@ def _tell(job: Job, assignment: str) -> None:
 
 
 def grade_in_lane(job: Job) -> Graded:
-    """Grades a job. Ends the process if the GPU does not answer any more: another process takes its place."""
+    """Grades a job, and looks for changes that mend what failed. Ends the process if the GPU does not answer any more: another process takes its place."""
     # Late: only lanes import torch.
     from grader.judge.device import sane
     from grader.run.grading import grade
+    from grader.run.mending import mend
 
     if job.device == "cuda" and not sane():
         os._exit(1)
     with at_work():
-        return grade(job, partial(_tell, job))
+        return mend(job, grade(job, partial(_tell, job)), partial(_tell, job))
 
 
 def _end_lanes() -> None:

@@ -13,8 +13,9 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -34,10 +35,12 @@ from grader.run.preflight import PlanError
 
 if TYPE_CHECKING:
     from grader.model.calibration import Calibration
+    from grader.model.job import Job
 
 POLL_SECONDS = 0.1
 # Exit statuses, beside those of every command.
 RIGHT, NOT_RIGHT = 0, 1
+LOOKING = "looking for a change that makes every case right"
 
 Stamp = tuple[int, int] | None
 """A file's time of change and its size; None if there is no file."""
@@ -56,15 +59,20 @@ class CheckOptions:
     words: Sequence[str] = ()
 
 
+class SavedError(Exception):
+    """A file was saved, so that what is done for it as it was is of no use."""
+
+
 @dataclass(frozen=True)
 class Checker:
-    """Checks files in an open lane."""
+    """Checks files in an open lane. `jobs` are those checked last, by assignment."""
 
     options: CheckOptions
     device: str
     calibrations: tuple[Calibration, ...]
     console: Console
     errors: Console
+    jobs: dict[str, Job] = field(default_factory=dict)
 
     def check(self, desk_: Desk, names: Sequence[str]) -> dict[str, Result]:
         """Checks the files of these assignments and prints the results. A file that could not be checked has none."""
@@ -83,8 +91,16 @@ class Checker:
             self.console.print(block, crop=False)
         return results
 
-    def close(self, desk_: Desk, results: Mapping[str, Result]) -> int:
-        """Prints the summary, writes the report, and returns the exit status."""
+    def mend(
+        self, desk_: Desk, results: Mapping[str, Result], saved: Callable[[], bool] = lambda: False
+    ) -> dict[str, Result]:
+        """These results with changes that make every case right, where one is found, which is printed. Ends early once
+        `saved`."""
+        return {name: result if saved() else self._mended(name, desk_.files[name], result, saved)
+                for name, result in results.items()}
+
+    def close(self, desk_: Desk, results: Mapping[str, Result]) -> None:
+        """Prints the summary, and writes the report."""
         for line in desk_.lines:
             self.console.print(line, markup=False, soft_wrap=True)
         assignments = {name: result.assignments[name] for name, result in results.items()}
@@ -102,7 +118,10 @@ class Checker:
 
                 page = write_student(joined, self.options.out)
                 self.console.print(f"Report: {page}", markup=False, soft_wrap=True)
-        graded = assignments.values()
+
+    def status(self, desk_: Desk, results: Mapping[str, Result]) -> int:
+        """The exit status of a check with these results."""
+        graded = [result.assignments[name] for name, result in results.items()]
         if len(results) < len(desk_.files) or any(a.ours for a in graded):
             return INFRASTRUCTURE_ERROR
         # A kernel that only a GPU can judge is not wrong.
@@ -121,15 +140,41 @@ class Checker:
                    "--seed", str(number), *(["--speed"] if self.options.speed else []), *self.options.words]
         try:
             with _handed_in(desk_.folder, path, _expected(name, path)) as submission:
-                graded = grade(read_job(
+                job = self.jobs[name] = read_job(
                     submission, self.options.course, (name,), self.device, self.options.speed, number,
-                    os.fsencode(shlex.join(command)).decode("utf-8", "replace"), self.calibrations))
+                    os.fsencode(shlex.join(command)).decode("utf-8", "replace"), self.calibrations)
+                graded = grade(job)
         except Exception as error:
             self.errors.print(f"kernelmark: {path}: not checked: {type(error).__name__}: {error}", markup=False)
             return None
         if graded.result is None:
             self.errors.print(f"kernelmark: {path}: not checked: {graded.error}", markup=False)
         return graded.result and for_student(graded.result)
+
+    def _mended(self, name: str, path: Path, result: Result, saved: Callable[[], bool]) -> Result:
+        # Late, see the module.
+        from grader.report import terminal
+        from grader.run.mending import mended
+
+        with self.console.status(LOOKING) as status:
+            def progress(tried: int, most: int) -> None:
+                if saved():
+                    raise SavedError
+                status.update(f"{LOOKING}: {tried} of {most}")
+
+            try:
+                assignment = mended(self.jobs[name], name, result.assignments[name], progress)
+            except SavedError:
+                return result
+            except Exception as error:
+                self.errors.print(f"kernelmark: {path}: no change was found: {type(error).__name__}: {error}",
+                                  markup=False)
+                return result
+        if assignment.repair is None:
+            return result
+        result = for_student(with_assignments(result, {name: assignment}))
+        self.console.print(terminal.mended(result.assignments[name], _shown(path)), crop=False)
+        return result
 
 
 def check(target: Path, options: CheckOptions, console: Console, errors: Console, *, watch: bool = False) -> int:
@@ -173,13 +218,18 @@ def find(target: Path, options: CheckOptions) -> Desk:
 
 
 def _checked(checker: Checker, target: Path, desk_: Desk, *, watch: bool) -> int:
-    stamps = _stamps(desk_)
-    results = checker.check(desk_, list(desk_.files))
-    status = checker.close(desk_, results)
-    if not watch:
-        return status
-    with contextlib.suppress(KeyboardInterrupt):
+    stamps, again = _stamps(desk_), list(desk_.files)
+    results: dict[str, Result] = {}
+    status: int | None = None
+    try:
         while True:
+            checked = checker.check(desk_, again)
+            results |= checked
+            status = checker.status(desk_, results)
+            results |= checker.mend(desk_, checked, partial(_changed, desk_, stamps) if watch else lambda: False)
+            checker.close(desk_, results)
+            if not watch:
+                return status
             checker.console.print("Watching: save a file to check it again; Ctrl-C ends this.", style="dim")
             stamps, saved = _saved(desk_, stamps)
             before = desk_.files
@@ -188,9 +238,10 @@ def _checked(checker: Checker, target: Path, desk_: Desk, *, watch: bool) -> int
             again = [name for name, path in desk_.files.items() if path in saved or path != before.get(name)]
             stamps = {**_stamps(desk_), **stamps}
             results = {name: results[name] for name in desk_.files if name in results and name not in again}
-            results |= checker.check(desk_, again)
-            status = checker.close(desk_, results)
-    return status
+    except KeyboardInterrupt:
+        if not watch or status is None:
+            raise
+        return status
 
 
 def _opened(options: CheckOptions, console: Console, errors: Console) -> Checker:
@@ -243,6 +294,10 @@ def _saved(desk_: Desk, seen: Mapping[Path, Stamp]) -> tuple[dict[Path, Stamp], 
         if saved and now == before:
             return now, saved
         before = now
+
+
+def _changed(desk_: Desk, seen: Mapping[Path, Stamp]) -> bool:
+    return any(stamp is not None and stamp != seen.get(path) for path, stamp in _stamps(desk_).items())
 
 
 def _stamps(desk_: Desk) -> dict[Path, Stamp]:

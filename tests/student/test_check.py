@@ -35,9 +35,10 @@ def checked(target: Path, *only: str, width: int = 80, out: Path | None = None) 
     console = Console(file=io.StringIO(), width=width, highlight=False)
     found = desk.find(target, files(), only or TAUGHT, named=bool(only))
     checker = Checker(CheckOptions(COURSE, only, out=out), "cpu", (), console, console)
-    status = checker.close(found, checker.check(found, list(found.files)))
+    results = checker.check(found, list(found.files))
+    checker.close(found, results)
     assert isinstance(console.file, io.StringIO)
-    return status, console.file.getvalue()
+    return checker.status(found, results), console.file.getvalue()
 
 
 def words(said: str) -> str:

@@ -1,0 +1,45 @@
+"""Looks for changes that mend what failed, after a grading. They are hints: no check, no verdict and no point changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from grader.judge.lane import hang_up
+from grader.judge.prepared import Prepared, Task
+from grader.judge.repair.search import repaired
+from grader.model import catalogue
+from grader.model.job import Graded, Job, seed_bytes
+from grader.model.result import AssignmentResult
+
+
+def mended(
+    job: Job, name: str, assignment: AssignmentResult,
+    progress: Callable[[int, int], object] = lambda tried, most: None,
+) -> AssignmentResult:
+    """A graded assignment with a change that makes every case right, if one is found. Changes are tried without a GPU,
+    wherever the job was graded; `progress` is told how many were tried, of how many at most. Raises InfrastructureError.
+    """
+    if assignment.right or job.course.hints.level == "off":
+        return assignment
+    task = Task(catalogue.assignments()[name], job.handed_in.sources[name], job.course, seed_bytes(job.seed), "cpu")
+    try:
+        repair = repaired(Prepared(task), assignment.correctness.checks, progress)
+    finally:
+        hang_up()
+    return assignment.model_copy(update={"repair": repair})
+
+
+def mend(job: Job, graded: Graded, begun: Callable[[str], object] = lambda assignment: None) -> Graded:
+    """A job's outcome with every change that was found. A failure of ours costs the hint alone, and is in the log.
+    `begun` is called with each assignment's name."""
+    if graded.result is None:
+        return graded
+    found, log = dict(graded.result.assignments), graded.log
+    for name, assignment in graded.result.assignments.items():
+        begun(name)
+        try:
+            found[name] = mended(job, name, assignment)
+        except Exception as error:
+            log += f"\n{name}: no change was found: {type(error).__name__}: {error}\n"
+    return replace(graded, result=graded.result.model_copy(update={"assignments": found}), log=log)
