@@ -31,6 +31,7 @@ def gradescope(submission: GradedSubmission, visibility: str) -> dict[str, Any]:
         judged = {} if not a.judged else {
             "score": a.score, "max_score": a.measured_max, "status": "passed" if a.right else "failed"}
         output = [VERDICTS[a.verdict].words, *filter(None, (a.message, a.hint))]
+        output += [f"Found by trying: {a.repair.told}", *filter(None, [a.repair.diff])] if a.repair else []
         tests.append({"name": a.title, "number": str(number), "output": clean("\n".join(output)),
                       "visibility": visibility, "tags": [name], "extra_data": {"verdict": a.verdict}, **judged})
         for part, check in enumerate((check for check in a.correctness.checks if check.outcome != "not_run"), start=1):

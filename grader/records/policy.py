@@ -34,7 +34,8 @@ class Step:
 class GradeLine:
     """A student's grade in an assignment. `points` is None if it was not handed in, not judged, or excused. `maximum`
     is 0 if it was excused, or if nobody has a grade in it yet. `open`: handed in, but not judged yet. `other_course`:
-    graded under another course file than the newest grades of the class, so not comparable with them."""
+    graded under another course file than the newest grades of the class, so not comparable with them. `attempt` is
+    the one that counts, if one does."""
 
     assignment: str
     points: float | None
@@ -43,6 +44,7 @@ class GradeLine:
     grace_days: int = 0
     open: bool = False
     other_course: bool = False
+    attempt: Attempt | None = None
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ def grade(
         elif (option := chosen.get(name)) is not None:
             attempt = option.attempt
             lines.append(GradeLine(name, option.hundredths / 100, attempt.max_score, option.steps, option.days,
-                                   other_course=attempt.book != books.get(name, attempt.book)))
+                                   other_course=attempt.book != books.get(name, attempt.book), attempt=attempt))
         elif name in work:
             maximum = max(hand_in.attempt.max_score for hand_in in work[name])
             lines.append(GradeLine(name, None, maximum, (Step("handed in, and not judged yet", None),), open=True))

@@ -1,9 +1,10 @@
-"""Computes points again from recorded checks and times, after the course's points or thresholds have changed."""
+"""Computes points again from recorded checks and times, after the course's points or thresholds have changed; and tells
+the changes that were found, once the course tells them."""
 
 from __future__ import annotations
 
 from grader.model.course import Course
-from grader.model.result import Result, with_assignments
+from grader.model.result import AssignmentResult, Result, with_assignments
 from grader.model.scoring import earlier_shares, scored
 from grader.records.attempt import Attempt, hash_of_rules
 from grader.records.keep import scored_head
@@ -12,8 +13,9 @@ from grader.records.store import Store
 
 
 def rescore(store: Store, course: Course) -> int:
-    """Records a new attempt for each standing or newer one that was judged under other rules than the course has: the
-    same checks with new points. Runs no code. Returns how many there are. Raises StoreError."""
+    """Records a new attempt for each standing or newer one that was judged under other rules than the course has, or
+    whose change the course tells now: the same checks with new points. Runs no code. Returns how many there are. Raises
+    StoreError."""
     attempts, decisions = store.attempts(), store.decisions()
     newest = {hand_in: attempt for hand_in, (_, attempt) in standing(attempts, decisions).items()}
     newest |= {after.hand_in: after for _, after in pending(attempts, decisions)}
@@ -21,10 +23,13 @@ def rescore(store: Store, course: Course) -> int:
     folders: dict[str, list[tuple[Attempt, Result | None]]] = {}
     for attempt in newest.values():
         name = attempt.assignment
-        if attempt.rules == rules[name] or not attempt.judged or (record := store.result(attempt)) is None:
+        alike = attempt.rules == rules[name]
+        if (alike and course.hints.level != "edit") or not attempt.judged or (record := store.result(attempt)) is None:
             continue
-        rescored = scored(name, record.assignments[name], course, record.environment.device,
-                          earlier_shares(record).get(name))
+        told = _told(record.assignments[name], course)
+        if alike and told is record.assignments[name]:
+            continue
+        rescored = scored(name, told, course, record.environment.device, earlier_shares(record).get(name))
         record = with_assignments(record, {name: rescored}, environment=record.environment.model_copy(
             update={"course": course.sha256}))
         head = scored_head(attempt, rescored).model_copy(update={"rules": rules[name], "of": attempt.id})
@@ -32,3 +37,10 @@ def rescore(store: Store, course: Course) -> int:
     for made in folders.values():
         store.add(made)
     return sum(map(len, folders.values()))
+
+
+def _told(a: AssignmentResult, course: Course) -> AssignmentResult:
+    """The assignment with its change told, if the course tells changes."""
+    if a.repair is None or a.repair.level == course.hints.level or course.hints.level != "edit":
+        return a
+    return a.model_copy(update={"repair": a.repair.model_copy(update={"level": "edit"})})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +14,7 @@ from grader.console import usage as _usage
 from grader.intake.manifest import ManifestError, read_manifest
 from grader.model import catalogue
 from grader.model.course import Course, CourseError, read_course
+from grader.model.result import Repair
 from grader.model.roster import RosterError, Student, read_roster
 from grader.model.text import clean
 from grader.records import compare
@@ -29,6 +30,7 @@ Out = Annotated[Path, typer.Option(help="The folder of results.")]
 CourseFile = Annotated[Path, typer.Option("--course", help="The course file: points, thresholds, late policy.")]
 Students = Annotated[list[str] | None, typer.Option(
     "--student", help="Only this student, by folder or id; may be given again.")]
+INDENT = " " * 13
 WHO = "name a folder of results, or an id in the roster or in intake.json"
 
 
@@ -39,7 +41,8 @@ def add_to(app: typer.Typer) -> None:
 
 
 def rescore(out: Out = Path("results"), course: CourseFile = catalogue.COURSE) -> None:
-    """Compute the points of recorded checks and times again, with the course's present points and thresholds.
+    """Compute the points of recorded checks and times again, with the course's present points and thresholds; and tell
+    students the changes that mend their kernels, where the course has the level "edit" by now.
 
     Runs no submission's code. The new attempts are recorded beside the old: `kernelmark diff` shows what would change,
     `kernelmark apply` changes it.
@@ -110,7 +113,8 @@ def explain_grade(
     intake: Annotated[Path | None, typer.Option(
         help="The folder that kernelmark intake wrote, to match its names with a newer roster.")] = None,
 ) -> None:
-    """Print every step from raw points to a student's grade, by the course file's late policy."""
+    """Print every step from raw points to a student's grade, by the course file's late policy, and of a kernel that
+    failed the change that makes every case right, if one was found."""
     rules = _course(course)
     with _reporting():
         people = read_roster(roster) if roster else []
@@ -129,9 +133,12 @@ def explain_grade(
     else:
         for line in strangers(course, rules, chosen):
             errors.print(f"kernelmark: {line}", markup=False)
+    count = [line.attempt for grade in chosen if student for line in grade.lines if line.attempt is not None]
+    with _reporting():
+        changes = repairs(out, count)
     for grade in chosen:
         folder = folders.get(grade.student.casefold(), grade.student)
-        for line in _explained(grade, folder) if student else [_total(grade, folder)]:
+        for line in _explained(grade, folder, changes) if student else [_total(grade, folder)]:
             say(clean(line, 1000))
 
 
@@ -139,6 +146,14 @@ def stands_in(out: Path) -> list[Standing]:
     """The standing attempts below `out`, in the order of recording. Raises StoreError."""
     with Store.existing(out) as store:
         return list(standing(store.attempts(), store.decisions()).values())
+
+
+def repairs(out: Path, attempts: Sequence[Attempt]) -> dict[int, Repair]:
+    """The changes that mend what these attempts judged, by the attempt's id. Raises StoreError."""
+    with Store.existing(out) as store:
+        found = {attempt.id: record.assignments[attempt.assignment].repair for attempt in attempts
+                 if (record := store.result(attempt)) is not None}
+    return {number: repair for number, repair in found.items() if repair is not None}
 
 
 def grades(stands: Sequence[Standing], course: Course, roster: Sequence[Student] = ()) -> list[Grade]:
@@ -162,13 +177,16 @@ def strangers(course: Path, rules: Course, marks: Sequence[Grade]) -> list[str]:
     return lines
 
 
-def _explained(grade: Grade, folder: str) -> Iterator[str]:
+def _explained(grade: Grade, folder: str, changes: Mapping[int, Repair]) -> Iterator[str]:
     for line in grade.lines:
         yield f"{line.assignment}"
         for step in line.steps:
             yield f"    {'–' if step.points is None else format(step.points, '.6g'):>7}  {step.text}"
         if line.other_course:
-            yield "             graded under another course file than the newest grades of the class"
+            yield f"{INDENT}graded under another course file than the newest grades of the class"
+        if line.attempt and (repair := changes.get(line.attempt.id)) is not None:
+            yield f"{INDENT}found by trying: one change makes every case right, which need not be what was meant"
+            yield from (f"{INDENT}{changed}" for changed in repair.diff.splitlines())
     yield _total(grade, folder)
 
 

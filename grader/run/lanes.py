@@ -229,7 +229,8 @@ def _tell(job: Job, assignment: str) -> None:
 
 
 def grade_in_lane(job: Job) -> Graded:
-    """Grades a job, and looks for changes that mend what failed. Ends the process if the GPU does not answer any more: another process takes its place."""
+    """Grades a job, and looks for changes that mend what failed. Ends the process if the GPU does not answer any more:
+    another process takes its place."""
     # Late: only lanes import torch.
     from grader.judge.device import sane
     from grader.run.grading import grade

@@ -1,4 +1,4 @@
-"""Looks for changes that mend what failed, after a grading. They are hints: no check, no verdict and no point changes."""
+"""Looks for changes that mend what failed, after a grading. They are hints, and no check or point changes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ def mended(
     progress: Callable[[int, int], object] = lambda tried, most: None,
 ) -> AssignmentResult:
     """A graded assignment with a change that makes every case right, if one is found. Changes are tried without a GPU,
-    wherever the job was graded; `progress` is told how many were tried, of how many at most. Raises InfrastructureError.
-    """
+    wherever the job was graded. `progress` is told how many were tried, of how many. Raises InfrastructureError."""
     if assignment.right or job.course.hints.level == "off":
         return assignment
     task = Task(catalogue.assignments()[name], job.handed_in.sources[name], job.course, seed_bytes(job.seed), "cpu")

@@ -17,7 +17,7 @@ from grader.model.catalogue import ROOT
 from tests.command import SECONDS, SILU, kernelmark
 from tests.exports.made import graded, hand_in, person, taken
 from tests.exports.test_sheets import export
-from tests.report.samples import FORMULA, every_verdict, hostile, result
+from tests.report.samples import FORMULA, REPAIR, every_verdict, hostile, result
 
 
 def with_hidden() -> object:
@@ -59,6 +59,20 @@ def test_gradescope_gets_no_result_where_the_grader_failed(tmp_path: Path) -> No
                         (("--visibility", "some"), "Invalid value")):
         done = kernelmark("export", "gradescope", "out", *words, "--out", "results.json", cwd=tmp_path)
         assert done.returncode == 2 and says in done.stderr, done
+
+
+@pytest.mark.parametrize("level", ["place", "kind", "edit"])
+def test_no_export_tells_more_of_a_change_than_the_course_does(tmp_path: Path, level: str) -> None:
+    made = result("ada", {"gemm": "wrong_answer"})
+    made.assignments["gemm"].repair = REPAIR.model_copy(
+        update={"level": level, "told": "T977", "kind": "K977", "diff": "+D977"})
+    graded(tmp_path / "out", {"ada": made})
+    taken(tmp_path / "class", "git", hand_in("ada", person("ada"), at="2026-03-01T22:58:00+00:00"))
+    for kind in ("gradescope", "junit", "csv", "classroom50"):
+        export(kind, "out", *(["--intake", "class"] if kind == "classroom50" else []), "--out", f"made/{kind}",
+               cwd=tmp_path)
+    found = "".join(path.read_text() for path in (tmp_path / "made").rglob("*") if path.is_file())
+    assert "Found by trying: T977" in found and "K977" not in found and ("D977" in found) == (level == "edit")
 
 
 def test_classroom_50(tmp_path: Path) -> None:

@@ -26,6 +26,11 @@ def record(verdict: str = "accepted", *, speed: float | None = None, device: str
     return with_assignments(made, {"silu": silu}, environment=environment)
 
 
+def mended(result: Result) -> Result:
+    result.assignments["silu"].repair = samples.REPAIR
+    return result
+
+
 def recorded(store: Store, result: Result | None, **fields: Any) -> None:
     silu = result.assignments["silu"] if result else None
     told: dict[str, Any] = {}
@@ -46,6 +51,8 @@ WHY = {
     "timing": (record(speed=30), record(speed=20), {}, "timing only: every check ended as before"),
     "speed asked for": (record(), record(speed=20), {"environment": "with speed"},
                         "environment: speed measured or not; timing only: every check ended as before"),
+    "a change that was found": (record("wrong_answer"), mended(record("wrong_answer")), {"tests": "new"},
+                                "specification: other files of the assignment, version of the judge or limits"),
     "other inputs": (record("wrong_answer"), record(), {}, "inputs: nothing changed, but other inputs were drawn"),
 }
 
@@ -59,8 +66,12 @@ def test_why_a_grade_would_move(
         recorded(store, after, **fields)
         (move,) = compare.moves(store)
     then, now = before.assignments["silu"], after.assignments["silu"]
-    assert "; ".join(move.why) == why and move.points == now.score - then.score and move.moved
+    assert "; ".join(move.why) == why and move.points == now.score - then.score
+    assert move.moved == (then.verdict != now.verdict or then.score != now.score)
     assert bool(move.checks) == (then.verdict != now.verdict)
+    if not move.moved:
+        assert compare.lines([move], []) == ["1 newer attempt: 0 would move a grade, 0 up, 0 down"]
+        return
     first = compare.lines([move], [])[0]
     assert first.startswith(f"ada silu: {then.score:g} of 100 → {now.score:g} of 100 ({move.points:+g})")
     assert first.endswith(why)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from grader.model.course import CourseError, read_course
 from grader.model.late import Late
+from grader.model.result import with_assignments
 from grader.model.roster import Student
 from grader.records.policy import Grade, class_grades, grade
 from grader.records.standing import Standing
@@ -19,6 +20,7 @@ from grader.records.store import Store
 from grader.records.verbs import grades, stands_in
 from tests.command import kernelmark
 from tests.records.made import add, draft
+from tests.report import samples
 
 NAMES = ("silu", "gemm", "transpose")
 BOOK = ("tests", "rules")
@@ -274,6 +276,21 @@ def test_explain_grade_prints_every_step(tmp_path: Path) -> None:
     assert done.stdout == "ada: 80 of 100, 1 of 1 grace days used\neve: 0 of 100\n"
     done = kernelmark("explain-grade", "mallory", *asked)
     assert done.returncode == 2 and "'mallory': no such student" in done.stderr
+
+
+def test_of_a_kernel_that_failed_explain_grade_shows_the_change_that_mends_it(tmp_path: Path) -> None:
+    result = samples.result("ada", {"silu": "wrong_answer", "gemm": "wrong_answer"})
+    result.assignments["silu"].repair = samples.REPAIR
+    with Store.create(tmp_path) as store:
+        for name in ("silu", "gemm"):
+            add(store, draft(name, verdict="wrong_answer", max_score=100), result=with_assignments(
+                result, {name: result.assignments[name]}))
+    done = kernelmark("explain-grade", "ada", "--out", tmp_path)
+    taken, added = samples.REPAIR.diff.splitlines()
+    assert done.returncode == 0 and f"\n             {taken}\n             {added}\n" in done.stdout
+    # Once, where there is one.
+    assert done.stdout.count("makes every case right") == 1
+    assert "makes every case right" not in kernelmark("explain-grade", "--out", tmp_path).stdout
 
 
 def test_a_student_is_found_by_folder_and_by_id(tmp_path: Path) -> None:

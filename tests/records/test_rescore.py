@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.model.catalogue import ROOT
-from grader.model.course import Course, PointsTable, Policy, Threshold, Thresholds
+from grader.model.course import Course, HintsTable, PointsTable, Policy, Threshold, Thresholds
 from grader.model.result import Result
 from grader.model.scoring import earlier_shares, scored
 from grader.records import compare
@@ -19,6 +19,7 @@ from grader.records.keep import keep
 from grader.records.rescore import rescore
 from grader.records.standing import pending
 from grader.records.store import Store
+from grader.report.load import load_results
 from tests.records.made import draft, scores
 from tests.report import samples
 
@@ -117,6 +118,28 @@ def test_thresholds_move_points_and_a_difference_says_so(tmp_path: Path, mixed: 
         (move,) = compare.moves(store)
         assert move.before.assignment == "silu" and move.points == -mixed.assignments["silu"].performance.points < 0
         assert move.why == ("specification: other points or thresholds",) and move.checks == ()
+
+
+@pytest.mark.parametrize(("course", "level", "count"), [
+    (NOW, "kind", 6), (BEFORE, "kind", 0), (BEFORE.model_copy(update={"hints": HintsTable(level="place")}), "kind", 0),
+    (BEFORE.model_copy(update={"hints": HintsTable(level="edit")}), "edit", 1),
+], ids=["points are others", "nothing is", "less is told", "changes are told"])
+def test_a_change_is_kept_and_told_once_the_course_tells_it(
+    tmp_path: Path, mixed: Result, course: Course, level: str, count: int
+) -> None:
+    mixed.assignments["gemm"].repair = samples.REPAIR
+    with Store.create(tmp_path) as store:
+        class_of_one(store, tmp_path, mixed)
+        # Once.
+        assert [rescore(store, course), rescore(store, course)] == [count, 0]
+        assert [move.moved for move in compare.moves(store) if move.after.rules == move.before.rules] == [False] * (
+            count == 1)
+        store.decide(after for _, after in pending(store.attempts(), store.decisions()))
+        assert refresh(store, tmp_path) == []
+    repair = load_results(tmp_path).entries[0].result.assignments["gemm"].repair
+    assert repair == samples.REPAIR.model_copy(update={"level": level})
+    added = samples.REPAIR.diff.splitlines()[1][1:].strip()
+    assert (added in (tmp_path / "ada" / "report.html").read_text()) == (level == "edit")
 
 
 def test_it_runs_and_imports_nothing_that_could_run_code(tmp_path: Path, mixed: Result) -> None:

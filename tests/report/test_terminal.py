@@ -68,6 +68,21 @@ def test_speed_is_told_as_the_page_tells_it() -> None:
         assert standing(a.performance) in said
 
 
+@pytest.mark.parametrize(("level", "lines"), [
+    ("kind", [samples.SOURCE.splitlines()[8].strip()]),
+    ("edit", [f"{line[0]} {line[1:].strip()}" for line in samples.REPAIR.diff.splitlines()]),
+])
+def test_a_change_is_a_place_a_sentence_and_its_line_or_the_change_itself(level: str, lines: list[str]) -> None:
+    a = samples.assignment("gemm", "wrong_answer").model_copy(update={
+        "source": samples.SOURCE, "repair": samples.REPAIR.model_copy(
+            update={"level": level, **({} if level == "edit" else {"diff": ""})})})
+    console = Console(file=io.StringIO(), width=200, highlight=False)
+    console.print(terminal.mended(a, "hw/gemm.py"), crop=False)
+    assert isinstance(console.file, io.StringIO)
+    assert [line.strip() for line in console.file.getvalue().splitlines()] == [
+        "Δ hw/gemm.py:9  found by trying", samples.REPAIR.told, *lines, ""]
+
+
 def test_text_of_a_submission_does_not_reach_the_terminal_as_it_is() -> None:
     a = wrong(["1."], [1, 2], [1, 1])
     hostile = a.model_copy(update={"message": samples.ANSI + " [red]not markup[/red]", "hint": samples.REORDERED})

@@ -10,15 +10,17 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from grader.engine.forkserver.handle import InfrastructureError
 from grader.model import desk
 from grader.model.catalogue import ROOT, files
-from grader.model.course import Course, read_course
+from grader.model.course import Course, HintsTable, read_course
 from grader.model.desk import DeskError
 from grader.model.job import read
 from grader.student import check
@@ -30,12 +32,16 @@ COURSE = read_course(ROOT / "course.toml", frozenset(files()))
 TAUGHT = COURSE.select(files(), ())
 
 
-def checked(target: Path, *only: str, width: int = 80, out: Path | None = None) -> tuple[int, str]:
-    """What a check of `target` returns and says, in this process's lane, which stays open."""
+def checked(
+    target: Path, *only: str, width: int = 80, out: Path | None = None, mend: bool = False
+) -> tuple[int, str]:
+    """What a check of `target` returns and says, in this process's lane, which stays open. Looking for a change takes
+    seconds: with `mend`."""
     console = Console(file=io.StringIO(), width=width, highlight=False)
     found = desk.find(target, files(), only or TAUGHT, named=bool(only))
     checker = Checker(CheckOptions(COURSE, only, out=out), "cpu", (), console, console)
     results = checker.check(found, list(found.files))
+    results = checker.mend(found, results) if mend else results
     checker.close(found, results)
     assert isinstance(console.file, io.StringIO)
     return checker.status(found, results), console.file.getvalue()
@@ -64,6 +70,53 @@ def test_a_wrong_kernel_shows_the_line_and_where_and_what_to_try() -> None:
     assert "examples/class/carol/transpose.py  run-time error  0 of 60 points\n" in said
     assert f"  examples/class/carol/transpose.py:{number}\n" in said and line in said
     assert "Try: This tl.load has no mask" in said and "● 64x64" in said and "■ 1x37" in said
+
+
+# Wrong in one place.
+WRONG = SILU.replace("        tl.store(out_ptr + offsets, x / (1 + tl.exp(-x)), mask=mask)",
+                     "        tl.store(out_ptr + offsets, x / (1 + tl.exp(x)), mask=mask)")
+
+
+@pytest.mark.parametrize(("text", "level", "says"), [
+    (WRONG, "kind", "One change in line 26 makes every case right"), (WRONG, "edit", "+ tl.store(out_ptr"),
+    (WRONG, "off", ""), (SILU, "kind", "")], ids=["wrong", "told whole", "off", "right"])
+def test_a_change_that_makes_every_case_right_is_told_after_the_verdict(
+    tmp_path: Path, text: str, level: str, says: str
+) -> None:
+    (tmp_path / "silu.py").write_text(text)
+    console = Console(file=io.StringIO(), width=200, highlight=False)
+    found = desk.find(tmp_path / "silu.py", files(), ["silu"], named=True)
+    course = COURSE.model_copy(update={"hints": HintsTable.model_validate({"level": level})})
+    checker = Checker(CheckOptions(course, ["silu"]), "cpu", (), console, console)
+    results = checker.check(found, ["silu"])
+    assert isinstance(console.file, io.StringIO)
+    verdict = console.file.getvalue()
+    mended = checker.mend(found, results)
+    told = console.file.getvalue().removeprefix(verdict)
+    repair = mended["silu"].assignments["silu"].repair
+    assert verdict.startswith("● " if text == SILU else "■ ") and "by trying" not in verdict
+    if not says:
+        assert told == "" and repair is None
+        return
+    assert told.startswith(f"Δ {tmp_path}/silu.py:26  found by trying\n") and says in told
+    assert repair is not None and bool(repair.diff) == (level == "edit")
+    # A save ends the search, without a word.
+    asked = iter([False, False, True])
+    assert checker.mend(found, results, lambda: next(asked)) == results
+    assert console.file.getvalue() == verdict + told
+
+
+def test_a_search_that_fails_costs_the_hint_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "silu.py").write_text(WRONG)
+    seen: list[str] = []
+
+    def fails(prepared: object, checks: object, progress: object) -> None:
+        seen.append("asked")
+        raise InfrastructureError("no planner")
+
+    monkeypatch.setattr("grader.run.mending.repaired", fails)
+    status, said = checked(tmp_path / "silu.py", mend=True)
+    assert status == NOT_RIGHT and seen and "no change was found: InfrastructureError: no planner" in words(said)
 
 
 def test_a_wrong_answer_has_a_map(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -300,7 +353,13 @@ def test_a_saved_file_is_checked_again_and_only_then(watching: tuple[Path, subpr
     new = path.with_name(".silu.py.new")
     new.write_text(SILU.replace("tl.exp(-x)", "tl.exp(x)"))
     new.replace(path)
-    assert any(line.startswith("■ ") for line in until(process, "Watching"))
+    until(process, "■ ")
+    # While it looks for a change, of which none mends two places, it is saved again, and then interrupted.
+    path.write_text(SILU)
+    assert not [line for line in until(process, "● ") if "by trying" in line]
+    path.write_text(SILU.replace("tl.exp(-x)", "tl.exp(x)"))
+    until(process, "■ ")
+    time.sleep(1)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=SECONDS)
     # That of the last check.
