@@ -215,7 +215,7 @@ class Repair(Record):
     the level is "edit"."""
 
     level: Literal["place", "kind", "edit"]
-    line: int
+    line: int = Field(description="0 where changes of several lines are as good")
     kind: str = Field(description="what it changes: grader.plan.edits.EditKind")
     told: str
     diff: str = ""

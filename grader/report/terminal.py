@@ -70,10 +70,10 @@ def mended(assignment: AssignmentResult, file: str) -> RenderableType:
     """The block of a change that makes every case right, which is found after a kernel's own block is printed."""
     a = clean_model(assignment)
     assert a.repair is not None
-    head = Text(no_wrap=True, overflow="ignore")
-    head.append("Δ ", "cyan").append(f"{file}:{a.repair.line}", "bold").append("  found by trying")
+    place = f"{file}:{a.repair.line}" if a.repair.line else file
+    head = Text(no_wrap=True, overflow="ignore").append("Δ ", "cyan").append(place, "bold").append("  found by trying")
     quoted = source.difference(a.repair.diff) or [
-        ("", line.strip()) for line in source.lines_of(assignment.source)[a.repair.line - 1:a.repair.line]]
+        ("", text.strip()) for at, text in enumerate(source.lines_of(assignment.source), 1) if at == a.repair.line]
     lines = [Text(f"{sign} {text}".strip(), CHANGED.get(sign, "cyan"), overflow="fold") for sign, text in quoted]
     return Group(head, _indented(_prose(a.repair.told)), *(_indented(_indented(line)) for line in lines), "")
 

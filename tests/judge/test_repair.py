@@ -83,7 +83,7 @@ def test_the_same_file_and_seed_get_the_same_hint() -> None:
 
 
 @pytest.mark.parametrize(("level", "said", "unsaid"), [
-    ("place", "line 12", "operator"), ("kind", "operator", "x / (1"), ("edit", "x / (1", "another operator")])
+    ("place", "line 12", "operator"), ("kind", "operator", "x / (1"), ("edit", "operator", "x / (1")])
 def test_a_level_says_so_much_and_no_more(level: str, said: str, unsaid: str) -> None:
     found = mended(silu(("x / (1 + tl.exp(-x))", WRONG)), HintsTable.model_validate({"level": level}))
     assert found is not None and said in found.told and unsaid not in found.told

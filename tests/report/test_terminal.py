@@ -68,19 +68,27 @@ def test_speed_is_told_as_the_page_tells_it() -> None:
         assert standing(a.performance) in said
 
 
-@pytest.mark.parametrize(("level", "lines"), [
-    ("kind", [samples.SOURCE.splitlines()[8].strip()]),
-    ("edit", [f"{line[0]} {line[1:].strip()}" for line in samples.REPAIR.diff.splitlines()]),
-])
-def test_a_change_is_a_place_a_sentence_and_its_line_or_the_change_itself(level: str, lines: list[str]) -> None:
+DIFF = [f"{line[0]} {line[1:].strip()}" for line in samples.REPAIR.diff.splitlines()]
+# What a student has of a change, and what is shown beside its place and its sentence.
+CHANGES: dict[str, tuple[dict[str, object], str, list[str]]] = {
+    "a line": ({"diff": ""}, ":9", [samples.SOURCE.splitlines()[8].strip()]),
+    "the change itself": ({"level": "edit"}, ":9", DIFF),
+    "several lines": ({"line": 0, "diff": ""}, "", []),
+    "beyond what is shown of the file": ({"line": 500, "diff": ""}, ":500", []),
+}
+
+
+@pytest.mark.parametrize(("given", "place", "lines"), CHANGES.values(), ids=CHANGES)
+def test_a_change_is_a_place_a_sentence_and_its_line_or_the_change_itself(
+    given: dict[str, object], place: str, lines: list[str]
+) -> None:
     a = samples.assignment("gemm", "wrong_answer").model_copy(update={
-        "source": samples.SOURCE, "repair": samples.REPAIR.model_copy(
-            update={"level": level, **({} if level == "edit" else {"diff": ""})})})
+        "source": samples.SOURCE, "repair": samples.REPAIR.model_copy(update=given)})
     console = Console(file=io.StringIO(), width=200, highlight=False)
     console.print(terminal.mended(a, "hw/gemm.py"), crop=False)
     assert isinstance(console.file, io.StringIO)
     assert [line.strip() for line in console.file.getvalue().splitlines()] == [
-        "Δ hw/gemm.py:9  found by trying", samples.REPAIR.told, *lines, ""]
+        f"Δ hw/gemm.py{place}  found by trying", samples.REPAIR.told, *lines, ""]
 
 
 def test_text_of_a_submission_does_not_reach_the_terminal_as_it_is() -> None:

@@ -11,7 +11,7 @@ from grader.frontends import by_suffix
 from grader.judge.prepared import Prepared
 from grader.judge.repair.proof import proved
 from grader.judge.repair.trial import Trial
-from grader.judge.repair.words import told
+from grader.judge.repair.words import line_of, told
 from grader.model.assignment import Case
 from grader.model.result import CheckResult, Repair, decisive
 from grader.plan.edits import Edit, difference, edited
@@ -70,7 +70,7 @@ def repaired(
     best, cases = found[0]
     edits = [edit for edit, _ in found if edit.workaround == best.workaround and edit.weight <= best.weight + NEARLY]
     return Repair(
-        level=hints.level, line=best.line, kind=best.kind, told=told(edits, hints.level, front_end.edits, task.text),
+        level=hints.level, line=line_of(edits), kind=best.kind, told=told(edits, hints.level, front_end.edits),
         diff=difference(task.text, edited(task.text, best)), tried=search.tried, cases=cases)
 
 
