@@ -45,6 +45,18 @@ def _argument(x: Tensor) -> Tensor:
     return FACTOR * (x + CUBIC * x**3)
 
 
+def _with(x: Tensor, factor: float, cubic: float) -> Tensor:
+    """GELU with other constants."""
+    x = x.double()
+    return x * torch.sigmoid(2 * factor * (x + cubic * x**3))
+
+
+def _gate(x: Tensor, power: Tensor, first: Tensor | float | None = None) -> Tensor:
+    """GELU with another power of x, or another term, in the argument of tanh."""
+    x = x.double()
+    return x * torch.sigmoid(2 * FACTOR * ((x if first is None else first) + CUBIC * power))
+
+
 ASSIGNMENT = assignment(
     name="gelu",
     title="GELU",
@@ -62,6 +74,22 @@ ASSIGNMENT = assignment(
     mistakes=mistakes(
         ("no cubic term", "The cube is missing: the argument of tanh is √(2/π) · (x + 0.044715 x³).",
          lambda x: x.double() * torch.sigmoid(2 * FACTOR * x.double())),
+        ("ten times the cubic term", "The factor of x³ is 0.044715: it was ten times as large.",
+         lambda x: _with(x, FACTOR, 10 * CUBIC)),
+        ("square for cube", "x was squared where the formula has x³.", lambda x: _gate(x, x.double() ** 2)),
+        ("product for sum", "This multiplies x by 1 + 0.044715 x³ or leaves out its x: the argument of tanh is "
+         "√(2/π) · (x + 0.044715 x³).", lambda x: _gate(x, x.double() ** 3, 1.0)),
+        ("root of 1/2", "The factor before the sum is √(1/2), as in the form with erf: the tanh form has √(2/π).",
+         lambda x: _with(x, math.sqrt(0.5), CUBIC)),
+        ("no root", "The factor before the sum is 2/π: its square root, √(2/π) = 0.79788, is meant.",
+         lambda x: _with(x, 2 / math.pi, CUBIC)),
+        ("no factor", "The factor √(2/π) before the sum is missing.", lambda x: _with(x, 1.0, CUBIC)),
+        ("sigmoid for tanh", "This is x/2 · (1 + σ(…)): the formula has tanh, which is 2 · σ(2 u) − 1.",
+         lambda x: 0.5 * x.double() * (1 + torch.sigmoid(_argument(x)))),
+        ("sigmoid of u", "This is x · σ(u): with σ in place of tanh it is x · σ(2 u).",
+         lambda x: x.double() * torch.sigmoid(_argument(x))),
+        ("minus for plus", "This is x/2 · (1 − tanh(…)): the formula has a plus.",
+         lambda x: x.double() * torch.sigmoid(-2 * _argument(x))),
         ("error function", "This is the GELU by the error function: the assignment asks for the tanh form.",
          lambda x: 0.5 * x.double() * (1 + torch.erf(x.double() / math.sqrt(2)))),
         ("sigmoid form", "This is x · σ(1.702 x), another approximation of the GELU.",

@@ -75,6 +75,8 @@ def _summed_to(size: int) -> Callable[[Tensor, Tensor], Tensor | None]:
 WRONG_PARTS: tuple[tuple[str, str, Callable[[int, int], slice]], ...] = (
     ("last block missing", "The last, partial block of K is missing: the loop over K needs tl.cdiv(K, BLOCK) "
      "steps, and in the last one both loads a mask with other=0.0.", lambda k, step: slice(0, k // step * step)),
+    ("first block missing", "The first block of K is missing: the loop over K begins at 0.",
+     lambda k, step: slice(min(k, step), k)),
     ("first {step} of K only", "Only the first {step} products of K were added, one block: does the loop over K run to "
      "its end?", lambda k, step: slice(0, step)),
     ("last block only", "Only the last block of K remains: add to the accumulator, do not replace it.",
@@ -119,6 +121,8 @@ ASSIGNMENT = assignment(
            _transposed_b(step)) for step in (0, 1)),
         *(("a transposed", "a was read transposed: element (i, k) lies at i · K + k, look at a's two strides.",
            _transposed_a(step)) for step in (0, 1)),
+        ("b times a", "This is b · a: the first factor is a, of M rows.",
+         lambda a, b: b.double() @ a.double() if a.shape == b.shape[::-1] == b.shape else None),
         ("out transposed", "The product is right but stored transposed: element (i, j) of out lies at i · N + j.",
          _transposed_out),
         # What split-K leaves where the second half of K is stored over the first.

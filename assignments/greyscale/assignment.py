@@ -86,6 +86,19 @@ ASSIGNMENT = assignment(
         ("weights of HD video", "These are the weights of BT.709: 0.299, 0.587 and 0.114 are asked for.",
          lambda x: _mixed(x, HD_WEIGHTS)),
         *map(_reordered, (weights for weights in permutations(WEIGHTS) if weights != WEIGHTS)),
+        *((f"{taken} for {colour}", f"The {taken} channel was read for {colour}, too: plane {plane} begins at "
+           f"{plane} · H · W.", lambda x, plane=plane, other=other: _mixed(
+               torch.stack([x[other if at == plane else at] for at in range(3)]), WEIGHTS))
+          for plane, colour in enumerate(COLOURS) for other, taken in enumerate(COLOURS) if other != plane),
+        ("largest", "This is the largest of the three channels: they have weights.",
+         lambda x: x.amax(dim=0).double()),
+        ("smallest", "This is the smallest of the three channels: they have weights.",
+         lambda x: x.amin(dim=0).double()),
+        ("negative", "This is 255 less the right answer: white is 255, as it is in x.", lambda x: 255 - oracle(x)),
+        ("from 0 to 1", "These lie between 0 and 1: out has levels of 0 to 255, as x has.",
+         lambda x: _mixed(x, WEIGHTS) / 255),
+        *((f"weights rounded to {rounded}", f"The weights are {rounded}: they are 0.299, 0.587 and 0.114.",
+           lambda x, rounded=rounded: _mixed(x, rounded)) for rounded in ((0.3, 0.6, 0.1), (0.3, 0.59, 0.11))),
         *((f"no {colour}", f"The {colour} channel is missing from the sum.",
            lambda x, plane=plane: _mixed(x, WEIGHTS) - WEIGHTS[plane] * x[plane].double())
           for plane, colour in enumerate(COLOURS)),

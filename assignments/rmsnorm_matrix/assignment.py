@@ -46,6 +46,8 @@ WRONG_SUMS = (
      "add to it.", sums.last_block),
     ("last block missing", "The last columns, a partial block, are missing from the sum: it needs "
      "cols / BLOCK blocks, rounded up, the last one masked.", sums.whole_blocks),
+    ("first column missing", "The first column is missing from the sum: begin at 0.", sums.all_but_first),
+    ("last column missing", "The last column is missing from the sum: compare with < cols.", sums.all_but_last),
 )
 
 ASSIGNMENT = assignment(

@@ -40,6 +40,8 @@ WRONG_SUMS = (
      sums.blocks_so_far),
     ("last block missing", "The last, partial block is missing from the sum: it needs N / BLOCK blocks, rounded up, "
      "the last one masked.", sums.whole_blocks),
+    ("first element missing", "The first element is missing from the sum: begin at 0.", sums.all_but_first),
+    ("last element missing", "The last element is missing from the sum: compare with < N.", sums.all_but_last),
     ("overlap counted twice", "The last block of the sum was moved back to end at N, and what it shares with the block "
      "before is counted twice: mask the partial block instead.", sums.overlap_twice),
     ("padding of ones", "Lanes beyond the end entered the sum as ones: give the load other=0.0.",

@@ -51,6 +51,12 @@ def _by_sum(total: Tensor, x: Tensor) -> Tensor:
     return _terms(x) / total
 
 
+def _less(x: Tensor, subtracted: Tensor) -> Tensor | None:
+    """What float32 gives where another number is subtracted from a row than its maximum."""
+    terms = torch.exp(x - subtracted)
+    return (terms / terms.sum(dim=1, keepdim=True)).double()
+
+
 def _zeros_beyond(block: int, terms: Tensor, x: Tensor) -> Tensor | None:
     """Lanes beyond the end hold 0 and enter the sum as exp(0 − max), where the maximum is not below 0."""
     missing = -x.shape[1] % block
@@ -68,6 +74,10 @@ WRONG_SUMS = (
      sums.first_block),
     ("last block missing", "The last columns, a partial block, are missing from the sum: it needs "
      "cols / BLOCK blocks, rounded up, the last one masked.", sums.whole_blocks),
+    ("last block only", "Only the last block is in the sum: the loop replaces the total, it does not add to it.",
+     sums.last_block),
+    ("first column missing", "The first column is missing from the sum: begin at 0.", sums.all_but_first),
+    ("last column missing", "The last column is missing from the sum: compare with < cols.", sums.all_but_last),
 )
 
 ASSIGNMENT = assignment(
@@ -90,6 +100,14 @@ ASSIGNMENT = assignment(
     mistakes=mistakes(
         ("not divided", "These are exp(x − max): each is to be divided by the sum of its row.",
          lambda x: _terms(x) if x.shape[1] > 1 else None),
+        ("no maximum", "No maximum is subtracted: exp overflows beyond 88, and where all of a row lie below −103 its "
+         "sum is 0.", lambda x: _less(x, torch.zeros_like(x[:, :1]))),
+        ("maximum not below 0", "The maximum begins at 0, which rows of negative numbers never reach: begin at "
+         "-float('inf').", lambda x: _less(x, x.amax(dim=1, keepdim=True).clamp(min=0))),
+        ("least for largest", "The least of each row was subtracted: it is the largest, so that exp never overflows.",
+         lambda x: _less(x, x.amin(dim=1, keepdim=True))),
+        ("one more in the sum", "The sum of each row is 1 too large: does it begin at 0?",
+         lambda x: _terms(x) / (1 + _terms(x).sum(dim=1, keepdim=True))),
         ("logarithm", "This is the logarithm of the softmax.", lambda x: torch.log_softmax(x.double(), dim=1)),
         ("along columns", "The maximum and the sum went down the columns: they go along each row.",
          lambda x: torch.softmax(x.double(), dim=0) if x.numel() > 1 else None),

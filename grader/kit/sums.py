@@ -42,6 +42,14 @@ def last_block(terms: Tensor, block: int) -> Tensor | None:
     return None if sums is None else sums[..., -1:]
 
 
+def all_but_first(terms: Tensor, block: int) -> Tensor | None:
+    return None if terms.shape[-1] == 1 else _sum(terms[..., 1:])
+
+
+def all_but_last(terms: Tensor, block: int) -> Tensor | None:
+    return None if terms.shape[-1] == 1 else _sum(terms[..., :-1])
+
+
 def own_block(terms: Tensor, block: int) -> Tensor | None:
     sums = _of_blocks(terms, block)
     return None if sums is None else sums.repeat_interleave(block, dim=-1)[..., : terms.shape[-1]]

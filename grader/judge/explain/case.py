@@ -12,7 +12,7 @@ from grader.judge.explain.accesses import beyond_rows, misplaced, same_elements,
 from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import UNKNOWN, Evidence, Hint, plural
 from grader.judge.explain.exchanged import exchanged
-from grader.judge.explain.likeness import likeness
+from grader.judge.explain.facts import explain_values
 from grader.judge.explain.mistakes import known_mistakes
 from grader.judge.explain.runs import beside, explain_findings
 from grader.judge.explain.silence import explain_copies, explain_unwritten, read_too_early
@@ -49,7 +49,7 @@ def explain_case(called: Called, inputs: Inputs, comparison: Comparison) -> Deta
     if nothing and not changed and (unreached := explain_unwritten(called)) is not None:
         return _with_figures(unreached, comparison)
     kind = _kind(comparison)
-    told = both or _explained(called, kind, Evidence(comparison, inputs), inputs)
+    told = both or _explained(called, kind, Evidence(comparison, inputs, called.assignment, called.case.sizes))
     hint = told.text
     if changed and nothing:
         told = replace(told, pattern="input changed")
@@ -86,7 +86,7 @@ def _kind(comparison: Comparison) -> FailureKind:
     return "wrong_values" if bool(comparison.got.isfinite().all()) else "not_finite"
 
 
-def _explained(called: Called, kind: FailureKind, evidence: Evidence, inputs: Inputs) -> Hint:
+def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     """The best explanation of an answer: what a kernel was seen to do, else a mistake that is known to give this
     answer, else what the answer looks like."""
     findings, accesses, comparison = called.ran.findings, called.accesses, evidence.comparison
@@ -99,7 +99,7 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence, inputs: In
     if kind == "unwritten":
         placed = (same_elements(accesses) or placed or uncovered(accesses, comparison.unwritten)
                   or explain_copies(called, comparison.total))
-    fitting = known_mistakes(called.assignment, inputs, evidence) if small else []
+    fitting = known_mistakes(called.assignment, evidence) if small else []
     if len(fitting) == 1:
         # What was seen is certain, and the mistake says what comes of it.
         known = placed or found_beside or Hint("", "")
@@ -126,7 +126,7 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         return Hint("Nothing was written to the output.", called.words.answers.nothing_stored, pattern=UNKNOWN)
     if kind == "unwritten":
         return Hint("", "Look at the grid, at the mask of the store and at the output's strides.", pattern=UNKNOWN)
-    if (like := likeness(evidence)) is not None:
+    if (like := explain_values(evidence)) is not None:
         return like
     first = index_of(int(comparison.wrong.flatten().int().argmax()), tuple(comparison.got.shape))
     return Hint(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +11,7 @@ import torch
 from torch import Tensor
 
 from grader.judge.compare import Comparison
-from grader.model.assignment import Inputs
+from grader.model.assignment import Assignment, Inputs
 
 AGREEMENT = 0.98
 """Share of the wrong elements that a claim must account for."""
@@ -58,55 +60,103 @@ class Hint:
 
 
 class Evidence:
-    """One wrong output, with the tests that candidates are held against."""
+    """One wrong output of an assignment, with the tests that answers are held against. `inputs` are the judge's own, as
+    they were before the call."""
 
-    def __init__(self, comparison: Comparison, inputs: Inputs) -> None:
+    def __init__(
+        self, comparison: Comparison, inputs: Inputs, assignment: Assignment, sizes: Mapping[str, int]
+    ) -> None:
         self.comparison = comparison
+        self.inputs = inputs
+        self.right = assignment.oracle
+        self.output = assignment.output.name
+        self.sizes = sizes
         self.got = comparison.got.to(torch.float64)
         self.expected = comparison.expected
         self.written = ~comparison.unwritten
+        self.finite = self.written & self.got.isfinite()
         self.wrong = comparison.wrong & self.written
         self.count = int(self.wrong.sum())
+        self.dtype = comparison.got.dtype
+        self.exact = comparison.exact
         self.tensors = {
             name: value.detach().to(self.got.device, torch.float64)
             for name, value in inputs.items() if isinstance(value, Tensor)
         }
-        positions = self.wrong.flatten().nonzero().flatten()[:: max(1, self.count // SAMPLE)]
-        self._sample = torch.unravel_index(positions, self.got.shape)
-        self._rounding = 0.0 if comparison.exact else ROUNDING[comparison.got.dtype]
         # How far a number comes to lie from where it was when it is stored, rounded or cut off.
-        self._step = 0.0 if comparison.got.dtype.is_floating_point else 1.0
+        self._step = 0.0 if self.dtype.is_floating_point else 1.0
 
-    def close(self, candidate: Tensor, rounding: float | None = None) -> Tensor:
-        """Where the output equals a candidate (float64, of its shape) within rounding; NaN equals NaN."""
-        return self._close(..., candidate, rounding)
+    @property
+    def every(self) -> str:
+        """What a claim about all wrong elements speaks of."""
+        return "Every value" if self.count == self.got.numel() else "Every wrong value"
+
+    @property
+    def broken(self) -> bool:
+        """Whether most wrong elements are NaN or infinite."""
+        return 2 * int((self.wrong & self.finite).sum()) < self.count
+
+    def of_numbers(self) -> Evidence:
+        """The same without the elements that are NaN or infinite."""
+        part = copy(self)
+        part.wrong, part.written = self.wrong & self.finite, self.finite
+        part.count = int(part.wrong.sum())
+        return part
 
     def is_explained_by(
-        self, candidate: Tensor, rounding: float | None = None, agreement: float = AGREEMENT
+        self, answer: Tensor, agreement: float = AGREEMENT, among: Tensor | None = None, rounding: float | None = None
     ) -> bool:
-        """Whether a candidate accounts for the wrong elements, and for the written ones in general."""
-        candidate = candidate.reshape(self.got.shape)
-        # A few thousand wrong elements show whether a look at all of them is worth while.
-        if not self.count or self._close(self._sample, candidate, rounding).double().mean() < SAMPLE_AGREEMENT:
-            return False
-        close = self.close(candidate, rounding)
+        """Whether an answer (of the output's shape), stored as a kernel would, accounts for the wrong elements, and for
+        the written ones in general. `among` are those that it speaks of: all if it is None."""
+        wrong, written = (self.wrong, self.written) if among is None else (self.wrong & among, self.written & among)
+        answer = answer.to(self.got.device).reshape(self.got.shape)
+        count = int(wrong.sum())
+        if self.dtype.is_floating_point:
+            # A float16 output holds infinity where float64 need not.
+            answer = answer.to(self.dtype)
+            if not self._sampled(wrong, answer, rounding):
+                return False
+            answer = answer.to(torch.float64)
+            # Zeros have many causes, and infinity equals infinity whatever overflowed: numbers must agree as well.
+            numbers = wrong & self.finite
+            if not bool(answer[wrong].any()) or int(numbers.sum()) < min(ENOUGH, count):
+                return False
+        else:
+            answer, numbers = answer.to(torch.float64), wrong
+            if not bool((answer >= 1).any()):
+                return False
+        close = self.close(answer, rounding)
         return (
-            int((close & self._nearer(candidate) & self.wrong).sum()) >= agreement * self.count
-            and int((close & self.written).sum()) >= COVERAGE * int(self.written.sum())
+            count > 0
+            and int((close & self._nearer(answer) & wrong).sum()) >= agreement * count
+            and int((close & numbers).sum()) >= agreement * int(numbers.sum())
+            and int((close & written).sum()) >= COVERAGE * int(written.sum())
         )
 
-    def _nearer(self, candidate: Tensor) -> Tensor:
-        """Where the output is much nearer to a candidate than to the right answer: a mistake that is hardly one here
-        must not be claimed."""
-        apart = (self.got - candidate).abs()
-        near = (NEARER * apart <= self.comparison.error) | (apart <= self._step)
-        return near | (self.got == candidate) | (self.got.isnan() & candidate.isnan())
+    def close(self, answer: Tensor, rounding: float | None = None) -> Tensor:
+        """Where the output equals an answer (float64, of its shape) within rounding; NaN equals NaN."""
+        return self._close(..., answer, rounding)
 
-    def _close(self, at: Any, candidate: Tensor, rounding: float | None) -> Tensor:
-        got, candidate = self.got[at], candidate[at]
-        rounding = self._rounding if rounding is None else rounding
-        slack = 2 * self.comparison.allowed[at] + rounding * candidate.abs()
-        return ((got - candidate).abs() <= slack) | (got == candidate) | (got.isnan() & candidate.isnan())
+    def _sampled(self, wrong: Tensor, answer: Tensor, rounding: float | None) -> bool:
+        """Whether a few thousand wrong elements show that a look at all of them is worth while."""
+        positions = wrong.flatten().nonzero().flatten()
+        at = torch.unravel_index(positions[:: max(1, len(positions) // SAMPLE)], self.got.shape)
+        return bool(self._close(at, answer.to(torch.float64), rounding).double().mean() >= SAMPLE_AGREEMENT)
+
+    def _nearer(self, answer: Tensor) -> Tensor:
+        """Where the output is much nearer to an answer than to the right one: a mistake that is hardly one here must
+        not be claimed."""
+        apart = (self.got - answer).abs()
+        near = (NEARER * apart <= self.comparison.error) | (apart <= self._step)
+        return near | (self.got == answer) | (self.got.isnan() & answer.isnan())
+
+    def _close(self, at: Any, answer: Tensor, rounding: float | None) -> Tensor:
+        got, answer = self.got[at], answer[at]
+        if rounding is None:
+            # Numbers that a mistake adds up are rounded, also where the right answer is copied.
+            rounding = ROUNDING[self.dtype] * (16 if self.exact else 1)
+        slack = 2 * self.comparison.allowed[at] + rounding * answer.abs()
+        return ((got - answer).abs() <= slack) | (got == answer) | (got.isnan() & answer.isnan())
 
 
 def plural(count: int, unit: str) -> str:
