@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import signal as signals
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from grader.frontends.phrases import Clue, Failures
 from grader.judge.explain.lines import phrases_of
@@ -55,21 +55,22 @@ HINTS: dict[FailureKind, str] = {
 
 
 def explain_failure(
-    assignment: Assignment, kind: FailureKind, message: str, *, line: int = 0, text: str = "",
+    assignment: Assignment, kind: FailureKind, message: str, *, line: int = 0, text: str = "", constants: str = "",
     signal: int | None = None, exited: bool = False,
 ) -> Detail:
     """Why there is no answer, and where to look.
 
     `message` comes from the submission's process or the judge; `line` and `text` are the line of the student's file (0
-    and "" if none is known). `signal` is the number of the signal that ended the process; `exited` says that the
-    process ended itself.
+    and "" if none is known), `constants` those that its kernel was compiled with, "B = 45". `signal` is the number of
+    the signal that ended the process; `exited` says that the process ended itself.
     """
     words = phrases_of(assignment).failures
     message = _unwrapped(message, words)
     return Detail(
         kind=kind,
         message=_plain(message) or kind.replace("_", " "),
-        hint=_crash(words, signal, exited) if kind == "crash" else _hint(assignment, words, kind, message, text),
+        hint=_crash(words, signal, exited) if kind == "crash" else _hint(
+            assignment, words, kind, message, text, constants),
         place=Place(file=assignment.file, line=line, text=text) if line else None,
     )
 
@@ -80,24 +81,34 @@ def explain_unreadable(assignment: Assignment, problem: Unreadable) -> Detail:
     return Detail(kind="unreadable_source", message=_plain(problem.message), hint=hint)
 
 
-def hinted(clues: Sequence[Clue], kind: FailureKind, message: str, text: str = "") -> str | None:
-    """The hint of the first clue that fits a failure; None if none does."""
+def hinted(
+    clues: Sequence[Clue], kind: FailureKind, message: str, text: str = "", known: Mapping[str, str] | None = None
+) -> str | None:
+    """The hint of the first clue that fits a failure; None if none does. `known` fills places beside the clue's own."""
     for clue in clues:
-        if kind in clue.kinds and re.match(clue.line, text) and (found := re.search(clue.message, message)):
-            return _filled(clue.hint, found)
+        if kind in clue.kinds and (found := re.search(clue.message, message)):
+            names = {**(known or {}), **_named(found)}
+            if here := re.match(_filled(clue.line, {name: re.escape(value) for name, value in names.items()}), text):
+                return _filled(clue.hint, {**names, **_named(here)})
     return None
 
 
-def _filled(hint: str, found: re.Match[str]) -> str:
+def _named(found: re.Match[str]) -> dict[str, str]:
     named = {name: value[:80] for name, value in found.groupdict().items() if value}
+    return {"name": next(iter(named.values())), **named} if named else {}
+
+
+def _filled(text: str, names: Mapping[str, str]) -> str:
     # str.format would fail: a hint may quote code that has braces.
-    if named:
-        named.setdefault("name", next(iter(named.values())))
-    return re.sub(r"\{(\w+)\}", lambda place: named.get(place[1], place[0]), hint)
+    return re.sub(r"\{(\w+)\}", lambda place: names.get(place[1], place[0]), text)
 
 
-def _hint(assignment: Assignment, words: Failures, kind: FailureKind, message: str, text: str) -> str:
-    if (told := hinted(words.clues, kind, message, text)) is not None:
+def _hint(
+    assignment: Assignment, words: Failures, kind: FailureKind, message: str, text: str, constants: str
+) -> str:
+    known = {"signature": assignment.signature, "function": assignment.signature.partition("(")[0],
+             "constants": constants and f" (here {constants})"}
+    if (told := hinted(words.clues, kind, message, text, known)) is not None:
         return told
     if kind == "time_out" and re.match(r"\s*while\b", text):
         return "The time ran out in this loop: does its condition ever become false?"

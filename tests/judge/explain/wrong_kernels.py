@@ -60,7 +60,7 @@ KERNELS: dict[str, tuple[str, str]] = {
         "tl.store(x + tl.arange(0, BLOCK), value)",
         "tl.where"),
     "exp_of_integers": ("tl.store(x + tl.arange(0, BLOCK), tl.exp(tl.arange(0, BLOCK)))", ".to(tl.float32)"),
-    "divided_offsets": ("tl.store(x + tl.arange(0, BLOCK) / 2, 1.0)", "use //"),
+    "divided_offsets": ("tl.store(x + tl.arange(0, BLOCK) / 2, 1.0)", "divided with //"),
     "small_dot": (
         "at = x + tl.arange(0, 8)[:, None] * 8 + tl.arange(0, 8)[None, :]\n"
         "tl.store(at, tl.dot(tl.load(at), tl.load(at)))",

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 
 from grader.frontends.phrases import RAISED, Clue, Failing, Failures
+from grader.frontends.triton.phrases.kernels import COMPILING, OBJECTIONS
 from grader.frontends.triton.phrases.refusals import ABSENT
 from grader.plan import compiled
 
-COMPILING: frozenset[Failing] = frozenset({"compile_error"})
 READING: frozenset[Failing] = frozenset({"syntax_error"})
 
 WARPS = "num_warps is 1, 2, 4, 8, 16 or 32, an integer: so many groups of 32 threads work on a program's blocks."
@@ -30,19 +30,15 @@ NO_MODULE = (
     "{name} cannot be imported: each file stands alone, and is graded with torch, triton, numpy and einops only. Copy "
     "what it needs from your other files into it, and leave out plots and tables."
 )
-ELEMENTS = (
-    "A pointer or a block of a kernel is not indexed with [...]: load with tl.load(pointer + offsets, mask), and store "
-    "with tl.store(pointer + offsets, value, mask)."
-)
-PRINTS = (
-    "In a kernel, print takes a text first and then the block, without braces: tl.device_print(\"x\", x)."
+CLUSTERS = (
+    "num_ctas joins programs to clusters, which no assignment needs: leave it out. How many programs there are, the "
+    "grid says."
 )
 
 GAVE_UP: Mapping[compiled.Reason, str] = {
     "shared_memory": SHARED.format(name="shared memory"),
     "too_slow": "A block of very many elements, and each step of a tl.static_range, becomes instructions of its own: "
     "use smaller blocks, and an ordinary `range` for long loops.",
-    "crash": GIVES_UP,
     "too_large": GIVES_UP,
 }
 
@@ -56,7 +52,8 @@ MESSAGES = (
      "outside its tensor."),
     (r"num_warps[ =]|out of resource: threads|for &: 'float' and 'float'", WARPS),
     (r"out of resource: (?P<name>[\w ]+), Required: \d+", SHARED),
-    (r"^ValueError: (num_stages|num_ctas|maxnreg)=", ""),
+    (r"num_ctas=", CLUSTERS),
+    (r"^ValueError: (num_stages|maxnreg)=", ""),
     (r"no allocator was set",
      "A kernel that makes tensor descriptors needs room for them. Before the launch call triton.set_allocator(lambda "
      "size, alignment, stream: torch.empty(size, device=\"cuda\", dtype=torch.int8))."),
@@ -68,7 +65,9 @@ MESSAGES = (
      "The GPU stopped in the middle of a kernel, usually after a load or store far outside its tensor, or where a "
      "tl.device_assert failed."),
     (r"[Ll]aunch timed out", "The kernel ran too long: is there a loop in it that does not end?"),
-    (r"PassManager::run failed|Internal Triton PTX codegen|ptxas|LLVM ERROR", GIVES_UP),
+    (r"PassManager::run failed|Internal Triton PTX codegen|ptxas|LLVM ERROR|the compiler was ended", GIVES_UP),
+    (r"which is allocated in host memory",
+     "Allocate it on the GPU, as in torch.empty(n, device=x.device)."),
     (r"Pointer argument .*cannot be accessed from Triton",
      "A tensor in host memory is passed to a kernel, which reads the GPU's memory only: copy what is needed of it to "
      "the device first, a view such as matrix[:, 0], and not all of it."),
@@ -77,87 +76,36 @@ MESSAGES = (
     (r"kernels have no (?P<name>torch\.\w+)",
      "Triton has no {name}, so that host code cannot fill or copy one: keep the two parts of complex numbers as "
      "float32, and other bits as uint8. A view as one of these, x.view(torch.uint8), has the same memory."),
-    # Triton's compiler.
-    (r"Mismatched type for (?P<name>\w+) between",
-     "{name} has one type and shape after the `if`, and another after the `else`: make them the same, with "
-     "tl.zeros((BLOCK,), tl.float32) for 0.0, and with .to(tl.float32)."),
-    (r"Inconsistent return types",
-     "A function that a kernel calls returns one type and shape, whatever it decides: make all values alike, or "
-     "choose with tl.where."),
-    (r"Block pointers have been removed",
-     "Triton has no block pointers from 3.9 on: make a descriptor with tl.make_tensor_descriptor, or pointers of "
-     "tl.arange with a mask."),
-    (r"must have equal ranks >= 2", "tl.dot multiplies blocks of two dimensions, (M, K) by (K, N)."),
-    (r"Cannot access global variable (?P<name>\w+)",
-     "A kernel does not see {name}: pass it as a tl.constexpr parameter, or define it as tl.constexpr(...)."),
-    (r"Loop-carried variable (?P<name>\w+) has initial type",
-     "{name} changes its type in the loop: give it its final type before the loop, with 0.0 or tl.zeros(..., "
-     "dtype=tl.float32)."),
-    (r"Unsupported function referenced: <function (?P<name>\w+)",
-     "A kernel calls kernels only: put @triton.jit above {name} too."),
-    (r"Unsupported function referenced|must be (real number|Tensor), not tensor",
-     "Inside a kernel use triton.language only (tl.exp, tl.sum, tl.sigmoid ...): functions of torch, math and Python "
-     "work on other types."),
-    (r"simultaneous multiple comparison", "Write (a <= b) & (b < c): a kernel compares two things at a time."),
-    (r"Boolean value of Tensor with more than one",
-     "An `if` in a kernel decides for the whole program, by a single number: choose lane by lane with tl.where."),
-    (r"Did you forget to add @triton\.jit", "triton.language works inside kernels only."),
-    (r"only tuple comprehensions", "A kernel has no lists: take a block, or tl.static_range to unroll a loop."),
-    (r"unsupported AST node type: Break|unsupported AST node type: Continue|`return` statements inside",
-     "A loop of a kernel cannot be left early: let the bounds of its range, or the condition of a `while`, say where "
-     "it ends."),
-    (r"unsupported AST node type: (?P<name>\w+)",
-     "A kernel cannot contain this ({name}): kernels use a small part of Python only."),
-    (r"(?P<name>float|int)\(\) argument must be",
-     "{name}() works on Python's numbers: convert a tensor with .to(tl.float32) or .to(tl.int32)."),
-    (r"CompileTimeAssertionFailure",
-     "A tl.static_assert of the kernel failed: either what it guards against happens, or the check is wrong. Sizes are "
-     "arbitrary."),
+    # Launches and other host code.
+    (r"Did you forget to add @triton\.jit",
+     "tl.load, tl.arange and their like work inside kernels only: put @triton.jit above the function that this line "
+     "stands in, and launch that as kernel[(programs,)](arguments)."),
+    (r"argument of type: torch\.dtype",
+     "A kernel takes no types of torch: that of the elements behind a pointer is x_ptr.dtype.element_ty."),
+    (r"name '?(?P<name>tl|triton|torch|math|np)'? is not|NameError: (?P<bare>tl|triton|torch|math|np) is not",
+     "Import {name} at the top of the file, as in `import triton.language as tl`."),
+    (r"CompiledKernel",
+     "A launch gives nothing back: pass a tensor to the kernel, and let it tl.store there what it has found."),
     (r"missing a required argument: '(?P<name>\w+)'|dynamic_func\(\) missing \d+ required .*arguments?: (?P<names>.+)",
-     "The launch passes no {name}: compare it with the kernel's parameters, strides and tl.constexpr ones included, in "
-     "number and order."),
+     "The launch passes no {name}, or leaves out one before it, or spells it otherwise: compare it with the kernel's "
+     "parameters, strides and tl.constexpr ones included, in number and order."),
     (r"doesn't match the broadcast shape|must match the (size of tensor|existing size)|size mismatch",
      "Two tensors have different shapes: print both. A row, a column and a whole matrix are not the same."),
-    (r"range must be a power of 2|[Ss]hape element \d+ must be a power of 2",
-     "tl.arange and tl.zeros take powers of two only: make BLOCK = triton.next_power_of_2(n) and mask the lanes beyond "
-     "the end."),
-    (r"must be of type tl\.constexpr|must have type `constexpr",
-     "A block size must be known when the kernel is compiled: declare the parameter as `BLOCK: tl.constexpr` and do "
-     "not make shapes from ordinary arguments."),
-    (r"exceeds triton maximum tensor numel",
-     "The block is too large: let each program loop over its data in smaller blocks, or launch more programs."),
-    (r"make_shape_compatible|[Cc]annot broadcast|could not be broadcast|incompatible dimensions",
-     "Two blocks have different shapes. Compare the tl.arange of each: pointers, mask and value need one shape, and "
-     "2-D offsets are written rows[:, None] and columns[None, :]."),
-    (r"equal reduction dimensions|[Ff]irst input shape .* second input shape",
-     "tl.dot multiplies (M, K) by (K, N): the second dimension of the first block must be the first of the second."),
-    (r"(input|lhs|rhs|both).* must have shape.*16|should have.*M >= 16|minimum size|K >= 16",
-     "tl.dot needs blocks of at least 16 in each dimension: keep blocks large and mask what lies beyond the matrix."),
-    (r"cannot be block type if pointer argument is not a block",
-     "The pointer is a single address, and the mask or the value a block: add the offsets, as in tl.load(x + offsets, "
-     "mask=mask) and tl.store(out + offsets, value, mask=mask)."),
-    (r"'dtype' object has no attribute 'numel'",
-     "tl.sum, tl.max and their like take a block, and this is a single number: it needs no sum, or the load lacks its "
-     "offsets."),
-    (r"Unsupported ptr type|must be.*pointer type",
-     "tl.load and tl.store need a pointer: pass the tensor itself to the kernel and add the offsets to it."),
-    (r"`other` cannot be provided without `mask`", "other= is the value of masked lanes: give tl.load a mask as well."),
-    (r"invalid operands of type pointer", "Offsets must be integers: use // for a division that makes an offset."),
-    (r"Expected dtype .*fp.* but got",
-     "tl.exp, tl.sqrt and their like take float32 or float64 alone: convert with .to(tl.float32) first."),
-    (r"Scalar \S+ is out of range for type (?P<name>u?int(8|16))",
-     "What is computed of {name} is {name} again, and this number does not fit: convert with .to(tl.int32) or "
-     ".to(tl.float32) right after tl.load."),
-    (r"program_id axis", "A grid has at most three axes: 0, 1 and 2."),
-    (r"is not string", PRINTS),
-    (r"__[gs]etitem__ is not supported|unsupported tensor index", ELEMENTS),
-    (r"outside of the scope of a kernel|object of type 'int' has no len\(\)",
-     "A kernel is launched as kernel[(programs,)](arguments): was the grid in square brackets forgotten, or is it a "
-     "number in place of a tuple?"),
-    (r"'float' object cannot be interpreted as an integer",
+    (r"outside of the scope of a kernel",
+     "A kernel is launched as kernel[(programs,)](arguments), with the grid in square brackets."),
+    (r"object of type 'int' has no len\(\)",
+     "The grid is a tuple, also for one number, and also where a function gives it: (programs,), with a comma."),
+    (r"'(numpy\.)?float\d*' object cannot be interpreted as an integer",
      "A size or grid is a float: divide with // or triton.cdiv, not with /."),
-    (r"'function' object is not subscriptable",
-     "Only a function with @triton.jit above it is launched with [grid]: is the decorator missing?"),
+    (r"'(bool|int|tuple|torch\.\w+)' object is not callable|'(builtin_function_or_method|method)'",
+     "Brackets are missing or too many: x.shape, x.dtype, x.device, x.is_cuda and x.T stand without, x.numel(), "
+     "x.size(0), x.stride(0) and x.dim() with them."),
+    (r"object has no attribute 'arg_names'",
+     "triton.autotune and triton.heuristics stand above @triton.jit, and the kernel needs that, too."),
+    (r"Conflicting meta-parameters: (?P<name>\w+)",
+     "{name} is triton.autotune's to choose: leave it out of the launch."),
+    (r"<lambda>\(\) takes 0 positional",
+     "The function of a grid gets the kernel's parameters: lambda meta: (triton.cdiv(n, meta[\"BLOCK\"]),)."),
     (r"has no attribute '(?P<name>(float|fp)[48]\w+)'|type (?P<bare>fp[48]e\w+) not supported",
      "There is no {name} here, and no assignment needs 8-bit floats: keep sums in float32."),
     (r"has no attribute 'libdevice'",
@@ -165,16 +113,16 @@ MESSAGES = (
     (r"in Gluon", "This course's kernels are written with triton and triton.language."),
     (r"module 'triton\.language' has no attribute '(?P<name>\w+)'",
      "triton.language has no {name}: build it from tl.exp, tl.sum, tl.where and arithmetic."),
-    (r"'NoneType' object has no attribute 'type'|has no attribute '(type|data_ptr)'",
-     "A kernel takes tensors and numbers: pass the torch tensors themselves."),
     (r"specialize argument of type: (?P<name>[\w.]+)",
-     "A kernel takes tensors and Python's own numbers, and is given a {name}: convert a number with int() or float()."),
-    (r"missing \d+ required .*arguments?: (?P<name>.+)",
-     "A call leaves out {name}: compare the call with the kernel's parameters, tl.constexpr ones included."),
+     "A kernel takes tensors and Python's own numbers, and is given a {name}: pass sizes one by one, and convert a "
+     "number with int() or float()."),
     (r"Keyword argument (?P<name>\w+) was specified but unrecognised",
      "The kernel has no parameter {name}: compare the launch with the kernel's definition, letter by letter."),
-    (r"unexpected keyword argument '?(?P<name>\w+)",
-     "The function called has no parameter {name}: compare the call with its definition."),
+    (r"(?P<function>\w+)\(\) got an unexpected keyword argument '?(?P<name>\w+)",
+     "{function} has no parameter {name}: compare the call with its definition. Triton's own are mask, other, axis and "
+     "dtype."),
+    (r"missing \d+ required .*arguments?: (?P<name>.+)",
+     "A call leaves out {name}: compare the call with the kernel's parameters, tl.constexpr ones included."),
     (r"takes .*positional arguments? but \d+ (was|were) given|too many positional arguments",
      "The call passes more arguments than the function has: compare the two."),
     (r"multiple values for argument '(?P<name>\w+)'", "{name} is passed twice, once by position and once by name."),
@@ -182,10 +130,11 @@ MESSAGES = (
     (r"cannot import name '(?P<name>\w+)'",
      "{name} cannot be imported: each file stands alone, so copy what is needed into it."),
     (r"name '(?P<name>\w+)' is not defined|NameError: (?P<bare>\w+) is not defined|local variable '(?P<local>\w+)'",
-     "Is {name} misspelt, not imported, or set only in a branch that did not run? A kernel sees its own parameters and "
-     "global tl.constexpr values only."),
+     "Is {name} misspelt, not imported, or set only in a branch or a loop? A kernel sees its own parameters and global "
+     "tl.constexpr values only."),
     (r"not enough values to unpack|too many values to unpack",
      "A shape is unpacked into the wrong number of names: (M, N) has two sizes and (N,) has one."),
+    (r"Dimension out of range", "The tensor has fewer dimensions than this asks for: look at its shape."),
     (r"out of bounds|index .* is out of|[Ii]ndexError", "An index lies outside its tensor: compare it with the shape."),
     (r"has no attribute '(?P<name>\w+)'", "There is no {name} here: check its spelling and what stands before it."),
     (r"division by zero|ZeroDivisionError",
@@ -196,20 +145,25 @@ MESSAGES = (
 )
 
 CLUES = (
-    # A pointer that is indexed: Triton's own words are of something else.
-    Clue(ELEMENTS, message=r"triton\.jit", line=r"[^#]*\w\[(?!.*(None|:))", kinds=COMPILING),
-    Clue("triton.cdiv is for host code: in a kernel write tl.cdiv.",
-         line=r".*\btriton\.cdiv\(", kinds=COMPILING),
-    Clue("triton.next_power_of_2 is for host code: work it out there, and pass it as a tl.constexpr.",
-         line=r".*\btriton\.next_power_of_2\(", kinds=COMPILING),
-    Clue("A kernel calls kernels only, and this is a plain function: decorate it with @triton.jit.",
-         message=r"outside of the scope of a kernel|forget to add @triton\.jit", kinds=COMPILING),
+    *OBJECTIONS,
+    Clue("{signature} is called as an ordinary function, which launches a kernel: take @triton.jit off it, and give a "
+         "kernel another name.",
+         message="outside of the scope of a kernel", line=r"\Z"),
+    Clue("tl.{name} is for kernels: in host code write triton.cdiv, or what Python and torch have.",
+         message="outside of the scope of a kernel", line=r".*\btl\.(?P<name>\w+)\("),
+    Clue("{function} is no kernel here, but the function that launches it: where two have one name, the later one "
+         "takes it. Give the kernel another name.",
+         message="'function' object is not subscriptable", line=r".*\b{function}\["),
+    Clue("{name} is an ordinary function, and only a kernel is launched with [grid]: put @triton.jit above it.",
+         message="'function' object is not subscriptable", line=r".*?(?<![.\w])(?P<name>\w+)\["),
+    Clue("The function of a grid finds the kernel's parameters under their names, and {name} is none of them: spell it "
+         "as the kernel does.",
+         message=r"KeyError: '(?P<name>\w+)'", line=r".*\[(['\"]){name}\1\]"),
+    Clue("A kernel is launched as kernel[(programs,)](arguments): <<<...>>> is CUDA C++.", line=".*<<<", kinds=READING),
     *(Clue(hint, message) for message, hint in MESSAGES),
     # In a kernel's failure to compile, the assertion is one of Triton's own.
     Clue("An assertion of the submission failed: sizes are arbitrary, 1 and primes among them.",
          message="AssertionError", kinds=RAISED - COMPILING),
-    Clue("Triton cannot compile this line: kernels use a small part of Python only.",
-         message=r"CompilationError|UnsupportedLanguageConstruct"),
     Clue("The kernel fails at this line: check the shapes and types of what it combines.", message="triton"),
     Clue("The submission raises this itself: sizes are arbitrary, 1 and primes among them, and all must work.",
          line=r"\s*raise\b"),
@@ -247,8 +201,8 @@ FAILURES = Failures(
                  "this line or the one before, and run `python {file}` before handing in.",
     import_error="The file fails while it is imported, before any function is called: keep code that runs out of the "
                  "top level.",
-    compile_error="Triton cannot compile this line: kernels use a small part of Python only. What its language has is "
-                  "in the documentation of triton.language.",
+    compile_error="Triton cannot compile this line, for the reason in the message: compare what it calls, with how "
+                  "many arguments, of which types and shapes, with the documentation of triton.language.",
     exception="The function stops in this line: print the shapes that the line uses, for an input of these sizes.",
     wrong_memory="Either a function calls itself without end, or host code used an address as if it were the host's: "
                  "what data_ptr() returns is for kernels only.",
