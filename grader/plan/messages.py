@@ -42,6 +42,7 @@ class GivenScalar(Shaped):
     value: Annotated[float, Field(allow_inf_nan=False)]
 
 
+MOST_CONSTANTS = 32
 Given = Annotated[GivenTensor | GivenScalar, Field(discriminator="kind")]
 
 
@@ -160,7 +161,8 @@ class Failed(Message):
 
     `compile_error` is what the language's own compiler refuses; `unsupported` is ours to mend: something that a GPU
     would run and the planner cannot plan; `kernel_too_long`, `too_many_kernels` and `too_large` are beyond the caps of
-    a plan. `asked` as in `Refused`.
+    a plan. `constants` are those that a kernel which does not compile was made for, as code by their names. `asked` as
+    in `Refused`.
     """
 
     op: Literal["failed"] = "failed"
@@ -171,6 +173,7 @@ class Failed(Message):
     message: Text
     line: Line = 0
     traceback: Text = ""
+    constants: Annotated[dict[Name, Name], Field(max_length=MOST_CONSTANTS)] = {}
     asked: Size = 0
 
 
@@ -263,13 +266,16 @@ class CannotSimulate(Message):
     line: Line = 0
 
 
+Reached = Literal["operations", "memory", "stalled", "endless"]
+
+
 class Exhausted(Message):
-    """A limit was reached: "operations" (an endless loop, or far too many programs), "memory", or "stalled", where
-    programs wait for each other without end. `resident` is the number of programs that the device holds, if the launch
-    has more."""
+    """A limit was reached: "operations" (an endless loop, or far too many programs), "memory", "stalled", where
+    programs wait for each other without end, or "endless", a loop whose condition nothing changes. `resident` is the
+    number of programs that the device holds, if the launch has more."""
 
     op: Literal["exhausted"] = "exhausted"
-    what: Literal["operations", "memory", "stalled"]
+    what: Reached
     kernel: Name = ""
     line: Line = 0
     resident: Size = 0

@@ -7,8 +7,10 @@ a kernel of ours (`planner/rehearsal.py`, `compiler/main.py`), and is one line t
 from __future__ import annotations
 
 import ast
+import io
+import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any
 
 import triton
@@ -93,6 +95,23 @@ def lower(src: ASTSource, options: Any, target: GPUTarget, context: Any) -> Any:
     """The module of Triton's front end, before any pass."""
     backend = make_backend(target)
     return src.make_ir(target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context)
+
+
+def objections(src: ASTSource, options: Any, target: GPUTarget, context: Any) -> str:
+    """What MLIR has against a module that `lower` makes and does not take: it writes that to standard error."""
+    context.printOpOnDiagnostic(False)
+    said, saying = os.pipe2(os.O_CLOEXEC)
+    kept = os.dup(2)
+    os.dup2(saying, 2)
+    os.close(saying)
+    try:
+        with suppress(RuntimeError), redirect_stdout(io.StringIO()):
+            lower(src, options, target, context)
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+    with os.fdopen(said, errors="replace") as text:
+        return text.read()
 
 
 def parse(path: str, context: Any) -> Any:

@@ -3,6 +3,8 @@ instead."""
 
 from __future__ import annotations
 
+import re
+
 from grader.engine.forkserver.conversation import Lost
 from grader.judge import execution, rules
 from grader.judge.explain.failures import explain_failure
@@ -89,8 +91,11 @@ def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:
                 hint=hints.get(failed.failure, TOO_LARGE), place=where, traceback=failed.traceback)
         case "wrong_signature":
             message = f"The function is defined as {message}."
+    text = line_text(source, failed.line)
+    named = {name: value for name, value in failed.constants.items() if re.search(rf"\b{re.escape(name)}\b", text)}
     detail = explain_failure(
-        assignment, failed.failure, message, line=failed.line, text=line_text(source, failed.line))
+        assignment, failed.failure, message, line=failed.line, text=text,
+        constants=", ".join(f"{name} = {value}" for name, value in (named or failed.constants).items()))
     return detail.model_copy(update={"traceback": failed.traceback})
 
 
@@ -126,7 +131,15 @@ def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Det
             message=f"{kernel} does not end: its programs wait for each other{in_line(exhausted.line)}.",
             hint="A program cannot rely on another one running at the same time: what all programs must finish first "
                  "goes into an earlier launch.", place=where)
-    loops = line_text(source, exhausted.line).startswith("while")
+    text = line_text(source, exhausted.line)
+    if exhausted.what == "endless":
+        return Detail(
+            kind="time_out", place=where,
+            message=f"{kernel} does not end: the loop{in_line(exhausted.line)} changes nothing that its condition "
+                    "compares.",
+            hint=f"Let each round change what {quoted(text) if text else 'the condition'} compares, as where an index "
+                 "moves on by a block.")
+    loops = text.startswith("while")
     return Detail(
         kind="time_out", place=where,
         message=f"{kernel} takes more operations than the grader's limit allows{in_line(exhausted.line)}.",

@@ -51,7 +51,7 @@ MESSAGES = (
      "{name} calls itself, directly or through another function, and Triton compiles no recursion: write a loop."),
     (r"Cannot access global variable (?P<name>\w+)",
      "A kernel does not see {name}: pass it as a tl.constexpr parameter, or define it as tl.constexpr(...)."),
-    (r"Loop-carried variable (?P<name>\w+) has initial type",
+    (r"Loop.carried variable (?P<name>\w+)|cannot reassign constexpr (?P<bare>\w+) in",
      "{name} changes its type or shape in the loop: give it the final one before the loop, with 0.0 or "
      "tl.zeros((BLOCK,), dtype=tl.float32)."),
     (r"Unsupported function referenced: <function (?P<name>\w+)",

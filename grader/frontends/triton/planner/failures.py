@@ -13,8 +13,8 @@ from typing import Any
 import torch
 
 from grader.frontends.triton.api import CompilationError
-from grader.frontends.triton.planner.record import Session, TooLargeError, UnsupportedError
-from grader.plan.messages import Failed
+from grader.frontends.triton.planner.record import NotLowered, Session, TooLargeError, UnsupportedError
+from grader.plan.messages import MOST_CONSTANTS, Failed
 
 MESSAGE, TRACEBACK = 2000, 6000
 _RAISE = dis.opmap["RAISE_VARARGS"]
@@ -84,8 +84,8 @@ def raised(session: Session, error: BaseException) -> bool:
     return trace is not None and trace.tb_frame.f_code.co_code[trace.tb_lasti] == _RAISE
 
 
-def failed(session: Session, error: BaseException, lowering_failure: BaseException | None, seq: int) -> Failed:
-    """The message to the judge for an exception of the graded function."""
+def failed(session: Session, error: BaseException, lowered: NotLowered | None, seq: int) -> Failed:
+    """The message to the judge for an exception of the graded function. `lowered` is the last kernel that was not."""
     kind: Any = "exception"
     where, said = line(session, error), message(error)
     if isinstance(error, NotImplementedError) and raised(session, error):
@@ -95,14 +95,19 @@ def failed(session: Session, error: BaseException, lowering_failure: BaseExcepti
     elif isinstance(error, (UnsupportedError, TooLargeError)):
         kind = "unsupported" if isinstance(error, UnsupportedError) else error.what
         said = text(str(error), MESSAGE)
-    compiling = isinstance(error, CompilationError) or _among_causes(error, lowering_failure)
-    if compiling and kind == "exception":
+    lowered = lowered if lowered is not None and any(one is lowered.error for one in _causes(error)) else None
+    constants: dict[str, str] = {}
+    if (isinstance(error, CompilationError) or lowered) and kind == "exception":
         kind = "compile_error"
         inner, found = _innermost(session, error)
         where = found or where
         # Without the excerpt of the source that Triton puts before it, which is in the traceback.
         said = text(inner.error_message or said, MESSAGE) if isinstance(inner, CompilationError) else message(inner)
-    return Failed(seq=seq, failure=kind, message=said, line=where, traceback=traceback_of(session, error))
+        if lowered is not None:
+            where, said = lowered.line or where, text(lowered.message, MESSAGE) or said
+            constants = dict(list(lowered.constants.items())[:MOST_CONSTANTS])
+    return Failed(
+        seq=seq, failure=kind, message=said, line=where, traceback=traceback_of(session, error), constants=constants)
 
 
 def _causes(error: BaseException) -> list[BaseException]:
@@ -113,10 +118,6 @@ def _causes(error: BaseException) -> list[BaseException]:
             break
         found.append(cause)
     return found
-
-
-def _among_causes(error: BaseException, wanted: BaseException | None) -> bool:
-    return wanted is not None and any(one is wanted for one in _causes(error))
 
 
 def _innermost(session: Session, error: BaseException) -> tuple[BaseException, int]:

@@ -22,7 +22,13 @@ from pydantic import ValidationError
 from grader.frontends.triton import api
 from grader.frontends.triton.options import WARP, Options
 from grader.frontends.triton.planner.handles import dtype_name
-from grader.frontends.triton.planner.record import Memory, Session, TooLargeError, UnsupportedError
+from grader.frontends.triton.planner.record import (
+    Memory,
+    NotLowered,
+    Session,
+    TooLargeError,
+    UnsupportedError,
+)
 from grader.plan.messages import Resources, kernel_key
 from grader.plan.plan import (
     ITEM_BYTES,
@@ -49,6 +55,10 @@ _CLOSED = frozenset(Options.model_fields) - {"allow_fp8e4nv"}
 # Triton's own libdevice lies, since no other library is linked.
 _OPEN = frozenset({"instrumentation_mode", "sanitize_overflow", "extern_libs"})
 _FILE_OF_LOCATION = re.compile(r'loc\("([^"\n]*)":\d+:\d+\)')
+# Of a module that MLIR does not take, and what MLIR writes of the reason.
+_UNSAID = "error encountered during parsing"
+_OBJECTION = re.compile(r"^(.*):(\d+):\d+: error: (.*)$", re.MULTILINE)
+MOST_QUOTED = 4096
 # Functions of Triton's language that a kernel may call.
 _LANGUAGE = re.compile(r"/triton/language/[\w/]+\.py$")
 
@@ -65,7 +75,7 @@ class Lowering:
     def forget(self) -> None:
         """Before a file is loaded: no kernel is known."""
         self.kernels: list[CompiledKernel] = []
-        self.failure: BaseException | None = None
+        self.failure: NotLowered | None = None
 
     def compile(self, src: Any, target: Any = None, options: Any = None, _env_vars: Any = None) -> CompiledKernel:
         """In place of triton.compile."""
@@ -80,13 +90,14 @@ class Lowering:
         if len(self.kernels) >= 4 * MOST_KERNELS:
             raise TooLargeError(f"more than {4 * MOST_KERNELS} specialisations of kernels", "too_many_kernels")
         self.session.lowering = True
+        # With Triton's checks whoever will run it: host code is shown no sign of who that is.
+        checking = backend.parse_options({**(options or {}), "debug": True})
         try:
-            # With Triton's checks whoever will run it: host code is shown no sign of who that is.
-            module = lower(src, backend.parse_options({**(options or {}), "debug": True}), self.target)
+            module = lower(src, checking, self.target)
             text = str(module)
             api.check_names(src.fn)
         except Exception as error:
-            self.failure = error
+            self.failure = self._not_lowered(error, src, checking)
             api.filter_traceback(error)
             raise
         finally:
@@ -103,6 +114,19 @@ class Lowering:
         made = CompiledKernel(self, src, parsed, kernel, planned)
         self.kernels.append(made)
         return made
+
+    def _not_lowered(self, error: BaseException, src: Any, options: Any) -> NotLowered:
+        names = src.fn.arg_names
+        constants = {
+            names[path[0]]: repr(value)[:40] for path, value in src.constants.items()
+            if len(path) == 1 and isinstance(value, (bool, int, float))}
+        # MLIR quotes the line, which has to fit into a pipe.
+        if _UNSAID not in str(error) or max(map(len, src.fn.src.splitlines())) > MOST_QUOTED:
+            return NotLowered(error, constants)
+        found = _OBJECTION.search(api.objections(src, options, self.target, _context(self.target)))
+        if found is None:
+            return NotLowered(error, constants)
+        return NotLowered(error, constants, found[3], int(found[2]) if found[1] == self.session.file else 0)
 
     def _check_origin(self, fn: Any) -> None:
         if api.file_of(fn) != self.session.file:
@@ -325,7 +349,8 @@ def _pointed(session: Session, index: int, value: Any) -> tuple[Memory, int]:
     if found is None:
         raise ValueError(f"Pointer argument (at {index}) is no memory of PyTorch's: allocate with torch.empty")
     if found[0].place == "host":
-        raise ValueError(f"Pointer argument (at {index}) cannot be accessed from Triton (cpu tensor?)")
+        own = "" if found[0].given else f", which is allocated in host memory in line {found[0].line}"
+        raise ValueError(f"Pointer argument (at {index}) cannot be accessed from Triton (cpu tensor?){own}")
     memory, offset = found
     memory.calls.add(session.call)
     # Whatever the kernel does with it.

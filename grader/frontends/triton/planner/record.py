@@ -76,6 +76,18 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class NotLowered:
+    """A kernel that Triton's front end fails on with `error`. It is made for `constants`, as code by their names.
+    `message` is what the front end writes elsewhere of its reason, which it finds in `line` ("" and 0 if it does
+    not)."""
+
+    error: BaseException
+    constants: dict[str, str]
+    message: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True)
 class PlanningStopped:
     """The first refusal of a call, kept whatever the host code does with the exception."""
 

@@ -105,6 +105,9 @@ def _while(machine: Machine, op: Op, values: list[Any], env: Env, active: Array 
         goes = active & going
         if not goes.any():
             return results
+        if op.endless:
+            machine.op = op
+            raise Limit("endless")
         env.update(zip(after.arguments, forwarded, strict=True))
         new = machine.block(after, env, None if goes.all() else goes)[1]
         moved = [merge(goes, mine, old) for mine, old in zip(new, carried, strict=True)] if not goes.all() else new

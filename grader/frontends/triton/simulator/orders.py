@@ -170,6 +170,18 @@ def _vanishes(loop: Op) -> bool:
     return bool(loads) and plain and idle and not loop.results
 
 
+def _endless(loop: Op) -> bool:
+    """Whether the condition of a loop is made of what no round changes, so that it stays true once it is."""
+    (before,), (after,) = loop.regions
+    condition, end = before.ops[-1], after.ops[-1]
+    kept = dict(zip(after.arguments, condition.operands[1:], strict=True))
+    changing = {name for name, made in zip(before.arguments, end.operands, strict=True) if kept.get(made) != name}
+    for op in before.ops[:-1]:
+        if op.pure is None or not changing.isdisjoint(op.operands):
+            changing.update(op.results)
+    return condition.operands[0] not in changing
+
+
 def _waits(functions: dict[str, Function]) -> set[Op]:
     """The loads by which a program may wait: volatile ones, and those that decide whether a loop goes on."""
     ops = [op for function in functions.values() for op in walk(function.blocks)]
@@ -252,6 +264,7 @@ def settle(functions: dict[str, Function]) -> None:
             if op.name == "scf.for":
                 op.early = _early(op)
             op.vanishes = op.name == "scf.while" and _vanishes(op)
+            op.endless = op.name == "scf.while" and _endless(op)
             made = _OPEN.get(op.name)
             run = None if made is None else made(op)
             if run is not None and not set(op.results) <= reduced - others:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Literal
 
 import numpy as np
 
@@ -15,14 +14,15 @@ from grader.frontends.triton.simulator.findings import Findings, Site
 from grader.frontends.triton.simulator.text import Op
 from grader.frontends.triton.simulator.types import Array
 from grader.plan.device import Device, Generation
+from grader.plan.messages import Reached
 
 
 class Limit(Exception):
     """A limit was reached. `what` and `resident` are those of `messages.Exhausted`."""
 
-    def __init__(self, what: Literal["operations", "memory", "stalled"]) -> None:
+    def __init__(self, what: Reached) -> None:
         super().__init__(what)
-        self.what: Literal["operations", "memory", "stalled"] = what
+        self.what: Reached = what
         self.resident = 0
 
 

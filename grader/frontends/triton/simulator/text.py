@@ -49,6 +49,8 @@ class Op:
     early: set[Op] = field(default_factory=set)
     # Whether a compiler may remove this loop.
     vanishes: bool = False
+    # Whether no round of this loop changes what decides if another follows.
+    endless: bool = False
     # Whether a program may wait by this load.
     waits: bool = False
 

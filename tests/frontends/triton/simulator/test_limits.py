@@ -51,6 +51,22 @@ def spin_kernel(out_ptr):
 
 
 @triton.jit
+def still_kernel(out_ptr, n):
+    at, seen = 0, 0
+    while at < n:
+        tl.store(out_ptr + seen % 8, at)
+        seen += 1
+
+
+@triton.jit
+def once_kernel(out_ptr, n):
+    goes = n > 0
+    while goes:
+        tl.store(out_ptr, 1)
+        goes = n < 0
+
+
+@triton.jit
 def one_kernel(x_ptr, out_ptr):
     tl.store(out_ptr + tl.program_id(0), tl.load(x_ptr + tl.program_id(0)))
 
@@ -62,6 +78,7 @@ def one_kernel(x_ptr, out_ptr):
     (empty_kernel, (1,), (2**31 - 1,), "operations"),
     (spin_kernel, (1,), (), "stalled"),
     (spin_kernel, (1000,), (), "stalled"),
+    (still_kernel, (8,), (3,), "endless"),
 ])  # fmt: skip
 def test_a_loop_without_an_end(kernel: Any, grid: tuple[int, ...], values: tuple[int, ...], what: str) -> None:
     out = torch.zeros(grid[0], dtype=torch.int32)
@@ -71,6 +88,11 @@ def test_a_loop_without_an_end(kernel: Any, grid: tuple[int, ...], values: tuple
     assert isinstance(result, Exhausted), result
     assert (result.what, result.kernel) == (what, kernel.__name__)
     assert kernel.starting_line_number <= result.line <= kernel.starting_line_number + 6
+
+
+@pytest.mark.parametrize(("kernel", "n"), [(still_kernel, -1), (once_kernel, 5)])
+def test_a_loop_that_is_not_entered_again_ends(kernel: Any, n: int) -> None:
+    assert isinstance(simulate(kernel, (1,), torch.zeros(8, dtype=torch.int32), n, debug=False), Simulated)
 
 
 def test_a_loop_that_ends_late_is_run() -> None:
