@@ -13,7 +13,7 @@ from grader.judge.explain.lines import place, program
 from grader.judge.simulation import Manner, Ran, Simulation
 from grader.model.assignment import Assignment, Case, Inputs
 from grader.model.result import Detail
-from grader.plan.findings import Access, EmptyGrid, Finding, MaskedUsed, Overflow, Race, Undefined, Unwritten
+from grader.plan.findings import Access, EmptyGrid, Finding, MaskedUsed, Overflow, Race, Recast, Undefined, Unwritten
 from grader.plan.plan import Plan
 from grader.plan.traffic import Watch
 
@@ -172,7 +172,7 @@ class Witness:
         if detail.place is not None or comparison.passed:
             return detail
         # The order is that of `explain.runs.beside`.
-        for kind in (EmptyGrid, Unwritten, Overflow, Race, MaskedUsed):
+        for kind in (EmptyGrid, Recast, Unwritten, Overflow, Race, MaskedUsed):
             for one in findings:
                 if isinstance(one, kind):
                     return detail.model_copy(update={"place": place(self._assignment, self._source, one.line)})

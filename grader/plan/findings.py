@@ -26,8 +26,9 @@ class OutOfBounds(Shaped):
 
     `tensor` is the kernel's name for the pointer (`x_ptr`), `given` the parameter behind it, or "" for a temporary.
     `elements` is the size of the buffer; `lowest` and `highest` are the element offsets that lie furthest outside. In
-    `program`, `lanes` of `active` lanes lay outside. `masked`: the access had a mask. The access "granule" is a
-    descriptor's store that writes its last bytes as a whole and so reaches past the tensor's end.
+    `program`, `lanes` of `active` lanes lay outside. `masked`: the access had a mask. `kept` is the line that
+    allocated a temporary before this call, else 0. The access "granule" is a descriptor's store that writes its last
+    bytes as a whole and so reaches past the tensor's end.
     """
 
     kind: Literal["out_of_bounds"] = "out_of_bounds"
@@ -44,6 +45,19 @@ class OutOfBounds(Shaped):
     programs: Count
     program: Program
     masked: bool
+    kept: Line = 0
+
+
+class Recast(Shaped):
+    """A pointer to elements of one type, `before`, taken as one to elements of another size, `after`."""
+
+    kind: Literal["recast"] = "recast"
+    kernel: Name
+    line: Line
+    tensor: Name
+    given: Name = ""
+    before: Name
+    after: Name
 
 
 class Unwritten(Shaped):
@@ -192,5 +206,5 @@ class Access(Shaped):
 
 
 Finding = Annotated[
-    OutOfBounds | Unwritten | MaskedUsed | Race | Undefined | Overflow | Assertion | EmptyGrid,
+    OutOfBounds | Recast | Unwritten | MaskedUsed | Race | Undefined | Overflow | Assertion | EmptyGrid,
     Field(discriminator="kind")]

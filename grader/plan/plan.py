@@ -63,13 +63,15 @@ class Shaped(BaseModel):
 class Buffer(Shaped):
     """An allocation. `given` names the parameter that the judge fills or reads; "" is a temporary of the submission.
 
-    `line` is the line that allocated a temporary. Like every line of a plan it is a hint for people and may be forged.
+    `line` is the line that allocated a temporary; `kept`: it did so before this call. Like every line of a plan these
+    are hints for people and may be forged.
     """
 
     bytes: Size
     place: Place = "device"
     given: Name = ""
     line: Line = 0
+    kept: bool = False
 
 
 class View(Shaped):

@@ -39,8 +39,7 @@ def explain_findings(
         if isinstance(found, seen.Assertion):
             return _assertion(assignment, source, found, words)
     if outside:
-        overflow = next((one for one in findings if isinstance(one, seen.Overflow)), None)
-        return _out_of_bounds(assignment, source, outside[0], overflow, accesses, exchanged, words)
+        return _out_of_bounds(assignment, source, outside[0], findings, accesses, exchanged, words)
     for found in findings:
         if isinstance(found, seen.Race) and found.certain:
             told = race(found, words)
@@ -57,7 +56,8 @@ def beside(findings: Sequence[seen.Finding], output: Output, words: Phrases) -> 
     """The finding that explains a wrong answer; None if none does."""
     # A launch without programs leaves memory unwritten, which a later one reads; a race may be what an offset that
     # wrapped around comes to.
-    for kind in (seen.EmptyGrid, seen.Unwritten, seen.Overflow, seen.Race, seen.MaskedUsed, seen.Undefined):
+    kinds = (seen.EmptyGrid, seen.Recast, seen.Unwritten, seen.Overflow, seen.Race, seen.MaskedUsed, seen.Undefined)
+    for kind in kinds:
         for found in findings:
             # A finding that no second run confirmed explains nothing.
             if isinstance(found, kind) and not (isinstance(found, seen.Undefined) and not found.certain):
@@ -69,6 +69,12 @@ def _told(found: seen.Finding, output: Output, words: Phrases) -> Hint:
     match found:
         case seen.EmptyGrid():
             return empty_grid(found.line, found.grid, words)
+        case seen.Recast():
+            name = tensor_name(found.tensor, found.given)
+            return Hint(
+                f"Line {found.line} takes the pointer to {name}, of {found.before}, as one to {found.after}: offsets "
+                "count elements of that size then, and bits are taken as such numbers.",
+                words.sights.recast, pattern="pointer cast")
         case seen.Unwritten():
             return _unwritten(found, output, words)
         case seen.Overflow():
@@ -98,12 +104,19 @@ def _assertion(assignment: Assignment, source: str, found: seen.Assertion, words
 
 
 def _out_of_bounds(
-    assignment: Assignment, source: str, found: seen.OutOfBounds, overflow: seen.Overflow | None,
+    assignment: Assignment, source: str, found: seen.OutOfBounds, findings: Sequence[seen.Finding],
     accesses: Sequence[TensorAccess], exchanged: Hint | None, words: Phrases,
 ) -> Detail:
+    overflow = next((one for one in findings if isinstance(one, seen.Overflow)), None)
     here = [one for one in accesses if (one.access.line, one.access.tensor) == (found.line, found.tensor)]
+    cast = next((one for one in findings if isinstance(one, seen.Recast) and one.given == found.given), None)
     if overflow is not None:
         told = overflowed(overflow, words)
+    elif cast is not None:
+        told = _told(cast, assignment.output, words)
+    elif found.kept:
+        told = Hint(f"This tensor was allocated before this call, in line {found.kept}, and has its size from then.",
+                    "Allocate it in each call, or anew where it is too small.", pattern="kept tensor")
     elif found.access == "granule":
         told = Hint("", words.sights.granule, pattern="writes past the end")
     else:
@@ -150,7 +163,8 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], words: P
     if found.lanes == found.active and (idle := next(filter(None, map(_beyond_the_rows, here)), "")):
         return idle
     if before:
-        return "Offsets are below 0: something is subtracted from them without a mask, or a number wrapped around."
+        return ("Offsets are below 0: something is subtracted from them without a mask, or a number wrapped around, as "
+                "one of 8 bits does beyond 127.")
     if not found.masked and found.active > 1:
         calls = {"load": words.names.load, "store": words.names.store, "atomic": words.names.atomic}
         other = words.sights.unmasked_load if found.access == "load" else ""

@@ -194,7 +194,18 @@ def compile_kernels(
             outcomes.update(zip(share, found, strict=False))
             # Another child compiles what comes after a kernel that ended its child.
             del share[: len(found)]
-    return [outcomes.get(number, _NO_TURN.model_dump_json()) for number in range(len(wanted))]
+    return [_told(outcomes.get(number, _NO_TURN.model_dump_json()), one)
+            for number, one in enumerate((*kernels, *fitting))]
+
+
+def _told(outcome: str, kernel: Kernel) -> str:
+    """The outcome, with the clusters of a kernel on which the compiler fails for no reason of its own."""
+    clusters = kernel.options.get("num_ctas", 1)
+    if clusters == 1 or not outcome.startswith(('{"why":"crash"', '{"why":"compiler"')):
+        return outcome
+    problem = Problem.model_validate_json(outcome)
+    said = f"with num_ctas={clusters}: {problem.message}"[:_MOST_MESSAGE]
+    return problem.model_copy(update={"message": said}).model_dump_json()
 
 
 class _Child:

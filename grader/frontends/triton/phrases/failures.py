@@ -78,8 +78,8 @@ MESSAGES = (
      "float32, and other bits as uint8. A view as one of these, x.view(torch.uint8), has the same memory."),
     # Launches and other host code.
     (r"Did you forget to add @triton\.jit",
-     "tl.load, tl.arange and their like work inside kernels only: put @triton.jit above the function that this line "
-     "stands in, and launch that as kernel[(programs,)](arguments)."),
+     "tl.load, tl.arange and their like work inside kernels only. If this is a kernel's line, put @triton.jit above "
+     "its `def`, and launch it as kernel[(programs,)](arguments); host code does without them."),
     (r"argument of type: torch\.dtype",
      "A kernel takes no types of torch: that of the elements behind a pointer is x_ptr.dtype.element_ty."),
     (r"name '?(?P<name>tl|triton|torch|math|np)'? is not|NameError: (?P<bare>tl|triton|torch|math|np) is not",

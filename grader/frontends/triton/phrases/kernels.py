@@ -62,6 +62,7 @@ MESSAGES = (
      "Kernels have no powers: write x * x and x * x * x; a root is tl.sqrt(x) or tl.rsqrt(x), and any other power of "
      "positive numbers tl.exp(p * tl.log(x))."),
     (r"'MatMult'|attribute '(matmul|mm|bmm)'", "Blocks are multiplied as matrices with tl.dot(a, b)."),
+    (r"attribute 'inf'", "Infinity is float(\"inf\"), also in a kernel: other=-float(\"inf\")."),
     (r"attribute 'mean'", "A kernel has no mean: write tl.sum(x, axis=0) / n, with other=0.0 where a mask leaves out."),
     (r"attribute 'tanh'|\btanh is not", "A kernel has no tanh: write 2 * tl.sigmoid(2 * x) - 1."),
     (r"attribute '(thread|block|lane|warp)_?(id|idx|dim)x?'",
@@ -149,8 +150,11 @@ MESSAGES = (
     (r"'tensor' object has no attribute '(?P<name>\w+)'",
      "A block has no {name}: in a kernel write what triton.language has, such as tl.sum(x, axis=0), tl.exp(x) and "
      "x.to(tl.float32)."),
-    (r"'NoneType' object has no attribute 'type'|has no attribute 'type'",
-     "A kernel takes tensors and numbers: pass the torch tensors themselves."),
+    (r"'NoneType' object has no",
+     "Something in this line is None: does a function that it calls lack its `return`, or does the launch pass None?"),
+    (r"has no attribute 'type'", BLOCKS_OF),
+    (r"specialize argument of type: tensor",
+     "A kernel launches no other: call that as a function, without [grid]."),
 )
 
 OBJECTIONS = (

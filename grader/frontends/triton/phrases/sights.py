@@ -39,6 +39,8 @@ SIGHTS = Sights(
          "takes tl.atomic_add, or a second launch.",
     unordered="Programs of a launch run in any order, and none waits for another: others can rely on what one of them "
               "stores in the next launch only. A sum over programs takes tl.atomic_add, or a second launch.",
+    recast="Leave the pointer as it is: convert what tl.load gives, with .to(tl.float32) after it. tl.store converts "
+           "by itself.",
     turned="In this mask rows and columns are exchanged: a tile that tl.trans has turned needs a mask that is turned, "
            "too.",
 )

@@ -86,7 +86,8 @@ class Assembly:
         if number not in self._numbers:
             memory = self._session.named[number]
             self._numbers[number] = len(self._buffers)
-            self._buffers.append(Buffer(bytes=memory.bytes, place=memory.place, line=memory.line))
+            self._buffers.append(Buffer(
+                bytes=memory.bytes, place=memory.place, line=memory.line, kept=memory.born < self._session.call - 1))
         return self._numbers[number]
 
     def _renumbered(self, operation: Operation) -> Operation:

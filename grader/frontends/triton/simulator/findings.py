@@ -22,6 +22,7 @@ from grader.plan.findings import (
     Overflow,
     Program,
     Race,
+    Recast,
     Undefinable,
     Undefined,
     Unwritten,
@@ -78,7 +79,7 @@ class Findings:
             access=access, kernel=place.kernel, line=place.line, tensor=source.name[:200], given=source.buffer.given,
             elements=elements, lowest=int(outside.min()), highest=int(outside.max()), lanes=int(rows[first].sum()),
             active=active, programs=int(hit.sum()), program=place.program(int(place.programs[first])),
-            masked=live is not None)
+            masked=live is not None, kept=source.buffer.kept)
         known = self._known.get(key)
         if isinstance(known, OutOfBounds):
             # A loop meets the same programs again, so cap the count.
@@ -88,6 +89,12 @@ class Findings:
                 "programs": programs})
         else:
             self._add(key, lambda: finding)
+
+    def recast(self, place: Site, source: Origin, before: str, after: str) -> None:
+        """Notes a pointer that goes on as one to elements of another size."""
+        self._add(("recast", place.kernel, place.line), lambda: Recast(
+            kernel=place.kernel, line=place.line, tensor=source.name[:200], given=source.buffer.given, before=before,
+            after=after))
 
     def unwritten(self, place: Site, source: Origin, bad: Array) -> None:
         rows = bad.reshape(len(bad), -1)

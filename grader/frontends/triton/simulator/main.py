@@ -23,7 +23,7 @@ from grader.frontends.triton.simulator.state import AS_WRITTEN, Budget, Limit, M
 from grader.frontends.triton.simulator.types import Array, encode, rounding, zeros
 from grader.plan.frames import FRAME_BYTES, Channel
 from grader.plan.messages import SIMULATOR_REQUEST, CannotSimulate, Exhausted, Simulate, Simulated
-from grader.plan.plan import ITEM_BYTES, Copy, Data, DType, Fill, Launch, Malformed, Plan, View, read_plan
+from grader.plan.plan import ITEM_BYTES, Buffer, Copy, Data, DType, Fill, Launch, Malformed, Plan, View, read_plan
 from grader.plan.traffic import Watch
 
 MOST_BYTES = 2 << 30
@@ -73,8 +73,7 @@ def run(
             return CannotSimulate(seq=0, operation="given buffers of other sizes")
         # In another order, unwritten memory holds other contents, too.
         byte = UNWRITTEN if mode.order is None or mode.order else 0
-        buffers = [_temporary(number, 0 if each.given else each.bytes, byte)
-                   for number, each in enumerate(plan.buffers)]
+        buffers = [_temporary(number, each, byte) for number, each in enumerate(plan.buffers)]
         calls = plan.calls()[: len(memories)]
         for position, step in enumerate([plan.setup, *calls]):
             # The findings of earlier calls were reported with those calls.
@@ -125,8 +124,10 @@ def _simulated(findings: Findings, budget: Budget, meter: Meter | None) -> Simul
         launched=[] if meter is None else meter.launched(), touched=[] if meter is None else meter.touched())
 
 
-def _temporary(number: int, size: int, byte: int) -> Storage:
-    return Storage(number, np.full(size, byte, np.uint8), zeros(size, np.uint8))
+def _temporary(number: int, buffer: Buffer, byte: int) -> Storage:
+    size = 0 if buffer.given else buffer.bytes
+    return Storage(
+        number, np.full(size, byte, np.uint8), zeros(size, np.uint8), kept=buffer.line if buffer.kept else 0)
 
 
 def _view(view: View, buffers: list[Storage]) -> tuple[Array, Array | None]:

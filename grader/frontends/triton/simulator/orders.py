@@ -139,6 +139,21 @@ def reorder(op: Op) -> Run | None:
     return run
 
 
+def recast(op: Op) -> Run | None:
+    """Runs a cast of a pointer to one to elements of another size."""
+    if op.inputs[0].element != "ptr":
+        return None
+    before, after = (each.pointee.element for each in (op.inputs[0], op.types[0]))
+    if STORED[before].itemsize == STORED[after].itemsize:
+        return None
+
+    def run(machine: Machine, op: Op, values: list[Any], _: Any, __: Array | None) -> Any:
+        machine.findings.recast(machine.place(), values[0].sources[0], before, after)
+        return values[0].cast(before, after)
+
+    return run
+
+
 def gather_open(op: Op) -> Run:
     """Runs `tt.gather`: an index outside takes the nearest element, or in another order that of the other end."""
     pure, axis, source, shape = tensorwise(op), int(op.attribute("axis")), op.inputs[0].shape, op.types[0].shape
@@ -248,7 +263,7 @@ def _deciding(loop: Op) -> list[Op]:
 
 
 _OPEN: dict[str, Callable[[Op], Run | None]] = {
-    "tt.gather": gather_open, "tt.cat": reorder, "tt.reshape": reorder}
+    "tt.bitcast": recast, "tt.gather": gather_open, "tt.cat": reorder, "tt.reshape": reorder}
 
 
 def settle(functions: dict[str, Function]) -> None:

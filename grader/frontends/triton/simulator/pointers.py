@@ -20,12 +20,14 @@ ADDRESSES = 44
 
 @dataclass(eq=False, slots=True)
 class Storage:
-    """The memory of a buffer. `written` marks each written byte with ones; None if every byte is written."""
+    """The memory of a buffer. `written` marks each written byte with ones; None if every byte is written. `kept` is the
+    line that allocated it before this call, 0 where none did."""
 
     index: int
     raw: Array
     written: Array | None
     given: str = ""
+    kept: int = 0
     unwritten: int = 0
     """The last unwritten byte that `settle` found."""
 
