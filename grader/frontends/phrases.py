@@ -22,8 +22,8 @@ RAISED: frozenset[Failing] = frozenset({"exception", "import_error", "compile_er
 class Clue:
     """A hint for failures of some `kinds` whose message holds the pattern `message`, in whose line `line` matches at
     the start. Named groups of `message` fill `line`, and those of both the hint: {name} is the first of them that took
-    part, {function} and {signature} are the assignment's, {constants} are those that a kernel was compiled with. An
-    empty hint says that the message itself tells what to do."""
+    part, {function} and {signature} are the assignment's, {constants} those of the line that its kernel was compiled
+    with, {all} all of them. An empty hint says that the message itself tells what to do."""
 
     hint: str
     message: str = ""

@@ -55,13 +55,14 @@ HINTS: dict[FailureKind, str] = {
 
 
 def explain_failure(
-    assignment: Assignment, kind: FailureKind, message: str, *, line: int = 0, text: str = "", constants: str = "",
+    assignment: Assignment, kind: FailureKind, message: str, *, line: int = 0, text: str = "",
+    constants: Mapping[str, str] | None = None,
     signal: int | None = None, exited: bool = False,
 ) -> Detail:
     """Why there is no answer, and where to look.
 
     `message` comes from the submission's process or the judge; `line` and `text` are the line of the student's file (0
-    and "" if none is known), `constants` those that its kernel was compiled with, "B = 45". `signal` is the number of
+    and "" if none is known), `constants` those that its kernel was compiled with, by name. `signal` is the number of
     the signal that ended the process; `exited` says that the process ended itself.
     """
     words = phrases_of(assignment).failures
@@ -70,7 +71,7 @@ def explain_failure(
         kind=kind,
         message=_plain(message) or kind.replace("_", " "),
         hint=_crash(words, signal, exited) if kind == "crash" else _hint(
-            assignment, words, kind, message, text, constants),
+            assignment, words, kind, message, text, constants or {}),
         place=Place(file=assignment.file, line=line, text=text) if line else None,
     )
 
@@ -104,10 +105,13 @@ def _filled(text: str, names: Mapping[str, str]) -> str:
 
 
 def _hint(
-    assignment: Assignment, words: Failures, kind: FailureKind, message: str, text: str, constants: str
+    assignment: Assignment, words: Failures, kind: FailureKind, message: str, text: str, constants: Mapping[str, str]
 ) -> str:
-    known = {"signature": assignment.signature, "function": assignment.signature.partition("(")[0],
-             "constants": constants and f" (here {constants})"}
+    named = {name: value for name, value in constants.items() if re.search(rf"\b{re.escape(name)}\b", text)}
+    # Arguments that equal 1 are among them.
+    others = {name: value for name, value in constants.items() if value != "1"} or constants
+    known = {"signature": assignment.signature, "function": assignment.function, "constants": _here(named),
+             "all": _here(others)}
     if (told := hinted(words.clues, kind, message, text, known)) is not None:
         return told
     if kind == "time_out" and re.match(r"\s*while\b", text):
@@ -119,6 +123,11 @@ def _hint(
     }
     hint = own.get(kind) or HINTS.get(kind, words.exception)
     return hint.format(file=assignment.file, signature=assignment.signature)
+
+
+def _here(constants: Mapping[str, str]) -> str:
+    shown = ", ".join(f"{name} = {value}" for name, value in constants.items())
+    return f" (here {shown[:200]})" if shown else ""
 
 
 def _crash(words: Failures, signal: int | None, exited: bool) -> str:

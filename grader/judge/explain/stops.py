@@ -3,8 +3,6 @@ instead."""
 
 from __future__ import annotations
 
-import re
-
 from grader.engine.forkserver.conversation import Lost
 from grader.judge import execution, rules
 from grader.judge.explain.failures import explain_failure
@@ -91,11 +89,9 @@ def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:
                 hint=hints.get(failed.failure, TOO_LARGE), place=where, traceback=failed.traceback)
         case "wrong_signature":
             message = f"The function is defined as {message}."
-    text = line_text(source, failed.line)
-    named = {name: value for name, value in failed.constants.items() if re.search(rf"\b{re.escape(name)}\b", text)}
     detail = explain_failure(
-        assignment, failed.failure, message, line=failed.line, text=text,
-        constants=", ".join(f"{name} = {value}" for name, value in (named or failed.constants).items()))
+        assignment, failed.failure, message, line=failed.line, text=line_text(source, failed.line),
+        constants=failed.constants)
     return detail.model_copy(update={"traceback": failed.traceback})
 
 

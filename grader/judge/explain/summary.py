@@ -89,10 +89,10 @@ def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> 
     A cause that most cases show speaks for all of them, also for those that fail in another way.
     """
     if not _speaks(deciding[0]):
-        silent = [c for c in deciding if not _speaks(c)]
-        # Sizes of 1 may fail in a way of their own.
-        messages = Counter(_detail(c).message for c in silent)
-        shown = max(silent, key=lambda c: messages[_detail(c).message])
+        # Sizes of 1 are constants, and may fail in a way of their own.
+        alike = [c for c in deciding if _detail(c).kind == _detail(deciding[0]).kind == "compile_error"] or deciding[:1]
+        messages = Counter(_detail(c).message for c in alike)
+        shown = max(alike, key=lambda c: messages[_detail(c).message])
         return shown, _detail(shown).hint, False
     answered = [c for c in failed if _speaks(c)]
     # One element fits many patterns, and so shows none.

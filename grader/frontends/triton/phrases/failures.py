@@ -67,7 +67,7 @@ MESSAGES = (
     (r"[Ll]aunch timed out", "The kernel ran too long: is there a loop in it that does not end?"),
     (r"PassManager::run failed|Internal Triton PTX codegen|ptxas|LLVM ERROR|the compiler was ended", GIVES_UP),
     (r"which is allocated in host memory",
-     "Allocate it on the GPU, as in torch.empty(n, device=x.device)."),
+     "Allocate it on the GPU, as in torch.empty(n, device=\"cuda\")."),
     (r"Pointer argument .*cannot be accessed from Triton",
      "A tensor in host memory is passed to a kernel, which reads the GPU's memory only: copy what is needed of it to "
      "the device first, a view such as matrix[:, 0], and not all of it."),
@@ -119,8 +119,7 @@ MESSAGES = (
     (r"Keyword argument (?P<name>\w+) was specified but unrecognised",
      "The kernel has no parameter {name}: compare the launch with the kernel's definition, letter by letter."),
     (r"(?P<function>\w+)\(\) got an unexpected keyword argument '?(?P<name>\w+)",
-     "{function} has no parameter {name}: compare the call with its definition. Triton's own are mask, other, axis and "
-     "dtype."),
+     "{function} has no parameter {name}: compare the call with its definition."),
     (r"missing \d+ required .*arguments?: (?P<name>.+)",
      "A call leaves out {name}: compare the call with the kernel's parameters, tl.constexpr ones included."),
     (r"takes .*positional arguments? but \d+ (was|were) given|too many positional arguments",

@@ -85,6 +85,9 @@ MESSAGES = (
     (r"arange\(\) got multiple values",
      "tl.arange takes a start and an end, and no step: write tl.arange(0, B // 2) * 2 for every second number."),
     (r"(?P<name>\w+)\(\) got multiple values for argument '_semantic'", "tl.{name} takes fewer arguments than these."),
+    (r"(?P<function>\w+)\(\) got an unexpected keyword argument '?(?P<name>\w+)",
+     "{function} has no parameter {name}: compare the call with its definition. Triton's own are mask, other, axis and "
+     "dtype."),
     (r"invalid axis", "axis counts the dimensions of a block from 0: a block of one dimension has axis 0 alone."),
     (r"operands must be same dtype|[Ee]ither both operands",
      "tl.dot multiplies two blocks of one type: convert the one, as in a.to(tl.float32), or neither."),
@@ -108,8 +111,8 @@ MESSAGES = (
      "A tl.static_assert of the kernel failed: either what it guards against happens, or the check is wrong. Sizes are "
      "arbitrary."),
     (r"range must be a power of 2|[Ss]hape element \d+ must be a power of 2",
-     "tl.arange and tl.zeros take powers of two only{constants}: make BLOCK = triton.next_power_of_2(n), mask the "
-     "lanes beyond the end, and pass both in the order of the kernel's parameters."),
+     "tl.arange and tl.zeros take powers of two only{constants}: make BLOCK = triton.next_power_of_2(n), and mask the "
+     "lanes beyond the end. Or does the launch pass its arguments in another order than the kernel's parameters?"),
     (r"must be of type tl\.constexpr|must have type `constexpr",
      "A block size is a whole number that is known when the kernel is compiled{constants}: declare it as `BLOCK: "
      "tl.constexpr`, pass it in its place, and do not make shapes from ordinary arguments."),
@@ -121,7 +124,7 @@ MESSAGES = (
     (r"equal reduction dimensions|[Ff]irst input shape .* second input shape",
      "tl.dot multiplies (M, K) by (K, N): the second dimension of the first block must be the first of the second."),
     (r"(input|lhs|rhs|both).* must have shape.*16|should have.*M >= 16|minimum size|K >= 16",
-     "tl.dot needs blocks of at least 16 in each dimension{constants}: keep blocks large and mask what lies beyond the "
+     "tl.dot needs blocks of at least 16 in each dimension{all}: keep blocks large and mask what lies beyond the "
      "matrix."),
     (r"cannot be block type if pointer argument is not a block",
      "The pointer is a single address, and the mask or the value a block: add the offsets, as in tl.load(x + offsets, "
@@ -162,9 +165,10 @@ OBJECTIONS = (
     # A pointer that is indexed: Triton's own words are of something else.
     _of(ELEMENTS, message=r"triton\.jit", line=r"[^#]*\w\[(?!.*(None|:))"),
     _of(SIZES, message=r"list index|no len\(\)|not callable", line=r".*(\.(shape|numel|size|stride)\b|\blen\()"),
-    _of("triton.{name} is for host code: in a kernel write tl.cdiv; what else is needed, work out in host code and "
-        "pass as a tl.constexpr.",
-        message=r"triton\.jit", line=r".*\btriton\.(?P<name>cdiv|next_power_of_2)\("),
+    _of("triton.cdiv is for host code: in a kernel write tl.cdiv.",
+        message=r"triton\.jit", line=r".*\btriton\.cdiv\("),
+    _of("triton.{name} is for host code: work it out there, and pass it as a tl.constexpr.",
+        message=r"triton\.jit", line=r".*\btriton\.(?P<name>\w+)\("),
     _of("A kernel calls kernels only, and this is a plain function: decorate it with @triton.jit.",
         message=r"outside of the scope of a kernel|forget to add @triton\.jit"),
     _of("A kernel calls kernels only: put @triton.jit above {name} too.",
