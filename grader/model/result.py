@@ -76,6 +76,7 @@ class Detail(Record):
     kind: FailureKind
     message: str
     hint: str = ""
+    guess: str = Field(default="", description="the end of the hint that follows from no evidence")
     pattern: str = Field(default="", description="a name for what was recognised, the same in cases that show the same")
     fits: list[str] = Field(default=[], description="the patterns that it shows, where it shows several")
     place: Place | None = None
@@ -234,6 +235,7 @@ class AssignmentResult(Record):
     summary: str = Field(default="", description="what failed cases have in common, which begins the message")
     shown: str = Field(default="", description="id of the check that the message shows beside its summary")
     hint: str = ""
+    guess: str = Field(default="", description="the end of the hint that follows from no evidence")
     repair: Repair | None = Field(default=None, description="a change that makes every case right, if one was found")
     correctness: Correctness
     performance: Performance

@@ -161,7 +161,7 @@ def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
         title=assignment.title, signature=assignment.signature, formula=assignment.formula,
         verdict=verdict, score=0, max_score=0,
         message=summary.message, summary=summary.common, shown=summary.shown.id if summary.shown else "",
-        hint=summary.hint,
+        hint=summary.hint, guess=summary.guess,
         correctness=Correctness(max_points=0, checks=checks),
         performance=performance,
         flags=flags,

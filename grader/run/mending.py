@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 from grader.judge.lane import hang_up
 from grader.judge.prepared import Prepared, Task
 from grader.judge.repair.search import repaired
 from grader.model import catalogue
 from grader.model.job import Graded, Job, seed_bytes
-from grader.model.result import AssignmentResult
+from grader.model.result import AssignmentResult, Detail
+
+Told = TypeVar("Told", AssignmentResult, Detail)
 
 
 def mended(
@@ -26,7 +29,19 @@ def mended(
         repair = repaired(Prepared(task), assignment.correctness.checks, progress)
     finally:
         hang_up()
-    return assignment.model_copy(update={"repair": repair})
+    return assignment if repair is None else without_guess(assignment).model_copy(update={"repair": repair})
+
+
+def without_guess(assignment: AssignmentResult) -> AssignmentResult:
+    """The assignment with what its hints say by evidence alone."""
+    correctness = assignment.correctness
+    checks = [check.model_copy(update={"detail": _sure(check.detail)}) if check.detail and check.detail.guess else check
+              for check in correctness.checks]
+    return _sure(assignment).model_copy(update={"correctness": correctness.model_copy(update={"checks": checks})})
+
+
+def _sure(told: Told) -> Told:
+    return told.model_copy(update={"hint": told.hint.removesuffix(told.guess).strip(), "guess": ""})
 
 
 def mend(job: Job, graded: Graded, begun: Callable[[str], object] = lambda assignment: None) -> Graded:

@@ -78,6 +78,7 @@ class Checker:
         """Checks the files of these assignments and prints the results. A file that could not be checked has none."""
         # Late, see the module.
         from grader.report import terminal
+        from grader.run.mending import without_guess
 
         results: dict[str, Result] = {}
         for name in names:
@@ -87,15 +88,17 @@ class Checker:
             if result is None:
                 continue
             results[name] = result
-            block = terminal.kernel(result.assignments[name], _shown(path), _expected(name, path))
+            # A guess comes after the search, where that has found nothing better.
+            shown = without_guess(result.assignments[name])
+            block = terminal.kernel(shown, _shown(path), _expected(name, path))
             self.console.print(block, crop=False)
         return results
 
     def mend(
         self, desk_: Desk, results: Mapping[str, Result], saved: Callable[[], bool] = lambda: False
     ) -> dict[str, Result]:
-        """These results with changes that make every case right, where one is found, which is printed. Ends early once
-        `saved`."""
+        """These results with changes that make every case right, where one is found, which is printed, or else what is
+        guessed. Ends early once `saved`."""
         return {name: result if saved() else self._mended(name, desk_.files[name], result, saved)
                 for name, result in results.items()}
 
@@ -171,6 +174,8 @@ class Checker:
                                   markup=False)
                 return result
         if assignment.repair is None:
+            if assignment.guess:
+                self.console.print(terminal.guessed(assignment), crop=False)
             return result
         result = for_student(with_assignments(result, {name: assignment}))
         self.console.print(terminal.mended(result.assignments[name], _shown(path)), crop=False)

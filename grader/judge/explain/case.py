@@ -57,7 +57,7 @@ def explain_case(called: Called, inputs: Inputs, comparison: Comparison) -> Deta
     elif changed and both is None:
         hint = f"{hint} {_listed(changed)} changed as well: inputs must be left as they are.".strip()
     return _with_figures(
-        Detail(kind=kind, message=_message(out, comparison, kind), hint=hint, pattern=told.pattern,
+        Detail(kind=kind, message=_message(out, comparison, kind), hint=hint, guess=told.guess, pattern=told.pattern,
                fits=list(told.fits), place=called.place(told.line)),
         comparison)
 
@@ -116,7 +116,8 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         return Hint(ONE_ELEMENT, "")
     if called.number:
         return Hint("", SECOND_CALL, pattern="second call")
-    return _alike(called, kind, evidence) if small else Hint("", "")
+    alike = _alike(called, kind, evidence) if small else Hint("", "")
+    return replace(alike, guess=alike.text if alike.pattern == UNKNOWN else alike.look)
 
 
 def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:

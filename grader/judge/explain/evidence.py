@@ -44,7 +44,8 @@ class Hint:
 
     `pattern` is a name that is the same in every case that shows the same, "" where none was looked for; `line` is that
     of the student's file, 0 where none is known. `fits` are the patterns that a case does not tell apart. What is not
-    `sure` may have nothing to do with a wrong answer beside which it was seen.
+    `sure` may have nothing to do with a wrong answer beside which it was seen. `guess` is the end of the text that
+    follows from no evidence: nobody needs it where a change of the file was proved.
     """
 
     seen: str
@@ -53,6 +54,7 @@ class Hint:
     line: int = 0
     fits: tuple[str, ...] = ()
     sure: bool = True
+    guess: str = ""
 
     @property
     def text(self) -> str:

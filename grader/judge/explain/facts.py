@@ -197,7 +197,7 @@ def _of_other_inputs(evidence: Evidence) -> Hint | None:
 def _alike(evidence: Evidence) -> Hint | None:
     """All the same, the same all along a row or down a column, or whole numbers, where the right ones are not."""
     got, right = evidence.got[evidence.wrong], evidence.expected[evidence.wrong]
-    if bool((got == got[0]).all()) and len(right.unique()) > 1:
+    if bool((got == got[0]).all()) and bool((right != right[0]).any()):
         return Hint(f"{evidence.every} is {float(got[0]):.6g}.",
                     "Does what is stored depend on what is loaded?", pattern="one value")
     if evidence.got.ndim == 2 and evidence.count == evidence.got.numel():

@@ -32,11 +32,13 @@ ANSWERED: frozenset[Kind] = frozenset({"shape", "blocks", "bound"})
 
 @dataclass(frozen=True)
 class Summary:
-    """The message of an assignment. `common` is what failed cases have in common, `shown` is the one that the message
-    cites; where both are empty, the message says all."""
+    """The message of an assignment. `guess` is the end of the hint that follows from no evidence. `common` is what
+    failed cases have in common, `shown` is the one that the message cites; where both are empty, the message says all.
+    """
 
     message: str
     hint: str = ""
+    guess: str = ""
     common: str = ""
     shown: CheckResult | None = None
 
@@ -73,18 +75,18 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
         return Summary(detail.message, detail.hint)
     failed = [c for c in cases if c.outcome == "failed"]
     passed = [c for c in cases if c.outcome == "passed"]
-    shown, hint, sure = _speaker(failed, deciding)
+    shown, telling, sure = _speaker(failed, deciding)
     common = _counted(failed, deciding, cases)
     kind = _detail(shown).kind
-    telling = SIZES_MATTER.get(kind, ANSWERED if _is_answer(kind) else frozenset())
-    if (where := in_common(assignment, failed, passed, telling & {"shape"} if sure else telling)):
+    mattering = SIZES_MATTER.get(kind, ANSWERED if _is_answer(kind) else frozenset())
+    if (where := in_common(assignment, failed, passed, mattering & {"shape"} if sure else mattering)):
         common += f", exactly those where {where}"
     place = f"first {shown.case}" if shown is failed[0] else f"in {shown.case}"
-    return Summary(f"{common}; {place}: {_detail(shown).message}", hint, common, shown)
+    return Summary(f"{common}; {place}: {_detail(shown).message}", telling.hint, telling.guess, common, shown)
 
 
-def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> tuple[CheckResult, str, bool]:
-    """The check to cite, the hint for all, and whether the hint names a cause.
+def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> tuple[CheckResult, Detail, bool]:
+    """The check to cite, the detail whose hint is for all, and whether the hint names a cause.
 
     A cause that most cases show speaks for all of them, also for those that fail in another way.
     """
@@ -93,7 +95,7 @@ def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> 
         alike = [c for c in deciding if _detail(c).kind == _detail(deciding[0]).kind == "compile_error"] or deciding[:1]
         messages = Counter(_detail(c).message for c in alike)
         shown = max(alike, key=lambda c: messages[_detail(c).message])
-        return shown, _detail(shown).hint, False
+        return shown, _detail(shown), False
     answered = [c for c in failed if _speaks(c)]
     # One element fits many patterns, and so shows none.
     voters = [c for c in answered if max(c.sizes.values()) > 1] or answered
@@ -107,11 +109,11 @@ def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> 
         telling.sort(key=lambda c: (_patterns(c).index(pattern), len(_patterns(c)), min(c.sizes.values()) == 1,
                                     len(set(c.sizes.values())) < len(c.sizes)))
         shown = next((c for c in telling if c in deciding), deciding[0])
-        return shown, _detail(shown if shown in telling else telling[0]).hint, pattern not in WEAK
+        return shown, _detail(shown if shown in telling else telling[0]), pattern not in WEAK
     # A case of one element shows least about how far a load or store reaches.
     first = next((c for c in deciding if c in voters and not _patterns(c)), None) or next(
         (c for c in deciding if c in voters), deciding[0])
-    return first, _detail(first).hint, False
+    return first, _detail(first), False
 
 
 def _counted(failed: Sequence[CheckResult], deciding: Sequence[CheckResult], cases: Sequence[CheckResult]) -> str:
