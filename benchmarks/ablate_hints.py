@@ -4,7 +4,8 @@
 
 Judges each mistake of `tests/submissions` once, those alone whose name holds WORDS if they are given, and keeps the
 calls that were explained in memory (some 300 MB). Prints a table in Markdown of how many members get another message
-or hint without a hint. Takes a quarter of an hour. A hint that no member needs is to be deleted.
+or hint without a hint. Where a change of the file was proved, guesses are left out, as for a student. Takes half an
+hour. A hint that no member needs is to be deleted.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ from typing import Any, NamedTuple
 
 from grader.judge import explain
 from grader.judge.explain import explain_assignment, explain_case
+from grader.judge.prepared import Prepared, Task
+from grader.judge.repair import repaired
 from grader.model.assignment import Assignment
 from grader.model.catalogue import assignments
 from grader.model.result import CheckResult
+from grader.model.submission import Source
 from tests.graded import FILES
-from tests.test_hints import MEMBERS, SEEDS, graded
+from tests.test_hints import COURSE, MEMBERS, SEEDS, graded
 
 HINTS = "Hint | None"
 """The return annotation of functions that give a hint."""
@@ -38,14 +42,17 @@ class Explained(NamedTuple):
 
 
 class Member(NamedTuple):
+    """A mistake; `proved`: one change of its file makes every case right."""
+
     name: str
     assignment: Assignment
     checks: list[Explained]
+    proved: bool
 
     def told(self) -> tuple[str, str]:
         """Message and hint, explained anew."""
         summary = explain_assignment(self.assignment, [_again(one) for one in self.checks])
-        return summary.message, summary.hint
+        return summary.message, summary.hint.removesuffix(summary.guess) if self.proved else summary.hint
 
 
 def _again(one: Explained) -> CheckResult:
@@ -55,11 +62,14 @@ def _again(one: Explained) -> CheckResult:
 
 def member(folder: Path, file: str, calls: list[tuple[Any, Any]]) -> Member:
     """Judges one file. `calls` are filled with what is explained meanwhile, and emptied."""
-    _, ((_, checks),) = graded(folder, file, SEEDS[:1])
+    text, ((_, checks),) = graded(folder, file, SEEDS[:1])
     explained = {detail.message: arguments for arguments, detail in calls}
+    assignment = assignments()[FILES[file]]
+    proved = repaired(Prepared(Task(assignment, Source(text.encode()), COURSE, SEEDS[0], "cpu")), checks) is not None
+    # Those of the trials, too.
     calls.clear()
-    return Member(folder.name, assignments()[FILES[file]], [
-        Explained(one, explained.get(one.detail.message) if one.detail else None) for one in checks])
+    return Member(folder.name, assignment, [
+        Explained(one, explained.get(one.detail.message) if one.detail else None) for one in checks], proved)
 
 
 def recorded(words: str) -> list[Member]:
