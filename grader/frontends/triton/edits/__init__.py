@@ -1,26 +1,30 @@
 """The error model: changes of a student's file that may mend it, those first that are made most often.
 
 A theme goes through a function's nodes and yields drafts with weights; here they are put in order. Kinds take turns:
-the further down an edit stands among those of its kind, the more it weighs.
+the further down an edit stands among those of its kind and weight, the more it weighs.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from grader.frontends.triton.edits import arithmetic, calls, constants, host, loops, masks, names, steps
+from grader.frontends.triton.edits import arithmetic, calls, constants, host, loops, masks, names, spread, steps
 from grader.frontends.triton.edits.draft import Draft
 from grader.frontends.triton.edits.source import Source
 from grader.frontends.triton.edits.units import File, read
 from grader.plan.edits import MOST_EDITS, MOST_SPANS, Edit, Edits, Span, edited
 from grader.plan.messages import Given
 
-THEMES = (arithmetic, constants, names, masks, calls, steps, loops, host)
+THEMES = (arithmetic, constants, names, masks, spread, calls, steps, loops, host)
 MOST_DRAFTS = 16 * MOST_EDITS
 _TURN = 0.02
-"""What an edit weighs more than the one of its kind before it."""
+"""What an edit weighs more than the one of its kind and weight before it."""
+_FORGOTTEN = 0.8
+"""What an edit weighs less that uses a name which the function binds and never uses."""
+_WORD = re.compile(r"[^\W\d]\w*")
 _MOST_TEXT = 2_000
 
 
@@ -35,18 +39,22 @@ def edits_of(text: str, function: str, given: Sequence[Given], most: int = MOST_
         return Edits(edits=[])
     file = read(source, function, given)
     drafts = sorted(islice(_drafts(file), MOST_DRAFTS), key=lambda draft: (draft.weight, _first(draft)))
-    of_kind = Counter[str]()
+    before = Counter[tuple[str, float]]()
     weighed = []
     for draft in drafts:
-        weighed.append((draft.weight + _TURN * of_kind[draft.kind], draft))
-        of_kind[draft.kind] += 1
+        alike = draft.kind, draft.weight
+        weighed.append((draft.weight + _TURN * before[alike], draft))
+        before[alike] += 1
     weighed.sort(key=lambda one: one[0])
     return Edits(edits=list(islice(_once(source, weighed), min(most, MOST_EDITS))))
 
 
 def _drafts(file: File) -> Iterator[Draft]:
     for unit in file.units:
-        yield from chain.from_iterable(theme.edits(file, unit) for theme in THEMES)
+        unused = unit.unused()
+        for draft in chain.from_iterable(theme.edits(file, unit) for theme in THEMES):
+            named = unused and any(unused.intersection(_WORD.findall(span.text)) for span in draft.spans)
+            yield draft._replace(weight=max(0.5, draft.weight - _FORGOTTEN)) if named else draft
     yield from constants.of_module(file)
 
 

@@ -35,6 +35,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
         elif isinstance(node, ast.BinOp):
             yield from _operator(source, unit, node)
             yield from _brackets(source, unit, node)
+            yield from _spread_out(source, unit, node)
             yield from _left_out(source, unit, node)
         elif isinstance(node, ast.BoolOp) and unit.kernel:
             sign: ast.operator = ast.BitAnd() if isinstance(node.op, ast.And) else ast.BitOr()
@@ -74,7 +75,9 @@ def _operator(source: Source, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
     for other, weight in _OPERATORS.get(type(node.op), ()):
         if role == "pointer" and unit.role(node.left) == "pointer" and other is not ast.Sub:
             continue
-        yield Draft("operator", weight + 0.6 * (role in ("pointer", "size")), (source.instead(*at, SIGNS[other]),))
+        likely = -0.5 if role == "value" and isinstance(node.right, ast.Constant) and other is ast.Sub else 0.0
+        unlikely = 0.6 if role in ("pointer", "size") else likely
+        yield Draft("operator", weight + unlikely, (source.instead(*at, SIGNS[other]),))
     if not isinstance(node.op, _EVEN):
         yield exchanged(source, "operands", 2.0 if role == "value" else 2.6, node.left, node.right)
 
@@ -88,14 +91,38 @@ def _of_assignment(source: Source, statement: ast.AugAssign) -> Iterator[Draft]:
 
 def _brackets(source: Source, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
     """What is grouped to the left is grouped to the right, and the other way round."""
-    left, right, role = node.left, node.right, unit.role(node)
-    common = 0.0 if role == "value" else 0.3
+    left, right = node.left, node.right
     if isinstance(left, ast.BinOp) and unit.role(left.left) != "pointer" and not _free(left.op, node.op):
         text = source.operation(left.left, left.op, source.operation(left.right, node.op, right))
-        yield instead(source, "brackets", common + (1.1 if type(left.op) is not type(node.op) else 1.8), node, text)
+        yield instead(source, "brackets", _grouping(source, unit, node, left), node, text)
     if isinstance(right, ast.BinOp) and unit.role(left) != "pointer" and not _free(node.op, right.op):
         text = source.operation(source.operation(left, node.op, right.left), right.op, right.right)
-        yield instead(source, "brackets", common + (1.1 if type(right.op) is not type(node.op) else 1.8), node, text)
+        yield instead(source, "brackets", _grouping(source, unit, node, right), node, text)
+
+
+def _spread_out(source: Source, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
+    """`a / c + b` for `(a + b) / c`, and the other way round."""
+    left, right = node.left, node.right
+    outer, inner = isinstance(node.op, ast.Mult | ast.Div), isinstance(node.op, ast.Add | ast.Sub)
+    if not isinstance(left, ast.BinOp) or unit.role(left.left) == "pointer":
+        return
+    if outer and isinstance(left.op, ast.Add | ast.Sub):
+        yield instead(source, "brackets", 1.4, node, source.operation(
+            source.operation(left.left, node.op, right), left.op, left.right))
+    elif inner and isinstance(left.op, ast.Mult | ast.Div):
+        yield instead(source, "brackets", 1.7, node, source.operation(
+            source.operation(left.left, node.op, right), left.op, left.right))
+
+
+def _grouping(source: Source, unit: Unit, node: ast.BinOp, inner: ast.BinOp) -> float:
+    """How unlikely it is that an operator's operand is grouped wrongly."""
+    if type(inner.op) is type(node.op):
+        return 1.9
+    written = source.text[: source.start(inner)].endswith("(")
+    if unit.role(node) == "value" or written:
+        return 1.1
+    # `n + B - 1 // B` divides too little; an offset is `a * b + c` as it stands.
+    return 0.8 if isinstance(inner.op, ast.FloorDiv | ast.Div) else 2.0
 
 
 def _free(first: ast.operator, second: ast.operator) -> bool:

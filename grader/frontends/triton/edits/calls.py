@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from grader.frontends.triton.edits.draft import Draft, dropped, exchanged, instead, keyword
 from grader.frontends.triton.edits.source import Source
+from grader.frontends.triton.edits.spread import turnable, turned
 from grader.frontends.triton.edits.units import File, Unit, called, constant, launched
 from grader.plan.edits import MOST_SPANS
 
@@ -54,6 +55,9 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 def _function(source: Source, unit: Unit, node: ast.Call) -> Iterator[Draft]:
     name, function = called(node), node.func
     owner = source.of(function.value) if isinstance(function, ast.Attribute) else ""
+    if name == "store" and node.args and unit.role(node.args[0]) == "pointer" and isinstance(node.args[0], ast.Name):
+        # All programs store to one place.
+        yield Draft("function", 1.2, (source.put(function, f"{owner}.atomic_add"),))
     for other, weight in _FUNCTIONS.get(name, ()) if owner else ():
         yield Draft("function", weight, (source.put(function, f"{owner}.{other}"),))
     if not owner and name in _BUILTINS and name not in unit.roles:
@@ -77,21 +81,22 @@ def _function(source: Source, unit: Unit, node: ast.Call) -> Iterator[Draft]:
     if name == "where" and len(node.args) == 3:
         yield exchanged(source, "order", 1.5, node.args[1], node.args[2])
     if name in ("zeros", "empty", "full", "zeros_like") and owner == "tl" and node.args:
-        yield from _beginning(source, node, name)
+        yield from _beginning(source, unit, node, name)
 
 
-def _beginning(source: Source, node: ast.Call, name: str) -> Iterator[Draft]:
+def _beginning(source: Source, unit: Unit, node: ast.Call, name: str) -> Iterator[Draft]:
     """What an accumulator starts from."""
+    larger = any(called(one) in ("max", "maximum") for one in unit.calls)
     shape = source.of(node.args[0])
     kind = next((source.of(key.value) for key in node.keywords if key.arg == "dtype"),
                 source.of(node.args[-1]) if len(node.args) > 1 else "tl.float32")
     if name == "full":
         if len(node.args) > 1:
-            for text, weight in (("0.0", 1.4), ('-float("inf")', 1.6), ("1.0", 2.4)):
+            for text, weight in (("0.0", 1.4), ('-float("inf")', 1.3 if larger else 2.4), ("1.0", 2.4)):
                 if source.short(node.args[1]) != text:
                     yield instead(source, "start", weight, node.args[1], text)
         return
-    for text, weight in (('-float("inf")', 1.6), ("1.0", 2.4)):
+    for text, weight in (('-float("inf")', 1.3 if larger else 2.4), ("1.0", 2.6)):
         yield instead(source, "start", weight, node, f"tl.full({shape}, {text}, {kind})")
 
 
@@ -132,9 +137,23 @@ def _axes_of_programs(source: Source, unit: Unit) -> Iterator[Draft]:
                         yield instead(source, "axis", weight, axis, text)
         elif name in _REDUCTIONS and axis is not None:
             reductions.append(axis)
+            yield from _axis_and_spread(source, unit, call, axis)
     for axes in (programs, reductions):
         if 1 < len(axes) <= MOST_SPANS and all(source.of(one) in ("0", "1") for one in axes):
             yield Draft("axis", 1.0, [source.put(one, "10"[source.of(one) == "1"]) for one in axes])
+
+
+def _axis_and_spread(source: Source, unit: Unit, call: ast.Call, axis: ast.expr) -> Iterator[Draft]:
+    """Another axis, and with it how the result is spread over a tile."""
+    statement = source.statement(call)
+    bound = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(bound, ast.Name) or source.of(axis) not in ("0", "1"):
+        return
+    uses = [node for node in unit.expressions if turnable(source, node) and isinstance(node, ast.Subscript)
+            and isinstance(node.value, ast.Name) and node.value.id == bound.id]
+    if 0 < len(uses) < MOST_SPANS:
+        yield Draft("axis", 1.2, [source.put(axis, "10"[source.of(axis) == "1"]), *(
+            turned(source, node) for node in uses)])
 
 
 def _order(file: File, unit: Unit, node: ast.Call) -> Iterator[Draft]:
@@ -149,13 +168,13 @@ def _order(file: File, unit: Unit, node: ast.Call) -> Iterator[Draft]:
         near = node.args.index(other) - node.args.index(one) == 1
         if launch is not None:
             same = unit.role(one) == unit.role(other)
-            yield exchanged(source, "order", 1.2 if same and near else 1.5 if same or near else 2.0, one, other)
+            yield exchanged(source, "order", (1.1 if same else 1.8) + (0.0 if near else 0.3), one, other)
         elif len(node.args) <= 4:
             yield exchanged(source, "order", 1.6 if name in ("cdiv", "dot") else 2.4, one, other)
     keys = [key for key in node.keywords if launch is not None and key.arg and not key.arg.startswith("num_")]
     for key, another in itertools.combinations(keys[:8], 2):
         if source.of(key.value) != source.of(another.value):
-            yield exchanged(source, "order", 1.6, key.value, another.value)
+            yield exchanged(source, "order", 1.3, key.value, another.value)
 
 
 def _without(source: Source, unit: Unit, node: ast.Call) -> Iterator[Draft]:
@@ -183,6 +202,7 @@ def _types(source: Source, unit: Unit) -> Iterator[Draft]:
         by[owner].append(node)
         for other, weight in (("float32", 0.9), ("int32", 2.2), ("uint8", 2.2), ("int64", 2.2), ("float16", 2.2)):
             if other != kind:
+                weight -= 0.6 * ("int" in other and "int" in kind)
                 yield instead(source, "type", weight, node, f"{owner}.{other}")
     for owner, nodes in by.items():
         if 1 < len(nodes) <= MOST_SPANS:
@@ -198,6 +218,9 @@ def _types(source: Source, unit: Unit) -> Iterator[Draft]:
     for call in unit.calls:
         if called(call) == "to" and isinstance(call.func, ast.Attribute) and len(call.args) == 1:
             yield instead(source, "type", 2.0, call, source.of(call.func.value))
+            if "int" in source.of(call.args[0]) and unit.role(call.func.value) == "value":
+                text = source.operation(call.func.value, ast.Add(), "0.5")
+                yield instead(source, "rounding", 1.0, call.func.value, text)
         elif called(call) == "dot":
             yield from (Draft("type", 2.4, (dropped(source, call, key),)) for key in call.keywords
                         if key.arg == "out_dtype")
@@ -209,6 +232,7 @@ def _constants(source: Source, unit: Unit) -> Iterator[Draft]:
               for argument in call.args for node in ast.walk(argument) if isinstance(node, ast.Name)}
     for parameter in unit.parameters:
         if not constant(source, parameter) and unit.roles.get(parameter.arg) != "pointer":
-            weight = 0.6 if parameter.arg in shapes else 1.4 if parameter.arg.isupper() else 2.6
+            named = parameter.arg.isupper() and len(parameter.arg) > 1
+            weight = 0.6 if parameter.arg in shapes else 1.4 if named else 2.6
             yield Draft("type", weight, (source.instead(
                 source.start(parameter), source.end(parameter), f"{parameter.arg}: tl.constexpr"),))

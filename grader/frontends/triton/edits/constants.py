@@ -22,11 +22,12 @@ class Number(NamedTuple):
 
 
 KNOWN = (
-    0.044715, 0.7978845608028654, 1.5957691216057308, 1.702, 1.4426950408889634, 0.6931471805599453, 2.302585092994046,
-    0.4342944819032518, 0.7071067811865476, 1.4142135623730951, 2.5066282746310002, 0.3989422804014327,
-    3.141592653589793, 6.283185307179586, 0.299, 0.587, 0.114, 0.2126, 0.7152, 0.0722,
+    (0.044715, 0.7978845608028654, 1.5957691216057308, 1.702, 0.7071067811865476, 0.3989422804014327),
+    (1.4426950408889634, 0.6931471805599453, 2.302585092994046, 0.4342944819032518),
+    (3.141592653589793, 6.283185307179586, 1.4142135623730951, 2.5066282746310002),
+    (0.299, 0.587, 0.114), (0.2126, 0.7152, 0.0722),
 )
-"""GELU, logarithms, roots, the circle, and the weights of colours."""
+"""Numbers of textbooks that stand together: GELU, logarithms, the circle and roots, weights of colours."""
 _POWERS = (16, 32, 64, 128, 256, 512, 1024)
 
 
@@ -69,7 +70,7 @@ def _elsewhere(source: Source, node: ast.expr) -> bool:
 def _like(value: float) -> list[str]:
     """Known numbers that one may have been meant for: nearly equal, a power of ten apart, or of the same digits."""
     found = []
-    for known in KNOWN:
+    for known in itertools.chain.from_iterable(KNOWN):
         if value <= 0 or value == known:
             continue
         apart = math.log10(value / known)
@@ -84,6 +85,8 @@ def _others(source: Source, unit: Unit, number: Number) -> list[tuple[str, float
     node, value = number
     if isinstance(value, float):
         found = [(text, 1.0) for text in _like(value)]
+        found += [(repr(one), 1.5) for group in KNOWN if any(abs(one - value) < 1e-3 * one for one in group)
+                  for one in group]
         found += [(repr(float(f"{other:.12g}")), weight) for other, weight in (
             (1.0, 1.9), (0.0, 1.9), (0.5, 2.2), (2.0, 2.2), (value / 10, 2.3), (value * 10, 2.3), (value / 2, 2.4),
             (value * 2, 2.4), (1 - value, 2.9), (-value, 2.6)) if math.isfinite(other)]
@@ -137,9 +140,14 @@ def _named(source: Source, unit: Unit, numbers: Sequence[Number]) -> Iterator[Dr
     large = [number for number in numbers if 2 <= number.value < math.inf and number.value == int(number.value)]
     for nodes in _equal(source, large).values():
         first = nodes[0].lineno
-        for name in unit.names("size", "block", before=first):
+        for name in unit.names("size", "stride", "block", before=first):
             for node in nodes:
-                yield instead(source, "constant", 1.8, node, name)
-            if 1 < len(nodes) <= 16:
+                option = isinstance(source.place[node].parent, ast.keyword)
+                yield instead(source, "constant", 2.6 if option else 1.8, node, name)
+            if 1 < len(nodes) <= 16 and unit.kernel:
                 yield Draft("constant", 1.7, [source.put(node, name) for node in nodes])
+    for number in numbers:
+        if unit.kernel and isinstance(number.value, float):
+            for name in unit.names("value", before=number.node.lineno):
+                yield instead(source, "constant", 2.3, number.node, name)
 

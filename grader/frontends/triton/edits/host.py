@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from grader.frontends.triton.edits.draft import Draft, instead, keyword
 from grader.frontends.triton.edits.source import Source
 from grader.frontends.triton.edits.units import File, Unit, called, within
+from grader.plan.edits import Span
 from grader.plan.messages import GivenTensor
 
 _OPTIONS = ("num_warps", "num_stages", "num_ctas")
@@ -29,6 +30,11 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and unit.roles.get(node.id) == "size":
             for text in sizes:
                 yield instead(source, "name", 2.2, node, text)
+    for one in unit.expressions:
+        if isinstance(one, ast.Subscript) and unit.role(one.value) == "tensor":
+            yield from _slice(source, one)
+    for statement in unit.statements:
+        yield from _written(source, file, unit, statement)
     for call in unit.calls:
         yield from _made(source, unit, call)
         yield from _unary(source, unit, call)
@@ -59,6 +65,38 @@ def _unpacked(source: Source, unit: Unit) -> Iterator[Draft]:
             for one, other in itertools.combinations(target.elts[:6], 2):
                 yield Draft("order", 0.7, (
                     source.put(one, source.of(other)), source.put(other, source.of(one))))
+
+
+def _slice(source: Source, node: ast.Subscript) -> Iterator[Draft]:
+    """Another row or column of a tensor."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if len(parts) == 2 and source.of(parts[0]) != source.of(parts[1]):
+        yield Draft("index", 1.0, _swapped(source, parts[0], parts[1]))
+    elif len(parts) == 1 and not isinstance(parts[0], ast.Slice):
+        yield Draft("index", 1.2, (source.instead(
+            source.start(parts[0]), source.end(parts[0]), f":, {source.of(parts[0])}"),))
+    for part in parts:
+        if not isinstance(part, ast.Slice | ast.Starred) and source.of(part) != "0":
+            yield instead(source, "index", 1.0, part, "0")
+
+
+def _swapped(source: Source, one: ast.expr, other: ast.expr) -> tuple[Span, Span]:
+    """Spans that exchange two parts of a subscript, slices among them."""
+    return (Span(start=source.start(one), end=source.end(one), text=source.of(other)),
+            Span(start=source.start(other), end=source.end(other), text=source.of(one)))
+
+
+def _written(source: Source, file: File, unit: Unit, statement: ast.stmt) -> Iterator[Draft]:
+    """A result that is bound to the output's name or returned, and not written into the output."""
+    outputs = [parameter.arg for parameter, given in zip(unit.parameters, file.given, strict=False)
+               if isinstance(given, GivenTensor) and given.output]
+    value = getattr(statement, "value", None)
+    if not outputs or not isinstance(value, ast.expr):
+        return
+    bound = isinstance(statement, ast.Assign) and source.of(statement.targets[0]) in outputs
+    if bound or (isinstance(statement, ast.Return) and source.of(value) not in outputs):
+        yield Draft("function", 1.0, (source.instead(
+            source.start(statement), source.end(statement), f"{outputs[-1]}.copy_({source.of(value)})"),))
 
 
 def _unary(source: Source, unit: Unit, call: ast.Call) -> Iterator[Draft]:
@@ -162,6 +200,11 @@ def _agreeing(source: Source, call: ast.Call, grid: ast.expr) -> Iterator[Draft]
         for value in dict.fromkeys(source.of(one) for one in given):
             if value != source.of(node):
                 yield instead(source, "grid", 0.9, node, value)
+    for number in dict.fromkeys(source.of(one) for one in inside):
+        same = [one for one in inside if source.of(one) == number]
+        for value in dict.fromkeys(source.of(one) for one in given) if len(same) > 1 else ():
+            if value != number:
+                yield Draft("grid", 0.9, [source.put(one, value) for one in same])
     for node in given:
         for text in dict.fromkeys(source.of(one) for one in inside):
             if text != source.of(node):

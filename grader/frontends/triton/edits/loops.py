@@ -74,7 +74,7 @@ def _range(source: Source, unit: Unit, node: ast.Call) -> Iterator[Draft]:
         for name in ("1", *unit.names("block")):
             yield instead(source, "bound", 1.8 if name == "1" else 2.2, end, source.operation(end, sign, name))
     for block in unit.names("block"):
-        yield instead(source, "bound", 1.6, end, f"tl.cdiv({source.of(end)}, {block})")
+        yield instead(source, "bound", 1.6 if step is None else 2.4, end, f"tl.cdiv({source.of(end)}, {block})")
         if step is None:
             text = f", {block}" if start is not None else None
             at = source.end(end)
@@ -151,7 +151,7 @@ def _at_a_loop(
         # Behind a loop a line belongs to it by its indentation alone.
         begin = source.line_at(source.start(statement))
         if source.number_of(begin) == statement.lineno and _indent(source, statement) is not None:
-            yield Draft("order", 1.8 if not moved else 1.9, (Span(
+            yield Draft("order", 1.3 if moved and isinstance(statement, ast.AugAssign) else 1.8, (Span(
                 start=begin, end=source.start(statement), text=inner if moved else outer),))
     if several and not hasattr(first, "body"):
         at = source.line_at(source.start(loop))
@@ -177,15 +177,21 @@ def _advances(unit: Unit, loop: ast.For | ast.While) -> Iterator[tuple[str, floa
              and isinstance(statement.target, ast.Name)}
     bound = {node.id for statement in loop.body for node in ast.walk(statement)
              if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    blocks = unit.names("block", before=loop.lineno)
+    head = loop.test if isinstance(loop, ast.While) else loop.iter
+    headed = {node.id for node in ast.walk(head) if isinstance(node, ast.Name)}
+    blocks = [name for name in unit.names("block", before=loop.lineno) if name in headed] or unit.names("block")
     # Pointers that are moved on in a loop are names of its function.
     for name in unit.names("pointer", "index", "program", before=loop.lineno):
         if name not in used or name in moved | bound or unit.bound[name] == 0:
             continue
+        # Where others are moved on, this one is forgotten.
+        weight = 1.1 if (moved and unit.roles[name] == "pointer") or isinstance(loop, ast.While) else 1.8
+        whole = unit.wholes.get(name)
+        inside = {node.id for node in ast.walk(whole) if isinstance(node, ast.Name)} if whole is not None else set()
         for block in (*blocks, *("1",) * isinstance(loop, ast.While)):
-            yield f"{name} += {block}", 1.7
-            for size in unit.names("size", before=loop.lineno):
-                yield f"{name} += {block} * {size}", 2.1
+            yield f"{name} += {block}", weight
+            for size in unit.names("stride", "size", before=loop.lineno):
+                yield f"{name} += {block} * {size}", weight + (0.1 if size in inside else 1.0)
 
 
 def _indent(source: Source, statement: ast.stmt) -> str | None:

@@ -1,4 +1,4 @@
-"""What switches lanes off, and what they hold instead; how an index is spread over rows and columns."""
+"""What switches lanes off, and what they hold instead."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from grader.frontends.triton.edits.draft import Draft, dropped, instead, keyword
 from grader.frontends.triton.edits.source import Source
 from grader.frontends.triton.edits.units import MEMORY, File, Unit, called, within
-from grader.plan.edits import MOST_SPANS, EditKind, Span
+from grader.plan.edits import MOST_SPANS, Span
 
-_OTHERS = (("0.0", 1.2), ('-float("inf")', 1.4), ("1.0", 2.6), ('float("inf")', 2.8))
-_SPREAD = re.compile(r"\[(?P<first>\s*:\s*,\s*None\s*)\]$|\[(?P<last>\s*None\s*,\s*:\s*)\]$")
 _MASKED = {"load": 1, "store": 2}
 
 
@@ -42,10 +40,10 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
         else:
             yield from _masked(source, unit, one, one.mask, masks)
         if one.name == "load" and one.mask is not None:
-            yield from _other(source, one)
+            yield from _other(source, unit, one)
     yield from _together(source, unit, accesses, masks)
     yield from _bound_masks(source, unit)
-    yield from _spread(source, unit)
+    yield from _in_loops(source, unit)
 
 
 def _access(source: Source, unit: Unit, call: ast.Call) -> _Access:
@@ -53,31 +51,37 @@ def _access(source: Source, unit: Unit, call: ast.Call) -> _Access:
     given = {one.arg: one.value for one in call.keywords}
     at = _MASKED.get(name, 2)
     mask = given.get("mask", call.args[at] if len(call.args) > at else None)
-    indices = dict[str, None]()
-    for node in within(_pointer(unit, call.args[0])):
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and unit.roles.get(
-                node.value.id) in ("index", "program"):
-            indices[source.of(node)] = None
-        elif isinstance(node, ast.Name) and unit.roles.get(node.id) in ("index", "program") and not isinstance(
-                source.place[node].parent, ast.Subscript):
-            indices[node.id] = None
+    indices = list(dict.fromkeys(_indices(source, unit, call.args[0])))
     other = given.get("other", call.args[2] if name == "load" and len(call.args) > 2 else None)
-    return _Access(call, name, mask, other, list(indices))
+    return _Access(call, name, mask, other, indices)
 
 
-def _pointer(unit: Unit, node: ast.expr) -> ast.expr:
-    """What a name of pointers was bound to."""
-    while isinstance(node, ast.Name) and (whole := unit.wholes.get(node.id)) is not None and whole is not node:
-        if whole.lineno >= node.lineno:
-            break
-        node = whole
-    return node
+def _indices(source: Source, unit: Unit, pointer: ast.expr) -> Iterator[str]:
+    """The indices in a pointer, as they are written where it, or a part of it, is bound to a name."""
+    waiting, seen = [pointer], set[str]()
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and unit.role(node.value) == "index":
+            yield source.of(node)
+        elif isinstance(node, ast.Name) and unit.role(node) in ("pointer", "index", "program"):
+            whole = unit.wholes.get(node.id)
+            inner = [] if whole is None or node.id in seen or not (
+                unit.role(node) == "pointer" or node.id in unit.spread) else [
+                one for one in within(whole) if isinstance(one, ast.Name) and unit.role(one) == "index"]
+            seen.add(node.id)
+            if inner and whole is not None:
+                waiting.append(whole)
+            elif unit.role(node) != "pointer":
+                yield node.id
+        else:
+            waiting += reversed([one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)])
 
 
 def _conditions(unit: Unit, one: _Access, mask: str = "") -> list[str]:
     """Comparisons of the indices of an access that its mask does not make, with each size."""
-    short = "".join(mask.split())
-    free = [index for index in one.indices if f"{''.join(index.split())}<" not in short]
+    free = [index for index in one.indices if not re.search(rf"\b{re.escape(_stem(index))}\b", mask)]
+    # A program's number needs a condition where there is nothing else.
+    free = [index for index in free if unit.roles.get(_stem(index)) == "index"] or free
     return [f"{index} < {size}" for index in free for size in unit.names("size", before=one.call.lineno)]
 
 
@@ -89,8 +93,9 @@ def _both(conditions: Sequence[str]) -> list[str]:
 
 def _unmasked(source: Source, unit: Unit, one: _Access, masks: Sequence[str]) -> Iterator[Draft]:
     conditions = _conditions(unit, one)
+    known = [condition for condition in conditions if any(condition in mask for mask in masks)]
     found = [(mask, 1.0) for mask in masks] + [(mask, 1.3) for mask in conditions] + [
-        (mask, 1.5) for mask in _both(conditions)]
+        (mask, 1.0) for mask in _both(known)] + [(mask, 1.5) for mask in _both(conditions)]
     for mask, weight in found:
         yield Draft("mask", weight, (keyword(source, one.call, f"mask={mask}"),))
         if one.name == "load":
@@ -120,8 +125,14 @@ def _written(unit: Unit, source: Source, mask: ast.expr) -> str:
     return source.of(whole or mask)
 
 
-def _other(source: Source, one: _Access) -> Iterator[Draft]:
-    for text, weight in _OTHERS:
+def _others(unit: Unit) -> list[tuple[str, float]]:
+    """What lanes that are switched off may hold instead."""
+    largest = any(called(one) in ("max", "maximum", "exp") for one in unit.calls)
+    return [("0.0", 1.2), ('-float("inf")', 1.2 if largest else 2.4), ("1.0", 2.6), ('float("inf")', 2.8)]
+
+
+def _other(source: Source, unit: Unit, one: _Access) -> Iterator[Draft]:
+    for text, weight in _others(unit):
         if one.other is None:
             yield Draft("mask", weight, (keyword(source, one.call, f"other={text}"),))
         elif source.short(one.other) != text:
@@ -136,7 +147,7 @@ def _together(source: Source, unit: Unit, accesses: Sequence[_Access], masks: Se
             yield Draft("mask", 1.4, [keyword(source, one.call, f"mask={mask}") for one in bare])
     loads = [one for one in accesses if one.name == "load" and one.mask is not None]
     if 1 < len(loads) <= MOST_SPANS:
-        for text, weight in _OTHERS[:2]:
+        for text, weight in _others(unit)[:2]:
             spans = [keyword(source, one.call, f"other={text}") if one.other is None else source.put(one.other, text)
                      for one in loads if one.other is None or source.short(one.other) != text]
             if len(spans) > 1:
@@ -184,32 +195,18 @@ def _bound_masks(source: Source, unit: Unit) -> Iterator[Draft]:
                 yield instead(source, "mask", 1.8, whole, source.operation(whole, ast.BitAnd(), f"{index} < {size}"))
 
 
-def _spread(source: Source, unit: Unit) -> Iterator[Draft]:
-    """`[:, None]` for `[None, :]`, and the other way round: one of them, those of a statement, those of a name."""
-    spread = [node for node in unit.expressions if isinstance(node, ast.Subscript) and _SPREAD.search(source.of(node))]
-    kind: EditKind = "index"
-    for node in spread:
-        yield Draft(kind, 1.9, (_turned(source, node),))
-    groups: dict[object, list[ast.Subscript]] = {}
-    for node in spread:
-        groups.setdefault(source.statement(node), []).append(node)
-        groups.setdefault(source.of(node.value), []).append(node)
-        groups.setdefault("all", []).append(node)
-    for group in groups.values():
-        if 1 < len(group) <= MOST_SPANS:
-            yield Draft(kind, 1.5, [_turned(source, node) for node in group])
-    for one in unit.expressions:
-        if isinstance(source.place[one].parent, ast.Subscript):
+def _in_loops(source: Source, unit: Unit) -> Iterator[Draft]:
+    """Comparisons in a loop that do not go with it: `i < n - start`, or `start + i < n`."""
+    for loop in unit.statements:
+        if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
             continue
-        name = isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load) and unit.roles.get(one.id) == "index"
-        if (name and spread) or called(one) in ("sum", "max", "min"):
-            for suffix in ("[:, None]", "[None, :]"):
-                yield Draft(kind, 2.0, (source.instead(source.end(one), source.end(one), suffix),))
-
-
-def _turned(source: Source, node: ast.Subscript) -> Span:
-    found = _SPREAD.search(source.of(node))
-    assert found is not None
-    start = source.start(node)
-    text = "[None, :]" if found["first"] else "[:, None]"
-    return source.instead(start + found.start(), start + found.end(), text)
+        variable = loop.target.id
+        parts = [variable] + [f"{variable} * {block}" for block in unit.names("block")]
+        for node in within(loop):
+            if not isinstance(node, ast.Compare) or len(node.ops) != 1 or any(
+                    isinstance(one, ast.Name) and one.id == variable for one in ast.walk(node)):
+                continue
+            for part in parts:
+                yield instead(source, "mask", 1.5, node.comparators[0], source.operation(
+                    node.comparators[0], ast.Sub(), part))
+                yield instead(source, "mask", 1.7, node.left, source.operation(part, ast.Add(), node.left))

@@ -12,16 +12,18 @@ from grader.frontends.triton.edits.units import File, Role, Unit, called, within
 from grader.plan.edits import MOST_SPANS
 
 _KERNEL: dict[Role, tuple[tuple[Role, float], ...]] = {
-    "size": (("size", 1.7), ("block", 2.4), ("value", 3.4)), "block": (("block", 2.0), ("size", 2.1)),
-    "program": (("program", 1.7), ("index", 2.2)), "index": (("index", 1.7), ("program", 2.6), ("size", 3.4)),
+    "size": (("size", 1.5), ("block", 2.4), ("stride", 2.6), ("value", 3.4)),
+    "stride": (("stride", 1.5), ("size", 2.2)), "block": (("block", 2.0), ("size", 2.1)),
+    "program": (("program", 1.6), ("index", 1.8)), "index": (("index", 1.7), ("program", 2.6), ("size", 3.4)),
     "pointer": (("pointer", 1.9),), "mask": (("mask", 1.5),), "value": (("value", 1.7), ("size", 2.8)),
 }
 _HOST: dict[Role, tuple[tuple[Role, float], ...]] = {
-    "size": (("size", 1.6),), "tensor": (("tensor", 1.8),), "value": (("value", 2.2), ("size", 3.0)),
+    "size": (("size", 1.5), ("stride", 2.4)), "stride": (("stride", 1.6), ("size", 2.2)),
+    "tensor": (("tensor", 1.8),), "value": (("value", 2.2), ("size", 3.0)),
     "grid": (("grid", 1.8),),
 }
 _TOGETHER: tuple[tuple[Role, ...], ...] = (
-    ("size",), ("block",), ("program",), ("index",), ("pointer",), ("mask",), ("value",), ("tensor",))
+    ("size",), ("stride",), ("block",), ("program",), ("index",), ("pointer",), ("mask",), ("value",), ("tensor",))
 
 
 def edits(file: File, unit: Unit) -> Iterator[Draft]:
@@ -31,13 +33,22 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
     table = _KERNEL if unit.kernel else _HOST
     pools = {role: unit.names(role) for role in {one for pairs in table.values() for one, _ in pairs}}
     for node in loads:
-        compared = isinstance(source.place[node].parent, ast.Compare)
+        parent = source.place[node].parent
+        compared = isinstance(parent, ast.Compare)
+        # Values are divided by sizes, not by blocks.
+        divides = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Div) and unit.roles[node.id] == "block"
         for role, weight in table.get(unit.roles[node.id], ()):
             for name in pools[role]:
+                likeness = 0.15 if _nearly(name, node.id) else -0.15
                 if name != node.id and unit.bound.get(name, 1 << 30) < node.lineno:
-                    yield instead(source, "name", weight - 0.4 * compared, node, name)
+                    yield instead(source, "name", weight - 0.4 * compared - 0.8 * divides - likeness, node, name)
     yield from _everywhere(file, unit, loads)
     yield from _exchanged(file, unit)
+
+
+def _nearly(one: str, other: str) -> bool:
+    """Whether two names differ in one character: of these a wrong one is taken more easily."""
+    return len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1
 
 
 def _everywhere(file: File, unit: Unit, loads: Sequence[ast.Name]) -> Iterator[Draft]:
@@ -47,7 +58,7 @@ def _everywhere(file: File, unit: Unit, loads: Sequence[ast.Name]) -> Iterator[D
         uses[node.id].append(node)
     for name, nodes in uses.items():
         role = unit.roles[name]
-        if role in ("size", "block") and 1 < len(nodes) <= MOST_SPANS:
+        if role in ("size", "stride", "block") and 1 < len(nodes) <= MOST_SPANS:
             for other in unit.names(role, before=nodes[0].lineno):
                 if other != name:
                     yield Draft("name", 1.9, [source.put(node, other) for node in nodes])
@@ -72,6 +83,6 @@ def _pairs(file: File, unit: Unit, nodes: Sequence[ast.expr], weight: float) -> 
     for roles in _TOGETHER:
         here = [name for name in uses if unit.roles.get(name) in roles][:6]
         for one, other in itertools.combinations(here, 2):
-            if len(uses[one]) + len(uses[other]) <= MOST_SPANS:
+            if (one in unit.spread) == (other in unit.spread) and len(uses[one]) + len(uses[other]) <= MOST_SPANS:
                 yield Draft("exchanged", weight, [
                     source.put(node, new) for old, new in ((one, other), (other, one)) for node in uses[old]])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -92,8 +93,7 @@ class Source:
 
     def number_of(self, place: int) -> int:
         """The number of a character's line, from 1."""
-        # Few edits need it, and each needs it once.
-        return 1 + sum(1 for _ in _LINE.finditer(self.text, 0, place))
+        return bisect_right(self._lines, place)
 
     def _at(self, line: int, column: int) -> int:
         begin = self._lines[line - 1]

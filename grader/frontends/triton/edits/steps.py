@@ -11,7 +11,7 @@ from grader.frontends.triton.edits.units import MEMORY, File, Unit, called
 
 _ARGUMENTS = frozenset({"exp", "exp2", "sigmoid", "sqrt", "rsqrt", "sum", "log"})
 _AROUND = (
-    ("tl.sqrt({})", 1.7), ("1.0 / ({})", 2.2), ("{} * {}", 2.0), ("-{}", 2.2), ("0.5 * {}", 2.2), ("2.0 * {}", 2.2),
+    ("1.0 / ({})", 2.2), ("{} * {}", 2.0), ("-{}", 2.2), ("0.5 * {}", 2.2), ("2.0 * {}", 2.2),
     ("{}.to(tl.float32)", 2.2), ("{} + 0.5", 2.0), ("tl.exp({})", 2.2), ("tl.sigmoid({})", 2.6), ("1.0 + {}", 2.6),
     ("{} - tl.max({}, axis=0)", 2.0), ("tl.sum({}, axis=0)", 2.2), ("tl.maximum({}, 0.0)", 2.8), ("tl.trans({})", 2.2),
     ("1.0 - {}", 2.8),
@@ -24,9 +24,8 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
     source = file.source
     for node in unit.expressions:
         parent, field, number = source.place[node]
-        if isinstance(parent, ast.Assign | ast.AugAssign) and field == "value":
-            if unit.role(node) == "value":
-                yield from _around(source, unit, node, 0.4)
+        if isinstance(parent, ast.Assign | ast.AugAssign) and field == "value" and unit.role(node) == "value":
+            yield from _around(source, unit, node, 0.4)
         elif isinstance(parent, ast.Call) and field == "args":
             name = called(parent)
             if name in ("store", "atomic_add") and number == 1:
@@ -35,6 +34,12 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
                 yield from _in_a_function(source, unit, node, name)
             elif name in MEMORY and number == 0:
                 yield from _offset(source, unit, node)
+        elif isinstance(parent, ast.AugAssign) and field == "value" and unit.role(parent.target) == "pointer":
+            for name in unit.names("stride", "size", before=node.lineno):
+                yield instead(source, "missing", 1.3, node, source.operation(node, ast.Mult(), name))
+        if called(node) == "sum":
+            for name in unit.names("size", before=node.lineno):
+                yield instead(source, "missing", 1.4, node, source.operation(node, ast.Div(), name))
         yield from _part_of_an_operator(source, unit, node, parent, field)
 
 
@@ -54,7 +59,9 @@ def _around(source: Source, unit: Unit, node: ast.expr, more: float) -> Iterator
     for name in unit.names("size", before=node.lineno):
         yield instead(source, "missing", 1.8 + more, node, source.operation(node, ast.Div(), name))
         yield instead(source, "missing", 2.6 + more, node, source.operation(node, ast.Mult(), name))
-    for form, weight in _AROUND:
+    steps = {called(one) for one in unit.calls}
+    rooted = "sum" in steps and not steps & {"sqrt", "rsqrt"}
+    for form, weight in (*_AROUND, ("tl.sqrt({})", 0.9 if rooted else 1.8)):
         yield instead(source, "missing", weight + more, node, _formed(source, node, form))
 
 
@@ -73,7 +80,7 @@ def _in_a_function(source: Source, unit: Unit, node: ast.expr, name: str) -> Ite
             yield instead(source, "missing", 1.8, node, source.operation(
                 node, ast.Sub(), f"tl.max({source.of(node)}, axis={axis})"))
         for factor in ("2.0", "1.4426950408889634", "0.5"):
-            yield instead(source, "missing", 2.2, node, source.operation(factor, ast.Mult(), node))
+            yield instead(source, "missing", 1.9, node, source.operation(factor, ast.Mult(), node))
     if name == "sum":
         text = source.operand(node, 13)
         yield instead(source, "missing", 1.3, node, f"{text} * {text}")
@@ -89,12 +96,16 @@ def _in_a_function(source: Source, unit: Unit, node: ast.expr, name: str) -> Ite
 def _offset(source: Source, unit: Unit, node: ast.expr) -> Iterator[Draft]:
     """A term that is missing in a pointer."""
     used = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
-    sizes = unit.names("size", "block", before=node.lineno)
+    sizes = unit.names("stride", "size", "block", before=node.lineno)
     for name in unit.names("index", before=node.lineno):
         if name not in used:
             yield instead(source, "missing", 1.7, node, f"{source.of(node)} + {name}")
             for size in sizes:
                 yield instead(source, "missing", 2.4, node, f"{source.of(node)} + {name} * {size}")
+    for name in unit.names("size", before=node.lineno):
+        if name not in used:
+            yield instead(source, "missing", 1.8, node, f"{source.of(node)} + {name}")
+            yield instead(source, "missing", 2.2, node, f"{source.of(node)} + 2 * {name}")
     for name in unit.names("program", before=node.lineno) or ["tl.program_id(0)"]:
         if name not in used:
             yield instead(source, "missing", 1.8, node, f"{source.of(node)} + {name}")
@@ -102,16 +113,24 @@ def _offset(source: Source, unit: Unit, node: ast.expr) -> Iterator[Draft]:
                 yield instead(source, "missing", 1.9, node, f"{source.of(node)} + {name} * {size}")
 
 
+def _stepped(unit: Unit) -> set[str]:
+    """Variables of loops that go from block to block by themselves."""
+    return {one.target.id for one in unit.statements if isinstance(one, ast.For) and isinstance(one.target, ast.Name)
+            and isinstance(one.iter, ast.Call) and len(one.iter.args) == 3}
+
+
 def _part_of_an_operator(
     source: Source, unit: Unit, node: ast.expr, parent: ast.AST, field: str
 ) -> Iterator[Draft]:
     """A step in one side of an operator, or a factor of an index."""
     role = unit.role(node)
+    stepped = _stepped(unit)
     named = isinstance(node, ast.Name | ast.Subscript) and isinstance(parent, ast.BinOp)
     if called(node) == "program_id" or (named and role in ("program", "index")):
         multiplied = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mult)
-        for size in unit.names("size", "block", before=node.lineno):
-            weight = 2.6 if multiplied else 1.5 if role == "program" else 2.1
+        for size in unit.names("stride", "size", "block", before=node.lineno):
+            weight = 2.6 if multiplied else 1.4 if role == "program" else 2.1
+            weight += 0.5 * (unit.roles[size] != "block") + 0.8 * (isinstance(node, ast.Name) and node.id in stepped)
             yield instead(source, "missing", weight, node, source.operation(node, ast.Mult(), size))
     if called(node) == "arange":
         for program in unit.names("program", before=node.lineno) or ["tl.program_id(0)"]:
@@ -126,6 +145,6 @@ def _part_of_an_operator(
         yield instead(source, "missing", 2.1, node, f"tl.sqrt({source.of(node)})")
     if isinstance(parent.op, ast.Add) and role in ("size", "block") and isinstance(node, ast.Name):
         for factor in ("2", "3"):
-            yield instead(source, "missing", 2.2, node, f"{factor} * {source.of(node)}")
+            yield instead(source, "missing", 1.9, node, f"{factor} * {source.of(node)}")
     if role == "value" and isinstance(node, ast.Name) and isinstance(parent.op, ast.Mult | ast.Add):
-        yield instead(source, "missing", 2.2, node, f"{source.of(node)} * {source.of(node)}")
+        yield instead(source, "missing", 1.9, node, f"{source.of(node)} * {source.of(node)}")

@@ -10,8 +10,8 @@ from typing import Literal
 from grader.frontends.triton.edits.source import Source
 from grader.plan.messages import Given
 
-Role = Literal["pointer", "size", "block", "program", "index", "mask", "value", "tensor", "grid", "other"]
-"""What a name stands for. In a kernel: `pointer` or pointers; `size`, of a tensor or a stride; `block`, a compile-time
+Role = Literal["pointer", "size", "stride", "block", "program", "index", "mask", "value", "tensor", "grid", "other"]
+"""What a name stands for. In a kernel: `pointer` or pointers; `size` of a tensor; `stride`; `block`, a compile-time
 constant; `program`, a program's number or where its part starts; `index`, indices of elements; `mask`; `value`, a
 number or numbers. On the host: `tensor`; `size`, any integer; `grid`; `value`, a number that the judge gives."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -20,14 +20,14 @@ MEMORY = frozenset({
     "load", "store", "atomic_add", "atomic_max", "atomic_min", "atomic_xchg", "atomic_cas", "atomic_and", "atomic_or"})
 _INDICES = frozenset({"arange"})
 _PROGRAMS = frozenset({"program_id"})
-_SIZES = frozenset({"cdiv", "num_programs", "next_power_of_2", "numel", "size", "stride", "len", "nelement", "dim"})
+_SIZES = frozenset({"cdiv", "num_programs", "next_power_of_2", "numel", "size", "len", "nelement", "dim"})
 _TENSORS = frozenset({
     "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like", "reshape", "view", "t",
     "contiguous", "transpose", "permute", "to", "cuda", "cpu", "flatten", "float", "half", "clone", "unsqueeze"})
 _SAME = frozenset({"to", "max_contiguous", "multiple_of", "cast", "broadcast_to", "expand_dims", "ravel", "trans"})
 _ASIDE = frozenset({"annotation", "returns", "decorator_list"})
 # Which of two roles an operator's result has: the first of these that one of them has.
-_RANK: tuple[Role, ...] = ("pointer", "value", "index", "program", "size", "block")
+_RANK: tuple[Role, ...] = ("pointer", "value", "index", "program", "size", "stride", "block")
 
 
 @dataclass
@@ -45,6 +45,9 @@ class Unit:
     calls: list[ast.Call] = field(default_factory=list)
     wholes: dict[str, ast.expr] = field(default_factory=dict)
     """What a local name is first bound to."""
+    spread: set[str] = field(default_factory=set)
+    """Names of indices of two dimensions."""
+    _of: dict[ast.expr, Role] = field(default_factory=dict)
 
     @property
     def parameters(self) -> list[ast.arg]:
@@ -55,9 +58,18 @@ class Unit:
         return [name for name, role in self.roles.items() if role in roles
                 and (before is None or self.bound.get(name, 1 << 30) < before)]
 
+    def unused(self) -> set[str]:
+        """Names that are bound, most of them parameters, and never used."""
+        used = {node.id for node in self.expressions if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        return set(self.roles) - used
+
     def role(self, node: ast.expr) -> Role:
         """The role of an expression."""
-        return self.roles.get(node.id, "other") if isinstance(node, ast.Name) else _role(node, self)
+        if isinstance(node, ast.Name):
+            return self.roles.get(node.id, "other")
+        if (found := self._of.get(node)) is None:
+            found = self._of[node] = _role(node, self)
+        return found
 
 
 @dataclass
@@ -229,18 +241,27 @@ def _name_kernel(source: Source, unit: Unit, units: Sequence[Unit]) -> None:
         elif name in pointers or name.endswith(("ptr", "_p")) or given.get(name) == "tensor":
             unit.roles[name] = "pointer"
         elif name in given:
-            unit.roles[name] = "value" if given[name] == "value" else "size"
+            unit.roles[name] = given[name] if given[name] in ("value", "stride") else "size"
+        elif "stride" in name:
+            unit.roles[name] = "stride"
         else:
-            sized = name.isupper() or name.startswith(("n", "stride", "size", "num", "rows", "cols"))
+            sized = name.isupper() or name.startswith(("n", "size", "num", "rows", "cols"))
             unit.roles[name] = "size" if sized else "value"
     for name, value, statement in _bindings(unit):
         role: Role = "program" if value is None and isinstance(statement, ast.For) else "value"
         if value is not None:
             unit.wholes.setdefault(name, value)
             role = _role(value, unit)
-            if isinstance(statement, ast.For):
-                role = "program"
+            if role == "index" and any(_is_spread(one) or (isinstance(one, ast.Name) and one.id in unit.spread)
+                                       for one in ast.walk(value)):
+                unit.spread.add(name)
         unit.roles.setdefault(name, role if role != "other" else "value")
+
+
+def _is_spread(node: ast.AST) -> bool:
+    """Whether a node is `x[:, None]`, `x[None, :]` or the like."""
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and any(
+        isinstance(one, ast.Constant) and one.value is None for one in node.slice.elts)
 
 
 def _arguments(unit: Unit, units: Sequence[Unit]) -> dict[str, Role]:
@@ -267,6 +288,8 @@ def _role(node: ast.expr, unit: Unit) -> Role:
             name = called(one)
             if name in _INDICES:
                 found.add("index")
+            elif name == "stride":
+                found.add("stride")
             elif name in _PROGRAMS:
                 found.add("program")
             elif name in _SIZES:

@@ -13,9 +13,11 @@ from grader.model.catalogue import assignments
 from grader.plan.edits import Edit, edited
 from grader.plan.messages import Given, GivenScalar, GivenTensor
 from tests.graded import FILES
-from tests.members import HERE, whole
+from tests.members import HERE, text, whole
 
 MEMBERS = sorted(path for room in ("accepted", "wrong_answer", "runtime_error") for path in (HERE / room).iterdir())
+IN_FRONT = 300
+"""Edits of a file that there is time for."""
 PARSED = 100
 """About so many edits of a member are parsed, from first to last."""
 
@@ -29,8 +31,8 @@ def given_of(name: str) -> list[Given]:
         for one in assignment.parameters]
 
 
-def found(text: str, function: str) -> list[Edit]:
-    return edits_of(text, function, given_of(function)).edits
+def found(submitted: str, function: str) -> list[Edit]:
+    return edits_of(submitted, function, given_of(function)).edits
 
 
 @pytest.mark.parametrize("folder", MEMBERS, ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -38,15 +40,229 @@ def test_every_edit_makes_another_file_that_python_reads(folder: Path) -> None:
     for file in sorted(whole(folder).glob("*.py")):
         if file.name not in FILES:
             continue
-        text = file.read_bytes().decode()
+        submitted = file.read_bytes().decode()
         try:
-            before = ast.dump(ast.parse(text))
+            before = ast.dump(ast.parse(submitted))
         except SyntaxError:
-            assert found(text, FILES[file.name]) == []
+            assert found(submitted, FILES[file.name]) == []
             continue
-        edits = found(text, FILES[file.name])
-        after = [edited(text, edit) for edit in edits]
-        assert len({text, *after}) == 1 + len(after)
+        edits = found(submitted, FILES[file.name])
+        after = [edited(submitted, edit) for edit in edits]
+        assert len({submitted, *after}) == 1 + len(after)
         some = after[:: 1 + len(after) // PARSED]
         assert [one for one in some if ast.dump(ast.parse(one)) == before] == []
-        assert all(edit.line == 1 + text.count("\n", 0, edit.spans[0].start) for edit in edits)
+        assert all(edit.line == 1 + submitted.count("\n", 0, edit.spans[0].start) for edit in edits)
+
+
+SOFTMAX = '''import triton
+import triton.language as tl
+
+
+@triton.jit
+def softmax_kernel(x_ptr, out_ptr, cols, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    lanes = tl.arange(0, BLOCK)
+    mask = lanes < cols
+    x = tl.load(x_ptr + row * cols + lanes, mask=mask, other=-float("inf"))
+    e = tl.exp(x - tl.max(x, axis=0))
+    tl.store(out_ptr + lanes + row * cols, e / tl.sum(e, axis=0), mask=mask)
+
+
+def softmax(x, out):
+    rows, cols = x.shape
+    softmax_kernel[(rows,)](x, out, cols, BLOCK=triton.next_power_of_2(cols))
+'''
+GELU = '''import triton
+import triton.language as tl
+
+
+@triton.jit
+def gelu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    offs = pid * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    x = tl.load(x_ptr + offs, mask=mask)
+    cube = x * x * x
+    u = 0.7978845608028654 * (x + 0.044715 * cube)
+    t = 2.0 * tl.sigmoid(2.0 * u) - 1.0
+    tl.store(out_ptr + offs, 0.5 * (1.0 + t) * x, mask=mask)
+
+
+def gelu(x, out):
+    n = x.numel()
+    grid = lambda meta: (triton.cdiv(n, meta["BLOCK"]),)
+    gelu_kernel[grid](x, out, n, BLOCK=1024)
+'''
+GREYSCALE = '''import triton
+import triton.language as tl
+
+BLOCK_SIZE = 1024
+
+
+@triton.jit
+def grey_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offs < n
+    r = tl.load(x_ptr + offs, mask=mask, other=0).to(tl.float32)
+    g = tl.load(x_ptr + offs + n, mask=mask, other=0).to(tl.float32)
+    b = tl.load(x_ptr + 2 * n + offs, mask=mask, other=0).to(tl.float32)
+    grey = 0.299 * r + 0.587 * g + 0.114 * b
+    tl.store(out_ptr + offs, (grey + 0.5).to(tl.uint8), mask=mask)
+
+
+def greyscale(x, out):
+    n = out.numel()
+    grid = (triton.cdiv(n, BLOCK_SIZE),)
+    grey_kernel[grid](x, out, n, BLOCK=BLOCK_SIZE)
+'''
+MOVING = '''import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def gemm_kernel(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride_bn,
+                BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    pid_m = tl.program_id(axis=0)
+    pid_n = tl.program_id(axis=1)
+    rm = pid_m * BM + tl.arange(0, BM)
+    rn = pid_n * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    a_ptrs = a_ptr + rm[:, None] * stride_am + rk[None, :] * stride_ak
+    b_ptrs = b_ptr + rk[:, None] * stride_bk + rn[None, :] * stride_bn
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        a = tl.load(a_ptrs, mask=(rm[:, None] < M) & (rk[None, :] < K - k * BK), other=0.0)
+        b = tl.load(b_ptrs, mask=(rk[:, None] < K - k * BK) & (rn[None, :] < N), other=0.0)
+        acc += tl.dot(a, b)
+        a_ptrs += BK * stride_ak
+        b_ptrs += BK * stride_bk
+    c_mask = (rm[:, None] < M) & (rn[None, :] < N)
+    tl.store(c_ptr + rm[:, None] * N + rn[None, :], acc.to(tl.float16), mask=c_mask)
+
+
+def gemm(a, b, out):
+    M, K = a.shape
+    K, N = b.shape
+    grid = (triton.cdiv(M, 32), triton.cdiv(N, 64))
+    gemm_kernel[grid](a, b, out, M, N, K, a.stride(0), a.stride(1), b.stride(0), b.stride(1), BM=32, BN=64, BK=32)
+'''
+RIGHT = {
+    "softmax": ("softmax", SOFTMAX), "gelu": ("gelu", GELU), "greyscale": ("greyscale", GREYSCALE),
+    "moving": ("gemm", MOVING),
+    **{name: (function, text(HERE / "shared" / f"{name}.py").decode()) for name, function in (
+        ("silu", "silu"), ("gemm", "gemm"), ("transpose", "transpose"), ("rmsnorm_matrix", "rmsnorm_matrix"),
+        ("rmsnorm_vector_in_two", "rmsnorm_vector"), ("rmsnorm_vector", "rmsnorm_vector"))},
+}
+MISTAKES = [
+    ("silu", "x / (1.0 + tl.exp(-x))", "x / 1.0 + tl.exp(-x)", "brackets"),
+    ("silu", "x / (1.0 + tl.exp(-x))", "x / (1.0 + tl.exp(x))", "operator"),
+    ("silu", "x / (1.0 + tl.exp(-x))", "x / (1.0 - tl.exp(-x))", "operator"),
+    ("silu", "x / (1.0 + tl.exp(-x))", "x * (1.0 + tl.exp(-x))", "operator"),
+    ("silu", "x / (1.0 + tl.exp(-x))", "1.0 / (1.0 + tl.exp(-x))", "constant"),
+    ("silu", "tl.exp(-x)", "tl.exp2(-x)", "function"),
+    ("silu", "mask=offs < n)\n\n", "mask=offs <= n)\n\n", "comparison"),
+    ("silu", "x_ptr + offs, mask=offs < n)", "x_ptr + offs)", "mask"),
+    ("silu", "* BLOCK + tl", "+ tl", "missing"),
+    ("silu", "tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)", "tl.arange(0, BLOCK)", "missing"),
+    ("silu", "triton.cdiv(n, 1024)", "n // 1024", "rounding"),
+    ("silu", "triton.cdiv(n, 1024)", "(n + 1023) // 1024 - 1", "grid"),
+    ("silu", "triton.cdiv(n, 1024)", "triton.cdiv(n, 2048)", "grid"),
+    ("silu", "x.numel()", "x.shape[0]", "name"),
+    ("silu", "(triton.cdiv(n, 1024),)", "(triton.cdiv(n, 1024))", "grid"),
+    ("silu", "(x, out, n, ", "(out, x, n, ", "order"),
+    ("silu", "BLOCK: tl.constexpr", "BLOCK", "type"),
+    ("silu", "(0, BLOCK)", "(0, BLOCK, 1)", "extra"),
+    ("silu", "out_ptr + offs, x", "x_ptr + offs, x", "name"),
+    ("silu", "tl.load(x_ptr + offs, mask=offs < n)", "tl.load(x_ptr, mask=offs < n)", "missing"),
+    ("silu", "BLOCK=1024)", "BLOCK=1000)", "block"),
+    ("gelu", "0.044715", "0.44715", "constant"),
+    ("gelu", "x * x * x", "x ** 3", "operator"),
+    ("gelu", "x * x * x", "x * x", "missing"),
+    ("gelu", "0.7978845608028654", "0.7071067811865476", "constant"),
+    ("gelu", "(x + 0.044715 * cube)", "x + 0.044715 * cube", "brackets"),
+    ("gelu", "(1.0 + t) * x", "(1.0 + t)", "missing"),
+    ("gelu", "tl.sigmoid(2.0 * u)", "tl.sigmoid(u)", "missing"),
+    ("gelu", "(2.0 * u) - 1.0", "(2.0 * u) + 1.0", "operator"),
+    ("softmax", 'other=-float("inf")', "other=0.0", "mask"),
+    ("softmax", ', other=-float("inf")', "", "mask"),
+    ("softmax", "x - tl.max(x, axis=0)", "x", "missing"),
+    ("softmax", "tl.max(x", "tl.min(x", "function"),
+    ("softmax", "tl.sum(e", "tl.sum(x", "name"),
+    ("softmax", "tl.sum(e", "tl.max(e", "function"),
+    ("softmax", "tl.sum(e, axis=0)", "sum(e)", "function"),
+    ("softmax", "x_ptr + row * cols + lanes", "x_ptr + row + lanes", "missing"),
+    ("softmax", "out_ptr + lanes + row * cols", "out_ptr + lanes", "missing"),
+    ("softmax", "triton.next_power_of_2(cols)", "cols", "block"),
+    ("softmax", "triton.next_power_of_2(cols)", "triton.next_power_of_2(rows)", "name"),
+    ("softmax", "[(rows,)]", "[(cols,)]", "name"),
+    ("softmax", "[(rows,)]", "[(1,)]", "grid"),
+    ("greyscale", "0.587 * g + 0.114 * b", "0.114 * g + 0.587 * b", "constant"),
+    ("greyscale", "0.587 *", "0.857 *", "constant"),
+    ("greyscale", "(grey + 0.5).to", "grey.to", "rounding"),
+    ("greyscale", "2 * n", "n", "missing"),
+    ("greyscale", "x_ptr + offs + n", "x_ptr + offs", "missing"),
+    ("greyscale", "tl.uint8)", "tl.int8)", "type"),
+    ("greyscale", "(x, out, n, BLOCK=BLOCK_SIZE)", "(x, out, n, BLOCK=512)", "block"),
+    ("rmsnorm_matrix", "tl.sqrt(tl.sum(x * x, axis=0) / n_cols + eps)", "tl.sqrt(tl.sum(x * x, axis=0) / n_cols) + eps",
+     "brackets"),
+    ("rmsnorm_matrix", "tl.sqrt(tl.sum(x * x, axis=0) / n_cols + eps)", "tl.sum(x * x, axis=0) / n_cols + eps",
+     "missing"),
+    ("rmsnorm_matrix", "x * x", "x", "missing"),
+    ("rmsnorm_matrix", " / n_cols + eps", " + eps", "missing"),
+    ("rmsnorm_matrix", " / n_cols + eps", " / n_cols", "missing"),
+    ("rmsnorm_matrix", " / n_cols + eps", " / BLOCK + eps", "name"),
+    ("rmsnorm_matrix", "x / rms * w", "x / rms", "missing"),
+    ("rmsnorm_matrix", "x / rms * w", "x / (rms * w)", "brackets"),
+    ("rmsnorm_matrix", "x / rms * w", "x * rms * w", "operator"),
+    ("rmsnorm_matrix", "tl.sqrt", "tl.rsqrt", "function"),
+    ("rmsnorm_matrix", "w_ptr + cols", "w_ptr + row", "name"),
+    ("rmsnorm_matrix", "rows, cols =", "cols, rows =", "order"),
+    ("rmsnorm_matrix", "out, cols, eps", "out, rows, eps", "name"),
+    ("rmsnorm_vector", "total += tl", "total = tl", "operator"),
+    ("rmsnorm_vector", "range(0, n, BLOCK):\n        offs = start + tl.arange(0, BLOCK)\n        x",
+     "range(BLOCK, n, BLOCK):\n        offs = start + tl.arange(0, BLOCK)\n        x", "start"),
+    ("rmsnorm_vector", "range(0, n, BLOCK):\n        offs = start + tl.arange(0, BLOCK)\n        x",
+     "range(0, n - 1, BLOCK):\n        offs = start + tl.arange(0, BLOCK)\n        x", "bound"),
+    ("rmsnorm_vector_in_two", "tl.atomic_add(total", "tl.store(total", "function"),
+    ("rmsnorm_vector_in_two", "torch.zeros(1, device", "torch.empty(1, device", "function"),
+    ("rmsnorm_vector_in_two", "torch.zeros(1, device=x.device)", "torch.zeros(1)", "place"),
+    ("transpose", "(m[:, None] < M) & (n", "(m[:, None] < M) | (n", "operator"),
+    ("transpose", "(m[:, None] < M) & (n[None, :] < N)", "m[:, None] < M", "mask"),
+    ("transpose", "n[None, :] * M + m[:, None]", "n[None, :] * N + m[:, None]", "name"),
+    ("transpose", "n[None, :] * M + m[:, None]", "n[:, None] * M + m[None, :]", "index"),
+    ("transpose", "program_id(1)", "program_id(0)", "axis"),
+    ("transpose", "(triton.cdiv(M, 32), triton.cdiv(N, 32))", "(triton.cdiv(N, 32), triton.cdiv(M, 32))", "grid"),
+    ("transpose", "M, N = x.shape", "N, M = x.shape", "order"),
+    ("gemm", "acc += tl", "acc = tl", "operator"),
+    ("gemm", "dtype=tl.float32", "dtype=tl.float16", "type"),
+    ("gemm", "range(0, K, BK)", "range(0, K)", "bound"),
+    ("gemm", "range(0, K, BK)", "range(0, N, BK)", "name"),
+    ("gemm", "(rm[:, None] < M) & (rk[None, :] < K), other=0.0", "rm[:, None] < M, other=0.0", "mask"),
+    ("gemm", "out, M, N, K", "out, M, K, N", "order"),
+    ("gemm", "acc.to(tl.float16), mask=(rm[:, None] < M) & (rn[None, :] < N))", "acc.to(tl.float16))", "mask"),
+    ("moving", "        b_ptrs += BK * stride_bk\n", "", "missing"),
+    ("moving", "a_ptrs += BK * stride_ak", "a_ptrs += BK * stride_am", "name"),
+    ("moving", "a_ptrs += BK * stride_ak", "a_ptrs += BK", "missing"),
+    ("moving", "        b_ptrs += BK", "    b_ptrs += BK", "order"),
+    ("moving", "tl.cdiv(K, BK)", "K // BK", "rounding"),
+    ("moving", "rm[:, None] * stride_am + rk[None, :] * stride_ak", "rm[:, None] * stride_ak + rk[None, :] * stride_am",
+     "exchanged"),
+    ("moving", "rm[:, None] * stride_am + rk[None, :] * stride_ak", "rm[None, :] * stride_am + rk[:, None] * stride_ak",
+     "index"),
+    ("moving", "rk[None, :] < K - k * BK", "rk[None, :] < K", "mask"),
+    ("moving", "a.stride(0), a.stride(1), b", "a.stride(1), a.stride(0), b", "order"),
+    ("moving", "BM=32, BN=64", "BM=64, BN=32", "order"),
+]
+"""A right kernel, a part of it, what stands there instead, and the kind of the edit that mends it."""
+
+
+@pytest.mark.parametrize(("name", "right", "wrong", "kind"), MISTAKES)
+def test_a_mistake_is_mended(name: str, right: str, wrong: str, kind: str) -> None:
+    function, whole_text = RIGHT[name]
+    assert right in whole_text
+    mistaken = whole_text.replace(right, wrong, 1)
+    wanted = ast.dump(ast.parse(whole_text))
+    mending = [edit for edit in found(mistaken, function)[:IN_FRONT]
+               if ast.dump(ast.parse(edited(mistaken, edit))) == wanted]
+    assert [edit.kind for edit in mending] == [kind]

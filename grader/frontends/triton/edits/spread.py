@@ -1,0 +1,77 @@
+"""How an index or a sum is spread over the rows and columns of a tile, and where rows lie apart."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from grader.frontends.triton.edits.draft import Draft
+from grader.frontends.triton.edits.source import Source
+from grader.frontends.triton.edits.units import File, Unit, called
+from grader.plan.edits import MOST_SPANS, EditKind, Span
+
+_SPREAD = re.compile(r"\[(?P<first>\s*:\s*,\s*None\s*)\]$|\[(?P<last>\s*None\s*,\s*:\s*)\]$")
+
+
+def edits(file: File, unit: Unit) -> Iterator[Draft]:
+    if unit.kernel:
+        yield from _spread(file.source, unit)
+        for node in unit.expressions:
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+                yield from _laid_out(file.source, unit, node)
+
+
+def _laid_out(source: Source, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
+    """`column * M + row` for `row * N + column`: the two exchanged, with each size."""
+    first = node.left
+    if isinstance(first, ast.BinOp) and unit.role(first.left) == "pointer":
+        first = first.right
+    for one, other in ((first, node.right), (node.right, first)):
+        if not isinstance(one, ast.BinOp) or not isinstance(one.op, ast.Mult):
+            continue
+        for index, size in ((one.left, one.right), (one.right, one.left)):
+            if unit.role(index) not in ("index", "program") or unit.role(other) not in ("index", "program"):
+                continue
+            for name in unit.names("size", "stride", before=node.lineno):
+                spans = [source.put(index, source.of(other)), source.put(other, source.of(index))]
+                if name != source.of(size):
+                    spans.append(source.put(size, name))
+                yield Draft("index", 1.7, spans)
+
+
+def _spread(source: Source, unit: Unit) -> Iterator[Draft]:
+    """`[:, None]` for `[None, :]`, and the other way round: one of them, those of a statement, those of a name."""
+    spread = [node for node in unit.expressions if isinstance(node, ast.Subscript) and _SPREAD.search(source.of(node))]
+    kind: EditKind = "index"
+    for node in spread:
+        yield Draft(kind, 1.9, (turned(source, node),))
+    groups: dict[object, list[ast.Subscript]] = {}
+    for node in spread:
+        groups.setdefault(source.statement(node), []).append(node)
+        groups.setdefault(source.of(node.value), []).append(node)
+        groups.setdefault("all", []).append(node)
+    for group in groups.values():
+        if 1 < len(group) <= MOST_SPANS:
+            yield Draft(kind, 1.5, [turned(source, node) for node in group])
+    for one in unit.expressions:
+        if isinstance(source.place[one].parent, ast.Subscript):
+            continue
+        name = isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load) and unit.roles.get(one.id) == "index"
+        if (name and spread) or called(one) in ("sum", "max", "min"):
+            for suffix in ("[:, None]", "[None, :]"):
+                yield Draft(kind, 2.0, (source.instead(source.end(one), source.end(one), suffix),))
+
+
+def turned(source: Source, node: ast.expr) -> Span:
+    """A span that spreads a node over columns instead of rows, or the other way round."""
+    found = _SPREAD.search(source.of(node))
+    assert found is not None
+    start = source.start(node)
+    text = "[None, :]" if found["first"] else "[:, None]"
+    return source.instead(start + found.start(), start + found.end(), text)
+
+
+def turnable(source: Source, node: ast.expr) -> bool:
+    """Whether a node is spread over rows or columns."""
+    return isinstance(node, ast.Subscript) and _SPREAD.search(source.of(node)) is not None
