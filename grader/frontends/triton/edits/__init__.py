@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from grader.frontends.triton.edits import arithmetic, calls, constants, host, loops, masks, names, spread, steps
+from grader.frontends.triton.edits import arithmetic, calls, constants, host, loops, masks, names, passed, spread, steps
 from grader.frontends.triton.edits.draft import Draft
 from grader.frontends.triton.edits.source import Source
 from grader.frontends.triton.edits.units import File, read
 from grader.plan.edits import MOST_EDITS, MOST_SPANS, Edit, Edits, Span, edited
 from grader.plan.messages import Given
 
-THEMES = (arithmetic, constants, names, masks, spread, calls, steps, loops, host)
+THEMES = (arithmetic, constants, names, masks, spread, calls, steps, loops, host, passed)
 MOST_DRAFTS = 16 * MOST_EDITS
 _TURN = 0.02
 """What an edit weighs more than the one of its kind and weight before it."""

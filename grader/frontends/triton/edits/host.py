@@ -178,7 +178,8 @@ def _block(source: Source, value: ast.expr, own: Sequence[str], sizes: Sequence[
 def _grid(source: Source, unit: Unit, grid: ast.expr, blocks: Sequence[str], sizes: Sequence[str]) -> Iterator[Draft]:
     divided = [f"triton.cdiv({size}, {block})" for size in sizes for block in dict.fromkeys(blocks[:3])]
     if not isinstance(grid, ast.Tuple):
-        yield instead(source, "grid", 0.7, grid, f"({source.of(grid)},)")
+        comma = Span(start=source.end(grid), end=source.end(grid), text=",")
+        yield Draft("grid", 0.7, (comma if source.enclosed(grid) else source.put(grid, f"({source.of(grid)},)"),))
         return
     for one, other in itertools.combinations(grid.elts, 2):
         if source.of(one) != source.of(other):

@@ -101,7 +101,8 @@ def _statements(source: Source, unit: Unit, parent: ast.AST, block: list[ast.stm
                         workaround=True)
         if after is not None and not isinstance(after, Function | ast.Return):
             first, second = source.of(statement), source.of(after)
-            yield Draft("order", 2.4, (
+            launches = all(isinstance(one, ast.Expr) and one.value in unit.launches for one in (statement, after))
+            yield Draft("order", 1.2 if launches else 2.4, (
                 Span(start=source.start(statement), end=source.end(statement), text=second[:2001]),
                 Span(start=source.start(after), end=source.end(after), text=first[:2001])))
         if isinstance(statement, ast.For | ast.While) and unit.kernel:

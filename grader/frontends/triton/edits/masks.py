@@ -44,6 +44,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
     yield from _together(source, unit, accesses, masks)
     yield from _bound_masks(source, unit)
     yield from _in_loops(source, unit)
+    yield from _like_another(source, unit, accesses)
 
 
 def _access(source: Source, unit: Unit, call: ast.Call) -> _Access:
@@ -193,6 +194,35 @@ def _bound_masks(source: Source, unit: Unit) -> Iterator[Draft]:
         for index in indices:
             for size in unit.names("size", before=whole.lineno):
                 yield instead(source, "mask", 1.8, whole, source.operation(whole, ast.BitAnd(), f"{index} < {size}"))
+
+
+def _like_another(source: Source, unit: Unit, accesses: Sequence[_Access]) -> Iterator[Draft]:
+    """The index and the mask of another access."""
+    based = [(one, base) for one in accesses if one.name in _MASKED and (base := _base(one.call.args[0])) is not None]
+    for one, base in based[:8]:
+        for other, another in based[:8]:
+            later = other.call.lineno > one.call.lineno and other.name == "load"
+            if later or base.id == another.id or another is other.call.args[0]:
+                continue
+            first = other.call.args[0]
+            start = source.start(first)
+            pointer = base.id + source.of(first)[source.end(another) - start :]
+            if source.start(another) != start or pointer == source.of(one.call.args[0]):
+                continue
+            spans = [source.put(one.call.args[0], pointer)]
+            if one.mask is None and other.mask is not None:
+                mask = f"mask={source.of(other.mask)}" + ", other=0.0" * (one.name == "load")
+                spans.append(keyword(source, one.call, mask))
+            elif one.mask is not None and other.mask is not None:
+                spans.append(source.put(one.mask, source.of(other.mask)))
+            yield Draft("index", 1.7, spans)
+
+
+def _base(pointer: ast.expr) -> ast.Name | None:
+    """The name that a pointer begins with."""
+    while isinstance(pointer, ast.BinOp):
+        pointer = pointer.left
+    return pointer if isinstance(pointer, ast.Name) else None
 
 
 def _in_loops(source: Source, unit: Unit) -> Iterator[Draft]:

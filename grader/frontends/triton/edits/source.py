@@ -119,7 +119,7 @@ class Source:
     def put(self, node: ast.expr, text: str) -> Span:
         """A span that puts an expression in a node's place, in brackets where it would be torn apart."""
         start, end = self.start(node), self.end(node)
-        if binding(text) < self._needed(node) and not self._enclosed(start, end):
+        if binding(text) < self._needed(node) and not self.enclosed(node):
             text = f"({text})"
         return self.instead(start, end, text)
 
@@ -175,7 +175,9 @@ class Source:
         begin = found.end() if found else 0
         return (begin, begin + len(sign)) if found and self.text.startswith(sign, begin) else None
 
-    def _enclosed(self, start: int, end: int) -> bool:
+    def enclosed(self, node: ast.expr) -> bool:
+        """Whether brackets stand around a node."""
+        start, end = self.start(node), self.end(node)
         before, after = self.text[max(0, start - 200) : start].rstrip()[-1:], self.text[end : end + 200].lstrip()[:1]
         return before == "(" and after == ")"
 

@@ -262,7 +262,8 @@ def test_a_mistake_is_mended(name: str, right: str, wrong: str, kind: str) -> No
     function, whole_text = RIGHT[name]
     assert right in whole_text
     mistaken = whole_text.replace(right, wrong, 1)
-    wanted = ast.dump(ast.parse(whole_text))
-    mending = [edit for edit in found(mistaken, function)[:IN_FRONT]
-               if ast.dump(ast.parse(edited(mistaken, edit))) == wanted]
+    wanted, tree = "".join(whole_text.split()), ast.dump(ast.parse(whole_text))
+    likely = [(edit, after) for edit in found(mistaken, function)[:IN_FRONT]
+              if "".join((after := edited(mistaken, edit)).split()) == wanted]
+    mending = [edit for edit, after in likely if ast.dump(ast.parse(after)) == tree]
     assert [edit.kind for edit in mending] == [kind]

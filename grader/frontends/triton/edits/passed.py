@@ -1,0 +1,53 @@
+"""What a kernel is not given: a number that host code has and does not pass on, a total that is not set to zero."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.frontends.triton.edits.draft import Draft, keyword
+from grader.frontends.triton.edits.source import Source
+from grader.frontends.triton.edits.units import File, Unit, called, launched
+from grader.plan.edits import Span
+
+
+def edits(file: File, unit: Unit) -> Iterator[Draft]:
+    if unit.kernel or not unit.launches:
+        return
+    yield from _numbers(file, unit)
+    yield from _zeroed(file, unit)
+
+
+def _numbers(file: File, unit: Unit) -> Iterator[Draft]:
+    """A number of the host's as a parameter of a kernel: instead of a constant there, or added under a root."""
+    source = file.source
+    for name in sorted(unit.unused().intersection(unit.names("value", before=1))):
+        for launch in unit.launches:
+            kernel = launched(launch, file.kernels)
+            if kernel is None or name in kernel.roles or not kernel.parameters or kernel.node.args.defaults:
+                continue
+            end = max(source.end(one) for one in kernel.parameters)
+            passed = [Span(start=end, end=end, text=f", {name}"), keyword(source, launch, f"{name}={name}")]
+            for node in kernel.expressions:
+                if isinstance(node, ast.Constant) and isinstance(node.value, float):
+                    yield Draft("constant", 1.6, [*passed, source.put(node, name)])
+                elif called(node) in ("sqrt", "rsqrt") and isinstance(node, ast.Call) and node.args:
+                    text = source.operation(node.args[0], ast.Add(), name)
+                    yield Draft("missing", 1.4, [*passed, source.put(node.args[0], text)])
+
+
+def _zeroed(file: File, unit: Unit) -> Iterator[Draft]:
+    """Tensors that outlive a call set to zero at its beginning."""
+    source = file.source
+    kept = {target.id for one in file.constants for target in one.targets if isinstance(target, ast.Name)
+            and isinstance(one.value, ast.Call)}
+    for name in sorted(kept & {one.id for call in unit.launches for one in call.args if isinstance(one, ast.Name)}):
+        yield Draft("start", 1.2, (_before(source, unit.statements[0], f"{name}.zero_()"),))
+
+
+def _before(source: Source, statement: ast.stmt, text: str) -> Span:
+    """A span that puts a statement before another."""
+    start = source.start(statement)
+    indent = source.text[source.line_at(start) : start]
+    apart = f"{source.newline}{indent}" if not indent.strip() else "; "
+    return Span(start=start, end=start, text=text + apart)
