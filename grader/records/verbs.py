@@ -41,10 +41,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def rescore(out: Out = Path("results"), course: CourseFile = catalogue.COURSE) -> None:
-    """Compute the points of recorded checks and times again, with the course's present points and thresholds; and tell
-    students the changes that mend their kernels, where the course has the level "edit" by now.
+    """Compute the points of recorded checks and times again, with the course's present points and thresholds.
 
-    Runs no submission's code. The new attempts are recorded beside the old: `kernelmark diff` shows what would change,
+    Runs no submission's code. Where `[hints] level` is "edit" by now, students are told the changes that mend their
+    kernels. The new attempts are recorded beside the old: `kernelmark diff` shows what would change,
     `kernelmark apply` changes it.
     """
     # Late: numpy is slow to import.
@@ -113,8 +113,10 @@ def explain_grade(
     intake: Annotated[Path | None, typer.Option(
         help="The folder that kernelmark intake wrote, to match its names with a newer roster.")] = None,
 ) -> None:
-    """Print every step from raw points to a student's grade, by the course file's late policy, and of a kernel that
-    failed the change that makes every case right, if one was found."""
+    """Print every step from raw points to a student's grade, by the course file's late policy.
+
+    Of a kernel that failed, the change that makes every case right is printed, too, if one was found.
+    """
     rules = _course(course)
     with _reporting():
         people = read_roster(roster) if roster else []
