@@ -78,9 +78,10 @@ def mended(assignment: AssignmentResult, file: str) -> RenderableType:
     return Group(head, _indented(_prose(a.repair.told)), *(_indented(_indented(line)) for line in lines), "")
 
 
-def guessed(assignment: AssignmentResult) -> RenderableType:
+def guessed(assignment: AssignmentResult, file: str) -> RenderableType:
     """The block of what a kernel's own block leaves out, where no change was found."""
-    return Group(_indented(_prose(f"Try: {clean_model(assignment).guess}", "Try:")), "")
+    head = Text(file, "bold", no_wrap=True, overflow="ignore")
+    return Group(head, _indented(_prose(f"Try: {clean_model(assignment).guess}", "Try:")), "")
 
 
 def _head(a: AssignmentResult, where: str, said: str) -> Text:

@@ -74,6 +74,10 @@ class Checker:
     errors: Console
     jobs: dict[str, Job] = field(default_factory=dict)
 
+    @property
+    def mends(self) -> bool:
+        return self.options.course.hints.level != "off"
+
     def check(self, desk_: Desk, names: Sequence[str]) -> dict[str, Result]:
         """Checks the files of these assignments and prints the results. A file that could not be checked has none."""
         # Late, see the module.
@@ -89,7 +93,7 @@ class Checker:
                 continue
             results[name] = result
             # A guess comes after the search, where that has found nothing better.
-            shown = without_guess(result.assignments[name])
+            shown = without_guess(result.assignments[name]) if self.mends else result.assignments[name]
             block = terminal.kernel(shown, _shown(path), _expected(name, path))
             self.console.print(block, crop=False)
         return results
@@ -99,7 +103,7 @@ class Checker:
     ) -> dict[str, Result]:
         """These results with changes that make every case right, where one is found, which is printed, or else what is
         guessed. Ends early once `saved`."""
-        return {name: result if saved() else self._mended(name, desk_.files[name], result, saved)
+        return {name: result if saved() or not self.mends else self._mended(name, desk_.files[name], result, saved)
                 for name, result in results.items()}
 
     def close(self, desk_: Desk, results: Mapping[str, Result]) -> None:
@@ -172,10 +176,10 @@ class Checker:
             except Exception as error:
                 self.errors.print(f"kernelmark: {path}: no change was found: {type(error).__name__}: {error}",
                                   markup=False)
-                return result
+                assignment = result.assignments[name]
         if assignment.repair is None:
             if assignment.guess:
-                self.console.print(terminal.guessed(assignment), crop=False)
+                self.console.print(terminal.guessed(assignment, _shown(path)), crop=False)
             return result
         result = for_student(with_assignments(result, {name: assignment}))
         self.console.print(terminal.mended(result.assignments[name], _shown(path)), crop=False)

@@ -36,9 +36,9 @@ TOLD = re.compile(r"(?<![\d.])(1213|7919|6007|8491|23757|30035)(?!\d)")
 def secret_of(kind: FailureKind) -> Detail:
     """A detail that tells all it can."""
     return Detail(
-        kind=kind, message=f"M = {SECRET}", hint=SECRET, pattern=SECRET, fits=[SECRET], traceback=SECRET, output=SECRET,
-        place=Place(file="silu.py", line=3, text=f"if M == {SECRET}:"), wrong=7919, total=7919, unwritten=7919,
-        worst=Worst(index=[7919], got=SECRET, expected=SECRET, error=SECRET, allowed=SECRET),
+        kind=kind, message=f"M = {SECRET}", hint=SECRET, guess=SECRET, pattern=SECRET, fits=[SECRET], traceback=SECRET,
+        output=SECRET, place=Place(file="silu.py", line=3, text=f"if M == {SECRET}:"), wrong=7919, total=7919,
+        unwritten=7919, worst=Worst(index=[7919], got=SECRET, expected=SECRET, error=SECRET, allowed=SECRET),
         error_map=ErrorMap(output_shape=[7919], cell_shape=[7919], cells=["1"]))
 
 

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,10 +23,12 @@ from grader.model.catalogue import ROOT, files
 from grader.model.course import Course, HintsTable, read_course
 from grader.model.desk import DeskError
 from grader.model.job import read
+from grader.model.result import Repair, with_assignments
 from grader.student import check
 from grader.student.check import NOT_RIGHT, RIGHT, Checker, CheckOptions
 from tests.command import SECONDS, SILU, kernelmark
 from tests.members import HERE, whole
+from tests.report.samples import REPAIR
 
 COURSE = read_course(ROOT / "course.toml", frozenset(files()))
 TAUGHT = COURSE.select(files(), ())
@@ -106,17 +108,41 @@ def test_a_change_that_makes_every_case_right_is_told_after_the_verdict(
     assert console.file.getvalue() == verdict + told
 
 
-def test_a_search_that_fails_costs_the_hint_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "silu.py").write_text(WRONG)
-    seen: list[str] = []
+def found_nothing(*_: object) -> None:
+    return None
 
-    def fails(prepared: object, checks: object, progress: object) -> None:
-        seen.append("asked")
-        raise InfrastructureError("no planner")
 
-    monkeypatch.setattr("grader.run.mending.repaired", fails)
-    status, said = checked(tmp_path / "silu.py", mend=True)
-    assert status == NOT_RIGHT and seen and "no change was found: InfrastructureError: no planner" in words(said)
+def fails(*_: object) -> None:
+    raise InfrastructureError("no planner")
+
+
+# What a search comes to, and what is said of it where a part of the hint was guessed.
+SEARCHES: dict[str, tuple[Callable[..., Repair | None], str]] = {
+    "nothing found": (found_nothing, "{path}\n  Try: Look at this.\n\n"),
+    "a failure of ours": (fails, "kernelmark: {path}: no change was found: InfrastructureError: no planner\n"
+                                 "{path}\n  Try: Look at this.\n\n"),
+    "a change": (lambda *_: REPAIR, "Δ {path}:9  found by trying\n  " + REPAIR.told),
+}
+
+
+@pytest.mark.parametrize(("search", "says"), SEARCHES.values(), ids=SEARCHES)
+def test_a_guess_is_told_where_no_change_was_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, search: Callable[..., Repair | None], says: str
+) -> None:
+    monkeypatch.setattr("grader.run.mending.repaired", search)
+    path = tmp_path / "silu.py"
+    path.write_text(WRONG)
+    console = Console(file=io.StringIO(), width=200, highlight=False)
+    found = desk.find(path, files(), ["silu"], named=True)
+    checker = Checker(CheckOptions(COURSE, ["silu"]), "cpu", (), console, console)
+    (result,) = checker.check(found, ["silu"]).values()
+    guessed = result.assignments["silu"].model_copy(update={"hint": "Sure. Look at this.", "guess": "Look at this."})
+    assert isinstance(console.file, io.StringIO)
+    verdict = console.file.getvalue()
+    checker.mend(found, {"silu": with_assignments(result, {"silu": guessed})})
+    told = console.file.getvalue().removeprefix(verdict)
+    says = says.format(path=path)
+    assert told == says if search is not SEARCHES["a change"][0] else told.startswith(says) and "Try:" not in told
 
 
 def test_a_wrong_answer_has_a_map(monkeypatch: pytest.MonkeyPatch) -> None:
