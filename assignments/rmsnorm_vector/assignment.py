@@ -40,6 +40,8 @@ WRONG_SUMS = (
      sums.blocks_so_far),
     ("last block missing", "The last, partial block is missing from the sum: it needs N / BLOCK blocks, rounded up, "
      "the last one masked.", sums.whole_blocks),
+    ("largest block only", "Only the block with the largest sum of squares is in the sum: tl.atomic_add adds them, "
+     "tl.atomic_max keeps the largest.", sums.largest_block),
     ("first element missing", "The first element is missing from the sum: begin at 0.", sums.all_but_first),
     ("last element missing", "The last element is missing from the sum: compare with < N.", sums.all_but_last),
     ("overlap counted twice", "The last block of the sum was moved back to end at N, and what it shares with the block "

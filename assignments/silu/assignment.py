@@ -67,7 +67,8 @@ ASSIGNMENT = assignment(
         ("wrong sign in the exponent", "This is x · σ(−x): look at the sign in exp(−x).",
          lambda x: x.double() * torch.sigmoid(-x.double())),
         ("minus for plus", "This is x / (1 − exp(−x)): the denominator is a sum.",
-         lambda x: x.double() / (1 - torch.exp(-x.double()))),
+         # In float32, where the difference loses digits.
+         lambda x: (x / (1 - torch.exp(-x))).double()),
         ("no one", "This is x / exp(−x), x · exp(x): the 1 in the denominator is missing.",
          lambda x: x.double() * torch.exp(x.double())),
         ("no brackets", "This is x + exp(−x): brackets are missing around the denominator, x / (1 + exp(−x)).",

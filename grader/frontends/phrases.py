@@ -175,7 +175,8 @@ class Sights:
     `masked`, `masked_look` and `masked_remark` say that lanes which a mask switched off take part in the answer.
     `granule`, `far_outside` and `unmasked` are for accesses outside their tensor. In `unmasked`, {call} is the load or
     store, {sizes} is what a mask has to compare (`flat_sizes` if there are no rows), and {other} is `unmasked_load` for
-    a load and nothing for a store. `recast` is for a pointer that is taken as one to elements of another size, `turned`
+    a load and nothing for a store; a file with `block_pointer` in it has `block_pointer_look` in its place. `recast` is
+    for a pointer that is taken as one to elements of another size, `turned`
     for a mask whose rows and columns are exchanged in a turned tile."""
 
     masked: str
@@ -195,6 +196,8 @@ class Sights:
     unordered: str
     recast: str
     turned: str
+    block_pointer: str = ""
+    block_pointer_look: str = ""
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,11 @@ def all_but_last(terms: Tensor, block: int) -> Tensor | None:
     return None if terms.shape[-1] == 1 else _sum(terms[..., :-1])
 
 
+def largest_block(terms: Tensor, block: int) -> Tensor | None:
+    sums = _of_blocks(terms, block)
+    return None if sums is None else sums.amax(-1, keepdim=True)
+
+
 def own_block(terms: Tensor, block: int) -> Tensor | None:
     sums = _of_blocks(terms, block)
     return None if sums is None else sums.repeat_interleave(block, dim=-1)[..., : terms.shape[-1]]

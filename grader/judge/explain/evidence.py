@@ -73,6 +73,8 @@ class Evidence:
         self.right = assignment.oracle
         self.output = assignment.output.name
         self.sizes = sizes
+        # Whether the assignment asks for an exp, of which much is said.
+        self.exponential = any(one in assignment.formula for one in ("exp", "tanh", "σ"))
         self.got = comparison.got.to(torch.float64)
         self.expected = comparison.expected
         self.written = ~comparison.unwritten

@@ -11,7 +11,7 @@ from grader.judge.explain.called import Called
 from grader.judge.explain.evidence import Hint
 from grader.judge.explain.lines import quoted
 from grader.model.assignment import Scalar
-from grader.plan.plan import Descriptor, Integer, Launch, Plan, Pointer
+from grader.plan.plan import Descriptor, Float, Integer, Launch, Plan, Pointer
 
 PATTERN = "tensors exchanged"
 LOOK = ("Compare one by one: the arguments of the launch with the parameters of the kernel, and the parameters of the "
@@ -24,15 +24,16 @@ SUFFIXES = ("_ptr", "_pointer", "_desc")
 
 
 def exchanged(called: Called) -> Hint | None:
-    """Hint for two tensors or two sizes that are passed in each other's place, or for an output and an input that are
+    """Hint for two tensors or two numbers that are passed in each other's place, or for an output and an input that are
     used in each other's place. It is meant for calls whose answer is wrong."""
     plan = called.plan
-    tensors = [one.name for one in called.assignment.parameters if not isinstance(one, Scalar)]
+    scalars = [one.name for one in called.assignment.parameters if isinstance(one, Scalar)]
+    tensors = [one.name for one in called.assignment.parameters if one.name not in scalars]
     for launch in called.launches:
         kernel = plan.kernels[launch.kernel]
         language = frontends.of(kernel)
         names = language.argument_names(kernel)
-        found = _tensors(plan, launch, names, tensors) or _sizes(
+        found = _tensors(plan, launch, names, tensors) or _scalars(launch, names, scalars) or _sizes(
             called.source, launch, language.phrases.names.launch_opens, names, called.case.sizes)
         if found is not None:
             first, given, second, other = found
@@ -63,6 +64,14 @@ def _tensors(
         if meant != tensor and meant in tensors and tensor in given and given[tensor][1] == meant:
             return name, tensor, given[tensor][0], meant
     return None
+
+
+def _scalars(launch: Launch, names: Sequence[str], scalars: Sequence[str]) -> tuple[str, str, str, str] | None:
+    """As `_tensors`, for a scalar and a whole number, such as a size."""
+    given = list(zip(names, launch.arguments, strict=True))
+    whole = [(name, f"{one.value:,}") for name, one in given if name in scalars and isinstance(one, Integer)]
+    other = [name for name, one in given if name not in scalars and isinstance(one, Float)]
+    return (*whole[0], other[0], whole[0][0]) if whole and other else None
 
 
 def _meant(name: str, tensors: Sequence[str]) -> str:

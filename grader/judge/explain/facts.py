@@ -40,9 +40,9 @@ OF_RIGHT: Sequence[tuple[str, str, Callable[[Tensor], Tensor]]] = (
     ("the right one without its sign", UNSIGNED, torch.abs),
     ("1 divided by the right one", "Is a division upside down, or a root where its reciprocal is meant?",
      torch.reciprocal),
-    ("that of the opposite place in its row", PLACE, lambda right: right.flip(-1)),
-    ("that of the opposite place in its column", PLACE, lambda right: right.flip(0)),
-    ("that of the transposed answer", PLACE, lambda right: right.mT.reshape(right.shape) if right.ndim > 1 else right),
+    ("the right one of the place that is as far from the other end", PLACE, lambda right: right.flip(-1)),
+    ("the right one of the row that is as far from the other end", PLACE, lambda right: right.flip(0)),
+    ("the right one of the place with row and column exchanged", PLACE, lambda right: _turned(right)),
     ("the square of the right one", "Is a root missing, or a factor there twice?", torch.square),
     ("the right one without its fraction", WHOLE, torch.trunc),
     ("the right one rounded down", WHOLE, torch.floor),
@@ -77,7 +77,7 @@ OTHER_INPUTS: Sequence[tuple[str, str, Callable[[Tensor], Tensor]]] = (
     ("half of {}", TWICE, lambda x: x / 2),
     ("the square of {}", TWICE, torch.square),
     ("ones in place of {}", "Does {} reach the answer: is it loaded, and multiplied?", torch.ones_like),
-    ("{} read by columns in place of rows", PLACE, lambda x: x.mT.reshape(x.shape) if x.ndim > 1 else x),
+    ("{} read by columns in place of rows", PLACE, lambda x: _turned(x)),
     ("the first element of {} in place of all", PLACE, lambda x: x[..., :1].expand_as(x)),
     ("the first row of {} in place of all", PLACE, lambda x: x[:1].expand_as(x)),
 )
@@ -94,6 +94,11 @@ def explain_values(evidence: Evidence) -> Hint | None:
     if placed is None or found is None or placed.pattern.startswith("exp "):
         return placed or found
     return replace(found, seen=f"{placed.seen} {found.seen}")
+
+
+def _turned(x: Tensor) -> Tensor:
+    """A matrix with its elements in the order of its columns."""
+    return x.mT.reshape(x.shape) if x.ndim > 1 else x
 
 
 def _values(evidence: Evidence) -> Hint | None:
@@ -116,7 +121,7 @@ def _of_right(evidence: Evidence) -> Hint | None:
         if evidence.is_explained_by(of(right)):
             return Hint(f"{evidence.every} is {words}.", look, pattern=words)
     for name, x in evidence.tensors.items():
-        if x.ndim > right.ndim or x.shape != right.shape[right.ndim - x.ndim:]:
+        if x.ndim > right.ndim or x.shape != right.shape[right.ndim - x.ndim:] or torch.equal(x, right):
             continue
         for words, look, with_input in WITH_INPUT:
             if evidence.is_explained_by(with_input(right, x)):

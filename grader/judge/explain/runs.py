@@ -121,7 +121,8 @@ def _out_of_bounds(
         told = Hint("", words.sights.granule, pattern="writes past the end")
     else:
         told = exchanged or misplaced(here) or (
-            beyond_rows(here, tuple(ACCESS)) if found.masked else None) or Hint("", _why_outside(found, here, words))
+            beyond_rows(here, tuple(ACCESS)) if found.masked else None) or Hint(
+                "", _why_outside(found, here, source, words))
     return Detail(
         kind="out_of_bounds", message=_reaches(found), hint=told.text, pattern=told.pattern,
         place=place(assignment, source, found.line))
@@ -152,7 +153,9 @@ def _reaches(found: seen.OutOfBounds) -> str:
            f"{which}."
 
 
-def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], words: Phrases) -> str:
+def _why_outside(
+    found: seen.OutOfBounds, here: Sequence[TensorAccess], source: str, words: Phrases
+) -> str:
     """The hint that an access outside its tensor gives by itself."""
     past, before = _sides(found)
     far = max(past, before)
@@ -165,6 +168,11 @@ def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], words: P
     if before:
         return ("Offsets are below 0: something is subtracted from them without a mask, or a number wrapped around, as "
                 "one of 8 bits does beyond 127.")
+    if not found.given and not before:
+        return ("Is this tensor allocated for as many programs, rows or blocks as use it, whatever the sizes of the "
+                "call are?")
+    if not found.masked and words.sights.block_pointer and words.sights.block_pointer in source:
+        return words.sights.block_pointer_look
     if not found.masked and found.active > 1:
         calls = {"load": words.names.load, "store": words.names.store, "atomic": words.names.atomic}
         other = words.sights.unmasked_load if found.access == "load" else ""

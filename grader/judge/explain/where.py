@@ -12,11 +12,12 @@ from torch import Tensor
 from grader.judge.compare import index_of
 from grader.judge.explain.evidence import COVERAGE, ENOUGH, ROUNDING, Evidence, Hint, plural
 
-NAN = ("NaN comes from 0 / 0, from infinity less infinity, and from the root of a negative number: which of them may "
-       "it be here, if the numbers of one element are followed by hand?")
+NAN = ("NaN comes from 0 / 0, from infinity less infinity (such as lanes of -inf less a maximum of -inf), and from the "
+       "root of a negative number: which may it be here, if the numbers of one element are followed by hand?")
 OVER = ("exp overflows float32 beyond 88, and inf / inf or inf * 0 is NaN: can the formula take exp of numbers that "
         "are not positive?")
 UNDER = "exp is 0 in float32 below -103, and 0 / 0 is NaN: is a row's own maximum subtracted first?"
+OVER_OR_UNDER = f"exp overflows float32 beyond 88. {UNDER}"
 OVER_HALF = "exp overflows float16 beyond 11: is it taken of a float16?"
 WITHIN = "Which statement treats these in another way than the others?"
 STEP = "What has this length: a block, a tile, a stride, a step of a loop?"
@@ -42,7 +43,8 @@ def where(evidence: Evidence) -> Hint | None:
             return Hint(f"Every element is {what}.", NAN, pattern="not finite")
         state = f"The output is {what} exactly"
     for name, feature in _features(evidence, wrong):
-        if (hint := _beyond(state, name, feature, wrong, right, evidence.broken)) is not None:
+        hint = _beyond(state, name, feature, wrong, right, evidence.broken, evidence.exponential)
+        if hint is not None:
             return hint
     # A few right ones among very many wrong ones are so by chance.
     if int(right.sum()) < max(ENOUGH, (1 - COVERAGE) * right.numel()):
@@ -62,7 +64,9 @@ def _features(evidence: Evidence, wrong: Tensor) -> Iterator[tuple[str, Tensor]]
     yield "the right answer", evidence.expected
 
 
-def _beyond(state: str, name: str, feature: Tensor, wrong: Tensor, right: Tensor, broken: bool) -> Hint | None:
+def _beyond(
+    state: str, name: str, feature: Tensor, wrong: Tensor, right: Tensor, broken: bool, exponential: bool
+) -> Hint | None:
     """Hint for wrong elements on one side of 0, or beyond what exp takes; of NaN and infinity beyond any number."""
     for sign in (1, -1):
         signed = sign * feature
@@ -73,9 +77,11 @@ def _beyond(state: str, name: str, feature: Tensor, wrong: Tensor, right: Tensor
         if int(wrong.sum()) < ENOUGH or int(inside.sum()) > (1 - COVERAGE) * int(wrong.sum()):
             continue
         most, look, pattern = float(rest.max()) if rest.numel() else -math.inf, WITHIN, "where"
-        if most <= 90 and 84 <= least <= 1000:
-            look, pattern = UNDER if sign < 0 or "|" in name else OVER, "exp"
-        elif -math.inf < most <= 11.1 and 11 <= least <= 16:
+        if few and not broken:
+            continue
+        if exponential and most <= 90 and 84 <= least <= 1000:
+            look, pattern = UNDER if sign < 0 and "row" in name else OVER_OR_UNDER if "|" in name else OVER, "exp"
+        elif exponential and not few and most <= 11.1 and 11 <= least <= 16:
             look, pattern = OVER_HALF, "exp"
         elif few or (not broken and not least > 0 >= most):
             continue

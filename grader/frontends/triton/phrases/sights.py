@@ -43,6 +43,9 @@ SIGHTS = Sights(
            "by itself.",
     turned="In this mask rows and columns are exchanged: a tile that tl.trans has turned needs a mask that is turned, "
            "too.",
+    block_pointer="make_block_ptr",
+    block_pointer_look="A block pointer takes no mask: name the dimensions that may reach past the end, as in "
+                       "boundary_check=(0, 1), and give loads padding_option=\"zero\" where sums are taken.",
 )
 
 ANSWERS = AnswerPhrases(
