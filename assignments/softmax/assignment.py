@@ -104,8 +104,6 @@ ASSIGNMENT = assignment(
          "sum is 0.", lambda x: _less(x, torch.zeros_like(x[:, :1]))),
         ("maximum not below 0", "The maximum begins at 0, which rows of negative numbers never reach: begin at "
          "-float('inf').", lambda x: _less(x, x.amax(dim=1, keepdim=True).clamp(min=0))),
-        ("least for largest", "The least of each row was subtracted: it is the largest, so that exp never overflows.",
-         lambda x: _less(x, x.amin(dim=1, keepdim=True))),
         ("one more in the sum", "The sum of each row is 1 too large: does it begin at 0?",
          lambda x: _terms(x) / (1 + _terms(x).sum(dim=1, keepdim=True))),
         ("logarithm", "This is the logarithm of the softmax.", lambda x: torch.log_softmax(x.double(), dim=1)),

@@ -52,12 +52,14 @@ def telling(check: CheckResult) -> ErrorMap | None:
 
 
 def clearest(checks: Sequence[CheckResult], shown: CheckResult | None) -> tuple[CheckResult, ErrorMap] | None:
-    """The clearest of the telling maps: among those with an area the shown case's, or else the smallest; without any of
-    those, the largest."""
+    """The map of the shown case, so that text, numbers and picture are of one case. Where that case has none, the
+    clearest of the telling maps: the smallest that has an area, or else the largest."""
+    if shown is not None and shown.detail and shown.detail.error_map:
+        checks = [shown]
     maps = [(check, cells) for check in checks if (cells := telling(check))]
     if not maps:
         return None
-    maps.sort(key=lambda item: (item[0] is not shown, prod(item[1].output_shape)))
+    maps.sort(key=lambda item: prod(item[1].output_shape))
     areas = (item for item in maps if min(len(item[1].cells), *map(len, item[1].cells)) >= LEAST_SIDE)
     return next(areas, max(maps, key=lambda item: prod(item[1].output_shape)))
 

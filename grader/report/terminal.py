@@ -112,7 +112,7 @@ def _evidence(a: AssignmentResult, shown: CheckResult | None) -> list[Renderable
         blocks.append(_cases(cases))
     # A map that is uniform after shrinking says no more than the message.
     drawn = [check for check in cases if (cells := error_map.telling(check)) and len(_signs(cells)) > 1]
-    if found := error_map.clearest(drawn, shown if shown in drawn else None):
+    if found := error_map.clearest(drawn, shown):
         blocks.append(_map(*found, told=found[0] is shown))
     detail = shown.detail if shown else None
     if detail and detail.traceback and not detail.place:

@@ -75,9 +75,9 @@ def _cases(names: str, *sizes: tuple[int, ...]) -> tuple[Case, ...]:
     )
 
 
-def _matrix(name: str, **more: Any) -> Assignment:
+def _matrix(name: str, formula: str = "", **more: Any) -> Assignment:
     return Assignment(
-        name=name, title=name, formula="", oracle=ORACLES[name], baseline=Baseline(name="none", compiled="none"),
+        name=name, title=name, formula=formula, oracle=ORACLES[name], baseline=Baseline(name="none", compiled="none"),
         **more)
 
 
@@ -91,7 +91,7 @@ ORACLES: dict[str, Callable[..., Tensor]] = {
 }
 _X = Input(name="x", shape=("M", "N"))
 SILU = _matrix(
-    "silu", parameters=(_X, Output(name="out", shape=("M", "N"))), make_inputs=_silu_inputs, tolerance=_tolerance,
+    "silu", "x / (1 + exp(−x))", parameters=(_X, Output(name="out", shape=("M", "N"))), make_inputs=_silu_inputs, tolerance=_tolerance,
     cases=_cases("MN", (64, 100), (37, 129)),
 )
 LINE = _matrix(

@@ -25,7 +25,7 @@ def test_map_shown_has_an_area() -> None:
     thin.detail.error_map.cells[0] = "."
     large = a.correctness.checks[-2]
     assert large.case == "61x128"
-    for told, case in ((None, "5x9"), (thin, "5x9"), (large, "61x128")):
+    for told, case in ((None, "5x9"), (thin, "1x7"), (large, "61x128")):
         shown = mapped(a, told)
         assert shown is not None and shown[0].case == case
     assert set(thumbnails(a.correctness.checks, large)) == {thin.id, next(c.id for c in a.correctness.checks

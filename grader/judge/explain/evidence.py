@@ -34,8 +34,8 @@ ROUNDING = {torch.float32: 2.0**-20, torch.float16: 2.0**-9, torch.uint8: 0.0}
 UNKNOWN = "none known"
 """The pattern of a wrong output that shows none."""
 
-WEAK = frozenset({"", UNKNOWN, "zero", "not finite"})
-"""Patterns that describe the output without naming a line to blame."""
+WEAK = frozenset({"", UNKNOWN, "zero", "not finite", "race"})
+"""Patterns that describe the output without naming a line to blame; a race is what many faults come to."""
 
 
 @dataclass(frozen=True)

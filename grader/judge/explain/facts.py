@@ -104,7 +104,7 @@ def _turned(x: Tensor) -> Tensor:
 def _values(evidence: Evidence) -> Hint | None:
     if not bool(evidence.got[evidence.wrong].any()):
         return Hint(
-            f"{evidence.every} is 0.",
+            f"Every {'' if evidence.count == evidence.got.numel() else 'wrong '}element is 0.",
             "Does the kernel store the result that it computed? A load whose mask is false gives 0, and so do an "
             "accumulator that nothing is added to, and a division by infinity.", pattern="zero")
     if evidence.count < ENOUGH:
@@ -126,7 +126,8 @@ def _of_right(evidence: Evidence) -> Hint | None:
         for words, look, with_input in WITH_INPUT:
             if evidence.is_explained_by(with_input(right, x)):
                 words = words.format(name)
-                return Hint(f"{evidence.every} is {words}.", look.format(name), pattern=words)
+                every = "The output" if words.endswith("itself") else evidence.every
+                return Hint(f"{every} is {words}.", look.format(name), pattern=words)
     return None
 
 
@@ -144,7 +145,7 @@ def _scaled(evidence: Evidence) -> Hint | None:
         apart = torch.where(known, evidence.got - evidence.expected, 0.0)
         more = apart.sum(dims, keepdim=True) / known.sum(dims, keepdim=True)
         if evidence.is_explained_by(factor * right):
-            return _by_factors(evidence, of) if of else _by_factor(evidence, float(factor))
+            return _by_factors(of, factor) if of else _by_factor(evidence, float(factor))
         if evidence.is_explained_by(evidence.expected + more):
             seen = f"The values of each {of} are off by a number of the {of}'s own."
             if not of:
@@ -156,9 +157,11 @@ def _scaled(evidence: Evidence) -> Hint | None:
     return None
 
 
-def _by_factors(evidence: Evidence, of: str) -> Hint:
+def _by_factors(of: str, factors: Tensor) -> Hint:
+    nearly = bool(((factors - 1).abs() < ROUNDED_TO).all())
     return Hint(f"The values of each {of} are the right ones times a factor of the {of}'s own.",
-                FOR_ALL.format(f"a {of}"), pattern=f"factor of a {of}")
+                FOR_ALL.format(f"a {of}") + (" Or is it computed in a lower precision?" if nearly else ""),
+                pattern=f"factor of a {of}")
 
 
 def _by_factor(evidence: Evidence, factor: float) -> Hint:

@@ -168,9 +168,6 @@ def _why_outside(
     if before:
         return ("Offsets are below 0: something is subtracted from them without a mask, or a number wrapped around, as "
                 "one of 8 bits does beyond 127.")
-    if not found.given and not before:
-        return ("Is this tensor allocated for as many programs, rows or blocks as use it, whatever the sizes of the "
-                "call are?")
     if not found.masked and words.sights.block_pointer and words.sights.block_pointer in source:
         return words.sights.block_pointer_look
     if not found.masked and found.active > 1:
@@ -183,6 +180,9 @@ def _why_outside(
                  if matrix else words.sights.flat_sizes)
         rest = "" if matrix else " In a matrix compare rows and columns, each with its own size."
         return words.sights.unmasked.format(call=calls[found.access], sizes=sizes, other=other) + rest
+    if not found.given:
+        return ("Is this tensor allocated for as many programs, rows or blocks as use it, whatever the sizes of the "
+                "call are?")
     if past == 1:
         return ONE_TOO_FAR
     row = next((one.layout for one in here if one.layout.is_matrix and one.layout.columns == past), None)

@@ -109,7 +109,10 @@ def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> 
         telling.sort(key=lambda c: (_patterns(c).index(pattern), len(_patterns(c)), min(c.sizes.values()) == 1,
                                     len(set(c.sizes.values())) < len(c.sizes)))
         shown = next((c for c in telling if c in deciding), deciding[0])
-        return shown, _detail(shown if shown in telling else telling[0]), pattern not in WEAK
+        if shown in telling:
+            return shown, _detail(shown), pattern not in WEAK
+        other = _detail(telling[0])
+        return shown, other.model_copy(update={"hint": f"In {telling[0].case}: {other.hint}"}), pattern not in WEAK
     # A case of one element shows least about how far a load or store reaches.
     first = next((c for c in deciding if c in voters and not _patterns(c)), None) or next(
         (c for c in deciding if c in voters), deciding[0])

@@ -55,7 +55,7 @@ def where(evidence: Evidence) -> Hint | None:
 def _features(evidence: Evidence, wrong: Tensor) -> Iterator[tuple[str, Tensor]]:
     """Numbers that may decide which elements are wrong, with their names."""
     same = {name: x for name, x in evidence.tensors.items() if x.shape == wrong.shape}
-    if wrong.ndim == 2 and wrong.shape[1] > 1 and float((wrong == wrong[:, :1]).double().mean()) >= COVERAGE:
+    if evidence.exponential and wrong.ndim == 2 and wrong.shape[1] > 1 and float((wrong == wrong[:, :1]).double().mean()) >= COVERAGE:
         for name, x in same.items():
             largest = x.amax(1, keepdim=True).expand_as(x)
             yield f"the largest {name} of the row", largest
@@ -83,7 +83,7 @@ def _beyond(
             look, pattern = UNDER if sign < 0 and "row" in name else OVER_OR_UNDER if "|" in name else OVER, "exp"
         elif exponential and not few and most <= 11.1 and 11 <= least <= 16:
             look, pattern = OVER_HALF, "exp"
-        elif few or (not broken and not least > 0 >= most):
+        elif few or "row" in name or not (broken or least > 0 >= most):
             continue
         side = f"above {least:.3g}" if sign > 0 else f"below {-least:.3g}"
         if pattern == "where" and least > 0 >= most:
