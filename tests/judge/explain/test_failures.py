@@ -14,8 +14,6 @@ from tests.frontends.triton.kernels import lower
 from tests.judge.explain import wrong_kernels
 from tests.judge.toys import SILU
 
-TEXTS = {"indexed_by_a_block": "tl.store(x, x[tl.arange(0, BLOCK)])"}
-
 
 @pytest.fixture(scope="module")
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
@@ -24,13 +22,15 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", wrong_kernels.KERNELS)
 def test_what_triton_does_not_compile_has_a_hint(kernels: dict[str, Any], name: str) -> None:
-    kernel, words = kernels[name], wrong_kernels.KERNELS[name][1]
+    kernel, (body, words) = kernels[name], wrong_kernels.KERNELS[name]
     with pytest.raises(Exception) as error:
         # Asked for by every launch: it reads what the kernel refers to.
         assert kernel.cache_key
         lower(kernel, {"x": "*fp32", "n": "i32"}, {"BLOCK": 32})
+    # Triton counts from the kernel's `def`.
+    line = getattr(getattr(error.value, "node", None), "lineno", 2)
     detail = explain_failure(SILU, "compile_error", f"{error.typename}: {error.value}", line=7,
-                             text=TEXTS.get(name, "…"))
+                             text=body.split("\n")[line - 2].strip())
     assert words in detail.hint and detail.kind == "compile_error"
     assert not detail.message.startswith("CompilationError: at "), "the kernel's text is quoted"
 
@@ -86,6 +86,106 @@ def test_failures_have_hints(kind: FailureKind, message: str, words: str) -> Non
     detail = explain_failure(SILU, kind, message, line=7, text="y = kernel[grid](x)")
     assert words in detail.hint and detail.kind == kind
     assert detail.place is not None and (detail.place.file, detail.place.line) == ("silu.py", 7)
+
+
+PLAIN = "TypeError: 'function' object is not subscriptable"
+TOO_HIGH = "IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)"
+CLUSTERS = "ValueError: num_ctas=132, less than or equal to 16 expected"
+ON_THE_HOST = ("ValueError: Pointer argument (at 1) cannot be accessed from Triton (cpu tensor?), which is allocated "
+               "in host memory in line 3")
+NO_KERNEL = "RuntimeError: Cannot call @triton.jit'd outside of the scope of a kernel"
+NO_JIT = "ValueError: Did you forget to add @triton.jit ? (`_semantic` argument must be provided outside of JIT ...)"
+NOT_CALLED = "TypeError: unsupported operand type(s) for +: 'builtin_function_or_method' and 'int'"
+CONSTANT = "AttributeError: 'int' object has no attribute 'to'"
+NO_TENSOR = "AttributeError: 'NoneType' object has no attribute 'to_tensor'"
+
+
+@pytest.mark.parametrize(("kind", "message", "text", "words"), [
+    # Kernels and the functions that launch them.
+    ("exception", NO_KERNEL, "", "silu(x, out) is called as an ordinary function"),
+    ("exception", NO_KERNEL, "silu_kernel(x, out, n, 1024)", "with the grid in square brackets"),
+    ("exception", NO_KERNEL, "grid = (tl.cdiv(n, BLOCK),)", "write triton.cdiv"),
+    ("exception", NO_KERNEL, "m = tl.maximum(rows, cols)", "tl.maximum is for kernels"),
+    ("exception", NO_JIT, "offs = tl.arange(0, BLOCK)", "put @triton.jit above its `def`"),
+    ("exception", PLAIN, "silu[grid](x, out, n)", "silu is no kernel here"),
+    ("exception", PLAIN, "kernels.run[(x.shape[0],)](x)", "Only a function with"),
+    ("exception", PLAIN, "r = my_silu[lambda m: (m[\"B\"],)](x)", "my_silu is an ordinary function"),
+    ("import_error", "AttributeError: 'function' object has no attribute 'arg_names'", "def k(x):",
+     "stand above @triton.jit"),
+    ("compile_error", "NameError: Cannot access global variable half from within @jit'ed function.", "y = half(x)",
+     "put @triton.jit above half too"),
+    ("compile_error", "NameError: Cannot access global variable HALF from within @jit'ed function.", "y = HALF * x",
+     "define it as tl.constexpr(...)"),
+    ("compile_error", "KeyError: silu.odd__Pfp32_i32__(2,)cconstexpr_128_", "odd(x, n, B)", "odd calls itself"),
+    ("compile_error", "KeyError: k.tree_sum__Pfp32__(1,)cconstexpr_0_", "s = tree_sum(x)", "tree_sum calls itself"),
+    ("compile_error", "TypeError: failed to specialize argument of type: tensor", "inner[(1,)](x)", "without [grid]"),
+    # Launches.
+    ("exception", "KeyError: 'BLOCK_SIZE'", "grid = lambda m: (triton.cdiv(n, m['BLOCK_SIZE']),)", "none of them"),
+    ("exception", "KeyError: 'BM'", "return (triton.cdiv(M, meta[\"BM\"]),)", "BM is none of them"),
+    ("exception", "KeyError: 'x'", "y = table[name]", "print the shapes"),
+    ("exception", "TypeError: silu.<locals>.<lambda>() takes 0 positional arguments but 1 was given", "k[g](x)",
+     "lambda meta:"),
+    ("exception", "TypeError: 'numpy.float64' object cannot be interpreted as an integer", "k[g](x)", "triton.cdiv"),
+    ("exception", "ValueError: Conflicting meta-parameters: BLOCK. Make sure", "k[g](x, BLOCK=64)", "leave it out"),
+    ("exception", "TypeError: object of type 'CompiledKernel' has no len()", "out[:] = k[g](x)", "gives nothing back"),
+    ("exception", "TypeError: failed to specialize argument of type: CompiledKernel", "k[g](s)", "gives nothing back"),
+    ("exception", "TypeError: failed to specialize argument of type: list", "k[g](list(x.shape))", "sizes one by one"),
+    ("exception", "TypeError: failed to specialize argument of type: torch.dtype", "k[g](x.dtype)",
+     "no types of torch"),
+    ("syntax_error", "SyntaxError: invalid syntax", "k<<<(n,)>>>(x, out)", "CUDA C++"),
+    ("exception", CLUSTERS, "k[g](x, num_ctas=132)", "clusters"),
+    ("compile_error", "with num_ctas=3: RuntimeError: PassManager::run failed", "def k(x):", "num_ctas joins programs"),
+    ("compile_error", "the compiler was ended by itself: python: assertion", "def k(x):", "smaller blocks"),
+    ("exception", ON_THE_HOST, "k[g](x)", "Allocate it on the GPU"),
+    # Tensors of host code.
+    ("exception", "TypeError: 'bool' object is not callable", "assert x.is_cuda()", "Brackets are missing or too many"),
+    ("exception", "TypeError: 'torch.Size' object is not callable", "M, N = x.shape()", "x.shape, x.dtype"),
+    ("exception", NOT_CALLED, "k[(x.numel + 255) // 256](x)", "x.numel(), x.size(0)"),
+    ("exception", TOO_HIGH, "x.stride(1)", "fewer dimensions"),
+    ("exception", "NameError: name 'torch' is not defined", "t = torch.empty(1)", "Import torch at the top"),
+    # What the kernel's line decides.
+    ("compile_error", "list index out of range", "n = x.shape[0]", "A kernel sees addresses"),
+    ("compile_error", "TypeError: 'int' object is not callable", "n = x.numel()", "A kernel sees addresses"),
+    ("compile_error", CONSTANT, "rows = M.to(tl.int64)", "M is a constant"),
+    ("compile_error", CONSTANT, "s = total / n.to(tl.float32)", "tl.cast(n, tl.int64) and n * 1.0"),
+    ("compile_error", NO_TENSOR, "y = x / (1 + np.exp(-x))", "np.exp works outside of kernels"),
+    ("compile_error", NO_TENSOR, "y = x * helper(math.pi)", "lack its `return`"),
+    ("compile_error", "TypeError: zeros(): argument 'size' must be tuple", "a = torch.zeros(B)", "torch.zeros works"),
+    ("compile_error", "NameError: acc is not defined", "acc += tl.sum(x)", "acc has no value before this line"),
+    ("compile_error", "NameError: acc is not defined", "y = acc + 1", "set only in a branch or a loop"),
+    ("compile_error", "invalid axis 1. Expected -1 <= axis < 1", "s = tl.sum(x, axis=1)", "has axis 0 alone"),
+    ("compile_error", "cannot reassign constexpr left in the loop", "while left > 0:", "left changes its type"),
+    # What MLIR says.
+    ("compile_error", "'scf.if' op operand #0 must be 1-bit signless integer, but got 'tensor<64xi1>'",
+     "y = a if x > 0 else b", "tl.where"),
+    ("compile_error", "'tt.load' op operand #1 must be 1-bit signless integer or ranked tensor of 1-bit signless "
+     "integer values, but got 'tensor<64xi32>'", "x = tl.load(p, mask=n)", "mask=offsets < n"),
+    ("compile_error", "'arith.select' op failed to verify that all of {true_value, false_value, result} have same type",
+     "p = tl.where(m, x, 0)", "two blocks of one type"),
+])
+def test_the_line_has_a_say_in_the_hint(kind: FailureKind, message: str, text: str, words: str) -> None:
+    assert words in explain_failure(SILU, kind, message, line=7, text=text).hint
+
+
+@pytest.mark.parametrize(("constants", "text", "words"), [
+    ({"B": "45", "n": "1"}, "offs = tl.arange(0, B)", "two only (here B = 45): make"),
+    ({"BM": "48", "BN": "64", "M": "1"}, "a = tl.zeros((BM, BN))", "two only (here BM = 48, BN = 64): make"),
+    ({"BM": "48"}, "acc += tl.dot(a, b)", "two only: make"),
+    ({}, "offs = tl.arange(0, 45)", "two only: make"),
+])
+def test_constants_of_the_line_are_told(constants: dict[str, str], text: str, words: str) -> None:
+    said = "arange's range must be a power of 2"
+    assert words in explain_failure(SILU, "compile_error", said, text=text, constants=constants).hint
+
+
+def test_constants_of_other_lines_are_told_where_they_decide() -> None:
+    said = "Input shapes should have M >= 1, N >= 1 and K >= 16"
+    told = {
+        str(constants): explain_failure(
+            SILU, "compile_error", said, text="acc += tl.dot(a, b)", constants=constants).hint
+        for constants in ({"M": "1", "T": "8"}, {"T": "1"})}
+    assert ["(here T = 8)" in hint for hint in told.values()] == [True, False]
+    assert ["(here T = 1)" in hint for hint in told.values()] == [False, True]
 
 
 @pytest.mark.parametrize(("cause", "words"), [

@@ -93,6 +93,7 @@ MESSAGES = (
      "Two tensors have different shapes: print both. A row, a column and a whole matrix are not the same."),
     (r"outside of the scope of a kernel",
      "A kernel is launched as kernel[(programs,)](arguments), with the grid in square brackets."),
+    (r"'function' object is not subscriptable", "Only a function with @triton.jit above it is launched with [grid]."),
     (r"object of type 'int' has no len\(\)",
      "The grid is a tuple, also for one number, and also where a function gives it: (programs,), with a comma."),
     (r"'(numpy\.)?float\d*' object cannot be interpreted as an integer",

@@ -72,11 +72,12 @@ MESSAGES = (
      "Python's max and min compare two things lane by lane: the largest and smallest of one block are tl.max(x, "
      "axis=0) and tl.min(x, axis=0)."),
     (rf"\b(?P<name>{'|'.join(LANGUAGE)}) is not defined", "In a kernel this is tl.{name}."),
-    (r"unexpected type (fp|bf)\d+", "`//`, and the operators for bits, take integers alone: divide floats with /."),
+    (r"unexpected type (fp|bf)\d+|operands of type triton\.language\.b?float(?!.*pointer)",
+     "`//`, and the operators for bits, take integers alone: divide floats with /."),
     (r"'torch\.dtype' object",
      "Types in a kernel are Triton's own, such as tl.float32; that of the elements behind a pointer is "
      "x_ptr.dtype.element_ty."),
-    (r"'(numpy\.ndarray|range|list|tuple|str|dict|Tensor)' object has no", BLOCKS_OF),
+    (r"'(numpy\.ndarray|range|list|tuple|tuple_type|str|dict|Tensor)' object has no", BLOCKS_OF),
     (r"`?range`? and `?static_range`?|[Uu]pper bound must be a scalar|'tensor' object is not iterable",
      "A loop runs over `range` or tl.static_range, of single numbers. The lanes of a block need no loop: what is done "
      "with a block is done with all of them."),
@@ -92,7 +93,7 @@ MESSAGES = (
     (r"operands must be same dtype|[Ee]ither both operands",
      "tl.dot multiplies two blocks of one type: convert the one, as in a.to(tl.float32), or neither."),
     (r"op operand #\d+ must be 1-bit signless integer, but got 'tensor", CHOOSES),
-    (r"must be 1-bit signless integer",
+    (r"must be 1-bit signless integer|[Mm]ask must have boolean",
      "A mask is a comparison, lane by lane: mask=offsets < n, not mask=n."),
     (r"\{true_value, false_value",
      "tl.where chooses between two blocks of one type: a pointer and a number do not go together."),
@@ -153,7 +154,7 @@ MESSAGES = (
     (r"'tensor' object has no attribute '(?P<name>\w+)'",
      "A block has no {name}: in a kernel write what triton.language has, such as tl.sum(x, axis=0), tl.exp(x) and "
      "x.to(tl.float32)."),
-    (r"'NoneType' object has no",
+    (r"'NoneType' object has no|void\[\]",
      "Something in this line is None: does a function that it calls lack its `return`, or does the launch pass None?"),
     (r"has no attribute 'type'", BLOCKS_OF),
     (r"specialize argument of type: tensor",

@@ -258,6 +258,10 @@ def test_a_grid_is_made_of_whole_numbers() -> None:
 
 @pytest.mark.parametrize(("kernel", "said", "line"), [
     ("    tl.store(x_ptr, y)", "y is not defined", 18),
+    # What MLIR objects to, it writes to standard error.
+    ("    x = tl.load(x_ptr + tl.arange(0, 8))\n    x = 1.0 if x > 0 else 0.0\n    tl.store(x_ptr, x)",
+     "must be 1-bit signless integer, but got 'tensor<8xi1>'", 19),
+    ("    tl.store(x_ptr, tl.sum(tl.load(x_ptr + tl.arange(0, 8), mask=tl.arange(0, 8))))", "but got 'tensor<8xi32>'", 18),
     ("    x = tl.load(x_ptr)\n    tl.store(x_ptr, helper(x))", "rms", 21),
 ])
 def test_an_error_of_the_front_end_is_told_with_its_line(kernel: str, said: str, line: int) -> None:
@@ -273,3 +277,26 @@ def silu(x, out): broken[(1,)](out)
     assert failed.failure == "compile_error"
     assert said in failed.message
     assert failed.line == line
+
+
+def test_a_kernel_that_does_not_compile_is_told_with_its_constants() -> None:
+    failed = plan_file(f"""{KERNEL}
+@triton.jit
+def broken(x_ptr, n, one, B: tl.constexpr, kind: tl.constexpr): tl.arange(0, B)
+def silu(x, out): broken[(1,)](out, 5, 1, 33, "sum")
+""", SILU, CASE)
+    assert isinstance(failed, Failed)
+    assert (failed.failure, failed.constants) == ("compile_error", {"one": "1", "B": "33"})
+
+
+@pytest.mark.parametrize(("host", "said"), [
+    ("torch.empty(4)", "(cpu tensor?), which is allocated in host memory in line 17"),
+    ("torch.empty_like(out, device='cpu')", "(cpu tensor?), which is allocated in host memory in line 17"),
+])
+def test_a_tensor_of_ones_own_on_the_host_is_told_with_its_line(host: str, said: str) -> None:
+    failed = plan_file(f"""{KERNEL}
+def silu(x, out):
+    y = {host}
+    kernel[(1,)](x, y, 4, BLOCK=64)
+""", SILU, CASE)
+    assert isinstance(failed, Failed) and failed.message.endswith(said), failed
