@@ -109,6 +109,12 @@ def test_the_checks_of_a_text_leave_no_trace_in_its_machine_code() -> None:
     assert isinstance(kept, Binary) and kept.cubin != its.cubin
 
 
+@pytest.mark.parametrize(("kernel", "clusters", "why"), [(COPY, 3, "compiler"), (CRASHES, 2, "crash")])
+def test_clusters_are_named_where_the_compiler_fails(kernel: Kernel, clusters: int, why: str) -> None:
+    (found,) = outcomes([kernel.model_copy(update={"options": {**kernel.options, "num_ctas": clusters}})])
+    assert isinstance(found, Problem) and found.why == why and found.message.startswith(f"with num_ctas={clusters}: ")
+
+
 def test_what_triton_says_has_its_line() -> None:
     # A function that calls itself cannot be inlined.
     call = "tt.call @copy_kernel(%x_ptr, %out_ptr, %n) : (!tt.ptr<f32>, !tt.ptr<f32>, i32) -> ()\n"

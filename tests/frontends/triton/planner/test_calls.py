@@ -125,6 +125,16 @@ def silu(x, out):
         assert outcome.earlier
 
 
+def test_memory_that_is_kept_for_a_call_is_told_from_its_own() -> None:
+    plan = planned("""
+kept = torch.zeros(4, device="cuda")
+def silu(x, out):
+    launch(kept, out)
+    launch(torch.zeros(4, device="cuda"), out)
+""")
+    assert [buffer.kept for buffer in plan.buffers if not buffer.given] == [True, False, False]
+
+
 def test_what_was_given_in_an_earlier_case_asks_for_another_planner() -> None:
     source = KERNEL + "kept = []\ndef silu(x, out):\n    kept.append(x)\n    launch(kept[0], out)\n"
     with Planner() as planner:

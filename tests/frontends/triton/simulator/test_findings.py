@@ -13,10 +13,10 @@ import triton
 import triton.language as tl
 
 from grader.frontends.triton.simulator.main import run
-from grader.plan.findings import Assertion, EmptyGrid, MaskedUsed, OutOfBounds, Overflow, Race, Unwritten
+from grader.plan.findings import Assertion, EmptyGrid, MaskedUsed, OutOfBounds, Overflow, Race, Recast, Unwritten
 from grader.plan.messages import Exhausted, Simulated
 from grader.plan.plan import Buffer, Fill, Integer, Kernel, Launch, Plan, Pointer, View
-from tests.frontends.triton.simulator.harness import found, lower, memory, poison, simulate
+from tests.frontends.triton.simulator.harness import found, lower, memory, planned, poison, simulate
 
 
 def line(text: str) -> int:
@@ -46,6 +46,28 @@ def test_lanes_outside_are_told_of_and_masked_off() -> None:
     assert (second.access, second.line, second.tensor) == ("store", line("writes too far"), "out_ptr")
     assert torch.equal(x, out)
     assert found(simulate(copy_kernel, (4,), x, poison(100), 100, BLOCK=32, MASKED=True)) == []
+
+
+def test_a_tensor_that_was_allocated_before_the_call_is_told_with_its_line() -> None:
+    plan, memories = planned(copy_kernel, (1,), torch.randn(32), poison(8), 32, BLOCK=32, MASKED=False)
+    for kept in (True, False):
+        own = Buffer(bytes=32, line=7, kept=kept)
+        (finding,) = found(run(plan.model_copy(update={"buffers": [plan.buffers[0], own]}), memories[:1]))
+        assert isinstance(finding, OutOfBounds) and (finding.elements, finding.kept) == (8, 7 if kept else 0)
+
+
+@triton.jit
+def cast_kernel(x_ptr, out_ptr, TYPE: tl.constexpr):
+    lanes = tl.arange(0, 4)
+    x = tl.load(x_ptr.to(tl.pointer_type(TYPE)) + lanes)  # takes it as
+    tl.store(out_ptr + lanes, x.to(tl.float32))
+
+
+@pytest.mark.parametrize(("kind", "after"), [(tl.float64, "f64"), (tl.int8, "i8"), (tl.int32, "")])
+def test_a_pointer_to_elements_of_another_size_is_told_of(kind: Any, after: str) -> None:
+    told = found(simulate(cast_kernel, (1,), torch.randn(8), poison(4), TYPE=kind))
+    assert told == [Recast(kernel="cast_kernel", line=line("# takes it as"), tensor="x_ptr", given="x_ptr",
+                           before="f32", after=after)][:len(after)]
 
 
 @triton.jit
