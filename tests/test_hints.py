@@ -24,10 +24,15 @@ from grader.judge.explain.summary import Summary
 from grader.judge.inputs import Draws
 from grader.judge.judge import judge
 from grader.judge.prepared import Prepared, Task
+from grader.judge.repair import repaired
+from grader.judge.repair.proof import proved
+from grader.judge.repair.search import failed_case
+from grader.judge.repair.trial import Trial
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import LimitsTable, read_course
 from grader.model.result import CheckResult, decisive
 from grader.model.submission import read_source_file
+from grader.plan.edits import difference, edited
 from tests.corpus import Got, Taking, name_of
 from tests.graded import FILES
 from tests.members import whole
@@ -41,6 +46,8 @@ COURSE = read_course(ROOT / "course.toml", frozenset(assignments())).model_copy(
     "limits": LimitsTable(call_seconds=10, assignment_seconds=60, memory_mb=2048)})
 SMALL = 1 << 17
 """Multiply-adds or elements of a case that shows most mistakes; larger ones are graded where it shows none."""
+# One change of so many members' files is looked for; of the others in `make test-all`.
+SEARCHED = 12
 LEAST = 120, 20
 """Mistakes in all, and for each assignment of the course."""
 
@@ -90,6 +97,22 @@ def test_a_mistake_is_named_and_nothing_else(folder: Path, seeds: tuple[bytes, .
         assert len(hints) == 1, [one.hint for one, _ in told]
         found[name_of("hinted", folder, FILES[file])] = hints.pop()
     got(found)
+
+
+@pytest.mark.parametrize("folder", [
+    pytest.param(path, id=f"{path.parent.name}/{path.name}", marks=[pytest.mark.full] * (number % SEARCHED > 0))
+    for number, path in enumerate(MEMBERS)])
+def test_a_change_that_mends_a_mistake_mends_it_for_another_seed(folder: Path) -> None:
+    for file in (one.name for one in folder.iterdir() if one.name in FILES):
+        assignment, source = assignments()[FILES[file]], read_source_file(whole(folder), file, 1 << 20)
+        first, second = (Prepared(Task(assignment, source, COURSE, seed, "cpu")) for seed in SEEDS)
+        found = repaired(first, _checked(first)[1])
+        checks = _checked(second)[1]
+        if found is None or (case := failed_case(second, checks)) is None:
+            continue
+        changed = next(text for edit in Trial(first, case).edits()
+                       if difference(first.task.text, text := edited(first.task.text, edit)) == found.diff)
+        assert proved(second, case, changed), found
 
 
 def test_each_assignment_of_the_course_has_its_mistakes() -> None:
