@@ -11,15 +11,27 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from grader.frontends.triton.edits import arithmetic, calls, constants, host, loops, masks, names, passed, spread, steps
+from grader.frontends.triton.edits import (
+    arithmetic,
+    calls,
+    constants,
+    host,
+    loops,
+    masks,
+    names,
+    passed,
+    spread,
+    steps,
+    unknown,
+)
 from grader.frontends.triton.edits.draft import Draft
-from grader.frontends.triton.edits.source import Source
+from grader.frontends.triton.edits.source import Change, Source
 from grader.frontends.triton.edits.units import File, read
 from grader.plan.edits import MOST_EDITS, MOST_SPANS, Edit, Edits, Span, edited
 from grader.plan.messages import Given
 
-THEMES = (arithmetic, constants, names, masks, spread, calls, steps, loops, host, passed)
-MOST_DRAFTS = 16 * MOST_EDITS
+THEMES = (arithmetic, constants, names, masks, spread, calls, steps, loops, host, passed, unknown)
+MOST_DRAFTS = 4 * MOST_EDITS
 _TURN = 0.02
 """What an edit weighs more than the one of its kind and weight before it."""
 _FORGOTTEN = 0.8
@@ -53,20 +65,20 @@ def _drafts(file: File) -> Iterator[Draft]:
     for unit in file.units:
         unused = unit.unused()
         for draft in chain.from_iterable(theme.edits(file, unit) for theme in THEMES):
-            named = unused and any(unused.intersection(_WORD.findall(span.text)) for span in draft.spans)
+            named = unused and any(unused.intersection(_WORD.findall(one.text)) for one in draft.changes)
             yield draft._replace(weight=max(0.5, draft.weight - _FORGOTTEN)) if named else draft
     yield from constants.of_module(file)
 
 
 def _first(draft: Draft) -> int:
-    return min(span.start for span in draft.spans)
+    return min(change.start for change in draft.changes)
 
 
 def _once(source: Source, weighed: Sequence[tuple[float, Draft]]) -> Iterator[Edit]:
     """The edits that change something, each result once."""
     seen = {source.text}
     for weight, draft in weighed:
-        spans = _trimmed(source.text, draft.spans)
+        spans = _spans(source.text, draft.changes)
         if spans is None:
             continue
         edit = Edit(kind=draft.kind, line=source.number_of(spans[0].start), spans=spans, weight=weight,
@@ -77,13 +89,12 @@ def _once(source: Source, weighed: Sequence[tuple[float, Draft]]) -> Iterator[Ed
             yield edit
 
 
-def _trimmed(text: str, spans: Sequence[Span]) -> list[Span] | None:
-    """Spans in order, without what stays as it is; None where they overlap, are too long, or change nothing."""
+def _spans(text: str, changes: Sequence[Change]) -> list[Span] | None:
+    """The spans in order, without what stays as it is; None where they overlap, are too long, or change nothing."""
     found: list[Span] = []
-    for span in sorted(spans, key=lambda one: (one.start, one.end)):
-        old, new = text[span.start : span.end], span.text
-        if len(new) > _MOST_TEXT or (found and span.start < found[-1].end):
+    for start, end, new in sorted(changes):
+        if len(new) > _MOST_TEXT or (found and start < found[-1].end):
             return None
-        if old != new:
-            found.append(span)
+        if text[start:end] != new:
+            found.append(Span(start=start, end=end, text=new))
     return found if 0 < len(found) <= MOST_SPANS else None

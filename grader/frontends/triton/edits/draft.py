@@ -6,16 +6,16 @@ import ast
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from grader.frontends.triton.edits.source import Source
-from grader.plan.edits import EditKind, Span
+from grader.frontends.triton.edits.source import Change, Source
+from grader.plan.edits import EditKind
 
 
 class Draft(NamedTuple):
-    """An edit without its line: `weight` as in `Edit`, spans in any order."""
+    """An edit without its line: `weight` as in `Edit`, changes in any order."""
 
     kind: EditKind
     weight: float
-    spans: Sequence[Span]
+    changes: Sequence[Change]
     workaround: bool = False
 
 
@@ -29,22 +29,22 @@ def exchanged(source: Source, kind: EditKind, weight: float, one: ast.expr, othe
     return Draft(kind, weight, (source.put(one, source.of(other)), source.put(other, source.of(one))))
 
 
-def keyword(source: Source, call: ast.Call, text: str) -> Span:
+def keyword(source: Source, call: ast.Call, text: str) -> Change:
     """A span that adds a keyword argument to a call."""
     places = source.commas(call)
     arguments = source.arguments(call)
     count = len(arguments)
     if len(places) == count + 2:
         # A comma stands behind the last argument.
-        return Span(start=places[-2] + 1, end=places[-2] + 1, text=f" {text}" if count else text)
+        return Change(start=places[-2] + 1, end=places[-2] + 1, text=f" {text}" if count else text)
     at = source.outer_end(arguments[-1], places[-1]) if count else places[-1]
-    return Span(start=at, end=at, text=f", {text}" if count else text)
+    return Change(start=at, end=at, text=f", {text}" if count else text)
 
 
-def dropped(source: Source, call: ast.Call, argument: ast.expr | ast.keyword) -> Span:
+def dropped(source: Source, call: ast.Call, argument: ast.expr | ast.keyword) -> Change:
     """A span that takes an argument and its comma out of a call."""
     places = source.commas(call)
     number = source.arguments(call).index(argument)
     if number:
-        return Span(start=places[number], end=places[number + 1], text="")
-    return Span(start=places[0] + 1, end=places[1] + (len(places) > 2), text="")
+        return Change(start=places[number], end=places[number + 1], text="")
+    return Change(start=places[0] + 1, end=places[1] + (len(places) > 2), text="")

@@ -7,9 +7,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from grader.frontends.triton.edits.draft import Draft, instead, keyword
-from grader.frontends.triton.edits.source import Source
+from grader.frontends.triton.edits.source import Change, Source
 from grader.frontends.triton.edits.units import File, Unit, called, within
-from grader.plan.edits import Span
 from grader.plan.messages import GivenTensor
 
 _OPTIONS = ("num_warps", "num_stages", "num_ctas")
@@ -38,6 +37,12 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
     for call in unit.calls:
         yield from _made(source, unit, call)
         yield from _unary(source, unit, call)
+    for parameter, given in zip(unit.parameters, file.given, strict=False):
+        if isinstance(given, GivenTensor) and given.place == "host":
+            # A kernel cannot read it there.
+            for one in unit.expressions:
+                if isinstance(one, ast.Name) and one.id == parameter.arg and isinstance(one.ctx, ast.Load):
+                    yield Draft("place", 0.7, (source.put(one, f"{one.id}.cuda()"),))
     for call in unit.launches:
         yield from _launch(source, unit, call, sizes)
 
@@ -80,10 +85,10 @@ def _slice(source: Source, node: ast.Subscript) -> Iterator[Draft]:
             yield instead(source, "index", 1.0, part, "0")
 
 
-def _swapped(source: Source, one: ast.expr, other: ast.expr) -> tuple[Span, Span]:
+def _swapped(source: Source, one: ast.expr, other: ast.expr) -> tuple[Change, Change]:
     """Spans that exchange two parts of a subscript, slices among them."""
-    return (Span(start=source.start(one), end=source.end(one), text=source.of(other)),
-            Span(start=source.start(other), end=source.end(other), text=source.of(one)))
+    return (Change(start=source.start(one), end=source.end(one), text=source.of(other)),
+            Change(start=source.start(other), end=source.end(other), text=source.of(one)))
 
 
 def _written(source: Source, file: File, unit: Unit, statement: ast.stmt) -> Iterator[Draft]:
@@ -178,7 +183,7 @@ def _block(source: Source, value: ast.expr, own: Sequence[str], sizes: Sequence[
 def _grid(source: Source, unit: Unit, grid: ast.expr, blocks: Sequence[str], sizes: Sequence[str]) -> Iterator[Draft]:
     divided = [f"triton.cdiv({size}, {block})" for size in sizes for block in dict.fromkeys(blocks[:3])]
     if not isinstance(grid, ast.Tuple):
-        comma = Span(start=source.end(grid), end=source.end(grid), text=",")
+        comma = Change(start=source.end(grid), end=source.end(grid), text=",")
         yield Draft("grid", 0.7, (comma if source.enclosed(grid) else source.put(grid, f"({source.of(grid)},)"),))
         return
     for one, other in itertools.combinations(grid.elts, 2):

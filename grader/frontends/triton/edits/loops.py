@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from grader.frontends.triton.edits.draft import Draft, instead
-from grader.frontends.triton.edits.source import Source
+from grader.frontends.triton.edits.source import Change, Source
 from grader.frontends.triton.edits.units import File, Function, Unit, called
-from grader.plan.edits import Span
 
 _BLOCKS = ("body", "orelse", "finalbody")
 
@@ -36,23 +35,23 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 def _rounded(source: Source, unit: Unit) -> Iterator[Draft]:
     """Divisions rounded up: one by one, and all those of a statement."""
-    of: dict[ast.stmt, list[Span]] = {}
+    of: dict[ast.stmt, list[Change]] = {}
     owner = "tl" if unit.kernel else "triton"
     for node in unit.expressions:
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.FloorDiv | ast.Div):
             continue
         if unit.kernel and (isinstance(node.op, ast.Div) or unit.role(node) == "value"):
             continue
-        span = source.put(node, f"{owner}.cdiv({source.of(node.left)}, {source.of(node.right)})")
-        yield Draft("rounding", 0.7 if not unit.kernel else 1.2, (span,))
+        change = source.put(node, f"{owner}.cdiv({source.of(node.left)}, {source.of(node.right)})")
+        yield Draft("rounding", 0.7 if not unit.kernel else 1.2, (change,))
         parent = source.place[node].parent
         one_more = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Add) and source.of(parent.right) == "1"
         if isinstance(parent, ast.expr) and (one_more or called(parent) in ("int", "round", "floor", "ceil")):
-            yield instead(source, "rounding", 0.7, parent, span.text)
-        of.setdefault(source.statement(node), []).append(span)
-    for spans in of.values():
-        if len(spans) > 1 and all(one.end <= two.start for one, two in pairwise(spans)):
-            yield Draft("rounding", 0.7, spans[:8])
+            yield instead(source, "rounding", 0.7, parent, change.text)
+        of.setdefault(source.statement(node), []).append(change)
+    for changes in of.values():
+        if len(changes) > 1 and all(one.end <= two.start for one, two in pairwise(changes)):
+            yield Draft("rounding", 0.7, changes[:8])
 
 
 def _range(source: Source, unit: Unit, node: ast.Call) -> Iterator[Draft]:
@@ -79,10 +78,10 @@ def _range(source: Source, unit: Unit, node: ast.Call) -> Iterator[Draft]:
             text = f", {block}" if start is not None else None
             at = source.end(end)
             if text:
-                yield Draft("bound", 1.4, (Span(start=at, end=at, text=text),))
+                yield Draft("bound", 1.4, (Change(start=at, end=at, text=text),))
             else:
                 whole = f"0, {source.of(end)}, {block}"
-                yield Draft("bound", 1.5, (Span(start=source.start(end), end=at, text=whole),))
+                yield Draft("bound", 1.5, (Change(start=source.start(end), end=at, text=whole),))
         elif source.of(step) != block and not isinstance(step, ast.Name):
             yield instead(source, "bound", 1.6, step, block)
     if isinstance(end, ast.Call) and called(end) == "cdiv" and end.args:
@@ -103,8 +102,8 @@ def _statements(source: Source, unit: Unit, parent: ast.AST, block: list[ast.stm
             first, second = source.of(statement), source.of(after)
             launches = all(isinstance(one, ast.Expr) and one.value in unit.launches for one in (statement, after))
             yield Draft("order", 1.2 if launches else 2.4, (
-                Span(start=source.start(statement), end=source.end(statement), text=second[:2001]),
-                Span(start=source.start(after), end=source.end(after), text=first[:2001])))
+                Change(start=source.start(statement), end=source.end(statement), text=second),
+                Change(start=source.start(after), end=source.end(after), text=first)))
         if isinstance(statement, ast.For | ast.While) and unit.kernel:
             yield from _at_a_loop(source, unit, statement, block[number - 1] if number else None, after)
 
@@ -116,7 +115,7 @@ def _accumulated(source: Source, unit: Unit, statement: ast.stmt) -> Iterator[Dr
         begin = source.text.rindex(source.text[at - 1], source.end(statement.target), at)
         while begin > source.end(statement.target) and source.text[begin - 1] in "+-*/%&|^<>@":
             begin -= 1
-        yield Draft("operator", 1.8, (Span(start=begin, end=at + 1, text="="),))
+        yield Draft("operator", 1.8, (Change(start=begin, end=at + 1, text="="),))
     elif isinstance(statement, ast.Assign) and len(statement.targets) == 1 and unit.kernel:
         target = statement.targets[0]
         if not isinstance(target, ast.Name):
@@ -124,7 +123,7 @@ def _accumulated(source: Source, unit: Unit, statement: ast.stmt) -> Iterator[Dr
         before = unit.bound.get(target.id, statement.lineno) < statement.lineno
         sign = source.sign(target, "=", statement.value)
         if before and sign is not None:
-            yield Draft("operator", 0.9, (Span(start=sign[0], end=sign[1], text="+="),))
+            yield Draft("operator", 0.9, (Change(start=sign[0], end=sign[1], text="+="),))
             for name, form in (("max", "tl.maximum({}, {})"), ("sum", "{} + {}")):
                 if called(statement.value) == name:
                     yield instead(source, "missing", 1.2, statement.value, form.format(
@@ -152,21 +151,21 @@ def _at_a_loop(
         # Behind a loop a line belongs to it by its indentation alone.
         begin = source.line_at(source.start(statement))
         if source.number_of(begin) == statement.lineno and _indent(source, statement) is not None:
-            yield Draft("order", 1.3 if moved and isinstance(statement, ast.AugAssign) else 1.8, (Span(
+            yield Draft("order", 1.3 if moved and isinstance(statement, ast.AugAssign) else 1.8, (Change(
                 start=begin, end=source.start(statement), text=inner if moved else outer),))
     if several and not hasattr(first, "body"):
         at = source.line_at(source.start(loop))
         yield Draft("order", 2.0, (
-            Span(start=at, end=at, text=f"{outer}{source.of(first)}{source.newline}"[:2001]),
+            Change(start=at, end=at, text=f"{outer}{source.of(first)}{source.newline}"),
             _removed(source, first, True)))
     if before is not None and not hasattr(before, "body"):
         at = source.line_at(source.start(first))
         yield Draft("order", 2.2, (
             _removed(source, before, True),
-            Span(start=at, end=at, text=f"{inner}{source.of(before)}{source.newline}"[:2001])))
+            Change(start=at, end=at, text=f"{inner}{source.of(before)}{source.newline}")))
     end = source.line_after(source.end(last))
     for text, weight in _advances(unit, loop):
-        yield Draft("missing", weight, (Span(start=end, end=end, text=f"{source.newline}{inner}{text}"),))
+        yield Draft("missing", weight, (Change(start=end, end=end, text=f"{source.newline}{inner}{text}"),))
 
 
 def _advances(unit: Unit, loop: ast.For | ast.While) -> Iterator[tuple[str, float]]:
@@ -202,13 +201,13 @@ def _indent(source: Source, statement: ast.stmt) -> str | None:
     return indent if not indent.strip(" \t\f") else None
 
 
-def _removed(source: Source, statement: ast.stmt, others: bool) -> Span:
-    """A span that takes a statement away, with its line where nothing else stands on it."""
+def _removed(source: Source, statement: ast.stmt, others: bool) -> Change:
+    """A change that takes a statement away, with its line where nothing else stands on it."""
     start, end = source.start(statement), source.end(statement)
     line_end = source.line_after(end)
     rest = source.text[end:line_end].strip()
     if others and _indent(source, statement) is not None and (not rest or rest.startswith("#")):
         begin = source.line_at(start)
         after = line_end + (2 if source.text.startswith("\r\n", line_end) else 1 if line_end < len(source.text) else 0)
-        return Span(start=begin, end=after, text="")
-    return Span(start=start, end=end, text="pass")
+        return Change(start=begin, end=after, text="")
+    return Change(start=start, end=end, text="pass")

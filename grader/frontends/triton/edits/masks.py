@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.frontends.triton.edits.draft import Draft, dropped, instead, keyword
-from grader.frontends.triton.edits.source import Source
+from grader.frontends.triton.edits.source import Change, Source
 from grader.frontends.triton.edits.units import MEMORY, File, Unit, called, within
-from grader.plan.edits import MOST_SPANS, Span
+from grader.plan.edits import MOST_SPANS
 
+_SIMPLE = re.compile(r"(\w+) < \w+")
 _MASKED = {"load": 1, "store": 2}
 
 
@@ -44,7 +45,8 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
     yield from _together(source, unit, accesses, masks)
     yield from _bound_masks(source, unit)
     yield from _in_loops(source, unit)
-    yield from _like_another(source, unit, accesses)
+    yield from _like_another(source, unit, accesses, masks)
+    yield from _subscripted(source, unit, masks)
 
 
 def _access(source: Source, unit: Unit, call: ast.Call) -> _Access:
@@ -116,9 +118,9 @@ def _masked(source: Source, unit: Unit, one: _Access, mask: ast.expr, masks: Seq
     for key in one.call.keywords:
         if key.arg == "mask":
             # Without a mask `other` is an error.
-            spans = [dropped(source, one.call, key)]
+            changes = [dropped(source, one.call, key)]
             if not any(key.arg == "other" for key in one.call.keywords):
-                yield Draft("mask", 2.8, spans)
+                yield Draft("mask", 2.8, changes)
 
 
 def _written(unit: Unit, source: Source, mask: ast.expr) -> str:
@@ -149,24 +151,24 @@ def _together(source: Source, unit: Unit, accesses: Sequence[_Access], masks: Se
     loads = [one for one in accesses if one.name == "load" and one.mask is not None]
     if 1 < len(loads) <= MOST_SPANS:
         for text, weight in _others(unit)[:2]:
-            spans = [keyword(source, one.call, f"other={text}") if one.other is None else source.put(one.other, text)
+            changes = [keyword(source, one.call, f"other={text}") if one.other is None else source.put(one.other, text)
                      for one in loads if one.other is None or source.short(one.other) != text]
-            if len(spans) > 1:
-                yield Draft("mask", weight, spans)
+            if len(changes) > 1:
+                yield Draft("mask", weight, changes)
     # Each index by itself, in every access that uses it.
     for index in dict.fromkeys(_stem(text) for one in accesses for text in one.indices):
         for size in unit.names("size"):
             for some in (accesses, [one for one in accesses if one.name == "load"]):
-                spans = [span for one in some if (span := _condition(source, unit, one, index, size)) is not None]
-                if 1 < len(spans) <= MOST_SPANS:
-                    yield Draft("mask", 1.5, spans)
+                changes = [change for one in some if (change := _condition(source, unit, one, index, size)) is not None]
+                if 1 < len(changes) <= MOST_SPANS:
+                    yield Draft("mask", 1.5, changes)
 
 
 def _stem(index: str) -> str:
     return index.partition("[")[0]
 
 
-def _condition(source: Source, unit: Unit, one: _Access, index: str, size: str) -> Span | None:
+def _condition(source: Source, unit: Unit, one: _Access, index: str, size: str) -> Change | None:
     """A condition more on an index of an access, if it has that index and not that condition."""
     written = next((text for text in one.indices if _stem(text) == index), None)
     if written is None or unit.bound.get(size, 0) >= one.call.lineno:
@@ -196,10 +198,27 @@ def _bound_masks(source: Source, unit: Unit) -> Iterator[Draft]:
                 yield instead(source, "mask", 1.8, whole, source.operation(whole, ast.BitAnd(), f"{index} < {size}"))
 
 
-def _like_another(source: Source, unit: Unit, accesses: Sequence[_Access]) -> Iterator[Draft]:
+def _by_a_mask(source: Source, unit: Unit, one: _Access, base: ast.Name, masks: Sequence[str]) -> Iterator[Draft]:
+    """The index that a mask compares, and that mask."""
+    for mask in masks:
+        written = source.of(whole) if (whole := unit.wholes.get(mask)) is not None else mask
+        if (found := _SIMPLE.fullmatch(written)) is None or unit.roles.get(found[1]) != "index":
+            continue
+        changes = [source.put(one.call.args[0], f"{base.id} + {found[1]}")]
+        if one.mask is None:
+            changes.append(keyword(source, one.call, f"mask={mask}" + ", other=0.0" * (one.name == "load")))
+        elif source.of(one.mask) != mask:
+            changes.append(source.put(one.mask, mask))
+        yield Draft("index", 1.7, changes)
+
+
+def _like_another(
+    source: Source, unit: Unit, accesses: Sequence[_Access], masks: Sequence[str]
+) -> Iterator[Draft]:
     """The index and the mask of another access."""
     based = [(one, base) for one in accesses if one.name in _MASKED and (base := _base(one.call.args[0])) is not None]
     for one, base in based[:8]:
+        yield from _by_a_mask(source, unit, one, base, masks)
         for other, another in based[:8]:
             later = other.call.lineno > one.call.lineno and other.name == "load"
             if later or base.id == another.id or another is other.call.args[0]:
@@ -209,13 +228,29 @@ def _like_another(source: Source, unit: Unit, accesses: Sequence[_Access]) -> It
             pointer = base.id + source.of(first)[source.end(another) - start :]
             if source.start(another) != start or pointer == source.of(one.call.args[0]):
                 continue
-            spans = [source.put(one.call.args[0], pointer)]
+            changes = [source.put(one.call.args[0], pointer)]
             if one.mask is None and other.mask is not None:
                 mask = f"mask={source.of(other.mask)}" + ", other=0.0" * (one.name == "load")
-                spans.append(keyword(source, one.call, mask))
+                changes.append(keyword(source, one.call, mask))
             elif one.mask is not None and other.mask is not None:
-                spans.append(source.put(one.mask, source.of(other.mask)))
-            yield Draft("index", 1.7, spans)
+                changes.append(source.put(one.mask, source.of(other.mask)))
+            yield Draft("index", 1.7, changes)
+
+
+def _subscripted(source: Source, unit: Unit, masks: Sequence[str]) -> Iterator[Draft]:
+    """`p[i]` for a load, and `p[i] = x` for a store."""
+    for node in unit.expressions:
+        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name) or isinstance(
+                node.slice, ast.Slice | ast.Tuple) or unit.role(node.slice) not in ("index", "program"):
+            continue
+        pointer = source.operation(node.value, ast.Add(), node.slice)
+        statement = source.statement(node)
+        for mask in ("", *(f", mask={mask}" for mask in masks)):
+            if isinstance(node.ctx, ast.Load):
+                yield instead(source, "function", 0.7, node, f"tl.load({pointer}{mask})")
+            elif isinstance(statement, ast.Assign):
+                yield Draft("function", 0.7, (source.instead(source.start(statement), source.end(
+                    statement), f"tl.store({pointer}, {source.of(statement.value)}{mask})"),))
 
 
 def _base(pointer: ast.expr) -> ast.Name | None:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from grader.frontends.triton.edits.draft import Draft, instead
-from grader.frontends.triton.edits.units import File, Role, Unit, called, within
+from grader.frontends.triton.edits.units import MEMORY, File, Role, Unit, called, within
 from grader.plan.edits import MOST_SPANS
 
 _KERNEL: dict[Role, tuple[tuple[Role, float], ...]] = {
@@ -31,16 +31,15 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
     loads = [node for node in unit.expressions if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
              and node.id in unit.roles]
     table = _KERNEL if unit.kernel else _HOST
-    pools = {role: unit.names(role) for role in {one for pairs in table.values() for one, _ in pairs}}
     for node in loads:
         parent = source.place[node].parent
         compared = isinstance(parent, ast.Compare)
         # Values are divided by sizes, not by blocks.
         divides = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Div) and unit.roles[node.id] == "block"
         for role, weight in table.get(unit.roles[node.id], ()):
-            for name in pools[role]:
+            for name in unit.names(role, before=node.lineno):
                 likeness = 0.15 if _nearly(name, node.id) else -0.15
-                if name != node.id and unit.bound.get(name, 1 << 30) < node.lineno:
+                if name != node.id:
                     yield instead(source, "name", weight - 0.4 * compared - 0.8 * divides - likeness, node, name)
     yield from _everywhere(file, unit, loads)
     yield from _exchanged(file, unit)
@@ -73,6 +72,15 @@ def _exchanged(file: File, unit: Unit) -> Iterator[Draft]:
     for root, weight in roots:
         yield from _pairs(file, unit, list(within(root)), weight)
     yield from _pairs(file, unit, unit.expressions, 2.1)
+    pointers = [one.args[0] for one in unit.calls if called(one) in MEMORY and one.args]
+    inside = [node for one in pointers for node in within(one)]
+    yield from _pairs(file, unit, inside, 1.7)
+    source = file.source
+    for name in unit.names("block", "size"):
+        uses = [node for node in inside if isinstance(node, ast.Name) and node.id == name]
+        for other in unit.names("size") if 1 < len(uses) <= MOST_SPANS else ():
+            if other != name:
+                yield Draft("name", 1.7, [source.put(node, other) for node in uses])
 
 
 def _pairs(file: File, unit: Unit, nodes: Sequence[ast.expr], weight: float) -> Iterator[Draft]:

@@ -6,9 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from grader.frontends.triton.edits.draft import Draft, keyword
-from grader.frontends.triton.edits.source import Source
+from grader.frontends.triton.edits.source import Change, Source
 from grader.frontends.triton.edits.units import File, Unit, called, launched
-from grader.plan.edits import Span
 
 
 def edits(file: File, unit: Unit) -> Iterator[Draft]:
@@ -27,7 +26,7 @@ def _numbers(file: File, unit: Unit) -> Iterator[Draft]:
             if kernel is None or name in kernel.roles or not kernel.parameters or kernel.node.args.defaults:
                 continue
             end = max(source.end(one) for one in kernel.parameters)
-            passed = [Span(start=end, end=end, text=f", {name}"), keyword(source, launch, f"{name}={name}")]
+            passed = [Change(start=end, end=end, text=f", {name}"), keyword(source, launch, f"{name}={name}")]
             for node in kernel.expressions:
                 if isinstance(node, ast.Constant) and isinstance(node.value, float):
                     yield Draft("constant", 1.6, [*passed, source.put(node, name)])
@@ -45,9 +44,9 @@ def _zeroed(file: File, unit: Unit) -> Iterator[Draft]:
         yield Draft("start", 1.2, (_before(source, unit.statements[0], f"{name}.zero_()"),))
 
 
-def _before(source: Source, statement: ast.stmt, text: str) -> Span:
+def _before(source: Source, statement: ast.stmt, text: str) -> Change:
     """A span that puts a statement before another."""
     start = source.start(statement)
     indent = source.text[source.line_at(start) : start]
     apart = f"{source.newline}{indent}" if not indent.strip() else "; "
-    return Span(start=start, end=start, text=text + apart)
+    return Change(start=start, end=start, text=text + apart)

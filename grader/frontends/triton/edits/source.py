@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
-
-from grader.plan.edits import Span
 
 _LINE = re.compile(r"\r\n|\r|\n")
 # What may stand between two operands beside their operator.
@@ -21,6 +20,7 @@ _OPENING = re.compile(r"(?:[\s)\\]|#[^\r\n]*)*\(")
 _CLOSING = re.compile(r"(?:[\s\\]|#[^\r\n]*)*\)")
 _MARK = "\ufeff"
 
+_MOST_READ = 400
 ATOM = 16
 """How tightly a name, a number or a call binds: no operator tears it apart."""
 _BINARY: dict[type[ast.operator], int] = {
@@ -37,6 +37,14 @@ _WORD = re.compile(r"\w")
 
 Placed = ast.expr | ast.stmt | ast.keyword | ast.arg
 """A node that ast gives a place in the text."""
+
+
+class Change(NamedTuple):
+    """Characters `start` to `end` of the text, and what takes their place."""
+
+    start: int
+    end: int
+    text: str
 
 
 class Place(NamedTuple):
@@ -57,6 +65,8 @@ class Source:
         self.newline = found[0] if (found := _LINE.search(text)) else "\n"
         self._lines = [lead, *(one.end() for one in _LINE.finditer(text))]
         self._plain = text.isascii()
+        self._columns: dict[int, list[int]] = {}
+        """Of a line, the bytes before each character."""
         self.place: dict[ast.AST, Place] = {}
         waiting: list[ast.AST] = [self.tree]
         while waiting:
@@ -99,8 +109,10 @@ class Source:
         begin = self._lines[line - 1]
         if self._plain:
             return begin + column
-        # No line is longer in characters than in bytes.
-        return begin + len(self.text[begin : begin + column].encode()[:column].decode("utf-8", "ignore"))
+        if line not in self._columns:
+            end = self._lines[line] if line < len(self._lines) else len(self.text)
+            self._columns[line] = list(accumulate((len(one.encode()) for one in self.text[begin:end]), initial=0))
+        return begin + bisect_left(self._columns[line], column)
 
     def up(self, node: ast.AST) -> Iterator[Place]:
         """The places of a node, its parent, and so on."""
@@ -116,20 +128,20 @@ class Source:
 
     # What is written instead.
 
-    def put(self, node: ast.expr, text: str) -> Span:
+    def put(self, node: ast.expr, text: str) -> Change:
         """A span that puts an expression in a node's place, in brackets where it would be torn apart."""
         start, end = self.start(node), self.end(node)
         if binding(text) < self._needed(node) and not self.enclosed(node):
             text = f"({text})"
         return self.instead(start, end, text)
 
-    def instead(self, start: int, end: int, text: str) -> Span:
+    def instead(self, start: int, end: int, text: str) -> Change:
         """A span of any text that does not grow together with the words beside it."""
         if text and start and _WORD.match(text[0]) and _WORD.match(self.text[start - 1]):
             text = f" {text}"
         if text and _WORD.match(text[-1]) and _WORD.match(self.text[end : end + 1]):
             text = f"{text} "
-        return Span(start=start, end=end, text=text)
+        return Change(start=start, end=end, text=text)
 
     def operand(self, node: ast.expr, level: int) -> str:
         """A node's text as an operand of something that binds so tightly."""
@@ -204,7 +216,10 @@ class Source:
 
 @lru_cache(maxsize=4096)
 def binding(text: str) -> int:
-    """How tightly an expression's text binds; -1 for one that needs brackets to be one, such as two lines."""
+    """How tightly an expression's text binds; -1 for one that needs brackets to be one, such as two lines, and for one
+    that is too long to look at."""
+    if len(text) > _MOST_READ:
+        return -1
     try:
         node = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError):

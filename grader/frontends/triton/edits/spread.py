@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from grader.frontends.triton.edits.draft import Draft
-from grader.frontends.triton.edits.source import Source
+from grader.frontends.triton.edits.source import Change, Source
 from grader.frontends.triton.edits.units import File, Unit, called
-from grader.plan.edits import MOST_SPANS, EditKind, Span
+from grader.plan.edits import MOST_SPANS, EditKind
 
 _SPREAD = re.compile(r"\[(?P<first>\s*:\s*,\s*None\s*)\]$|\[(?P<last>\s*None\s*,\s*:\s*)\]$")
 
@@ -34,10 +34,10 @@ def _laid_out(source: Source, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
             if unit.role(index) not in ("index", "program") or unit.role(other) not in ("index", "program"):
                 continue
             for name in unit.names("size", "stride", before=node.lineno):
-                spans = [source.put(index, source.of(other)), source.put(other, source.of(index))]
+                changes = [source.put(index, source.of(other)), source.put(other, source.of(index))]
                 if name != source.of(size):
-                    spans.append(source.put(size, name))
-                yield Draft("index", 1.7, spans)
+                    changes.append(source.put(size, name))
+                yield Draft("index", 1.7, changes)
 
 
 def _spread(source: Source, unit: Unit) -> Iterator[Draft]:
@@ -63,8 +63,8 @@ def _spread(source: Source, unit: Unit) -> Iterator[Draft]:
                 yield Draft(kind, 2.0, (source.instead(source.end(one), source.end(one), suffix),))
 
 
-def turned(source: Source, node: ast.expr) -> Span:
-    """A span that spreads a node over columns instead of rows, or the other way round."""
+def turned(source: Source, node: ast.expr) -> Change:
+    """A change that spreads a node over columns instead of rows, or the other way round."""
     found = _SPREAD.search(source.of(node))
     assert found is not None
     start = source.start(node)

@@ -113,24 +113,18 @@ def _offset(source: Source, unit: Unit, node: ast.expr) -> Iterator[Draft]:
                 yield instead(source, "missing", 1.9, node, f"{source.of(node)} + {name} * {size}")
 
 
-def _stepped(unit: Unit) -> set[str]:
-    """Variables of loops that go from block to block by themselves."""
-    return {one.target.id for one in unit.statements if isinstance(one, ast.For) and isinstance(one.target, ast.Name)
-            and isinstance(one.iter, ast.Call) and len(one.iter.args) == 3}
-
-
 def _part_of_an_operator(
     source: Source, unit: Unit, node: ast.expr, parent: ast.AST, field: str
 ) -> Iterator[Draft]:
     """A step in one side of an operator, or a factor of an index."""
     role = unit.role(node)
-    stepped = _stepped(unit)
     named = isinstance(node, ast.Name | ast.Subscript) and isinstance(parent, ast.BinOp)
     if called(node) == "program_id" or (named and role in ("program", "index")):
         multiplied = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mult)
         for size in unit.names("stride", "size", "block", before=node.lineno):
             weight = 2.6 if multiplied else 1.4 if role == "program" else 2.1
-            weight += 0.5 * (unit.roles[size] != "block") + 0.8 * (isinstance(node, ast.Name) and node.id in stepped)
+            weight += 0.5 * (unit.roles[size] != "block")
+            weight += 0.8 * (isinstance(node, ast.Name) and node.id in unit.stepped)
             yield instead(source, "missing", weight, node, source.operation(node, ast.Mult(), size))
     if called(node) == "arange":
         for program in unit.names("program", before=node.lineno) or ["tl.program_id(0)"]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Literal
 
 from grader.frontends.triton.edits.source import Source
@@ -16,6 +18,8 @@ constant; `program`, a program's number or where its part starts; `index`, indic
 number or numbers. On the host: `tensor`; `size`, any integer; `grid`; `value`, a number that the judge gives."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
+MOST_NAMES = 16
+"""Names of a role that one is exchanged with."""
 MEMORY = frozenset({
     "load", "store", "atomic_add", "atomic_max", "atomic_min", "atomic_xchg", "atomic_cas", "atomic_and", "atomic_or"})
 _INDICES = frozenset({"arange"})
@@ -47,16 +51,25 @@ class Unit:
     """What a local name is first bound to."""
     spread: set[str] = field(default_factory=set)
     """Names of indices of two dimensions."""
+    stepped: set[str] = field(default_factory=set)
+    """Variables of loops that go from block to block by themselves."""
+    _with: dict[Role, list[str]] = field(default_factory=dict)
     _of: dict[ast.expr, Role] = field(default_factory=dict)
 
     @property
     def parameters(self) -> list[ast.arg]:
         return parameters(self.node)
 
-    def names(self, *roles: Role, before: int | None = None) -> list[str]:
-        """The names with one of these roles, bound before a line."""
-        return [name for name, role in self.roles.items() if role in roles
-                and (before is None or self.bound.get(name, 1 << 30) < before)]
+    def names(self, *roles: Role, before: int = 1 << 30) -> list[str]:
+        """The names with one of these roles, bound before a line; the last ones if there are many."""
+        if not self._with:
+            for name, role in self.roles.items():
+                self._with.setdefault(role, []).append(name)
+        found: list[str] = []
+        for role in roles:
+            bound = (name for name in reversed(self._with.get(role, ())) if self.bound.get(name, before) < before)
+            found += reversed(list(islice(bound, MOST_NAMES)))
+        return found
 
     def unused(self) -> set[str]:
         """Names that are bound, most of them parameters, and never used."""
@@ -81,6 +94,8 @@ class File:
     units: list[Unit]
     constants: list[ast.Assign] = field(default_factory=list)
     """The module's constants that they use."""
+    bound: set[str] = field(default_factory=set)
+    """Every name that something in the file binds, and those that Python has."""
 
     @property
     def kernels(self) -> dict[str, Unit]:
@@ -109,7 +124,7 @@ def read(source: Source, function: str, given: Sequence[Given]) -> File:
     # A function in a function is part of it.
     reached = [one for one in reached if not any(place.parent in reached for place in source.up(one))]
     units = [Unit(one, _is_kernel(source, one)) for one in sorted(reached, key=lambda one: one.lineno)]
-    file = File(source, given, units, sorted(used, key=lambda one: one.lineno))
+    file = File(source, given, units, sorted(used, key=lambda one: one.lineno), _bound(source.tree))
     kernels = file.kernels
     # The host first: its launches say what the kernels' parameters are.
     for unit in sorted(units, key=lambda unit: unit.kernel):
@@ -120,6 +135,22 @@ def read(source: Source, function: str, given: Sequence[Given]) -> File:
         if unit.kernel:
             _name_kernel(source, unit, units)
     return file
+
+
+def _bound(tree: ast.Module) -> set[str]:
+    found = set(dir(builtins))
+    for node in ast.walk(tree):
+        if isinstance(node, Function | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.alias):
+            found.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            found.add(node.name)
+    return found
 
 
 def _is_kernel(source: Source, node: Function) -> bool:
@@ -248,6 +279,8 @@ def _name_kernel(source: Source, unit: Unit, units: Sequence[Unit]) -> None:
             sized = name.isupper() or name.startswith(("n", "size", "num", "rows", "cols"))
             unit.roles[name] = "size" if sized else "value"
     for name, value, statement in _bindings(unit):
+        if isinstance(statement, ast.For) and isinstance(statement.iter, ast.Call) and len(statement.iter.args) == 3:
+            unit.stepped.add(name)
         role: Role = "program" if value is None and isinstance(statement, ast.For) else "value"
         if value is not None:
             unit.wholes.setdefault(name, value)

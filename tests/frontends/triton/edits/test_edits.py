@@ -216,7 +216,7 @@ MISTAKES = [
     ("rmsnorm_matrix", "x / rms * w", "x / (rms * w)", "brackets"),
     ("rmsnorm_matrix", "x / rms * w", "x * rms * w", "operator"),
     ("rmsnorm_matrix", "tl.sqrt", "tl.rsqrt", "function"),
-    ("rmsnorm_matrix", "w_ptr + cols", "w_ptr + row", "name"),
+    ("rmsnorm_matrix", "w_ptr + cols", "w_ptr + row", "index"),
     ("rmsnorm_matrix", "rows, cols =", "cols, rows =", "order"),
     ("rmsnorm_matrix", "out, cols, eps", "out, rows, eps", "name"),
     ("rmsnorm_vector", "total += tl", "total = tl", "operator"),
