@@ -63,16 +63,19 @@ def test_a_right_and_a_wrong_kernel_are_checked_with_nothing_else_at_hand(kit: P
     assert f'"{ROOT}"' not in looked.stdout and f'"{ROOT}/' not in looked.stdout.replace(f'"{ROOT}/.venv/', "")
     shutil.copytree(kit / "student_template", kit / "mine")
     shutil.copy(ROOT / "reference/silu.py", kit / "mine")
-    shutil.copy(ROOT / "examples/class/carol/transpose.py", kit / "mine")
-    done = alone(kit, "-m", "grader.cli", "check", "mine", "--only", "silu,transpose,gemm", "--device", "cpu", "--out",
-                 "results")
+    for file in ("transpose.py", "rmsnorm_matrix.py"):
+        shutil.copy(ROOT / "examples/class/carol" / file, kit / "mine")
+    done = alone(kit, "-m", "grader.cli", "check", "mine", "--only", "silu,rmsnorm_matrix,transpose,gemm", "--device",
+                 "cpu", "--out", "results")
     assert done.returncode == 1 and done.stderr == "", done
     heads = [line for line in done.stdout.splitlines() if line.startswith(("●", "■"))]
     assert {re.sub(r"\s+", " ", line) for line in heads} == {
         "● mine/silu.py passed 60 of 60 points", "■ mine/transpose.py run-time error 0 of 60 points",
+        "■ mine/rmsnorm_matrix.py wrong answer 0 of 60 points",
         f"■ mine/gemm.py:{unwritten('gemm')} {STUB}"}
     assert "Try: This tl.load has no mask" in done.stdout
-    assert "Would be handed in: gemm.py, silu.py, transpose.py." in done.stdout
+    assert "Δ mine/rmsnorm_matrix.py:14  found by trying" in done.stdout
+    assert "Would be handed in: gemm.py, rmsnorm_matrix.py, silu.py, transpose.py." in done.stdout
     assert "The load in line 10" in (kit / "results/report.html").read_text()
     inspected = alone(kit, "-m", "grader.cli", "inspect", "mine/silu.py")
     assert inspected.returncode == 0 and "a good kernel's" in inspected.stdout, inspected
