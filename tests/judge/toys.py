@@ -91,8 +91,8 @@ ORACLES: dict[str, Callable[..., Tensor]] = {
 }
 _X = Input(name="x", shape=("M", "N"))
 SILU = _matrix(
-    "silu", "x / (1 + exp(−x))", parameters=(_X, Output(name="out", shape=("M", "N"))), make_inputs=_silu_inputs, tolerance=_tolerance,
-    cases=_cases("MN", (64, 100), (37, 129)),
+    "silu", "x / (1 + exp(−x))", parameters=(_X, Output(name="out", shape=("M", "N"))), make_inputs=_silu_inputs,
+    tolerance=_tolerance, cases=_cases("MN", (64, 100), (37, 129)),
 )
 LINE = _matrix(
     "line", parameters=(Input(name="x", shape=("N",)), Output(name="out", shape=("N",))), make_inputs=_line_inputs,

@@ -14,7 +14,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from grader.judge.explain.evidence import AGREEMENT, ENOUGH, Evidence, Hint
+from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, Evidence, Hint
 from grader.judge.explain.where import of_another, where
 
 # Smaller shares of an output are no precision.
@@ -28,7 +28,7 @@ ROUNDED_FROM, ROUNDED_TO = 2.0**-18, 2.0**-8
 MINUS = "Is a minus missing, or one too many?"
 UNSIGNED = "Where is an absolute value taken, a square, or a root of one?"
 WHOLE = "Is something converted to an integer on the way, or divided with //?"
-LOWER = "Something is converted to {} on the way; keep loads, sums and results in float32."
+LOWER = "Is something converted to {} on the way? Keep loads, sums and results in float32."
 TWICE = "Is a factor, or an operation, there twice, or missing?"
 PLACE = "Which element does the load's offset give, and which one is meant? Compute both for one lane by hand."
 FOR_ALL = ("What is computed once for {}, such as a sum, a mean or a maximum? Look at which elements it takes, at what "
@@ -167,7 +167,7 @@ def _by_factors(of: str, factors: Tensor) -> Hint:
 def _by_factor(evidence: Evidence, factor: float) -> Hint:
     near = 2.0**-10 if evidence.dtype == torch.float16 else 2.0**-16
     names = [name for value, name in _factors(evidence) if abs(factor / value - 1) < near]
-    said = f"{factor:.6g}{f' ({names[0]})' if len(names) == 1 else ''}"
+    said = f"{factor:.{3 if evidence.dtype == torch.float16 else 6}g}{f' ({names[0]})' if len(names) == 1 else ''}"
     simple = any(abs(part * times - round(part * times)) < near for part in (abs(factor), 1 / abs(factor))
                  for times in (1, 3, 10)) and abs(factor - 1) > 0.01
     look = TWICE if simple or names else FOR_ALL.format("all elements")
@@ -208,7 +208,7 @@ def _alike(evidence: Evidence) -> Hint | None:
     if bool((got == got[0]).all()) and bool((right != right[0]).any()):
         return Hint(f"{evidence.every} is {float(got[0]):.6g}.",
                     "Does what is stored depend on what is loaded?", pattern="one value")
-    if evidence.got.ndim == 2 and evidence.count == evidence.got.numel():
+    if evidence.got.ndim == 2 and evidence.count >= COVERAGE * evidence.got.numel():
         for dim, of in ((1, "row"), (0, "column")):
             first = evidence.got.narrow(dim, 0, 1)
             if evidence.got.shape[dim] >= ENOUGH and bool((evidence.got == first).all()):

@@ -55,7 +55,8 @@ def where(evidence: Evidence) -> Hint | None:
 def _features(evidence: Evidence, wrong: Tensor) -> Iterator[tuple[str, Tensor]]:
     """Numbers that may decide which elements are wrong, with their names."""
     same = {name: x for name, x in evidence.tensors.items() if x.shape == wrong.shape}
-    if evidence.exponential and wrong.ndim == 2 and wrong.shape[1] > 1 and float((wrong == wrong[:, :1]).double().mean()) >= COVERAGE:
+    by_row = wrong.ndim == 2 and wrong.shape[1] > 1 and float((wrong == wrong[:, :1]).double().mean()) >= COVERAGE
+    if evidence.exponential and by_row:
         for name, x in same.items():
             largest = x.amax(1, keepdim=True).expand_as(x)
             yield f"the largest {name} of the row", largest
@@ -77,16 +78,18 @@ def _beyond(
         if int(wrong.sum()) < ENOUGH or int(inside.sum()) > (1 - COVERAGE) * int(wrong.sum()):
             continue
         most, look, pattern = float(rest.max()) if rest.numel() else -math.inf, WITHIN, "where"
+        # An answer near 0 may be right by tolerance.
+        by_sign = least > 0 and int((rest > 0).sum()) <= (1 - COVERAGE) * int(wrong.sum())
         if few and not broken:
             continue
         if exponential and most <= 90 and 84 <= least <= 1000:
             look, pattern = UNDER if sign < 0 and "row" in name else OVER_OR_UNDER if "|" in name else OVER, "exp"
         elif exponential and not few and most <= 11.1 and 11 <= least <= 16:
             look, pattern = OVER_HALF, "exp"
-        elif few or "row" in name or not (broken or least > 0 >= most):
+        elif few or "row" in name or not (broken or by_sign):
             continue
         side = f"above {least:.3g}" if sign > 0 else f"below {-least:.3g}"
-        if pattern == "where" and least > 0 >= most:
+        if pattern == "where" and by_sign:
             side = "positive" if sign > 0 else "negative"
         return Hint(f"{state} where {name} is {side}.", look, pattern=f"{pattern} {name}")
     return None

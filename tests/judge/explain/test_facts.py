@@ -1,0 +1,142 @@
+"""Facts about wrong answers: each is told of the answers that show it, and none of answers at random."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from grader.judge.explain.evidence import UNKNOWN
+from grader.model.assignment import Assignment, Case
+from tests.judge.toys import BLEND, GEMM, LINE, NORM, ORACLES, SILU, TURN, Fault, explain
+
+Answer = Callable[[Mapping[str, Any], Tensor], Tensor]
+"""A wrong answer, of the inputs and the right one in float64."""
+
+
+def _to(**changed: Callable[[Tensor], Tensor]) -> Callable[[Assignment], Answer]:
+    """The right answer to other inputs."""
+    def of(assignment: Assignment) -> Answer:
+        return lambda given, right: ORACLES[assignment.name](
+            **{**given, **{name: change(given[name].double()) for name, change in changed.items()}})
+    return of
+
+
+def _of(answer: Answer) -> Callable[[Assignment], Answer]:
+    return lambda assignment: answer
+
+
+def _where(mask: Callable[[Mapping[str, Any], Tensor], Tensor], answer: float) -> Callable[[Assignment], Answer]:
+    return _of(lambda given, right: torch.where(mask(given, right), answer, right))
+
+
+def _index(right: Tensor, dim: int) -> Tensor:
+    shape = [1] * right.ndim
+    shape[dim] = -1
+    return torch.arange(right.shape[dim]).view(shape).expand(right.shape)
+
+
+FACTS: list[tuple[str, Assignment, Callable[[Assignment], Answer]]] = [
+    ("Every value is 0.5 times the right one", SILU, _of(lambda given, right: right / 2)),
+    ("Every value is 3 times the right one", GEMM, _of(lambda given, right: 3 * right)),
+    ("(1 / K) times the right one. Is it divided by K", GEMM, _of(lambda given, right: right / given["a"].shape[1])),
+    ("(√N) times the right one", NORM, _of(lambda given, right: right * math.sqrt(right.shape[1]))),
+    ("(ln 2) times the right one", SILU, _of(lambda given, right: right * math.log(2))),
+    ("The values of each row are the right ones times a factor", NORM,
+     _of(lambda given, right: right * (2 + _index(right, 0)))),
+    ("The values of each column are the right ones times a factor", SILU,
+     _of(lambda given, right: right * (2 + _index(right, 1)))),
+    ("Every value is 1 too large", GEMM, _of(lambda given, right: right + 1)),
+    ("Every value is 0.25 too small", LINE, _of(lambda given, right: right - 0.25)),
+    ("The values of each row are off by a number", SILU, _of(lambda given, right: right + 1 + _index(right, 0))),
+    ("with the other sign", TURN, _of(lambda given, right: -right)),
+    ("with the other sign", GEMM, _of(lambda given, right: -right)),
+    ("right one without its sign", NORM, _of(lambda given, right: right.abs())),
+    ("1 divided by the right one", LINE, _of(lambda given, right: 1 / right)),
+    ("the square of the right one", LINE, _of(lambda given, right: right * right)),
+    ("without its fraction. Is something converted to an integer", TURN, _of(lambda given, right: right.trunc())),
+    ("rounded down", SILU, _of(lambda given, right: right.floor())),
+    ("is a whole number", SILU, _of(lambda given, right: 3 * right.round() + 1)),
+    ("The output is x itself", SILU, _of(lambda given, right: given["x"])),
+    ("The output is weight itself", NORM, _of(lambda given, right: given["weight"].expand_as(right))),
+    ("the right one times x", SILU, _of(lambda given, right: right * given["x"])),
+    ("the right one divided by weight", NORM, _of(lambda given, right: right / given["weight"])),
+    ("with weight added in place of multiplied", NORM,
+     _of(lambda given, right: right / given["weight"] + given["weight"])),
+    ("the right answer to x without its sign", SILU, _to(x=torch.abs)),
+    ("the right answer to x rounded to bfloat16", NORM, _to(x=lambda x: x.bfloat16().double())),
+    ("times ln 2. Is exp2 called", LINE, _to(x=lambda x: x * math.log(2))),
+    ("the right answer to twice x", SILU, _to(x=lambda x: 2 * x)),
+    ("the right answer to the first row of a", GEMM, _to(a=lambda a: a[:1].expand_as(a))),
+    ("1 element after it", LINE, _of(lambda given, right: right.roll(-1))),
+    ("1 row before it", SILU, _of(lambda given, right: right.roll(1, 0))),
+    ("64 elements after it", TURN, _of(lambda given, right: right.flatten().roll(-64).view(right.shape))),
+    ("as far from the other end", LINE, _of(lambda given, right: right.flip(0))),
+    ("row and column exchanged", SILU, _of(lambda given, right: right.t().reshape(right.shape))),
+    ("is the right one of another element: out[", TURN, _of(lambda given, right: right.flatten()[
+        torch.randperm(right.numel(), generator=torch.Generator().manual_seed(4))].view(right.shape))),
+    ("All values of a row are the same", NORM, _of(lambda given, right: right[:, 3:4].expand_as(right))),
+    ("Every value is 7", TURN, _of(lambda given, right: torch.full_like(right, 7))),
+    ("Wrong exactly where x is negative", SILU, _where(lambda given, right: given["x"] < 0, 5.5)),
+    ("Wrong exactly where x is positive", LINE, _where(lambda given, right: given["x"] > 0, -1.5)),
+    ("Wrong exactly where the right answer is negative. Every wrong element is 0", GEMM,
+     _where(lambda given, right: right < 0, 0)),
+    ("Wrong exactly in every second column, from column 1 on", SILU,
+     _where(lambda given, right: _index(right, 1) % 2 == 1, 9)),
+    ("all elements but every 4th, from element 0 on", LINE, _where(lambda given, right: _index(right, 0) % 4 > 0, 9)),
+    ("8 of every 16 columns, from column 8 on", GEMM, _where(lambda given, right: _index(right, 1) % 16 >= 8, 9)),
+    ("Wrong exactly in columns 16 to", SILU, _where(lambda given, right: _index(right, 1) >= 16, 9)),
+    ("Wrong exactly in the first 4 rows", BLEND, _where(lambda given, right: _index(right, 0) < 4, 99)),
+    ("Wrong exactly in the first element", LINE, _where(lambda given, right: _index(right, 0) == 0, 9)),
+]
+EACH = [pytest.param(*fact, case, id=f"{number}-{case.name}")
+        for number, fact in enumerate(FACTS) for case in fact[1].cases]
+SEEDS = range(6)
+
+
+def _left(answer: Answer) -> Fault:
+    def fault(given: Mapping[str, Any], right: Tensor, out: Tensor) -> None:
+        out.copy_(answer(given, right.double()))
+    return fault
+
+
+
+
+@pytest.mark.parametrize(("words", "assignment", "answer", "case"), EACH)
+def test_a_fact_is_told(
+    words: str, assignment: Assignment, answer: Callable[[Assignment], Answer], case: Case
+) -> None:
+    bare = assignment.model_copy(update={"mistakes": ()})
+    hint = explain(bare, case, _left(answer(assignment))).hint
+    assert words in hint
+    # A fact leaves the cause open.
+    assert "?" in hint
+
+
+RANDOM: dict[str, Callable[[Tensor, torch.Generator], Tensor]] = {
+    "numbers": lambda right, dice: torch.randn(right.shape, generator=dice, dtype=torch.float64) * 40,
+    "of the right size": lambda right, dice: right * (1 + torch.randn(right.shape, generator=dice)),
+    "in some places": lambda right, dice: torch.where(
+        torch.rand(right.shape, generator=dice) < 0.3, torch.randn(right.shape, generator=dice), right),
+    "in nearly all places": lambda right, dice: torch.where(
+        torch.rand(right.shape, generator=dice) < 0.97, torch.randn(right.shape, generator=dice) * 30, right),
+    "in one place": lambda right, dice: right.flatten().index_fill(
+        0, torch.randint(1, right.numel() - 1, (1,), generator=dice), 77).view(right.shape),
+}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("wrong", RANDOM)
+@pytest.mark.parametrize("assignment", [SILU, LINE, NORM, GEMM, TURN, BLEND], ids=lambda one: one.name)
+def test_no_fact_is_told_of_an_answer_at_random(assignment: Assignment, wrong: str, seed: int) -> None:
+    dice = torch.Generator().manual_seed(seed)
+    for case in assignment.cases:
+        def fault(given: Mapping[str, Any], right: Tensor, out: Tensor) -> None:
+            made = RANDOM[wrong](right.double(), dice)
+            out.copy_(made.abs().clamp(max=255) if out.dtype == torch.uint8 else made)
+
+        assert explain(assignment, case, fault).pattern == UNKNOWN
