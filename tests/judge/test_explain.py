@@ -17,7 +17,7 @@ from tests.judge.toys import GEMM, LINE, NORM, SILU, TURN, Fault, called, explai
 SEEN: list[tuple[Fault, tuple[Assignment, ...], FailureKind, tuple[str, ...]]] = [
     (faults.writes_nothing, (SILU, LINE, GEMM), "unwritten", ("Nothing was written", "tl.store")),
     (faults.one_program, (SILU, LINE), "unwritten", ("Look at the grid",)),
-    (faults.doubled, (SILU, LINE, NORM), "wrong_values", ("Every value is 2 times the right one",)),
+    (faults.doubled, (SILU, LINE, NORM), "wrong_values", ("Every wrong value is 2 times the right one",)),
     (faults.one_element_late, (SILU, LINE, NORM, TURN), "wrong_values", ("right one 1 element before it",)),
     (faults.all_nan, (SILU, NORM, GEMM), "not_finite", ("Every element is NaN", "0 / 0")),
     (faults.mean_over_padded_block, (NORM,), "wrong_values", ("a factor of the row's own", "such as a sum")),

@@ -31,6 +31,9 @@ COVERAGE = 0.95
 ROUNDING = {torch.float32: 2.0**-20, torch.float16: 2.0**-9, torch.uint8: 0.0}
 """Relative error that different orders of rounding explain, a few units in the last place."""
 
+EVERY = "Every wrong value"
+"""What a claim about all wrong elements speaks of: whether a few are right by accident differs from case to case."""
+
 UNKNOWN = "none known"
 """The pattern of a wrong output that shows none."""
 
@@ -89,11 +92,6 @@ class Evidence:
         }
         # How far a number comes to lie from where it was when it is stored, rounded or cut off.
         self._step = 0.0 if self.dtype.is_floating_point else 1.0
-
-    @property
-    def every(self) -> str:
-        """What a claim about all wrong elements speaks of."""
-        return "Every value" if self.count == self.got.numel() else "Every wrong value"
 
     @property
     def broken(self) -> bool:

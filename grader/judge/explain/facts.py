@@ -14,7 +14,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, Evidence, Hint
+from grader.judge.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, EVERY, WEAK, Evidence, Hint
 from grader.judge.explain.where import of_another, where
 
 # Smaller shares of an output are no precision.
@@ -91,7 +91,7 @@ def explain_values(evidence: Evidence) -> Hint | None:
         return where(evidence)
     evidence = evidence.of_numbers()
     placed, found = where(evidence), _values(evidence) or of_another(evidence)
-    if placed is None or found is None or placed.pattern.startswith("exp "):
+    if placed is None or found is None or placed.pattern in WEAK:
         return placed or found
     return replace(found, seen=f"{placed.seen} {found.seen}")
 
@@ -119,14 +119,14 @@ def _of_right(evidence: Evidence) -> Hint | None:
     right = evidence.expected
     for words, look, of in OF_RIGHT:
         if evidence.is_explained_by(of(right)):
-            return Hint(f"{evidence.every} is {words}.", look, pattern=words)
+            return Hint(f"{EVERY} is {words}.", look, pattern=words)
     for name, x in evidence.tensors.items():
         if x.ndim > right.ndim or x.shape != right.shape[right.ndim - x.ndim:] or torch.equal(x, right):
             continue
         for words, look, with_input in WITH_INPUT:
             if evidence.is_explained_by(with_input(right, x)):
                 words = words.format(name)
-                every = "The output" if words.endswith("itself") else evidence.every
+                every = "The output" if words.endswith("itself") else EVERY
                 return Hint(f"{every} is {words}.", look.format(name), pattern=words)
     return None
 
@@ -151,7 +151,7 @@ def _scaled(evidence: Evidence) -> Hint | None:
             if not of:
                 digits = 3 if evidence.dtype == torch.float16 else 6
                 side = "large" if float(more) > 0 else "small"
-                seen = f"{evidence.every} is {abs(float(more)):.{digits}g} too {side}."
+                seen = f"{EVERY} is {abs(float(more)):.{digits}g} too {side}."
             return Hint(seen, FOR_ALL.format(f"a {of}" if of else "all elements"), pattern="difference",
                         fits=("difference", f"difference of a {of}"))
     return None
@@ -176,7 +176,7 @@ def _by_factor(evidence: Evidence, factor: float) -> Hint:
         look = (f"Is it divided by {size} once too often, or under a root where it is not meant?" if "1 / " in names[0]
                 else f"Is a division by {size} missing, as where a sum is taken for a mean?")
     return Hint(
-        f"{evidence.every} is {said} times the right one.", look, pattern=f"factor {factor:.6g}",
+        f"{EVERY} is {said} times the right one.", look, pattern=f"factor {factor:.6g}",
         fits=(*(f"factor {name}" for name in names), f"factor {factor:.6g}", "factor of a row"))
 
 
@@ -197,7 +197,7 @@ def _of_other_inputs(evidence: Evidence) -> Hint | None:
             answer = evidence.right(**{**evidence.inputs, name: changed})
             if bool((answer != answer.flatten()[0]).any()) and evidence.is_explained_by(answer):
                 pattern = "precision" if "rounded" in words else words.format(name)
-                return Hint(f"{evidence.every} is the right answer to {words.format(name)}.", look.format(name),
+                return Hint(f"{EVERY} is the right answer to {words.format(name)}.", look.format(name),
                             pattern=pattern)
     return None
 
@@ -206,7 +206,7 @@ def _alike(evidence: Evidence) -> Hint | None:
     """All the same, the same all along a row or down a column, or whole numbers, where the right ones are not."""
     got, right = evidence.got[evidence.wrong], evidence.expected[evidence.wrong]
     if bool((got == got[0]).all()) and bool((right != right[0]).any()):
-        return Hint(f"{evidence.every} is {float(got[0]):.6g}.",
+        return Hint(f"{EVERY} is {float(got[0]):.6g}.",
                     "Does what is stored depend on what is loaded?", pattern="one value")
     if evidence.got.ndim == 2 and evidence.count >= COVERAGE * evidence.got.numel():
         for dim, of in ((1, "row"), (0, "column")):
@@ -218,7 +218,7 @@ def _alike(evidence: Evidence) -> Hint | None:
     if evidence.dtype.is_floating_point and bool((got == got.round()).all()) and bool(
         ((right - right.round()).abs() > 0.1).any()
     ):
-        return Hint(f"{evidence.every} is a whole number.", WHOLE, pattern="whole numbers")
+        return Hint(f"{EVERY} is a whole number.", WHOLE, pattern="whole numbers")
     return None
 
 

@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 
 from grader.judge.compare import index_of
-from grader.judge.explain.evidence import COVERAGE, ENOUGH, ROUNDING, Evidence, Hint, plural
+from grader.judge.explain.evidence import COVERAGE, ENOUGH, EVERY, ROUNDING, WEAK, Evidence, Hint, plural
 
 NAN = ("NaN comes from 0 / 0, from infinity less infinity (such as lanes of -inf less a maximum of -inf), and from the "
        "root of a negative number: which may it be here, if the numbers of one element are followed by hand?")
 OVER = ("exp overflows float32 beyond 88, and inf / inf or inf * 0 is NaN: can the formula take exp of numbers that "
         "are not positive?")
-UNDER = "exp is 0 in float32 below -103, and 0 / 0 is NaN: is a row's own maximum subtracted first?"
-OVER_OR_UNDER = f"exp overflows float32 beyond 88. {UNDER}"
+OVER_OR_UNDER = ("exp overflows float32 beyond 88, and below -103 it is 0, as is the sum of a row that lies there: is "
+                 "the row's own maximum subtracted first?")
 OVER_HALF = "exp overflows float16 beyond 11: is it taken of a float16?"
 WITHIN = "Which statement treats these in another way than the others?"
 STEP = "What has this length: a block, a tile, a stride, a step of a loop?"
@@ -83,15 +83,16 @@ def _beyond(
         if few and not broken:
             continue
         if exponential and most <= 90 and 84 <= least <= 1000:
-            look, pattern = UNDER if sign < 0 and "row" in name else OVER_OR_UNDER if "|" in name else OVER, "exp"
+            look, pattern = OVER_OR_UNDER if "row" in name else OVER, "not finite"
         elif exponential and not few and most <= 11.1 and 11 <= least <= 16:
-            look, pattern = OVER_HALF, "exp"
+            look, pattern = OVER_HALF, "not finite"
         elif few or "row" in name or not (broken or by_sign):
             continue
         side = f"above {least:.3g}" if sign > 0 else f"below {-least:.3g}"
         if pattern == "where" and by_sign:
             side = "positive" if sign > 0 else "negative"
-        return Hint(f"{state} where {name} is {side}.", look, pattern=f"{pattern} {name}")
+        pattern = pattern if pattern in WEAK else f"{pattern} {name}"
+        return Hint(f"{state} where {name} is {side}.", look, pattern=pattern)
     return None
 
 
@@ -166,7 +167,7 @@ def of_another(evidence: Evidence) -> Hint | None:
             rows, rest = divmod(abs(shift), columns)
             far = plural(rows, "row") if rows and not rest else plural(abs(shift), "element")
             side = "after" if shift > 0 else "before"
-            return Hint(f"{evidence.every} is the right one {far} {side} it.",
+            return Hint(f"{EVERY} is the right one {far} {side} it.",
                         f"Is something added to an index, or the number of a program or block one off? {OFFSETS}",
                         pattern=f"{side} by {far.split()[-1].rstrip('s')}s")
     by_chance = _found(evidence, right, got * 1.0037, at)[0]
@@ -179,7 +180,7 @@ def of_another(evidence: Evidence) -> Hint | None:
     (first, of), (second, of_second) = ((index_of(int(at[n]), shape), index_of(int(where[n]), shape))
                                         for n in (0, len(at) - 1))
     return Hint(
-        f"{evidence.every} is the right one of another element: {name}{list(first)} holds that of {list(of)}, and "
+        f"{EVERY} is the right one of another element: {name}{list(first)} holds that of {list(of)}, and "
         f"{name}{list(second)} that of {list(of_second)}.", OFFSETS, pattern="other elements")
 
 

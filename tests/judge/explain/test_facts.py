@@ -41,8 +41,8 @@ def _index(right: Tensor, dim: int) -> Tensor:
 
 
 FACTS: list[tuple[str, Assignment, Callable[[Assignment], Answer]]] = [
-    ("Every value is 0.5 times the right one", SILU, _of(lambda given, right: right / 2)),
-    ("Every value is 3 times the right one", GEMM, _of(lambda given, right: 3 * right)),
+    ("Every wrong value is 0.5 times the right one", SILU, _of(lambda given, right: right / 2)),
+    ("Every wrong value is 3 times the right one", GEMM, _of(lambda given, right: 3 * right)),
     ("(1 / K) times the right one. Is it divided by K", GEMM, _of(lambda given, right: right / given["a"].shape[1])),
     ("(√N) times the right one", NORM, _of(lambda given, right: right * math.sqrt(right.shape[1]))),
     ("(ln 2) times the right one", SILU, _of(lambda given, right: right * math.log(2))),
@@ -50,8 +50,8 @@ FACTS: list[tuple[str, Assignment, Callable[[Assignment], Answer]]] = [
      _of(lambda given, right: right * (2 + _index(right, 0)))),
     ("The values of each column are the right ones times a factor", SILU,
      _of(lambda given, right: right * (2 + _index(right, 1)))),
-    ("Every value is 1 too large", GEMM, _of(lambda given, right: right + 1)),
-    ("Every value is 0.25 too small", LINE, _of(lambda given, right: right - 0.25)),
+    ("Every wrong value is 1 too large", GEMM, _of(lambda given, right: right + 1)),
+    ("Every wrong value is 0.25 too small", LINE, _of(lambda given, right: right - 0.25)),
     ("The values of each row are off by a number", SILU, _of(lambda given, right: right + 1 + _index(right, 0))),
     ("with the other sign", TURN, _of(lambda given, right: -right)),
     ("with the other sign", GEMM, _of(lambda given, right: -right)),
@@ -80,7 +80,7 @@ FACTS: list[tuple[str, Assignment, Callable[[Assignment], Answer]]] = [
     ("is the right one of another element: out[", TURN, _of(lambda given, right: right.flatten()[
         torch.randperm(right.numel(), generator=torch.Generator().manual_seed(4))].view(right.shape))),
     ("All values of a row are the same", NORM, _of(lambda given, right: right[:, 3:4].expand_as(right))),
-    ("Every value is 7", TURN, _of(lambda given, right: torch.full_like(right, 7))),
+    ("Every wrong value is 7", TURN, _of(lambda given, right: torch.full_like(right, 7))),
     ("Wrong exactly where x is negative", SILU, _where(lambda given, right: given["x"] < 0, 5.5)),
     ("Wrong exactly where x is positive", LINE, _where(lambda given, right: given["x"] > 0, -1.5)),
     ("Wrong exactly where the right answer is negative. Every wrong element is 0", GEMM,

@@ -1,0 +1,7 @@
+# The mean of the products in place of their sum.
+# expect: 1 / K
+# never: last block
+# base: gemm
+#-    tl.store(c_ptr + rm[:, None] * N + rn[None, :], acc.to(tl.float16), mask=(rm[:, None] < M) & (rn[None, :] < N))
+#+    acc = acc / K
+#+    tl.store(c_ptr + rm[:, None] * N + rn[None, :], acc.to(tl.float16), mask=(rm[:, None] < M) & (rn[None, :] < N))

@@ -1,0 +1,7 @@
+# |x|³ in the sum, which is known nowhere.
+# expect: factor of the row's own
+# expect: such as a sum
+# never: precision
+# base: rmsnorm_matrix
+#-    rms = tl.sqrt(tl.sum(x * x, axis=0) / n_cols + eps)
+#+    rms = tl.sqrt(tl.sum(x * x * tl.abs(x), axis=0) / n_cols + eps)

@@ -1,0 +1,6 @@
+# Each element is that of the place before.
+# expect: 1 element before it
+# never: precision
+# base: silu
+#-    x = tl.load(x_ptr + offs, mask=offs < n)
+#+    x = tl.load(x_ptr + tl.maximum(offs - 1, 0), mask=offs < n)
