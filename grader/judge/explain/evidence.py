@@ -92,6 +92,9 @@ class Evidence:
         }
         # How far a number comes to lie from where it was when it is stored, rounded or cut off.
         self._step = 0.0 if self.dtype.is_floating_point else 1.0
+        # Numbers that a mistake adds up are rounded, also where the right answer is copied.
+        self._rounding = ROUNDING[self.dtype] * (16 if self.exact else 1)
+        self._sample = self._some()
 
     @property
     def broken(self) -> bool:
@@ -102,48 +105,41 @@ class Evidence:
         """The same without the elements that are NaN or infinite."""
         part = copy(self)
         part.wrong, part.written = self.wrong & self.finite, self.finite
-        part.count = int(part.wrong.sum())
+        part.count, part._sample = int(part.wrong.sum()), part._some()
         return part
 
-    def is_explained_by(
-        self, answer: Tensor, agreement: float = AGREEMENT, among: Tensor | None = None, rounding: float | None = None
-    ) -> bool:
+    def is_explained_by(self, answer: Tensor, agreement: float = AGREEMENT, among: Tensor | None = None) -> bool:
         """Whether an answer (of the output's shape), stored as a kernel would, accounts for the wrong elements, and for
         the written ones in general. `among` are those that it speaks of: all if it is None."""
-        wrong, written = (self.wrong, self.written) if among is None else (self.wrong & among, self.written & among)
         answer = answer.to(self.got.device).reshape(self.got.shape)
-        count = int(wrong.sum())
+        sample = self._sample if among is None else self._sample[among.flatten()[self._sample]]
+        if self.dtype.is_floating_point and not (
+            len(sample) and float(self._close(sample, answer).double().mean()) >= SAMPLE_AGREEMENT
+        ):
+            return False
+        wrong, written = (self.wrong, self.written) if among is None else (self.wrong & among, self.written & among)
+        count, numbers = int(wrong.sum()), wrong
         if self.dtype.is_floating_point:
             # A float16 output holds infinity where float64 need not.
-            answer = answer.to(self.dtype)
-            if not self._sampled(wrong, answer, rounding):
-                return False
-            answer = answer.to(torch.float64)
+            answer = answer.to(self.dtype).to(torch.float64)
             # Zeros have many causes, and infinity equals infinity whatever overflowed: numbers must agree as well.
             numbers = wrong & self.finite
             if not bool(answer[wrong].any()) or int(numbers.sum()) < min(ENOUGH, count):
                 return False
-        else:
-            answer, numbers = answer.to(torch.float64), wrong
-            if not bool((answer >= 1).any()):
-                return False
-        close = self.close(answer, rounding)
+        elif not bool((answer >= 1).any()):
+            return False
+        close = self._close(slice(None), answer).reshape(answer.shape)
         return (
             count > 0
-            and int((close & self._nearer(answer) & wrong).sum()) >= agreement * count
+            and int((close & self._nearer(answer.to(torch.float64)) & wrong).sum()) >= agreement * count
             and int((close & numbers).sum()) >= agreement * int(numbers.sum())
             and int((close & written).sum()) >= COVERAGE * int(written.sum())
         )
 
-    def close(self, answer: Tensor, rounding: float | None = None) -> Tensor:
-        """Where the output equals an answer (float64, of its shape) within rounding; NaN equals NaN."""
-        return self._close(..., answer, rounding)
-
-    def _sampled(self, wrong: Tensor, answer: Tensor, rounding: float | None) -> bool:
-        """Whether a few thousand wrong elements show that a look at all of them is worth while."""
-        positions = wrong.flatten().nonzero().flatten()
-        at = torch.unravel_index(positions[:: max(1, len(positions) // SAMPLE)], self.got.shape)
-        return bool(self._close(at, answer.to(torch.float64), rounding).double().mean() >= SAMPLE_AGREEMENT)
+    def _some(self) -> Tensor:
+        """Some thousand wrong elements, which show whether a look at all of them is worth while."""
+        positions = self.wrong.flatten().nonzero().flatten()
+        return positions[:: max(1, len(positions) // SAMPLE)]
 
     def _nearer(self, answer: Tensor) -> Tensor:
         """Where the output is much nearer to an answer than to the right one: a mistake that is hardly one here must
@@ -152,12 +148,12 @@ class Evidence:
         near = (NEARER * apart <= self.comparison.error) | (apart <= self._step)
         return near | (self.got == answer) | (self.got.isnan() & answer.isnan())
 
-    def _close(self, at: Any, answer: Tensor, rounding: float | None) -> Tensor:
-        got, answer = self.got[at], answer[at]
-        if rounding is None:
-            # Numbers that a mistake adds up are rounded, also where the right answer is copied.
-            rounding = ROUNDING[self.dtype] * (16 if self.exact else 1)
-        slack = 2 * self.comparison.allowed[at] + rounding * answer.abs()
+    def _close(self, at: Any, answer: Tensor) -> Tensor:
+        """Where elements equal those of an answer within rounding; NaN equals NaN."""
+        got, answer = self.got.flatten()[at], answer.flatten()[at].to(torch.float64)
+        if self.dtype.is_floating_point:
+            answer = answer.to(self.dtype).to(torch.float64)
+        slack = 2 * self.comparison.allowed.flatten()[at] + self._rounding * answer.abs()
         return ((got - answer).abs() <= slack) | (got == answer) | (got.isnan() & answer.isnan())
 
 
