@@ -119,7 +119,7 @@ MESSAGES = (
      "number with int() or float()."),
     (r"Keyword argument (?P<name>\w+) was specified but unrecognised",
      "The kernel has no parameter {name}: compare the launch with the kernel's definition, letter by letter."),
-    (r"(?P<function>\w+)\(\) got an unexpected keyword argument '?(?P<name>\w+)",
+    (r"\b(?P<function>\w+)\(\) got an unexpected keyword argument '?(?P<name>\w+)",
      "{function} has no parameter {name}: compare the call with its definition."),
     (r"missing \d+ required .*arguments?: (?P<name>.+)",
      "A call leaves out {name}: compare the call with the kernel's parameters, tl.constexpr ones included."),

@@ -85,8 +85,9 @@ MESSAGES = (
      "`range` takes whole numbers: divide with tl.cdiv(n, BLOCK) or //, not with /."),
     (r"arange\(\) got multiple values",
      "tl.arange takes a start and an end, and no step: write tl.arange(0, B // 2) * 2 for every second number."),
-    (r"(?P<name>\w+)\(\) got multiple values for argument '_semantic'", "tl.{name} takes fewer arguments than these."),
-    (r"(?P<function>\w+)\(\) got an unexpected keyword argument '?(?P<name>\w+)",
+    (r"\b(?P<name>\w+)\(\) got multiple values for argument '_semantic'",
+     "tl.{name} takes fewer arguments than these."),
+    (r"\b(?P<function>\w+)\(\) got an unexpected keyword argument '?(?P<name>\w+)",
      "{function} has no parameter {name}: compare the call with its definition. Triton's own are mask, other, axis and "
      "dtype."),
     (r"invalid axis", "axis counts the dimensions of a block from 0: a block of one dimension has axis 0 alone."),
@@ -192,6 +193,6 @@ OBJECTIONS = (
         line=r"(@|def)"),
     _of("Give {name} its {what}, too: triton.language has tl.arange(0, BLOCK), tl.program_id(0), tl.store(pointer, "
         "value).",
-        message=r"(?P<name>\w+)\(\) missing \d+ required .*arguments?: (?P<what>.+)"),
+        message=r"\b(?P<name>\w+)\(\) missing \d+ required .*arguments?: (?P<what>.+)"),
     *(_of(hint, message) for message, hint in MESSAGES),
 )
