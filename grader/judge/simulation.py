@@ -24,6 +24,9 @@ from grader.plan.messages import CannotSimulate, Exhausted
 from grader.plan.plan import Plan, write_plan
 from grader.plan.traffic import Stored, Watch
 
+OWN = 0.9
+"""Share of its time after which a simulator stops by itself and says where; one that does not is ended."""
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -163,7 +166,7 @@ class Simulation:
                 reply = self._conversation.ask(
                     messages.Simulate(
                         seq=self._conversation.next_seq(), bytes=len(text), output=assignment.output.name,
-                        device=self._on, **asked),
+                        device=self._on, seconds=OWN * seconds, **asked),
                     messages.SIMULATOR_REPLY, seconds=seconds, descriptors=[file, *memory])
                 taken = time.monotonic() - started
         finally:
@@ -172,6 +175,8 @@ class Simulation:
             self.end()
             if self._allowance.left <= 0:
                 reply = USED_UP
+        elif isinstance(reply, Exhausted) and reply.what == "time" and seconds < self._seconds:
+            reply = USED_UP
         return reply, taken
 
     def end(self) -> None:

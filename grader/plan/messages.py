@@ -216,7 +216,8 @@ class Simulate(Message):
 
     `call` is 0 for the first call, 1 for the steady one, which runs after setup and a first call. That first call has
     its own given buffers with other contents; their descriptors come before those of the steady call. `output` names
-    the parameter that holds nothing yet. At most `operations` element operations are made. `device` is simulated.
+    the parameter that holds nothing yet. At most `operations` element operations are made, in at most `seconds` (0: any
+    number). `device` is simulated.
 
     `masked`: lanes that a mask without `other` switched off hold NaN instead of zeros, in loads of these lines, or in
     all loads if the list is empty.
@@ -232,6 +233,7 @@ class Simulate(Message):
     call: Literal[0, 1] = 0
     output: Name
     operations: Size
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0
     masked: Annotated[list[Line], Field(max_length=16)] | None = None
     order: Annotated[list[Line], Field(max_length=16)] | None = None
     early: Annotated[list[Line], Field(max_length=32)] = []
@@ -266,19 +268,21 @@ class CannotSimulate(Message):
     line: Line = 0
 
 
-Reached = Literal["operations", "memory", "stalled", "endless"]
+Reached = Literal["operations", "time", "memory", "stalled", "endless"]
 
 
 class Exhausted(Message):
-    """A limit was reached: "operations" (an endless loop, or far too many programs), "memory", "stalled", where
-    programs wait for each other without end, or "endless", a loop whose condition nothing changes. `resident` is the
-    number of programs that the device holds, if the launch has more."""
+    """A limit was reached: "operations" or "time" (an endless loop, or far too many programs), "memory", "stalled",
+    where programs wait for each other without end, or "endless", a loop whose condition nothing changes. `resident` is
+    the number of programs that the device holds, if the launch has more; `rounds` are those that the loop in `line` had
+    made, 0 where there is none."""
 
     op: Literal["exhausted"] = "exhausted"
     what: Reached
     kernel: Name = ""
     line: Line = 0
     resident: Size = 0
+    rounds: Size = 0
 
 
 # To and from a compiler.

@@ -135,8 +135,10 @@ def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Det
                     "compares.",
             hint=f"Let each round change what {quoted(text) if text else 'the condition'} compares, as where an index "
                  "moves on by a block.")
-    loops = text.startswith("while")
+    takes = "takes more operations" if exhausted.what == "operations" else "runs longer"
+    at = in_line(exhausted.line)
+    made = f": the loop{at} has made {exhausted.rounds:,} rounds" if exhausted.rounds else at
     return Detail(
-        kind="time_out", place=where,
-        message=f"{kernel} takes more operations than the grader's limit allows{in_line(exhausted.line)}.",
-        hint="Does the condition of this loop ever become false?" if loops else TOO_MANY_OPERATIONS)
+        kind="time_out", place=where, message=f"{kernel} {takes} than the grader's limit allows{made}.",
+        hint=f"Does what {quoted(text)} says ever become false? Each round has to bring it nearer to its end."
+        if text.startswith("while") else TOO_MANY_OPERATIONS)

@@ -61,6 +61,25 @@ def _if(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | N
     return [merge(yes, new, old) for new, old in zip(first, second, strict=True)]
 
 
+def _looped(run: Callable[..., Any]) -> Callable[..., Any]:
+    """A loop that tells how many rounds it has made where a limit ends it. Of loops in each other, the one with most
+    speaks."""
+
+    def looped(machine: Machine, op: Op, *rest: Any) -> Any:
+        before = machine.rounds
+        machine.rounds = 0
+        try:
+            return run(machine, op, *rest)
+        except Limit as limit:
+            if machine.rounds > limit.rounds and limit.what in ("operations", "time"):
+                limit.rounds, machine.op = machine.rounds, op
+            raise
+        finally:
+            machine.rounds = before
+
+    return looped
+
+
 def _for(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | None) -> list[Value]:
     (low, high, step), carried, body = values[:3], list(values[3:]), op.regions[0][0]
     wide = np.maximum(1, step.astype(np.int64))
@@ -73,6 +92,7 @@ def _for(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | 
         machine.loops.append(pipeline)
     for number in range(most):
         inner = active if number < least or rounds.size == 1 else rounds > number
+        machine.rounds += 1
         machine.charge(2 * FLOOR)
         if pipeline is not None:
             pipeline.begin()
@@ -95,6 +115,7 @@ def _while(machine: Machine, op: Op, values: list[Any], env: Env, active: Array 
     active = np.ones(machine.count, bool) if active is None else active
     version, rounds = machine.version, 0
     while True:
+        machine.rounds += 1
         machine.charge(4 * (FLOOR + sum(each.size for each in carried)))
         env.update(zip(before.arguments, carried, strict=True))
         ended = machine.block(before, env, None if active.all() else active)[1]
@@ -313,8 +334,9 @@ def _assembly(op: Op) -> Callable[..., Any]:
 
 ENDS = {"scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return", "cf.br", "cf.cond_br"}
 RUNS: dict[str, Callable[..., Any]] = {
-    "tt.get_program_id": _program_id, "tt.get_num_programs": _programs, "scf.if": _if, "scf.for": _for,
-    "scf.while": _while, "tt.call": _call, "tt.reduce": _reduce, "tt.scan": _scan, "tt.assert": _assert,
+    "tt.get_program_id": _program_id, "tt.get_num_programs": _programs, "scf.if": _if,
+    "scf.for": _looped(_for), "scf.while": _looped(_while), "tt.call": _call, "tt.reduce": _reduce,
+    "tt.scan": _scan, "tt.assert": _assert,
     "tt.print": _print, "tt.load": load, "tt.store": store, "tt.atomic_rmw": atomic, "tt.atomic_cas": compare_and_swap,
     "tt.make_tensor_ptr": make_block, "tt.make_tensor_descriptor": make_block, "tt.advance": advance,
     "tt.descriptor_load": load_block, "tt.descriptor_store": store_block, "tt.descriptor_reduce": reduce_block,

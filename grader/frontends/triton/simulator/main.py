@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import mmap
 from collections.abc import Collection, Sequence
+from math import inf
 
 import numpy as np
 import torch
@@ -53,7 +54,7 @@ def prepare() -> None:
 
 def run(
     plan: Plan, *memories: Sequence[Array], outputs: Collection[str] = (), operations: int = 1 << 40,
-    mode: Mode = AS_WRITTEN, twice: Collection[int] = (), watch: Watch | None = None,
+    seconds: float = inf, mode: Mode = AS_WRITTEN, twice: Collection[int] = (), watch: Watch | None = None,
 ) -> Result:
     """Runs the first call of a plan and, with two `memories`, the steady call after it.
 
@@ -62,7 +63,7 @@ def run(
     `outputs` names parameters that hold nothing yet: a load from them before a store is a finding. A `watch` concerns
     the last call and the first of `outputs`; if it chooses programs, the findings are those of a part of the work.
     """
-    budget = Budget(operations)
+    budget = Budget(operations, seconds)
     findings = Findings()
     meter = None if watch is None else Meter(watch, next(iter(outputs), ""))
     try:
@@ -111,7 +112,7 @@ def run(
 def _stopped(error: LaunchFailed) -> CannotSimulate | Exhausted:
     if isinstance(error.cause, Limit):
         return Exhausted(seq=0, what=error.cause.what, kernel=error.kernel, line=error.line,
-                         resident=error.cause.resident)
+                         resident=error.cause.resident, rounds=error.cause.rounds)
     if isinstance(error.cause, MemoryError):
         return Exhausted(seq=0, what="memory", kernel=error.kernel, line=error.line)
     return CannotSimulate(seq=0, operation=str(error)[:200], kernel=error.kernel, line=error.line)
@@ -218,7 +219,7 @@ def _answer(request: Simulate, descriptors: list[int]) -> Result:
                 maps.append(mmap.mmap(descriptor, size) if size else None)
                 memories[-1].append(np.zeros(0, np.uint8) if maps[-1] is None else np.frombuffer(maps[-1], np.uint8))
         result = run(
-            plan, *memories, outputs=[request.output], operations=request.operations,
+            plan, *memories, outputs=[request.output], operations=request.operations, seconds=request.seconds or inf,
             mode=Mode(masked=request.masked, order=request.order, early=request.early, device=request.device),
             twice=request.twice,
             watch=request.watch)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from math import inf
 from pathlib import PurePath
+from time import monotonic
 
 import numpy as np
 
@@ -18,19 +20,20 @@ from grader.plan.messages import Reached
 
 
 class Limit(Exception):
-    """A limit was reached. `what` and `resident` are those of `messages.Exhausted`."""
+    """A limit was reached. `what`, `resident` and `rounds` are those of `messages.Exhausted`."""
 
     def __init__(self, what: Reached) -> None:
         super().__init__(what)
         self.what: Reached = what
-        self.resident = 0
+        self.resident = self.rounds = 0
 
 
 class Budget:
-    """The element operations that are left for all launches of a plan."""
+    """The element operations that are left for all launches of a plan, and the time of `monotonic` when they end."""
 
-    def __init__(self, operations: int) -> None:
+    def __init__(self, operations: int, seconds: float = inf) -> None:
         self.operations = self.left = operations
+        self.until = monotonic() + seconds
 
     @property
     def used(self) -> int:
@@ -96,6 +99,8 @@ class State:
         self.released = np.zeros(programs, np.int32) if code.relaxed else None
         self.acquired = np.zeros(programs, np.int32) if code.relaxed else None
         self.relaxed = 0
+        # Rounds of the innermost loop.
+        self.rounds = 0
         self.calls: list[Op] = []
         self.op: Op | None = None
         # The programs of the chunk, numbered from 0 and from 1.
@@ -106,6 +111,8 @@ class State:
         self.budget.left -= operations
         if self.budget.left < 0:
             raise Limit("operations")
+        if monotonic() > self.budget.until:
+            raise Limit("time")
 
     @property
     def masked_is_nan(self) -> bool:

@@ -88,6 +88,14 @@ def test_a_loop_without_an_end(kernel: Any, grid: tuple[int, ...], values: tuple
     assert isinstance(result, Exhausted), result
     assert (result.what, result.kernel) == (what, kernel.__name__)
     assert kernel.starting_line_number <= result.line <= kernel.starting_line_number + 6
+    assert (result.rounds > 1000) == (what == "operations")
+
+
+def test_a_loop_that_takes_too_long_is_told_with_its_rounds() -> None:
+    plan, memories = planned(endless_kernel, (1,), torch.zeros(1, dtype=torch.int32))
+    result = run(plan, memories, seconds=0.2)
+    assert isinstance(result, Exhausted) and result.what == "time" and result.rounds > 0
+    assert result.line == endless_kernel.starting_line_number + 3
 
 
 @pytest.mark.parametrize(("kernel", "n"), [(still_kernel, -1), (once_kernel, 5)])
