@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from grader.engine.forkserver.conversation import Lost
 
 USED_UP = Lost("time_out", "the time of this attempt was used up: all its cases take too long together")
+OWN = 0.9
+"""Share of its time after which a process ends a call by itself and says where; one that does not is ended."""
 
 
 class Allowance:

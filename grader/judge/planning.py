@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from grader.engine.forkserver.conversation import Conversation, Lost
 from grader.frontends import by_suffix
+from grader.judge.allowance import OWN
 from grader.judge.buffers import memory_file
 from grader.judge.rules import Problem, check, check_kernels
 from grader.model.assignment import Assignment, Case, Input, Output, Scalar, shape_of
@@ -29,6 +30,8 @@ from grader.plan.messages import (
 )
 from grader.plan.plan import PLAN_BYTES, Kernel, Malformed, Plan, read_plan
 
+CALLS = 2
+"""Calls of a plan."""
 WRONG_ANSWER = Lost("protocol", "an answer to something else")
 
 
@@ -148,14 +151,15 @@ class _PlannerProcess:
             return Lost("time_out", "not called: the time of the assignment was used up by the calls before")
         reply = self._ask(messages.PlanCall(
             seq=0, given=given_of(self._assignment, wanted), copies=bool(self._assignment.operators),
-            answers=wanted.answers), file)
+            answers=wanted.answers, seconds=OWN * CALLS * self._call_seconds), file)
         if isinstance(reply, Loaded):
             self.end()
             return WRONG_ANSWER
         if isinstance(reply, Lost):
             self.end()
-            if reply.kind == "time_out":
-                self._stopped = Lost("time_out", "not called: a call before had run out of time")
+        ended = reply.kind if isinstance(reply, Lost) else reply.failure if isinstance(reply, Failed) else ""
+        if ended == "time_out":
+            self._stopped = Lost("time_out", "not called: a call before had run out of time")
         return reply
 
     def end(self) -> None:
@@ -182,8 +186,7 @@ class _PlannerProcess:
         self, request: messages.Load | messages.PlanCall, file: int
     ) -> Loaded | messages.Planned | Refused | Absent | Failed | Lost:
         assert self._conversation is not None
-        # A plan is of two calls.
-        seconds = self._call_seconds * (2 if isinstance(request, messages.PlanCall) else 1)
+        seconds = self._call_seconds * (CALLS if isinstance(request, messages.PlanCall) else 1)
         reply = self._conversation.ask(
             request.model_copy(update={"seq": self._conversation.next_seq()}), messages.PLANNER_REPLY,
             seconds=max(0.0, min(seconds, self._until - time.monotonic())), descriptors=[file])

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import torch
 
 from grader.engine.forkserver.conversation import Conversation, Lost
-from grader.judge.allowance import USED_UP, Allowance
+from grader.judge.allowance import OWN, USED_UP, Allowance
 from grader.judge.buffers import HostTensor, memory_file
 from grader.judge.compare import poison_, poisoned, same_bits
 from grader.judge.lane import TURN
@@ -23,10 +23,6 @@ from grader.plan.findings import Access, Finding
 from grader.plan.messages import CannotSimulate, Exhausted
 from grader.plan.plan import Plan, write_plan
 from grader.plan.traffic import Stored, Watch
-
-OWN = 0.9
-"""Share of its time after which a simulator stops by itself and says where; one that does not is ended."""
-
 
 @dataclass(frozen=True)
 class Ran:

@@ -79,12 +79,14 @@ class Load(Message):
 class PlanCall(Message):
     """Call the function twice on these parameters, and write the plan to the memory file of descriptor 0.
 
-    `copies`: put copies of tensors into the plan instead of refusing them.
+    `copies`: put copies of tensors into the plan instead of refusing them. Both calls together may take `seconds` (0:
+    any number).
     """
 
     op: Literal["plan"] = "plan"
     given: list[Given]
     copies: bool
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0
     answers: Answers = Answers()
 
 
@@ -168,7 +170,7 @@ class Failed(Message):
     op: Literal["failed"] = "failed"
     failure: Literal[
         "unreadable_source", "syntax_error", "import_error", "missing_function", "wrong_signature", "not_attempted",
-        "exception", "compile_error", "out_of_memory", TooMuch, "unsupported",
+        "exception", "compile_error", "out_of_memory", "time_out", TooMuch, "unsupported",
     ]  # fmt: skip
     message: Text
     line: Line = 0

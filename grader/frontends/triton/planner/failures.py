@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import linecache
+import math
 import re
 import textwrap
 import traceback
@@ -13,13 +14,14 @@ from typing import Any
 import torch
 
 from grader.frontends.triton.api import CompilationError
-from grader.frontends.triton.planner.record import NotLowered, Session, TooLargeError, UnsupportedError
+from grader.frontends.triton.planner.record import NotLowered, Session, TimeUpError, TooLargeError, UnsupportedError
 from grader.plan.messages import MOST_CONSTANTS, Failed
 
 MESSAGE, TRACEBACK = 2000, 6000
 _RAISE = dis.opmap["RAISE_VARARGS"]
 _UNDEFINED = re.compile(r"(?:.*NameError\(\W*)?(\w+) is not defined")
 _PATH = re.compile(r" \(/[^()]*\)$")
+_LOOP = re.compile(r"\s*(while|for)\b")
 # Exceptions may be chained without end.
 _MOST_CAUSES = 50
 
@@ -90,6 +92,8 @@ def failed(session: Session, error: BaseException, lowered: NotLowered | None, s
     where, said = line(session, error), message(error)
     if isinstance(error, NotImplementedError) and raised(session, error):
         kind = "not_attempted"
+    elif isinstance(error, TimeUpError):
+        kind, where, said = "time_out", _loop_around(session, where), str(error)
     elif isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         kind = "out_of_memory"
     elif isinstance(error, (UnsupportedError, TooLargeError)):
@@ -108,6 +112,19 @@ def failed(session: Session, error: BaseException, lowered: NotLowered | None, s
             constants = dict(list(lowered.constants.items())[:MOST_CONSTANTS])
     return Failed(
         seq=seq, failure=kind, message=said, line=where, traceback=traceback_of(session, error), constants=constants)
+
+
+def _loop_around(session: Session, line: int) -> int:
+    """The line where the innermost loop around a line begins; the line itself if there is none."""
+    lines = linecache.getlines(session.file)
+    indent = math.inf
+    for number in range(min(line, len(lines)), 0, -1):
+        text = lines[number - 1]
+        if text.strip() and (own := len(text) - len(text.lstrip())) < indent:
+            if _LOOP.match(text):
+                return number
+            indent = own
+    return line
 
 
 def _causes(error: BaseException) -> list[BaseException]:

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import inspect
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from math import inf
 from typing import Any, Literal
 
 import torch
@@ -186,6 +190,7 @@ class _Planner:
     def plan(self, request: PlanCall, file: int) -> Planned | Refused | Absent | Failed:
         session = self.session
         session.copies, session.answers = request.copies, request.answers
+        self._ends = time.monotonic() + request.seconds if request.seconds else inf
         self.tuning.forget()
         first = self._call(request)
         if not isinstance(first, _Called):
@@ -226,7 +231,8 @@ class _Planner:
         failed: Failed | Absent | None = None
         returned: Literal["nothing", "out", "tensor", "other"] = "nothing"
         try:
-            returned = _kind(self.function(*arguments))
+            with _until(self._ends):
+                returned = _kind(self.function(*arguments))
         except BaseException as error:
             session.over = True
             failed = self._failed(request.seq, error)
@@ -251,6 +257,24 @@ class _Planner:
             if absent is not None:
                 return absent
         return failed
+
+
+@contextmanager
+def _until(ends: float) -> Iterator[None]:
+    """Raises TimeUpError in the student's code at this time of the clock `monotonic`; never at infinity."""
+    if ends == inf:
+        yield
+        return
+
+    def up(*_: object) -> None:
+        raise record.TimeUpError("The function runs longer than the grader's limit allows.")
+
+    signal.signal(signal.SIGALRM, up)
+    signal.setitimer(signal.ITIMER_REAL, max(0.001, ends - time.monotonic()))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 class _Called:

@@ -41,6 +41,10 @@ class TooLargeError(Exception):
         self.what = what
 
 
+class TimeUpError(BaseException):
+    """A call has taken all of its time."""
+
+
 class UnsupportedError(Exception):
     """Something that a GPU would run and the planner cannot plan."""
 

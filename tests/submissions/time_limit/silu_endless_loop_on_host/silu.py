@@ -1,4 +1,5 @@
 # Waits on the host for something that never comes (gives up after ten minutes).
+# expect: The time ran out in this loop
 import time
 
 # shared: triton
