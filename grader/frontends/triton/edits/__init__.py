@@ -6,6 +6,7 @@ the further down an edit stands among those of its kind and weight, the more it 
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -65,6 +66,8 @@ def _drafts(file: File) -> Iterator[Draft]:
     for unit in file.units:
         unused = unit.unused()
         for draft in chain.from_iterable(theme.edits(file, unit) for theme in THEMES):
+            if any(len(one.text) > _MOST_TEXT for one in draft.changes):
+                continue
             named = unused and any(unused.intersection(_WORD.findall(one.text)) for one in draft.changes)
             yield draft._replace(weight=max(0.5, draft.weight - _FORGOTTEN)) if named else draft
     yield from constants.of_module(file)
@@ -76,24 +79,29 @@ def _first(draft: Draft) -> int:
 
 def _once(source: Source, weighed: Sequence[tuple[float, Draft]]) -> Iterator[Edit]:
     """The edits that change something, each result once."""
-    seen = {source.text}
+    seen = {_mark(source.text)}
     for weight, draft in weighed:
         spans = _spans(source.text, draft.changes)
         if spans is None:
             continue
         edit = Edit(kind=draft.kind, line=source.number_of(spans[0].start), spans=spans, weight=weight,
                     workaround=draft.workaround)
-        text = edited(source.text, edit)
-        if text not in seen:
-            seen.add(text)
+        mark = _mark(edited(source.text, edit))
+        if mark not in seen:
+            seen.add(mark)
             yield edit
 
 
+def _mark(text: str) -> bytes:
+    """What stands for a text: thousands of whole ones would not fit into memory."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
 def _spans(text: str, changes: Sequence[Change]) -> list[Span] | None:
-    """The spans in order, without what stays as it is; None where they overlap, are too long, or change nothing."""
+    """The spans in order, without what stays as it is; None where they overlap or change nothing."""
     found: list[Span] = []
     for start, end, new in sorted(changes):
-        if len(new) > _MOST_TEXT or (found and start < found[-1].end):
+        if found and start < found[-1].end:
             return None
         if text[start:end] != new:
             found.append(Span(start=start, end=end, text=new))

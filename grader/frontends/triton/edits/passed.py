@@ -36,12 +36,13 @@ def _numbers(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _zeroed(file: File, unit: Unit) -> Iterator[Draft]:
-    """Tensors that outlive a call set to zero at its beginning."""
+    """Tensors that outlive a call set to zero before they are used."""
     source = file.source
     kept = {target.id for one in file.constants for target in one.targets if isinstance(target, ast.Name)
             and isinstance(one.value, ast.Call)}
-    for name in sorted(kept & {one.id for call in unit.launches for one in call.args if isinstance(one, ast.Name)}):
-        yield Draft("start", 1.2, (_before(source, unit.statements[0], f"{name}.zero_()"),))
+    for launch in unit.launches:
+        for name in [one.id for one in launch.args if isinstance(one, ast.Name) and one.id in kept]:
+            yield Draft("start", 1.2, (_before(source, source.statement(launch), f"{name}.zero_()"),))
 
 
 def _before(source: Source, statement: ast.stmt, text: str) -> Change:

@@ -37,7 +37,7 @@ def _laid_out(source: Source, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
                 changes = [source.put(index, source.of(other)), source.put(other, source.of(index))]
                 if name != source.of(size):
                     changes.append(source.put(size, name))
-                yield Draft("index", 1.7, changes)
+                yield Draft("index", 1.6 if len(changes) > 2 else 2.0, changes)
 
 
 def _spread(source: Source, unit: Unit) -> Iterator[Draft]:

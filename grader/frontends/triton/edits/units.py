@@ -20,6 +20,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 MOST_NAMES = 16
 """Names of a role that one is exchanged with."""
+MOST_READ = 64
+"""Nodes that the role of an expression is read from."""
 MEMORY = frozenset({
     "load", "store", "atomic_add", "atomic_max", "atomic_min", "atomic_xchg", "atomic_cas", "atomic_and", "atomic_or"})
 _INDICES = frozenset({"arange"})
@@ -313,7 +315,10 @@ def _role(node: ast.expr, unit: Unit) -> Role:
     """The role of an expression, from the roles of the names in it."""
     found: set[Role] = set()
     waiting: list[ast.AST] = [node]
-    while waiting:
+    # Whatever is longer tells no more: a sum of thousands would be gone through for each of its parts.
+    for _ in range(MOST_READ):
+        if not waiting:
+            break
         one = waiting.pop()
         if isinstance(one, ast.Name):
             found.add(unit.roles.get(one.id, "other"))

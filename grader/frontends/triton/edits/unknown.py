@@ -24,7 +24,7 @@ _BLOCK = 1024
 def edits(file: File, unit: Unit) -> Iterator[Draft]:
     source = file.source
     for node in unit.expressions:
-        if isinstance(node, ast.Name) and node.id not in file.bound:
+        if isinstance(node, ast.Name) and not file.bound & {node.id, "*"}:
             names = unit.names(*dict.fromkeys(unit.roles.values()), before=node.lineno)
             near = difflib.get_close_matches(node.id, names, 3, 0.5)
             for number, name in enumerate([*near, *(name for name in names if name not in near)]):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -174,8 +176,16 @@ MISTAKES = [
     ("silu", "BLOCK: tl.constexpr", "BLOCK", "type"),
     ("silu", "(0, BLOCK)", "(0, BLOCK, 1)", "extra"),
     ("silu", "out_ptr + offs, x", "x_ptr + offs, x", "name"),
-    ("silu", "tl.load(x_ptr + offs, mask=offs < n)", "tl.load(x_ptr, mask=offs < n)", "missing"),
+    ("silu", "tl.load(x_ptr + offs, mask=offs < n)", "tl.load(x_ptr, mask=offs < n)", "index"),
     ("silu", "BLOCK=1024)", "BLOCK=1000)", "block"),
+    ("silu", "tl.load(x_ptr + offs, mask=offs < n)", "x_ptr[offs]", "function"),
+    ("silu", "out_ptr + offs, x", "output_ptr + offs, x", "name"),
+    ("silu", "BLOCK=1024)", "BLOK=1024)", "name"),
+    ("silu", ", BLOCK=1024)", ")", "block"),
+    ("silu", "[(triton.cdiv(n, 1024),)]", "", "grid"),
+    ("silu", "tl.exp(-x)", "tl.expp(-x)", "function"),
+    ("silu", "tl.exp(-x)", "math.exp(-x)", "function"),
+    ("silu", "offs < n)\n    tl", "offs < n).to(tl.float16)\n    tl", "type"),
     ("gelu", "0.044715", "0.44715", "constant"),
     ("gelu", "x * x * x", "x ** 3", "operator"),
     ("gelu", "x * x * x", "x * x", "missing"),
@@ -257,6 +267,15 @@ MISTAKES = [
 """A right kernel, a part of it, what stands there instead, and the kind of the edit that mends it."""
 
 
+WORKAROUNDS = [
+    ("silu", "BLOCK=1024)", "BLOCK=triton.next_power_of_2(n))"),
+    ("silu", "BLOCK=1024)", "BLOCK=2048)"),
+    ("rmsnorm_vector_in_two", "torch.zeros(1, device", "torch.empty(1, device"),
+    ("moving", "        acc += tl.dot(a, b)\n", ""),
+]
+"""A right kernel, a part of it and what an edit may put there that only keeps faulty code from running."""
+
+
 @pytest.mark.parametrize(("name", "right", "wrong", "kind"), MISTAKES)
 def test_a_mistake_is_mended(name: str, right: str, wrong: str, kind: str) -> None:
     function, whole_text = RIGHT[name]
@@ -267,3 +286,55 @@ def test_a_mistake_is_mended(name: str, right: str, wrong: str, kind: str) -> No
               if "".join((after := edited(mistaken, edit)).split()) == wanted]
     mending = [edit for edit, after in likely if ast.dump(ast.parse(after)) == tree]
     assert [edit.kind for edit in mending] == [kind]
+
+
+@pytest.mark.parametrize(("name", "before", "after"), WORKAROUNDS)
+def test_a_workaround_says_so(name: str, before: str, after: str) -> None:
+    function, right = RIGHT[name]
+    if name == "rmsnorm_vector_in_two":
+        # The other way round: zeros hide that nothing is written.
+        right, before, after = right.replace(before, after), after, before
+    wanted = right.replace(before, after, 1)
+    assert [edit.workaround for edit in found(right, function) if edited(right, edit) == wanted] == [True]
+
+
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "windows": lambda written: written.replace("\n", "\r\n"),
+    "a mark in front": lambda written: "\ufeff" + written,
+    "other letters": lambda written: written.replace("x = ", "é = 'ü' and ").replace("x /", "é /").replace("-x", "-é"),
+    "a page": lambda written: "\f\n" + written,
+    "tabs": lambda written: written.replace("    ", "\t"),
+    "comments": lambda written: written.replace(", mask", ",  # (a, b\n                mask"),
+    "brackets": lambda written: written.replace("offs < n", "((offs) < (n))").replace("x / ", "((x)) /"),
+    "one line": lambda written: written.replace("\n    x = ", "; x = "),
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_however_a_file_is_spelt(spelling: str) -> None:
+    """Columns are counted in bytes by ast and in characters here."""
+    written = SPELLINGS[spelling](RIGHT["silu"][1])
+    edits = found(written, "silu")
+    assert len(edits) > 100 and found(written, "silu") == edits
+    assert [edit.line for edit in edits if "tl.exp2(" in edited(written, edit)] == [
+        1 + written[: written.index("tl.exp(")].count("\n")]
+    for edit in edits:
+        ast.parse(edited(written, edit).removeprefix("\ufeff"))
+
+
+def test_what_is_no_file_of_the_function_has_no_edits() -> None:
+    assert found("def silu(x, out:", "silu") == found("", "silu") == found("def relu(x, out): pass", "silu") == []
+
+
+def test_no_more_edits_than_wanted() -> None:
+    written = RIGHT["gemm"][1]
+    assert edits_of(written, "gemm", given_of("gemm"), 10).edits == found(written, "gemm")[:10]
+
+
+def test_a_long_file_is_read_in_seconds() -> None:
+    """A sum of thousands, and thousands of statements."""
+    written = RIGHT["silu"][1].replace("    tl.store", "    y = x" + " + x" * 2_000 + "\n" + "    x = x * 1.5\n" * 5_000
+                                       + "    tl.store")
+    begun = time.process_time()
+    assert len(edits_of(written, "silu", given_of("silu"), 300).edits) == 300
+    assert time.process_time() - begun < 20
