@@ -102,8 +102,7 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         second = called.words.names.program_ids[1]
         if placed is not None and placed.pattern == "one block" and second in called.source:
             placed = replace(
-                placed, look=f"Along the grid's second axis one program starts, so that {second} is 0: give the grid "
-                "of the launch a second size.")
+                placed, look=f"{placed.look} The kernel takes {second}: has the grid a second size for it?")
     fitting = known_mistakes(called.assignment, evidence) if small else []
     if len(fitting) == 1:
         # What was seen is certain, and the mistake says what comes of it.

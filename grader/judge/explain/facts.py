@@ -25,6 +25,8 @@ HELD = 2.0**-6
 # units of float16's or TF32's last place (2^-11). A factor that is wrong for all elements mostly leaves more.
 ROUNDED_FROM, ROUNDED_TO = 2.0**-18, 2.0**-8
 
+DIGITS = {torch.float32: 6, torch.float16: 3, torch.uint8: 2}
+
 MINUS = "Is a minus missing, or one too many?"
 UNSIGNED = "Where is an absolute value taken, a square, or a root of one?"
 WHOLE = "Is something converted to an integer on the way, or divided with //?"
@@ -33,6 +35,8 @@ TWICE = "Is a factor, or an operation, there twice, or missing?"
 PLACE = "Which element does the load's offset give, and which one is meant? Compute both for one lane by hand."
 FOR_ALL = ("What is computed once for {}, such as a sum, a mean or a maximum? Look at which elements it takes, at what "
            "it starts from, and at what it is divided by.")
+OF_COLUMN = ("What belongs to a column, such as a weight or an element of a second input? Is it loaded from that "
+             "column's place, and taken once?")
 
 # What every value is, as a function of the right one.
 OF_RIGHT: Sequence[tuple[str, str, Callable[[Tensor], Tensor]]] = (
@@ -78,6 +82,8 @@ OTHER_INPUTS: Sequence[tuple[str, str, Callable[[Tensor], Tensor]]] = (
     ("the square of {}", TWICE, torch.square),
     ("ones in place of {}", "Does {} reach the answer: is it loaded, and multiplied?", torch.ones_like),
     ("{} read by columns in place of rows", PLACE, lambda x: _turned(x)),
+    ("{} one element further on", PLACE, lambda x: x.roll(-1, -1)),
+    ("{} one element further back", PLACE, lambda x: x.roll(1, -1)),
     ("the first element of {} in place of all", PLACE, lambda x: x[..., :1].expand_as(x)),
     ("the first row of {} in place of all", PLACE, lambda x: x[:1].expand_as(x)),
 )
@@ -109,7 +115,7 @@ def _values(evidence: Evidence) -> Hint | None:
             "accumulator that nothing is added to, and a division by infinity.", pattern="zero")
     if evidence.count < ENOUGH:
         return None
-    for found in (_of_right, _scaled, _of_other_inputs, _alike, _precision):
+    for found in (_of_right, _scaled, _of_other_inputs, _scaled_by_line, _alike, _precision):
         if (hint := found(evidence)) is not None:
             return hint
     return None
@@ -132,42 +138,52 @@ def _of_right(evidence: Evidence) -> Hint | None:
 
 
 def _scaled(evidence: Evidence) -> Hint | None:
-    """One factor, or one difference, for all elements, for those of a row, or for those of a column."""
-    if not evidence.dtype.is_floating_point:
+    return _by(evidence, None, "")
+
+
+def _scaled_by_line(evidence: Evidence) -> Hint | None:
+    if evidence.expected.ndim != 2:
+        return None
+    return _by(evidence, 1, "row") or _by(evidence, 0, "column")
+
+
+def _by(evidence: Evidence, dim: int | None, of: str) -> Hint | None:
+    """One factor, or one difference, for all elements, or for those along a dimension, of a row or column."""
+    if dim is not None and (evidence.expected.shape[dim] < ENOUGH or evidence.expected.shape[1 - dim] == 1):
         return None
     known = evidence.finite & (evidence.comparison.wrong | (evidence.expected != 0))
     got, right = (torch.where(known, one, 0.0) for one in (evidence.got, evidence.expected))
-    across = [(dim, of) for dim, of in ((1, "row"), (0, "column"))
-              if right.ndim == 2 and right.shape[dim] >= ENOUGH and right.shape[1 - dim] > 1]
-    for dim, of in ((None, ""), *across):
-        dims = tuple(range(right.ndim)) if dim is None else (dim,)
-        factor = (got * right).sum(dims, keepdim=True) / (right * right).sum(dims, keepdim=True)
-        apart = torch.where(known, evidence.got - evidence.expected, 0.0)
-        more = apart.sum(dims, keepdim=True) / known.sum(dims, keepdim=True)
-        if evidence.is_explained_by(factor * right):
-            return _by_factors(of, factor) if of else _by_factor(evidence, float(factor))
-        if evidence.is_explained_by(evidence.expected + more):
-            seen = f"The values of each {of} are off by a number of the {of}'s own."
-            if not of:
-                digits = 3 if evidence.dtype == torch.float16 else 6
-                side = "large" if float(more) > 0 else "small"
-                seen = f"{EVERY} is {abs(float(more)):.{digits}g} too {side}."
-            return Hint(seen, FOR_ALL.format(f"a {of}" if of else "all elements"), pattern="difference",
-                        fits=("difference", f"difference of a {of}"))
+    dims = tuple(range(right.ndim)) if dim is None else (dim,)
+    factor = (got * right).sum(dims, keepdim=True) / (right * right).sum(dims, keepdim=True)
+    apart = torch.where(known, evidence.got - evidence.expected, 0.0)
+    more = apart.sum(dims, keepdim=True) / known.sum(dims, keepdim=True)
+    if evidence.is_explained_by(factor * right):
+        return _by_factors(of, factor) if of else _by_factor(evidence, float(factor))
+    if evidence.is_explained_by(evidence.expected + more):
+        seen = f"The values of each {of} are off by a number of the {of}'s own."
+        if not of:
+            digits = DIGITS[evidence.dtype]
+            side = "large" if float(more) > 0 else "small"
+            seen = f"{EVERY} is {abs(float(more)):.{digits}g} too {side}."
+        return Hint(seen, _look(of), pattern="difference")
     return None
+
+
+def _look(of: str) -> str:
+    return OF_COLUMN if of == "column" else FOR_ALL.format(f"a {of}" if of else "all elements")
 
 
 def _by_factors(of: str, factors: Tensor) -> Hint:
     nearly = bool(((factors - 1).abs() < ROUNDED_TO).all())
     return Hint(f"The values of each {of} are the right ones times a factor of the {of}'s own.",
-                FOR_ALL.format(f"a {of}") + (" Or is it computed in a lower precision?" if nearly else ""),
+                _look(of) + (" Or is it computed in a lower precision?" if nearly else ""),
                 pattern=f"factor of a {of}")
 
 
 def _by_factor(evidence: Evidence, factor: float) -> Hint:
     near = 2.0**-10 if evidence.dtype == torch.float16 else 2.0**-16
     names = [name for value, name in _factors(evidence) if abs(factor / value - 1) < near]
-    said = f"{factor:.{3 if evidence.dtype == torch.float16 else 6}g}{f' ({names[0]})' if len(names) == 1 else ''}"
+    said = f"{factor:.{DIGITS[evidence.dtype]}g}{f' ({names[0]})' if len(names) == 1 else ''}"
     simple = any(abs(part * times - round(part * times)) < near for part in (abs(factor), 1 / abs(factor))
                  for times in (1, 3, 10)) and abs(factor - 1) > 0.01
     look = TWICE if simple or names else FOR_ALL.format("all elements")
@@ -193,6 +209,9 @@ def _of_other_inputs(evidence: Evidence) -> Hint | None:
     for name, x in evidence.tensors.items():
         for words, look, change in OTHER_INPUTS:
             if (x.ndim == 1 and "row" in words) or torch.equal(changed := change(x), x):
+                continue
+            # Of these a shift of the answer says more.
+            if "further" in words and x.shape == evidence.expected.shape:
                 continue
             answer = evidence.right(**{**evidence.inputs, name: changed})
             if bool((answer != answer.flatten()[0]).any()) and evidence.is_explained_by(answer):

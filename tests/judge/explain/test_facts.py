@@ -72,6 +72,8 @@ FACTS: list[tuple[str, Assignment, Callable[[Assignment], Answer]]] = [
     ("times ln 2. Is exp2 called", LINE, _to(x=lambda x: x * math.log(2))),
     ("the right answer to twice x", SILU, _to(x=lambda x: 2 * x)),
     ("the right answer to the first row of a", GEMM, _to(a=lambda a: a[:1].expand_as(a))),
+    ("the right answer to weight one element further on", NORM, _to(weight=lambda weight: weight.roll(-1))),
+    ("Every wrong value is 0.5 times the right one", BLEND, _of(lambda given, right: right / 2)),
     ("1 element after it", LINE, _of(lambda given, right: right.roll(-1))),
     ("1 row before it", SILU, _of(lambda given, right: right.roll(1, 0))),
     ("64 elements after it", TURN, _of(lambda given, right: right.flatten().roll(-64).view(right.shape))),

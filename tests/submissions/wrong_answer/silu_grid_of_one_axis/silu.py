@@ -1,5 +1,5 @@
 # A grid of one axis for a kernel that takes two.
-# expect: give the grid of the launch a second size
+# expect: has the grid a second size
 # shared: triton
 @triton.jit
 def silu_kernel(x_ptr, out_ptr, M, N, BM: tl.constexpr, BN: tl.constexpr):
