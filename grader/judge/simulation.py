@@ -24,6 +24,7 @@ from grader.plan.messages import CannotSimulate, Exhausted
 from grader.plan.plan import Plan, write_plan
 from grader.plan.traffic import Stored, Watch
 
+
 @dataclass(frozen=True)
 class Ran:
     """The end of a call: its output, copied out of the process's reach, the inputs that have `changed`, and what was
