@@ -26,7 +26,7 @@ from grader.frontends.triton.edits import (
     unknown,
 )
 from grader.frontends.triton.edits.draft import Draft
-from grader.frontends.triton.edits.source import Change, Source
+from grader.frontends.triton.edits.source import Change, SourceTree
 from grader.frontends.triton.edits.units import File, read
 from grader.plan.edits import MOST_EDITS, MOST_SPANS, Edit, Edits, Span, edited
 from grader.plan.messages import Given
@@ -47,7 +47,7 @@ def edits_of(text: str, function: str, given: Sequence[Given], most: int = MOST_
     Raises ValueError, RecursionError or MemoryError for a text that cannot be read.
     """
     try:
-        source = Source(text)
+        source = SourceTree(text)
     except SyntaxError:
         return Edits(edits=[])
     file = read(source, function, given)
@@ -77,7 +77,7 @@ def _first(draft: Draft) -> int:
     return min(change.start for change in draft.changes)
 
 
-def _once(source: Source, weighed: Sequence[tuple[float, Draft]]) -> Iterator[Edit]:
+def _once(source: SourceTree, weighed: Sequence[tuple[float, Draft]]) -> Iterator[Edit]:
     """The edits that change something, each result once."""
     seen = {_mark(source.text)}
     for weight, draft in weighed:

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from grader.frontends.triton.edits.draft import Draft, exchanged, instead
-from grader.frontends.triton.edits.source import SIGNS, Source
+from grader.frontends.triton.edits.source import SIGNS, Change, SourceTree
 from grader.frontends.triton.edits.units import File, Unit, called
+from grader.plan.edits import MOST_SPANS
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[tuple[type[ast.cmpop], float], ...]] = {
     ast.Lt: ((ast.LtE, 2.2), (ast.Gt, 1.9), (ast.GtE, 2.4)), ast.LtE: ((ast.Lt, 0.6), (ast.GtE, 2.2)),
@@ -47,17 +48,18 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
             yield instead(source, "operator", 1.5, node, source.of(node.operand))
         elif isinstance(node, ast.Call):
             yield from _into_a_call(source, unit, node)
+    yield from _same_comparisons(source, unit)
     for statement in unit.statements:
         if isinstance(statement, ast.AugAssign):
             yield from _of_assignment(source, statement)
 
 
-def _conditional(source: Source, node: ast.AST) -> bool:
+def _conditional(source: SourceTree, node: ast.AST) -> bool:
     """Whether a node is in the condition of an `if`."""
     return any(isinstance(place.parent, ast.If | ast.IfExp) and place.field == "test" for place in source.up(node))
 
 
-def _comparison(source: Source, unit: Unit, node: ast.Compare) -> Iterator[Draft]:
+def _comparison(source: SourceTree, unit: Unit, node: ast.Compare) -> Iterator[Draft]:
     at = source.sign(node.left, SIGNS.get(type(node.ops[0]), "in"), node.comparators[0])
     if at is None:
         return
@@ -67,7 +69,20 @@ def _comparison(source: Source, unit: Unit, node: ast.Compare) -> Iterator[Draft
             "comparison", weight + 1.5 * branch, (source.instead(*at, SIGNS[other]),), workaround=branch)
 
 
-def _operator(source: Source, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
+def _same_comparisons(source: SourceTree, unit: Unit) -> Iterator[Draft]:
+    """A comparison with `<=` that is written several times, changed in all places."""
+    same: dict[str, list[tuple[int, int]]] = {}
+    for node in unit.expressions:
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.LtE) and (
+                at := source.sign(node.left, "<=", node.comparators[0])) is not None:
+            same.setdefault(source.short(node), []).append(at)
+    for places in same.values():
+        if 1 < len(places) <= MOST_SPANS:
+            # What is left of `<=` is `<`.
+            yield Draft("comparison", 0.5, [Change(end - 1, end, "") for _, end in places])
+
+
+def _operator(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
     at = source.sign(node.left, SIGNS[type(node.op)], node.right)
     if at is None:
         return
@@ -82,14 +97,14 @@ def _operator(source: Source, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
         yield exchanged(source, "operands", 2.0 if role == "value" else 2.6, node.left, node.right)
 
 
-def _of_assignment(source: Source, statement: ast.AugAssign) -> Iterator[Draft]:
+def _of_assignment(source: SourceTree, statement: ast.AugAssign) -> Iterator[Draft]:
     at = source.sign(statement.target, f"{SIGNS[type(statement.op)]}=", statement.value)
     if at is not None:
         for other, weight in _OPERATORS.get(type(statement.op), ()):
             yield Draft("operator", weight + 0.2, (source.instead(*at, f"{SIGNS[other]}="),))
 
 
-def _brackets(source: Source, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
+def _brackets(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
     """What is grouped to the left is grouped to the right, and the other way round."""
     left, right = node.left, node.right
     if isinstance(left, ast.BinOp) and unit.role(left.left) != "pointer" and not _free(left.op, node.op):
@@ -100,7 +115,7 @@ def _brackets(source: Source, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
         yield instead(source, "brackets", _grouping(source, unit, node, right), node, text)
 
 
-def _spread_out(source: Source, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
+def _spread_out(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
     """`a / c + b` for `(a + b) / c`, and the other way round."""
     left, right = node.left, node.right
     outer, inner = isinstance(node.op, ast.Mult | ast.Div), isinstance(node.op, ast.Add | ast.Sub)
@@ -114,7 +129,7 @@ def _spread_out(source: Source, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
             source.operation(left.left, node.op, right), left.op, left.right))
 
 
-def _grouping(source: Source, unit: Unit, node: ast.BinOp, inner: ast.BinOp) -> float:
+def _grouping(source: SourceTree, unit: Unit, node: ast.BinOp, inner: ast.BinOp) -> float:
     """How unlikely it is that an operator's operand is grouped wrongly."""
     if type(inner.op) is type(node.op):
         return 1.9
@@ -130,18 +145,20 @@ def _free(first: ast.operator, second: ast.operator) -> bool:
     return type(first) is type(second) and isinstance(first, _EVEN)
 
 
-def _left_out(source: Source, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
+def _left_out(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
     role = unit.role(node)
     if unit.role(node.left) == "pointer":
         yield instead(source, "extra", 2.8, node, source.of(node.left))
         return
     more = {"value": 0.0, "mask": 0.4, "index": 0.3}.get(role, 0.5)
-    for kept, weight in ((node.left, 2.0), (node.right, 2.2)):
+    for kept, dropped, weight in ((node.left, node.right, 2.0), (node.right, node.left, 2.2)):
         if unit.role(kept) == role or role != "pointer":
-            yield instead(source, "extra", weight + more, node, source.of(kept))
+            # A number is more easily one too many than a name.
+            number = isinstance(dropped, ast.Constant) and not isinstance(kept, ast.Constant)
+            yield instead(source, "extra", 1.7 if number else weight + more, node, source.of(kept))
 
 
-def _into_a_call(source: Source, unit: Unit, node: ast.Call) -> Iterator[Draft]:
+def _into_a_call(source: SourceTree, unit: Unit, node: ast.Call) -> Iterator[Draft]:
     """`f(x) + y` for `f(x + y)`, and the other way round."""
     if called(node) not in _STEPS or not node.args or isinstance(node.args[0], ast.Starred | ast.GeneratorExp):
         return

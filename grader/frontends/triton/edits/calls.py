@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from grader.frontends.triton.edits.draft import Draft, dropped, exchanged, instead, keyword
-from grader.frontends.triton.edits.source import Source
+from grader.frontends.triton.edits.source import SourceTree
 from grader.frontends.triton.edits.spread import turnable, turned
 from grader.frontends.triton.edits.units import File, Unit, called, constant, launched
 from grader.plan.edits import MOST_SPANS
@@ -52,7 +52,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
         yield from _constants(source, unit)
 
 
-def _function(source: Source, unit: Unit, node: ast.Call) -> Iterator[Draft]:
+def _function(source: SourceTree, unit: Unit, node: ast.Call) -> Iterator[Draft]:
     name, function = called(node), node.func
     owner = source.of(function.value) if isinstance(function, ast.Attribute) else ""
     if name == "store" and node.args and unit.role(node.args[0]) == "pointer" and isinstance(node.args[0], ast.Name):
@@ -84,7 +84,7 @@ def _function(source: Source, unit: Unit, node: ast.Call) -> Iterator[Draft]:
         yield from _beginning(source, unit, node, name)
 
 
-def _beginning(source: Source, unit: Unit, node: ast.Call, name: str) -> Iterator[Draft]:
+def _beginning(source: SourceTree, unit: Unit, node: ast.Call, name: str) -> Iterator[Draft]:
     """What an accumulator starts from."""
     larger = any(called(one) in ("max", "maximum") for one in unit.calls)
     shape = source.of(node.args[0])
@@ -100,7 +100,7 @@ def _beginning(source: Source, unit: Unit, node: ast.Call, name: str) -> Iterato
         yield instead(source, "start", weight, node, f"tl.full({shape}, {text}, {kind})")
 
 
-def _power(source: Source, node: ast.BinOp) -> Iterator[Draft]:
+def _power(source: SourceTree, node: ast.BinOp) -> Iterator[Draft]:
     exponent = node.right
     if isinstance(exponent, ast.Constant) and exponent.value in (2, 3):
         factor = source.operand(node.left, 13)
@@ -109,7 +109,7 @@ def _power(source: Source, node: ast.BinOp) -> Iterator[Draft]:
         yield instead(source, "function", 0.8, node, f"tl.sqrt({source.of(node.left)})")
 
 
-def _axis(source: Source, node: ast.Call) -> Iterator[Draft]:
+def _axis(source: SourceTree, node: ast.Call) -> Iterator[Draft]:
     if called(node) not in _REDUCTIONS:
         return
     axis = next((key.value for key in node.keywords if key.arg == "axis"), node.args[1] if len(node.args) > 1 else None)
@@ -122,7 +122,7 @@ def _axis(source: Source, node: ast.Call) -> Iterator[Draft]:
             yield Draft("axis", 2.2, (keyword(source, node, f"axis={text}"),))
 
 
-def _axes_of_programs(source: Source, unit: Unit) -> Iterator[Draft]:
+def _axes_of_programs(source: SourceTree, unit: Unit) -> Iterator[Draft]:
     """Axes of programs and of reductions, one by one and all at once."""
     programs, reductions = list[ast.expr](), list[ast.expr]()
     for call in unit.calls:
@@ -143,7 +143,7 @@ def _axes_of_programs(source: Source, unit: Unit) -> Iterator[Draft]:
             yield Draft("axis", 1.0, [source.put(one, "10"[source.of(one) == "1"]) for one in axes])
 
 
-def _axis_and_spread(source: Source, unit: Unit, call: ast.Call, axis: ast.expr) -> Iterator[Draft]:
+def _axis_and_spread(source: SourceTree, unit: Unit, call: ast.Call, axis: ast.expr) -> Iterator[Draft]:
     """Another axis, and with it how the result is spread over a tile."""
     statement = source.statement(call)
     bound = statement.targets[0] if isinstance(statement, ast.Assign) else None
@@ -177,7 +177,7 @@ def _order(file: File, unit: Unit, node: ast.Call) -> Iterator[Draft]:
             yield exchanged(source, "order", 1.3, key.value, another.value)
 
 
-def _without(source: Source, unit: Unit, node: ast.Call) -> Iterator[Draft]:
+def _without(source: SourceTree, unit: Unit, node: ast.Call) -> Iterator[Draft]:
     """An argument by name left out."""
     name = called(node)
     for key in node.keywords:
@@ -194,7 +194,7 @@ def _without(source: Source, unit: Unit, node: ast.Call) -> Iterator[Draft]:
                         first, ast.Add(), f"tl.arange(0, {source.of(size)})"))
 
 
-def _types(source: Source, unit: Unit) -> Iterator[Draft]:
+def _types(source: SourceTree, unit: Unit) -> Iterator[Draft]:
     types = [node for node in unit.expressions if isinstance(node, ast.Attribute) and _TYPE.match(source.of(node))]
     by = defaultdict[str, list[ast.expr]](list)
     for node in types:
@@ -226,7 +226,7 @@ def _types(source: Source, unit: Unit) -> Iterator[Draft]:
                         if key.arg == "out_dtype")
 
 
-def _constants(source: Source, unit: Unit) -> Iterator[Draft]:
+def _constants(source: SourceTree, unit: Unit) -> Iterator[Draft]:
     """Parameters that are compile-time constants and do not say so, those first that a shape needs."""
     shapes = {node.id for call in unit.calls if called(call) in ("arange", "zeros", "full")
               for argument in call.args for node in ast.walk(argument) if isinstance(node, ast.Name)}

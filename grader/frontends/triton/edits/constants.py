@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from grader.frontends.triton.edits.draft import Draft, exchanged, instead
-from grader.frontends.triton.edits.source import Source
+from grader.frontends.triton.edits.source import SourceTree
 from grader.frontends.triton.edits.units import File, Unit, called
 
 
-class Number(NamedTuple):
+class Numeral(NamedTuple):
     """A number in the text."""
 
     node: ast.Constant
@@ -33,7 +33,7 @@ _POWERS = (16, 32, 64, 128, 256, 512, 1024)
 
 def edits(file: File, unit: Unit) -> Iterator[Draft]:
     source = file.source
-    numbers = [Number(node, node.value) for node in unit.expressions if isinstance(node, ast.Constant)
+    numbers = [Numeral(node, node.value) for node in unit.expressions if isinstance(node, ast.Constant)
                and isinstance(node.value, int | float) and not isinstance(node.value, bool)
                and not _elsewhere(source, node)]
     for number in numbers:
@@ -56,7 +56,7 @@ def of_module(file: File) -> Iterator[Draft]:
             yield instead(source, "constant", 1.4 if isinstance(value, float) else 2.5, statement.value, other)
 
 
-def _elsewhere(source: Source, node: ast.expr) -> bool:
+def _elsewhere(source: SourceTree, node: ast.expr) -> bool:
     """Whether another theme knows better: an axis, the number of a dimension, options of a launch."""
     parent = source.place[node].parent
     if isinstance(parent, ast.UnaryOp):
@@ -80,7 +80,7 @@ def _like(value: float) -> list[str]:
     return found
 
 
-def _others(source: Source, unit: Unit, number: Number) -> list[tuple[str, float]]:
+def _others(source: SourceTree, unit: Unit, number: Numeral) -> list[tuple[str, float]]:
     """Other numbers in a number's place."""
     node, value = number
     if isinstance(value, float):
@@ -104,12 +104,18 @@ def _others(source: Source, unit: Unit, number: Number) -> list[tuple[str, float
     for text, weight in found:
         once.setdefault(text, weight)
     once.pop(source.of(node), None)
+    parent, field, _ = source.place[node]
+    if isinstance(parent, ast.BinOp):
+        # As good as leaving it out, which another theme does.
+        neutral = {ast.Add: 0, ast.Sub: 0, ast.Mult: 1, ast.Div: 1, ast.FloorDiv: 1}.get(type(parent.op))
+        if field == "right" or isinstance(parent.op, ast.Add | ast.Mult):
+            once = {text: weight for text, weight in once.items() if float(text) != neutral}
     return [(text, weight) for text, weight in once.items() if float(text) != value]
 
 
-def _together(source: Source, unit: Unit, numbers: Sequence[Number]) -> Iterator[Draft]:
+def _together(source: SourceTree, unit: Unit, numbers: Sequence[Numeral]) -> Iterator[Draft]:
     """Two numbers of a statement exchanged, and all that are nearly known."""
-    of = defaultdict[ast.stmt, list[Number]](list)
+    of = defaultdict[ast.stmt, list[Numeral]](list)
     for number in numbers:
         of[source.statement(number.node)].append(number)
     for group in of.values():
@@ -127,7 +133,7 @@ def _together(source: Source, unit: Unit, numbers: Sequence[Number]) -> Iterator
                     yield Draft("constant", 2.6, [source.put(node, new) for node in nodes])
 
 
-def _equal(source: Source, numbers: Sequence[Number]) -> dict[str, list[ast.Constant]]:
+def _equal(source: SourceTree, numbers: Sequence[Numeral]) -> dict[str, list[ast.Constant]]:
     """Numbers by their text."""
     found: dict[str, list[ast.Constant]] = {}
     for number in numbers:
@@ -135,7 +141,7 @@ def _equal(source: Source, numbers: Sequence[Number]) -> dict[str, list[ast.Cons
     return found
 
 
-def _named(source: Source, unit: Unit, numbers: Sequence[Number]) -> Iterator[Draft]:
+def _named(source: SourceTree, unit: Unit, numbers: Sequence[Numeral]) -> Iterator[Draft]:
     """A size or a block instead of a number that may be one of a single case."""
     large = [number for number in numbers if 2 <= number.value < math.inf and number.value == int(number.value)]
     for nodes in _equal(source, large).values():

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from grader.frontends.triton.edits.source import Change, Source
+from grader.frontends.triton.edits.source import Change, SourceTree
 from grader.plan.edits import EditKind
 
 
@@ -19,17 +19,17 @@ class Draft(NamedTuple):
     workaround: bool = False
 
 
-def instead(source: Source, kind: EditKind, weight: float, node: ast.expr, text: str) -> Draft:
+def instead(source: SourceTree, kind: EditKind, weight: float, node: ast.expr, text: str) -> Draft:
     """Another expression in a node's place."""
     return Draft(kind, weight, (source.put(node, text),))
 
 
-def exchanged(source: Source, kind: EditKind, weight: float, one: ast.expr, other: ast.expr) -> Draft:
+def exchanged(source: SourceTree, kind: EditKind, weight: float, one: ast.expr, other: ast.expr) -> Draft:
     """Two expressions in each other's place."""
     return Draft(kind, weight, (source.put(one, source.of(other)), source.put(other, source.of(one))))
 
 
-def keyword(source: Source, call: ast.Call, text: str) -> Change:
+def keyword(source: SourceTree, call: ast.Call, text: str) -> Change:
     """A span that adds a keyword argument to a call."""
     places = source.commas(call)
     arguments = source.arguments(call)
@@ -41,7 +41,7 @@ def keyword(source: Source, call: ast.Call, text: str) -> Change:
     return Change(start=at, end=at, text=f", {text}" if count else text)
 
 
-def dropped(source: Source, call: ast.Call, argument: ast.expr | ast.keyword) -> Change:
+def dropped(source: SourceTree, call: ast.Call, argument: ast.expr | ast.keyword) -> Change:
     """A span that takes an argument and its comma out of a call."""
     places = source.commas(call)
     number = source.arguments(call).index(argument)

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from grader.frontends.triton.edits.draft import Draft, instead, keyword
-from grader.frontends.triton.edits.source import Change, Source
+from grader.frontends.triton.edits.source import Change, SourceTree
 from grader.frontends.triton.edits.units import File, Unit, called, within
 from grader.plan.messages import GivenTensor
 
@@ -57,13 +57,13 @@ def _sizes(file: File, unit: Unit) -> list[str]:
     return found[:16]
 
 
-def _is_size(source: Source, node: ast.expr) -> bool:
+def _is_size(source: SourceTree, node: ast.expr) -> bool:
     if isinstance(node, ast.Call):
         return called(node) in ("numel", "size", "nelement", "len", "stride")
     return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
 
 
-def _unpacked(source: Source, unit: Unit) -> Iterator[Draft]:
+def _unpacked(source: SourceTree, unit: Unit) -> Iterator[Draft]:
     """`N, M = x.shape` for `M, N = x.shape`."""
     for statement in unit.statements:
         if isinstance(statement, ast.Assign) and isinstance(target := statement.targets[0], ast.Tuple):
@@ -72,7 +72,7 @@ def _unpacked(source: Source, unit: Unit) -> Iterator[Draft]:
                     source.put(one, source.of(other)), source.put(other, source.of(one))))
 
 
-def _slice(source: Source, node: ast.Subscript) -> Iterator[Draft]:
+def _slice(source: SourceTree, node: ast.Subscript) -> Iterator[Draft]:
     """Another row or column of a tensor."""
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if len(parts) == 2 and source.of(parts[0]) != source.of(parts[1]):
@@ -85,13 +85,13 @@ def _slice(source: Source, node: ast.Subscript) -> Iterator[Draft]:
             yield instead(source, "index", 1.0, part, "0")
 
 
-def _swapped(source: Source, one: ast.expr, other: ast.expr) -> tuple[Change, Change]:
+def _swapped(source: SourceTree, one: ast.expr, other: ast.expr) -> tuple[Change, Change]:
     """Spans that exchange two parts of a subscript, slices among them."""
     return (Change(start=source.start(one), end=source.end(one), text=source.of(other)),
             Change(start=source.start(other), end=source.end(other), text=source.of(one)))
 
 
-def _written(source: Source, file: File, unit: Unit, statement: ast.stmt) -> Iterator[Draft]:
+def _written(source: SourceTree, file: File, unit: Unit, statement: ast.stmt) -> Iterator[Draft]:
     """A result that is bound to the output's name or returned, and not written into the output."""
     outputs = [parameter.arg for parameter, given in zip(unit.parameters, file.given, strict=False)
                if isinstance(given, GivenTensor) and given.output]
@@ -104,7 +104,7 @@ def _written(source: Source, file: File, unit: Unit, statement: ast.stmt) -> Ite
             source.start(statement), source.end(statement), f"{outputs[-1]}.copy_({source.of(value)})"),))
 
 
-def _unary(source: Source, unit: Unit, call: ast.Call) -> Iterator[Draft]:
+def _unary(source: SourceTree, unit: Unit, call: ast.Call) -> Iterator[Draft]:
     """Another axis of a size or a stride, and a transposition taken away."""
     if called(call) in ("size", "stride") and len(call.args) == 1:
         for text in ("0", "1", "2"):
@@ -115,7 +115,7 @@ def _unary(source: Source, unit: Unit, call: ast.Call) -> Iterator[Draft]:
         yield instead(source, "extra", 1.4, call, source.of(call.func.value))
 
 
-def _made(source: Source, unit: Unit, call: ast.Call) -> Iterator[Draft]:
+def _made(source: SourceTree, unit: Unit, call: ast.Call) -> Iterator[Draft]:
     """Where a tensor is made, and what it holds."""
     name = called(call)
     if not isinstance(call.func, ast.Attribute) or source.of(call.func.value) != "torch":
@@ -134,7 +134,7 @@ def _made(source: Source, unit: Unit, call: ast.Call) -> Iterator[Draft]:
         yield Draft("type", 2.2, (keyword(source, call, "dtype=torch.float32"),))
 
 
-def _launch(source: Source, unit: Unit, call: ast.Call, sizes: Sequence[str]) -> Iterator[Draft]:
+def _launch(source: SourceTree, unit: Unit, call: ast.Call, sizes: Sequence[str]) -> Iterator[Draft]:
     own = unit.names("size", before=call.lineno)
     assert isinstance(call.func, ast.Subscript)
     for argument in call.args:
@@ -159,7 +159,7 @@ def _launch(source: Source, unit: Unit, call: ast.Call, sizes: Sequence[str]) ->
         yield from _agreeing(source, call, grid)
 
 
-def _block(source: Source, value: ast.expr, own: Sequence[str], sizes: Sequence[str]) -> Iterator[Draft]:
+def _block(source: SourceTree, value: ast.expr, own: Sequence[str], sizes: Sequence[str]) -> Iterator[Draft]:
     """A block that is a power of two, or covers more."""
     number = value.value if isinstance(value, ast.Constant) else None
     if isinstance(number, int) and 0 < number <= 1 << 20:
@@ -180,7 +180,7 @@ def _block(source: Source, value: ast.expr, own: Sequence[str], sizes: Sequence[
                 yield instead(source, "block", 1.8, value.args[0], text)
 
 
-def _grid(source: Source, unit: Unit, grid: ast.expr, blocks: Sequence[str], sizes: Sequence[str]) -> Iterator[Draft]:
+def _grid(source: SourceTree, unit: Unit, grid: ast.expr, blocks: Sequence[str], sizes: Sequence[str]) -> Iterator[Draft]:
     divided = [f"triton.cdiv({size}, {block})" for size in sizes for block in dict.fromkeys(blocks[:3])]
     if not isinstance(grid, ast.Tuple):
         comma = Change(start=source.end(grid), end=source.end(grid), text=",")
@@ -198,7 +198,7 @@ def _grid(source: Source, unit: Unit, grid: ast.expr, blocks: Sequence[str], siz
             yield instead(source, "grid", 2.3, grid, f"({source.of(grid.elts[0])}, {text})")
 
 
-def _agreeing(source: Source, call: ast.Call, grid: ast.expr) -> Iterator[Draft]:
+def _agreeing(source: SourceTree, call: ast.Call, grid: ast.expr) -> Iterator[Draft]:
     """Numbers of a grid and of its launch in each other's place."""
     inside = [node for node in within(grid) if _is_block(node)]
     given = [key.value for key in call.keywords if key.arg not in _OPTIONS and _is_block(key.value)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from grader.frontends.triton.edits.draft import Draft, instead
-from grader.frontends.triton.edits.source import Change, Source
+from grader.frontends.triton.edits.source import Change, SourceTree
 from grader.frontends.triton.edits.units import File, Function, Unit, called
 
 _BLOCKS = ("body", "orelse", "finalbody")
@@ -33,7 +33,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
                 yield from _statements(source, unit, parent, block)
 
 
-def _rounded(source: Source, unit: Unit) -> Iterator[Draft]:
+def _rounded(source: SourceTree, unit: Unit) -> Iterator[Draft]:
     """Divisions rounded up: one by one, and all those of a statement."""
     of: dict[ast.stmt, list[Change]] = {}
     owner = "tl" if unit.kernel else "triton"
@@ -54,7 +54,7 @@ def _rounded(source: Source, unit: Unit) -> Iterator[Draft]:
             yield Draft("rounding", 0.7, changes[:8])
 
 
-def _range(source: Source, unit: Unit, node: ast.Call) -> Iterator[Draft]:
+def _range(source: SourceTree, unit: Unit, node: ast.Call) -> Iterator[Draft]:
     arguments = node.args
     if not 1 <= len(arguments) <= 3 or any(isinstance(one, ast.Starred) for one in arguments):
         return
@@ -88,7 +88,7 @@ def _range(source: Source, unit: Unit, node: ast.Call) -> Iterator[Draft]:
         yield instead(source, "bound", 2.0, end, source.of(end.args[0]))
 
 
-def _statements(source: Source, unit: Unit, parent: ast.AST, block: list[ast.stmt]) -> Iterator[Draft]:
+def _statements(source: SourceTree, unit: Unit, parent: ast.AST, block: list[ast.stmt]) -> Iterator[Draft]:
     for number, statement in enumerate(block):
         after = block[number + 1] if number + 1 < len(block) else None
         documented = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
@@ -108,7 +108,7 @@ def _statements(source: Source, unit: Unit, parent: ast.AST, block: list[ast.stm
             yield from _at_a_loop(source, unit, statement, block[number - 1] if number else None, after)
 
 
-def _accumulated(source: Source, unit: Unit, statement: ast.stmt) -> Iterator[Draft]:
+def _accumulated(source: SourceTree, unit: Unit, statement: ast.stmt) -> Iterator[Draft]:
     """`=` for `+=`, and the other way round."""
     if isinstance(statement, ast.AugAssign) and unit.kernel:
         at = source.text.index("=", source.end(statement.target), source.start(statement.value))
@@ -136,7 +136,7 @@ def _accumulated(source: Source, unit: Unit, statement: ast.stmt) -> Iterator[Dr
 
 
 def _at_a_loop(
-    source: Source, unit: Unit, loop: ast.For | ast.While, before: ast.stmt | None, after: ast.stmt | None
+    source: SourceTree, unit: Unit, loop: ast.For | ast.While, before: ast.stmt | None, after: ast.stmt | None
 ) -> Iterator[Draft]:
     """A statement moved into a loop or out of it, and what a loop forgets to move on."""
     first, last = loop.body[0], loop.body[-1]
@@ -194,14 +194,14 @@ def _advances(unit: Unit, loop: ast.For | ast.While) -> Iterator[tuple[str, floa
                 yield f"{name} += {block} * {size}", weight + (0.1 if size in inside else 1.0)
 
 
-def _indent(source: Source, statement: ast.stmt) -> str | None:
+def _indent(source: SourceTree, statement: ast.stmt) -> str | None:
     """What stands before a statement on its line, None if that is more than space."""
     start = source.start(statement)
     indent = source.text[source.line_at(start) : start]
     return indent if not indent.strip(" \t\f") else None
 
 
-def _removed(source: Source, statement: ast.stmt, others: bool) -> Change:
+def _removed(source: SourceTree, statement: ast.stmt, others: bool) -> Change:
     """A change that takes a statement away, with its line where nothing else stands on it."""
     start, end = source.start(statement), source.end(statement)
     line_end = source.line_after(end)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.frontends.triton.edits.draft import Draft, dropped, instead, keyword
-from grader.frontends.triton.edits.source import Change, Source
+from grader.frontends.triton.edits.source import Change, SourceTree
 from grader.frontends.triton.edits.units import MEMORY, File, Unit, called, within
 from grader.plan.edits import MOST_SPANS
 
@@ -49,7 +49,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
     yield from _subscripted(source, unit, masks)
 
 
-def _access(source: Source, unit: Unit, call: ast.Call) -> _Access:
+def _access(source: SourceTree, unit: Unit, call: ast.Call) -> _Access:
     name = called(call)
     given = {one.arg: one.value for one in call.keywords}
     at = _MASKED.get(name, 2)
@@ -59,7 +59,7 @@ def _access(source: Source, unit: Unit, call: ast.Call) -> _Access:
     return _Access(call, name, mask, other, indices)
 
 
-def _indices(source: Source, unit: Unit, pointer: ast.expr) -> Iterator[str]:
+def _indices(source: SourceTree, unit: Unit, pointer: ast.expr) -> Iterator[str]:
     """The indices in a pointer, as they are written where it, or a part of it, is bound to a name."""
     waiting, seen = [pointer], set[str]()
     while waiting:
@@ -94,7 +94,7 @@ def _both(conditions: Sequence[str]) -> list[str]:
             if one.split(" < ")[0] != other.split(" < ")[0] and one.split(" < ")[1] != other.split(" < ")[1]]
 
 
-def _unmasked(source: Source, unit: Unit, one: _Access, masks: Sequence[str]) -> Iterator[Draft]:
+def _unmasked(source: SourceTree, unit: Unit, one: _Access, masks: Sequence[str]) -> Iterator[Draft]:
     conditions = _conditions(unit, one)
     known = [condition for condition in conditions if any(condition in mask for mask in masks)]
     found = [(mask, 1.0) for mask in masks] + [(mask, 1.3) for mask in conditions] + [
@@ -105,7 +105,7 @@ def _unmasked(source: Source, unit: Unit, one: _Access, masks: Sequence[str]) ->
             yield Draft("mask", weight + 0.3, (keyword(source, one.call, f"mask={mask}, other=0.0"),))
 
 
-def _masked(source: Source, unit: Unit, one: _Access, mask: ast.expr, masks: Sequence[str]) -> Iterator[Draft]:
+def _masked(source: SourceTree, unit: Unit, one: _Access, mask: ast.expr, masks: Sequence[str]) -> Iterator[Draft]:
     text = _written(unit, source, mask)
     for other in masks:
         if other != source.of(mask):
@@ -123,7 +123,7 @@ def _masked(source: Source, unit: Unit, one: _Access, mask: ast.expr, masks: Seq
                 yield Draft("mask", 2.8, changes)
 
 
-def _written(unit: Unit, source: Source, mask: ast.expr) -> str:
+def _written(unit: Unit, source: SourceTree, mask: ast.expr) -> str:
     whole = unit.wholes.get(mask.id) if isinstance(mask, ast.Name) else mask
     return source.of(whole or mask)
 
@@ -134,7 +134,7 @@ def _others(unit: Unit) -> list[tuple[str, float]]:
     return [("0.0", 1.2), ('-float("inf")', 1.2 if largest else 2.4), ("1.0", 2.6), ('float("inf")', 2.8)]
 
 
-def _other(source: Source, unit: Unit, one: _Access) -> Iterator[Draft]:
+def _other(source: SourceTree, unit: Unit, one: _Access) -> Iterator[Draft]:
     for text, weight in _others(unit):
         if one.other is None:
             yield Draft("mask", weight, (keyword(source, one.call, f"other={text}"),))
@@ -142,7 +142,7 @@ def _other(source: Source, unit: Unit, one: _Access) -> Iterator[Draft]:
             yield instead(source, "mask", weight, one.other, text)
 
 
-def _together(source: Source, unit: Unit, accesses: Sequence[_Access], masks: Sequence[str]) -> Iterator[Draft]:
+def _together(source: SourceTree, unit: Unit, accesses: Sequence[_Access], masks: Sequence[str]) -> Iterator[Draft]:
     """The same for all loads, or all accesses, of a kernel."""
     bare = [one for one in accesses if one.mask is None]
     if 1 < len(bare) <= MOST_SPANS:
@@ -168,7 +168,7 @@ def _stem(index: str) -> str:
     return index.partition("[")[0]
 
 
-def _condition(source: Source, unit: Unit, one: _Access, index: str, size: str) -> Change | None:
+def _condition(source: SourceTree, unit: Unit, one: _Access, index: str, size: str) -> Change | None:
     """A condition more on an index of an access, if it has that index and not that condition."""
     written = next((text for text in one.indices if _stem(text) == index), None)
     if written is None or unit.bound.get(size, 0) >= one.call.lineno:
@@ -181,7 +181,7 @@ def _condition(source: Source, unit: Unit, one: _Access, index: str, size: str) 
     return source.put(one.mask, source.operation(one.mask, ast.BitAnd(), condition))
 
 
-def _bound_masks(source: Source, unit: Unit) -> Iterator[Draft]:
+def _bound_masks(source: SourceTree, unit: Unit) -> Iterator[Draft]:
     """A condition more where a mask has a name."""
     for name in unit.names("mask"):
         whole = unit.wholes.get(name)
@@ -198,7 +198,7 @@ def _bound_masks(source: Source, unit: Unit) -> Iterator[Draft]:
                 yield instead(source, "mask", 1.8, whole, source.operation(whole, ast.BitAnd(), f"{index} < {size}"))
 
 
-def _by_a_mask(source: Source, unit: Unit, one: _Access, base: ast.Name, masks: Sequence[str]) -> Iterator[Draft]:
+def _by_a_mask(source: SourceTree, unit: Unit, one: _Access, base: ast.Name, masks: Sequence[str]) -> Iterator[Draft]:
     """The index that a mask compares, and that mask."""
     for mask in masks:
         written = source.of(whole) if (whole := unit.wholes.get(mask)) is not None else mask
@@ -213,7 +213,7 @@ def _by_a_mask(source: Source, unit: Unit, one: _Access, base: ast.Name, masks: 
 
 
 def _like_another(
-    source: Source, unit: Unit, accesses: Sequence[_Access], masks: Sequence[str]
+    source: SourceTree, unit: Unit, accesses: Sequence[_Access], masks: Sequence[str]
 ) -> Iterator[Draft]:
     """The index and the mask of another access."""
     based = [(one, base) for one in accesses if one.name in _MASKED and (base := _base(one.call.args[0])) is not None]
@@ -237,7 +237,7 @@ def _like_another(
             yield Draft("index", 1.7, changes)
 
 
-def _subscripted(source: Source, unit: Unit, masks: Sequence[str]) -> Iterator[Draft]:
+def _subscripted(source: SourceTree, unit: Unit, masks: Sequence[str]) -> Iterator[Draft]:
     """`p[i]` for a load, and `p[i] = x` for a store."""
     for node in unit.expressions:
         if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name) or isinstance(
@@ -260,7 +260,7 @@ def _base(pointer: ast.expr) -> ast.Name | None:
     return pointer if isinstance(pointer, ast.Name) else None
 
 
-def _in_loops(source: Source, unit: Unit) -> Iterator[Draft]:
+def _in_loops(source: SourceTree, unit: Unit) -> Iterator[Draft]:
     """Comparisons in a loop that do not go with it: `i < n - start`, or `start + i < n`."""
     for loop in unit.statements:
         if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):

@@ -38,11 +38,23 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
         divides = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Div) and unit.roles[node.id] == "block"
         for role, weight in table.get(unit.roles[node.id], ()):
             for name in unit.names(role, before=node.lineno):
+                if _of_itself(parent, node, name):
+                    continue
                 likeness = 0.15 if _nearly(name, node.id) else -0.15
                 if name != node.id:
                     yield instead(source, "name", weight - 0.4 * compared - 0.8 * divides - likeness, node, name)
     yield from _everywhere(file, unit, loads)
     yield from _exchanged(file, unit)
+
+
+def _of_itself(parent: ast.AST, node: ast.Name, name: str) -> bool:
+    """Whether something would be compared with itself, or divided by itself, or the like."""
+    operands: list[ast.expr] = []
+    if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Sub | ast.Div | ast.FloorDiv | ast.Mod):
+        operands = [parent.left, parent.right]
+    elif isinstance(parent, ast.Compare):
+        operands = [parent.left, *parent.comparators]
+    return any(isinstance(one, ast.Name) and one is not node and one.id == name for one in operands)
 
 
 def _nearly(one: str, other: str) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from grader.frontends.triton.edits.draft import Draft, keyword
-from grader.frontends.triton.edits.source import Change, Source
+from grader.frontends.triton.edits.source import Change, SourceTree
 from grader.frontends.triton.edits.units import File, Unit, called, launched
 
 
@@ -45,7 +45,7 @@ def _zeroed(file: File, unit: Unit) -> Iterator[Draft]:
             yield Draft("start", 1.2, (_before(source, source.statement(launch), f"{name}.zero_()"),))
 
 
-def _before(source: Source, statement: ast.stmt, text: str) -> Change:
+def _before(source: SourceTree, statement: ast.stmt, text: str) -> Change:
     """A span that puts a statement before another."""
     start = source.start(statement)
     indent = source.text[source.line_at(start) : start]

@@ -47,7 +47,7 @@ class Change(NamedTuple):
     text: str
 
 
-class Place(NamedTuple):
+class Slot(NamedTuple):
     """Where a node hangs in the tree: the field of its parent, and its number if the field is a list."""
 
     parent: ast.AST
@@ -55,7 +55,7 @@ class Place(NamedTuple):
     number: int
 
 
-class Source:
+class SourceTree:
     """A file's text and tree. Raises SyntaxError, ValueError, RecursionError or MemoryError where it has none."""
 
     def __init__(self, text: str) -> None:
@@ -67,14 +67,14 @@ class Source:
         self._plain = text.isascii()
         self._columns: dict[int, list[int]] = {}
         """Of a line, the bytes before each character."""
-        self.place: dict[ast.AST, Place] = {}
+        self.place: dict[ast.AST, Slot] = {}
         waiting: list[ast.AST] = [self.tree]
         while waiting:
             node = waiting.pop()
             for field, value in ast.iter_fields(node):
                 for number, child in enumerate(value if isinstance(value, list) else [value]):
                     if isinstance(child, ast.AST):
-                        self.place[child] = Place(node, field, number)
+                        self.place[child] = Slot(node, field, number)
                         waiting.append(child)
 
     def start(self, node: Placed) -> int:
@@ -114,7 +114,7 @@ class Source:
             self._columns[line] = list(accumulate((len(one.encode()) for one in self.text[begin:end]), initial=0))
         return begin + bisect_left(self._columns[line], column)
 
-    def up(self, node: ast.AST) -> Iterator[Place]:
+    def up(self, node: ast.AST) -> Iterator[Slot]:
         """The places of a node, its parent, and so on."""
         while (place := self.place.get(node)) is not None:
             yield place

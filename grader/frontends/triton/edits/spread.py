@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from grader.frontends.triton.edits.draft import Draft
-from grader.frontends.triton.edits.source import Change, Source
+from grader.frontends.triton.edits.source import Change, SourceTree
 from grader.frontends.triton.edits.units import File, Unit, called
 from grader.plan.edits import MOST_SPANS, EditKind
 
@@ -22,7 +22,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
                 yield from _laid_out(file.source, unit, node)
 
 
-def _laid_out(source: Source, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
+def _laid_out(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
     """`column * M + row` for `row * N + column`: the two exchanged, with each size."""
     first = node.left
     if isinstance(first, ast.BinOp) and unit.role(first.left) == "pointer":
@@ -40,7 +40,7 @@ def _laid_out(source: Source, unit: Unit, node: ast.BinOp) -> Iterator[Draft]:
                 yield Draft("index", 1.6 if len(changes) > 2 else 2.0, changes)
 
 
-def _spread(source: Source, unit: Unit) -> Iterator[Draft]:
+def _spread(source: SourceTree, unit: Unit) -> Iterator[Draft]:
     """`[:, None]` for `[None, :]`, and the other way round: one of them, those of a statement, those of a name."""
     spread = [node for node in unit.expressions if isinstance(node, ast.Subscript) and _SPREAD.search(source.of(node))]
     kind: EditKind = "index"
@@ -63,7 +63,7 @@ def _spread(source: Source, unit: Unit) -> Iterator[Draft]:
                 yield Draft(kind, 2.0, (source.instead(source.end(one), source.end(one), suffix),))
 
 
-def turned(source: Source, node: ast.expr) -> Change:
+def turned(source: SourceTree, node: ast.expr) -> Change:
     """A change that spreads a node over columns instead of rows, or the other way round."""
     found = _SPREAD.search(source.of(node))
     assert found is not None
@@ -72,6 +72,6 @@ def turned(source: Source, node: ast.expr) -> Change:
     return source.instead(start + found.start(), start + found.end(), text)
 
 
-def turnable(source: Source, node: ast.expr) -> bool:
+def turnable(source: SourceTree, node: ast.expr) -> bool:
     """Whether a node is spread over rows or columns."""
     return isinstance(node, ast.Subscript) and _SPREAD.search(source.of(node)) is not None

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from grader.frontends.triton.edits.draft import Draft, instead
-from grader.frontends.triton.edits.source import ATOM, Source
+from grader.frontends.triton.edits.source import ATOM, SourceTree
 from grader.frontends.triton.edits.units import MEMORY, File, Unit, called
 
 _ARGUMENTS = frozenset({"exp", "exp2", "sigmoid", "sqrt", "rsqrt", "sum", "log"})
@@ -47,7 +47,7 @@ def _values(unit: Unit, line: int) -> list[str]:
     return unit.names("value", before=line)
 
 
-def _around(source: Source, unit: Unit, node: ast.expr, more: float) -> Iterator[Draft]:
+def _around(source: SourceTree, unit: Unit, node: ast.expr, more: float) -> Iterator[Draft]:
     """A step around what is stored or bound to a name."""
     for name in _values(unit, node.lineno):
         if name == source.of(node):
@@ -65,12 +65,12 @@ def _around(source: Source, unit: Unit, node: ast.expr, more: float) -> Iterator
         yield instead(source, "missing", weight + more, node, _formed(source, node, form))
 
 
-def _formed(source: Source, node: ast.expr, form: str) -> str:
+def _formed(source: SourceTree, node: ast.expr, form: str) -> str:
     inside = source.of(node) if form.count("{}") == 1 and "({})" in form else source.operand(node, ATOM)
     return form.replace("{}", inside)
 
 
-def _in_a_function(source: Source, unit: Unit, node: ast.expr, name: str) -> Iterator[Draft]:
+def _in_a_function(source: SourceTree, unit: Unit, node: ast.expr, name: str) -> Iterator[Draft]:
     """A step in the argument of a function."""
     if name in ("exp", "exp2", "sigmoid"):
         yield instead(source, "operator", 1.1, node, f"-{source.operand(node, 13)}")
@@ -93,7 +93,7 @@ def _in_a_function(source: Source, unit: Unit, node: ast.expr, name: str) -> Ite
         yield instead(source, "missing", 2.4, node, source.operation(node, ast.Mult(), value))
 
 
-def _offset(source: Source, unit: Unit, node: ast.expr) -> Iterator[Draft]:
+def _offset(source: SourceTree, unit: Unit, node: ast.expr) -> Iterator[Draft]:
     """A term that is missing in a pointer."""
     used = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
     sizes = unit.names("stride", "size", "block", before=node.lineno)
@@ -114,7 +114,7 @@ def _offset(source: Source, unit: Unit, node: ast.expr) -> Iterator[Draft]:
 
 
 def _part_of_an_operator(
-    source: Source, unit: Unit, node: ast.expr, parent: ast.AST, field: str
+    source: SourceTree, unit: Unit, node: ast.expr, parent: ast.AST, field: str
 ) -> Iterator[Draft]:
     """A step in one side of an operator, or a factor of an index."""
     role = unit.role(node)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal
 
-from grader.frontends.triton.edits.source import Source
+from grader.frontends.triton.edits.source import SourceTree
 from grader.plan.messages import Given
 
 Role = Literal["pointer", "size", "stride", "block", "program", "index", "mask", "value", "tensor", "grid", "other"]
@@ -91,7 +91,7 @@ class Unit:
 class File:
     """A file's units, those reached from the graded function alone, and what is known of its parameters."""
 
-    source: Source
+    source: SourceTree
     given: Sequence[Given]
     units: list[Unit]
     constants: list[ast.Assign] = field(default_factory=list)
@@ -104,7 +104,7 @@ class File:
         return {unit.node.name: unit for unit in self.units if unit.kernel}
 
 
-def read(source: Source, function: str, given: Sequence[Given]) -> File:
+def read(source: SourceTree, function: str, given: Sequence[Given]) -> File:
     """The units that the graded function reaches; none if there is no such function."""
     functions: dict[str, Function] = {}
     constants: dict[str, ast.Assign] = {}
@@ -155,7 +155,7 @@ def _bound(tree: ast.Module) -> set[str]:
     return found
 
 
-def _is_kernel(source: Source, node: Function) -> bool:
+def _is_kernel(source: SourceTree, node: Function) -> bool:
     return any("jit" in source.of(one) for one in node.decorator_list)
 
 
@@ -164,7 +164,7 @@ def parameters(node: Function) -> list[ast.arg]:
     return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
 
 
-def constant(source: Source, parameter: ast.arg) -> bool:
+def constant(source: SourceTree, parameter: ast.arg) -> bool:
     """Whether a parameter is a compile-time constant."""
     return parameter.annotation is not None and "constexpr" in source.of(parameter.annotation)
 
@@ -204,7 +204,7 @@ def within(node: ast.AST) -> Iterator[ast.expr]:
     return (one for one in _inside(node) if isinstance(one, ast.expr) and not isinstance(one, ast.JoinedStr))
 
 
-def _fill(source: Source, unit: Unit, kernels: dict[str, Unit]) -> None:
+def _fill(source: SourceTree, unit: Unit, kernels: dict[str, Unit]) -> None:
     for statement in unit.node.body:
         for node in _inside(statement):
             if isinstance(node, ast.stmt):
@@ -257,7 +257,7 @@ def _name_host(unit: Unit, given: Sequence[Given]) -> None:
         unit.roles.setdefault(name, role)
 
 
-def _name_kernel(source: Source, unit: Unit, units: Sequence[Unit]) -> None:
+def _name_kernel(source: SourceTree, unit: Unit, units: Sequence[Unit]) -> None:
     pointers = set()
     for call in unit.calls:
         if called(call) in MEMORY and call.args:

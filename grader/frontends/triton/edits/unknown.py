@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterator
 
 from grader.frontends.triton.edits.draft import Draft, instead, keyword
-from grader.frontends.triton.edits.source import Change, Source
+from grader.frontends.triton.edits.source import Change, SourceTree
 from grader.frontends.triton.edits.units import File, Unit, called, constant, launched
 
 _KNOWN = (
@@ -40,7 +40,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
             yield from _arguments(source, unit, call, kernel)
 
 
-def _without_grid(source: Source, unit: Unit, call: ast.Call) -> Iterator[Draft]:
+def _without_grid(source: SourceTree, unit: Unit, call: ast.Call) -> Iterator[Draft]:
     """A grid for a launch that has none."""
     blocks = [source.of(key.value) for key in call.keywords if key.arg and not key.arg.startswith("num_")]
     sizes = [*unit.names("size", before=call.lineno), *(source.of(one) for one in call.args if called(one))]
@@ -51,7 +51,7 @@ def _without_grid(source: Source, unit: Unit, call: ast.Call) -> Iterator[Draft]
     yield from (Draft("grid", 0.7, (Change(at, at, f"[{name}]"),)) for name in unit.names("grid", before=call.lineno))
 
 
-def _arguments(source: Source, unit: Unit, call: ast.Call, kernel: Unit) -> Iterator[Draft]:
+def _arguments(source: SourceTree, unit: Unit, call: ast.Call, kernel: Unit) -> Iterator[Draft]:
     """Arguments that a kernel does not have, or has and is not given."""
     if any(isinstance(one, ast.Starred) for one in call.args) or any(key.arg is None for key in call.keywords):
         return
