@@ -211,7 +211,7 @@ def _of_other_inputs(evidence: Evidence) -> Hint | None:
             if (x.ndim == 1 and "row" in words) or torch.equal(changed := change(x), x):
                 continue
             # Of these a shift of the answer says more.
-            if "further" in words and x.shape == evidence.expected.shape:
+            if "further" in words and x.numel() == evidence.expected.numel():
                 continue
             answer = evidence.right(**{**evidence.inputs, name: changed})
             if bool((answer != answer.flatten()[0]).any()) and evidence.is_explained_by(answer):

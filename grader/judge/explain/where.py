@@ -14,6 +14,7 @@ from grader.judge.explain.evidence import COVERAGE, ENOUGH, EVERY, ROUNDING, WEA
 
 NAN = ("NaN comes from 0 / 0, from infinity less infinity (such as lanes of -inf less a maximum of -inf), and from the "
        "root of a negative number: which may it be here, if the numbers of one element are followed by hand?")
+INFINITE = "Which number is divided by 0, or grows past what its type holds?"
 OVER = ("exp overflows float32 beyond 88, and inf / inf or inf * 0 is NaN: can the formula take exp of numbers that "
         "are not positive?")
 OVER_OR_UNDER = ("exp overflows float32 beyond 88, and below -103 it is 0, as is the sum of a row that lies there: is "
@@ -40,7 +41,7 @@ def where(evidence: Evidence) -> Hint | None:
     if evidence.broken:
         what = "NaN" if bool(evidence.got[wrong].isnan().any()) else "infinite"
         if not bool(right.any()):
-            return Hint(f"Every element is {what}.", NAN, pattern="not finite")
+            return Hint(f"Every element is {what}.", NAN if what == "NaN" else INFINITE, pattern="not finite")
         state = f"The output is {what} exactly"
     for name, feature in _features(evidence, wrong):
         hint = _beyond(state, name, feature, wrong, right, evidence.broken, evidence.exponential)
