@@ -25,6 +25,8 @@ HELD = 2.0**-6
 # units of float16's or TF32's last place (2^-11). A factor that is wrong for all elements mostly leaves more.
 ROUNDED_FROM, ROUNDED_TO = 2.0**-18, 2.0**-8
 
+# Levels by which bytes are wrong of which a factor or a difference is told.
+LEVELS = 8
 DIGITS = {torch.float32: 6, torch.float16: 3, torch.uint8: 2}
 
 MINUS = "Is a minus missing, or one too many?"
@@ -150,6 +152,9 @@ def _scaled_by_line(evidence: Evidence) -> Hint | None:
 def _by(evidence: Evidence, dim: int | None, of: str) -> Hint | None:
     """One factor, or one difference, for all elements, or for those along a dimension, of a row or column."""
     if dim is not None and (evidence.expected.shape[dim] < ENOUGH or evidence.expected.shape[1 - dim] == 1):
+        return None
+    # Bytes that are nearly right fit any factor near 1.
+    if not evidence.dtype.is_floating_point and float(evidence.comparison.error[evidence.wrong].median()) < LEVELS:
         return None
     known = evidence.finite & (evidence.comparison.wrong | (evidence.expected != 0))
     got, right = (torch.where(known, one, 0.0) for one in (evidence.got, evidence.expected))
