@@ -180,7 +180,9 @@ def _block(source: SourceTree, value: ast.expr, own: Sequence[str], sizes: Seque
                 yield instead(source, "block", 1.8, value.args[0], text)
 
 
-def _grid(source: SourceTree, unit: Unit, grid: ast.expr, blocks: Sequence[str], sizes: Sequence[str]) -> Iterator[Draft]:
+def _grid(
+    source: SourceTree, unit: Unit, grid: ast.expr, blocks: Sequence[str], sizes: Sequence[str]
+) -> Iterator[Draft]:
     divided = [f"triton.cdiv({size}, {block})" for size in sizes for block in dict.fromkeys(blocks[:3])]
     if not isinstance(grid, ast.Tuple):
         comma = Change(start=source.end(grid), end=source.end(grid), text=",")
