@@ -180,11 +180,13 @@ class Failed(Message):
 
 
 class ListEdits(Message):
-    """List the edits of a file whose `function` is graded: descriptor 0 holds the file, descriptor 1 takes `Edits`."""
+    """List the edits of a file whose `function` is graded: descriptor 0 holds the file, descriptor 1 takes `Edits`.
+    `lines` are those that evidence names."""
 
     op: Literal["list_edits"] = "list_edits"
     function: Name
     given: list[Given]
+    lines: Annotated[list[Line], Field(max_length=64)] = []
 
 
 class Listed(Message):

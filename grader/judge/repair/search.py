@@ -21,9 +21,10 @@ from grader.plan.plan import Malformed
 MENDED = ("wrong_answer", "runtime_error")
 """Verdicts whose files are edited: kernels that are wrong, not those that are slow or break a rule."""
 # A better change may follow the first that is proved: one that is likelier comes earlier, so not many more are tried.
-TRIED_AFTER = 2 * MOST_EDITED
+TRIED_AFTER = MOST_EDITED
 # A file may be made so that many edits pass a case, and each proof takes as long as ten trials.
 MOST_PROOFS = 8
+MOST_LINES = 16
 # Of changes that weigh nearly the same, none is told as if it were the only one.
 NEARLY = 0.5
 # A bound on hostile files alone: honest ones end by the number of edits, so that the same file gets the same hint.
@@ -32,11 +33,12 @@ MOST_SECONDS = 60.0
 
 @dataclass
 class _Search:
-    """A search's state: the edits that were `tried`, how many proofs were begun, and the edits that were proved, each
-    with the number of its cases."""
+    """A search's state: the lines that evidence names, the edits that were `tried`, how many proofs were begun, and the
+    edits that were proved, each with the number of its cases."""
 
     prepared: Prepared
     case: Case
+    lines: Sequence[int]
     tried: int = 0
     begun: int = 0
     found: list[tuple[Edit, int]] = field(default_factory=list)
@@ -62,7 +64,7 @@ def repaired(
     case = failed_case(prepared, checks)
     if hints.level == "off" or not front_end.edits or case is None:
         return None
-    search = _Search(prepared, case)
+    search = _Search(prepared, case, _lines(checks))
     _search(search, hints.tries, progress)
     if not search.found:
         return None
@@ -84,6 +86,12 @@ def failed_case(prepared: Prepared, checks: Sequence[CheckResult]) -> Case | Non
     return min(cases, key=lambda case: (1 in case.sizes.values(), prod(case.sizes.values())), default=None)
 
 
+def _lines(checks: Sequence[CheckResult]) -> list[int]:
+    """The lines that public checks name, each once."""
+    places = [check.detail.place for check in checks if check.detail and check.detail.place and not check.hidden]
+    return list(dict.fromkeys(place.line for place in places if place.line))[:MOST_LINES]
+
+
 def _search(search: _Search, tries: int, progress: Callable[[int, int], object]) -> None:
     text, until = search.prepared.task.text, time.monotonic() + MOST_SECONDS
     trial = Trial(search.prepared, search.case)
@@ -91,7 +99,7 @@ def _search(search: _Search, tries: int, progress: Callable[[int, int], object])
         # A failure that does not show without a GPU cannot be mended here: every edit would pass.
         if trial.right([text]) != [False]:
             return
-        edits = trial.edits()[:tries]
+        edits = trial.edits(search.lines)[:tries]
         most = len(edits)
         while search.tried < most and not search.over and time.monotonic() < until:
             progress(search.tried, len(edits))

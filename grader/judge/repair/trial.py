@@ -51,13 +51,14 @@ class Trial:
             lambda: prepared.preparing.start("simulator"), operations=OPERATIONS, seconds=CALL_SECONDS,
             on=prepared.preparing.device)
 
-    def edits(self) -> list[Edit]:
-        """The edits of the student's file, those to try first in front. Raises InfrastructureError."""
+    def edits(self, lines: Sequence[int] = ()) -> list[Edit]:
+        """The edits of the student's file, those to try first in front. `lines` are those that evidence names. Raises
+        InfrastructureError."""
         source, result = memory_file(contents=self._task.text.encode()), memory_file(EDIT_BYTES)
         try:
             reply = self._asked(
-                ListEdits(seq=0, function=self._task.assignment.function, given=self._given), [source, result],
-                LIST_SECONDS)
+                ListEdits(seq=0, function=self._task.assignment.function, given=self._given, lines=list(lines)),
+                [source, result], LIST_SECONDS)
             if not isinstance(reply, Listed):
                 return []
             return Edits.model_validate_json(os.pread(result, min(reply.bytes, EDIT_BYTES), 0)).edits

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from grader.frontends.triton.edits import (
@@ -26,6 +26,7 @@ from grader.frontends.triton.edits import (
     unknown,
 )
 from grader.frontends.triton.edits.draft import Draft
+from grader.frontends.triton.edits.near import nearness
 from grader.frontends.triton.edits.source import Change, SourceTree
 from grader.frontends.triton.edits.units import File, read
 from grader.plan.edits import MOST_EDITS, MOST_SPANS, Edit, Edits, Span, edited
@@ -37,12 +38,16 @@ _TURN = 0.02
 """What an edit weighs more than the one of its kind and weight before it."""
 _FORGOTTEN = 0.8
 """What an edit weighs less that uses a name which the function binds and never uses."""
+_LEAST = 0.5
 _WORD = re.compile(r"[^\W\d]\w*")
 _MOST_TEXT = 2_000
 
 
-def edits_of(text: str, function: str, given: Sequence[Given], most: int = MOST_EDITS) -> Edits:
+def edits_of(
+    text: str, function: str, given: Sequence[Given], most: int = MOST_EDITS, lines: Sequence[int] = ()
+) -> Edits:
     """At most so many edits of the file whose graded function is called on `given`. None for a file that is not Python.
+    `lines` are those that evidence names.
 
     Raises ValueError, RecursionError or MemoryError for a text that cannot be read.
     """
@@ -51,7 +56,8 @@ def edits_of(text: str, function: str, given: Sequence[Given], most: int = MOST_
     except SyntaxError:
         return Edits(edits=[])
     file = read(source, function, given)
-    drafts = sorted(islice(_drafts(file), MOST_DRAFTS), key=lambda draft: (draft.weight, _first(draft)))
+    drafts = sorted(
+        islice(_drafts(file, nearness(file, lines)), MOST_DRAFTS), key=lambda draft: (draft.weight, _first(draft)))
     before = Counter[tuple[str, float]]()
     weighed = []
     for draft in drafts:
@@ -62,14 +68,15 @@ def edits_of(text: str, function: str, given: Sequence[Given], most: int = MOST_
     return Edits(edits=list(islice(_once(source, weighed), min(most, MOST_EDITS))))
 
 
-def _drafts(file: File) -> Iterator[Draft]:
+def _drafts(file: File, near: Mapping[int, float]) -> Iterator[Draft]:
     for unit in file.units:
         unused = unit.unused()
         for draft in chain.from_iterable(theme.edits(file, unit) for theme in THEMES):
             if any(len(one.text) > _MOST_TEXT for one in draft.changes):
                 continue
             named = unused and any(unused.intersection(_WORD.findall(one.text)) for one in draft.changes)
-            yield draft._replace(weight=max(0.5, draft.weight - _FORGOTTEN)) if named else draft
+            less = near.get(file.source.number_of(_first(draft)), 0) + _FORGOTTEN * bool(named)
+            yield draft._replace(weight=max(_LEAST, draft.weight - less)) if less else draft
     yield from constants.of_module(file)
 
 

@@ -92,7 +92,8 @@ def serve(channel: Channel) -> None:
     ) -> _Reply | Listed | PlannedEdited:
         nonlocal planner
         if isinstance(request, ListEdits):
-            written = edits_of(_text(files[0]), request.function, request.given).model_dump_json().encode()
+            found = edits_of(_text(files[0]), request.function, request.given, lines=request.lines)
+            written = found.model_dump_json().encode()
             return Listed(seq=request.seq, bytes=os.pwrite(files[1], written, 0))
         if isinstance(request, PlanEdited):
             return _plan_edited(request, files)

@@ -1,0 +1,57 @@
+"""Lines that a failure rests on: those that evidence names, and those that bind what is used there. An edit in one of
+them is likelier than its like elsewhere."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from grader.frontends.triton.edits.units import File, Unit
+
+# What an edit weighs less in a line that evidence names, in one that binds a name of it, and so on.
+NEAR = (0.6, 0.6, 0.4, 0.2)
+# What it weighs more in a kernel of which evidence names no line, where it names one of another.
+ELSEWHERE = 0.6
+
+
+def nearness(file: File, lines: Sequence[int]) -> dict[int, float]:
+    """By their numbers, what edits of lines weigh less; negative where they weigh more."""
+    found: dict[int, float] = {}
+    named = [unit for unit in file.units if unit.kernel and any(_holds(unit.node, line) for line in lines)]
+    for unit in file.units:
+        for line in lines:
+            if _holds(unit.node, line):
+                _follow(unit, line, found)
+        if named and unit.kernel and unit not in named:
+            found |= dict.fromkeys(range(unit.node.lineno, (unit.node.end_lineno or 0) + 1), -ELSEWHERE)
+    return found
+
+
+def _follow(unit: Unit, line: int, found: dict[int, float]) -> None:
+    # Of statements that hold others, such as a loop, the head alone.
+    simple = [node for node in unit.statements if not hasattr(node, "body")]
+    heads = [node for node in unit.statements if isinstance(node, ast.For)]
+    here = {node for node in simple if _holds(node, line)}
+    for less in NEAR:
+        names: set[str] = set()
+        for node in here:
+            for number in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                found[number] = max(less, found.get(number, less))
+            names |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+        here = {node for node in simple if names & _bound(node)}
+        for head in heads:
+            if names & _bound(head):
+                found[head.lineno] = max(less, found.get(head.lineno, less))
+
+
+def _bound(node: ast.stmt) -> set[str]:
+    targets: Sequence[ast.expr] = ()
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, ast.AugAssign | ast.AnnAssign | ast.For):
+        targets = [node.target]
+    return {one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+
+
+def _holds(node: ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
