@@ -16,7 +16,7 @@ from tests.judge.toys import GEMM, LINE, NORM, SILU, TURN, Fault, called, explai
 # (fault, assignments, kind of failure, words that the hint must hold)
 SEEN: list[tuple[Fault, tuple[Assignment, ...], FailureKind, tuple[str, ...]]] = [
     (faults.writes_nothing, (SILU, LINE, GEMM), "unwritten", ("Nothing was written", "tl.store")),
-    (faults.one_program, (SILU, LINE), "unwritten", ("Look at the grid",)),
+    (faults.one_program, (SILU, LINE), "unwritten", ("Which program, and which of its elements",)),
     (faults.doubled, (SILU, LINE, NORM), "wrong_values", ("Every wrong value is 2 times the right one",)),
     (faults.one_element_late, (SILU, LINE, NORM, TURN), "wrong_values", ("right one 1 element before it",)),
     (faults.all_nan, (SILU, NORM, GEMM), "not_finite", ("Every element is NaN", "0 / 0")),

@@ -130,7 +130,8 @@ def _alike(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
     if kind == "unwritten" and comparison.unwritten_count == comparison.total:
         return Hint("Nothing was written to the output.", called.words.answers.nothing_stored, pattern=UNKNOWN)
     if kind == "unwritten":
-        return Hint("", "Look at the grid, at the mask of the store and at the output's strides.", pattern=UNKNOWN)
+        return Hint("", "Which program, and which of its elements, should store the first of them? Work it out "
+                    "by hand: from the program's number to the offsets of the store and its mask.", pattern=UNKNOWN)
     if (like := explain_values(evidence)) is not None:
         return like
     first = index_of(int(comparison.wrong.flatten().int().argmax()), tuple(comparison.got.shape))

@@ -39,7 +39,7 @@ def explain_unwritten(called: Called) -> Detail | None:
     elif launches:
         hint = Hint(f"{out} is passed to no launch.", words.not_passed.format(out=out), pattern="no launch")
     else:
-        hint = Hint("The kernel was never launched.", words.no_launch, pattern="no launch")
+        hint = Hint("No kernel was launched.", words.no_launch, pattern="no launch")
     return Detail(
         kind="unwritten", message=f"{out} was never written. {hint.seen}", hint=hint.look, pattern=hint.pattern,
         place=called.place(line))

@@ -40,8 +40,8 @@ def unwritten(made: Plan, call: int = 0) -> Detail | None:
 @pytest.mark.parametrize(
     ("made", "message", "hint", "line"),
     [
-        (plan(), "The kernel was never launched.", "kernel[(programs,)](arguments)", 0),
-        (plan(Fill(target=view(OWN), value=0)), "never launched", "for all sizes", 0),
+        (plan(), "No kernel was launched.", "kernel[(programs,)](arguments)", 0),
+        (plan(Fill(target=view(OWN), value=0)), "No kernel was launched", "for all sizes", 0),
         (plan(launch(X, OUT, grid=(0, 1, 1))), "The launch in line 20 starts no program: its grid is (0,).",
          "triton.cdiv", 20),
         (plan(launch(X, OUT, grid=(4, 0, 1))), "its grid is (4, 0).", "rounds down", 20),

@@ -37,8 +37,10 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
                and isinstance(node.value, int | float) and not isinstance(node.value, bool)
                and not _elsewhere(source, node)]
     for number in numbers:
+        blocks = _of_blocks(source, unit, number.node)
         for text, weight in _others(source, unit, number):
-            yield instead(source, "constant", weight, number.node, text)
+            draft = instead(source, "block" if blocks else "constant", weight + 0.5 * blocks, number.node, text)
+            yield draft._replace(workaround=True) if blocks else draft
     for one in unit.expressions:
         if isinstance(one, ast.Constant) and isinstance(one.value, bool):
             yield instead(source, "constant", 2.6, one, str(not one.value))
@@ -65,6 +67,16 @@ def _elsewhere(source: SourceTree, node: ast.expr) -> bool:
         return parent.arg in ("axis", "dim", "num_warps", "num_stages", "num_ctas", "other")
     return called(parent) in ("program_id", "num_programs", "sum", "max", "min", "size", "stride") if isinstance(
         parent, ast.Call) else isinstance(parent, ast.Subscript)
+
+
+def _of_blocks(source: SourceTree, unit: Unit, node: ast.expr) -> bool:
+    """Whether a number of the host's goes into a kernel's compile-time constant by its name."""
+    statement = source.statement(node)
+    if unit.kernel or not isinstance(statement, ast.Assign):
+        return False
+    names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
+    return any(isinstance(key.value, ast.Name) and key.value.id in names for call in unit.launches
+               for key in call.keywords if key.arg and key.arg.isupper())
 
 
 def _like(value: float) -> list[str]:

@@ -194,7 +194,9 @@ def _grid(
     for axis in grid.elts:
         for text, weight in (*((size, 1.9) for size in sizes), *((text, 1.8) for text in divided)):
             if "".join(text.split()) != source.short(axis):
-                yield instead(source, "grid", weight, axis, text)
+                # A program for each element, where each takes many, covers what others leave out.
+                more = text in sizes and called(axis) == "cdiv"
+                yield instead(source, "grid", weight + more, axis, text)._replace(workaround=more)
     if len(grid.elts) == 1:
         for text in (*divided, *sizes):
             yield instead(source, "grid", 2.3, grid, f"({source.of(grid.elts[0])}, {text})")

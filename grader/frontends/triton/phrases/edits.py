@@ -12,7 +12,7 @@ EDITS: dict[EditKind, str] = {
     "exchanged": "two names exchanged",
     "order": "another order of what stands there",
     "mask": "another mask, or another value where it is false",
-    "index": "an index spread along the other axis ([:, None] and [None, :])",
+    "index": "another index",
     "axis": "another axis",
     "missing": "something that is missing there",
     "extra": "something that should not be there",

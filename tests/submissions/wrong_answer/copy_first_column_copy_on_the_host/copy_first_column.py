@@ -1,7 +1,7 @@
 # out.cpu() is a copy, and the column goes into that.
 # expect: goes into another tensor
 # expect: out.cpu()
-# never: the kernel was never launched
+# never: no kernel was launched
 # never: tl.arange
 
 

@@ -1,7 +1,7 @@
 # The name out is bound to a new tensor; the tensor that was passed stays as it was.
 # expect: goes into another tensor
 # expect: `out = ...`
-# never: the kernel was never launched
+# never: no kernel was launched
 # never: tl.arange
 
 

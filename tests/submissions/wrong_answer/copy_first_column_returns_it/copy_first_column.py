@@ -1,6 +1,6 @@
 # The column is returned, and out is never written.
 # expect: what the function returns is ignored
-# never: the kernel was never launched
+# never: no kernel was launched
 # never: tl.arange
 
 

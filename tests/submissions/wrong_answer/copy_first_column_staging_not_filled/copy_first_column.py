@@ -1,7 +1,7 @@
 # The pinned buffer is sent without anything in it.
 # expect: the copy in line
 # expect: nothing has written
-# never: the kernel was never launched
+# never: no kernel was launched
 # never: tl.arange
 # never: division by zero
 import torch
