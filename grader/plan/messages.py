@@ -17,8 +17,10 @@ from grader.plan.plan import MOST_KERNELS, DType, Index, Kernel, Line, Name, Pla
 from grader.plan.traffic import LaunchTraffic, Stored, Touched, Watch
 from grader.plan.wire import Message
 
-MOST_EDITED = 15
-"""The most files that one request plans: a message takes 16 descriptors, one of them for the texts."""
+MOST_EDITED = 60
+"""The most files that one request plans."""
+EDITED_PLAN_BYTES = 1 << 20
+"""Room for the plan of an edited file."""
 
 # To and from a planner.
 
@@ -195,8 +197,8 @@ class Listed(Message):
 
 
 class PlanEdited(Message):
-    """Load each of several files in a process of its own, and plan `call` of its function. Descriptor 0 holds `Texts`,
-    `bytes` long, the others take the plans, one for each text. Each file has so many `seconds` of processor time."""
+    """Load each of several files, and plan `call` of its function. Descriptor 0 holds `Texts`, `bytes` long, descriptor
+    1 takes a plan for each, at multiples of EDITED_PLAN_BYTES. Each file has so many `seconds` of processor time."""
 
     op: Literal["plan_edited"] = "plan_edited"
     load: Load

@@ -20,15 +20,18 @@ from grader.plan.plan import Malformed
 
 MENDED = ("wrong_answer", "runtime_error")
 """Verdicts whose files are edited: kernels that are wrong, not those that are slow or break a rule."""
+# Edits are planned together, ever more of them: a process takes as long to start as two files to be planned, and most
+# searches end early.
+FIRST_EDITED = 15
 # A better change may follow the first that is proved: one that is likelier comes earlier, so not many more are tried.
-TRIED_AFTER = MOST_EDITED
+TRIED_AFTER = 15
 # A file may be made so that many edits pass a case, and each proof takes as long as ten trials.
 MOST_PROOFS = 8
 MOST_LINES = 16
 # Of changes that weigh nearly the same, none is told as if it were the only one.
 NEARLY = 0.5
 # A bound on hostile files alone: honest ones end by the number of edits, so that the same file gets the same hint.
-MOST_SECONDS = 60.0
+MOST_SECONDS = 90.0
 
 
 @dataclass
@@ -99,13 +102,13 @@ def _search(search: _Search, tries: int, progress: Callable[[int, int], object])
         # A failure that does not show without a GPU cannot be mended here: every edit would pass.
         if trial.right([text]) != [False]:
             return
-        edits = trial.edits(search.lines)[:tries]
+        edits, size = trial.edits(search.lines)[:tries], FIRST_EDITED
         most = len(edits)
         while search.tried < most and not search.over and time.monotonic() < until:
             progress(search.tried, len(edits))
-            batch = [(edit, changed) for edit in edits[search.tried:min(most, search.tried + MOST_EDITED)]
-                     if (changed := _edited(text, edit)) is not None]
-            search.tried = min(most, search.tried + MOST_EDITED)
+            some = edits[search.tried:min(most, search.tried + size)]
+            batch = [(edit, changed) for edit in some if (changed := _edited(text, edit)) is not None]
+            search.tried, size = search.tried + len(some), min(2 * size, MOST_EDITED)
             right = trial.right([changed for _, changed in batch])
             before = len(search.found)
             for (edit, changed), passed in zip(batch, right, strict=True):

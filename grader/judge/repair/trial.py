@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 
 from pydantic import ValidationError
 
@@ -22,8 +21,18 @@ from grader.judge.simulation import Ran, Simulation
 from grader.model.assignment import Case, Inputs
 from grader.model.catalogue import answer_and_tolerance
 from grader.plan.edits import Edit, Edits
-from grader.plan.messages import EDITING_REPLY, Listed, ListEdits, Load, PlanCall, PlanEdited, PlannedEdited, Texts
-from grader.plan.plan import PLAN_BYTES, Malformed, Plan, read_plan
+from grader.plan.messages import (
+    EDITED_PLAN_BYTES,
+    EDITING_REPLY,
+    Listed,
+    ListEdits,
+    Load,
+    PlanCall,
+    PlanEdited,
+    PlannedEdited,
+    Texts,
+)
+from grader.plan.plan import Malformed, Plan, read_plan
 
 # Processor time to plan a file. An honest one takes some ten milliseconds.
 FILE_SECONDS = 1.0
@@ -32,7 +41,7 @@ FILE_SECONDS = 1.0
 OPERATIONS = 200_000_000
 CALL_SECONDS = 20.0
 # For all files of a request together.
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 60.0
 EDIT_BYTES = 16 << 20
 LIST_SECONDS = 10.0
 
@@ -80,16 +89,17 @@ class Trial:
         load = Load(seq=0, file=assignment.file, function=assignment.function, device=self._preparing.device,
                     given=self._given)
         call = PlanCall(seq=0, given=self._given, copies=bool(assignment.operators))
-        with ExitStack() as stack:
-            files = [memory_file(contents=written), *(memory_file(PLAN_BYTES) for _ in texts)]
-            for file in files:
-                stack.callback(os.close, file)
+        files = [memory_file(contents=written), memory_file(len(texts) * EDITED_PLAN_BYTES)]
+        try:
             reply = self._asked(
                 PlanEdited(seq=0, load=load, call=call, bytes=len(written), seconds=FILE_SECONDS), files,
                 PATIENCE_SECONDS)
             if not isinstance(reply, PlannedEdited) or len(reply.plans) != len(texts):
                 return [None] * len(texts)
-            return [self._read(file, size) for file, size in zip(files[1:], reply.plans, strict=True)]
+            return [self._read(files[1], number, size) for number, size in enumerate(reply.plans)]
+        finally:
+            for file in files:
+                os.close(file)
 
     def _asked(
         self, request: ListEdits | PlanEdited, files: list[int], seconds: float
@@ -104,13 +114,13 @@ class Trial:
             finally:
                 planner.end()
 
-    def _read(self, file: int, size: int) -> Plan | None:
+    def _read(self, file: int, number: int, size: int) -> Plan | None:
         """A plan that holds."""
-        if not 0 < size <= PLAN_BYTES:
+        if not 0 < size <= EDITED_PLAN_BYTES:
             return None
         assignment = self._task.assignment
         try:
-            plan = read_plan(os.pread(file, size, 0))
+            plan = read_plan(os.pread(file, size, number * EDITED_PLAN_BYTES))
             check_kernels(plan.kernels, by_suffix(assignment.suffix).name)
             problems = check(plan, self._given, device=self._preparing.device, copies=bool(assignment.operators))
         except Malformed:

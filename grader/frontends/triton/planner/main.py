@@ -6,6 +6,7 @@ It shares its process with the student's code, so nothing it says is believed: a
 from __future__ import annotations
 
 import inspect
+import mmap
 import os
 import signal
 import sys
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import inf
+from tempfile import TemporaryFile
 from typing import Any, Literal
 
 import torch
@@ -38,6 +40,7 @@ from grader.frontends.triton.planner.launches import Lowering, lower
 from grader.plan.device import DEFAULT_TARGET
 from grader.plan.frames import Channel
 from grader.plan.messages import (
+    EDITED_PLAN_BYTES,
     EDITING_REQUEST,
     Absent,
     Failed,
@@ -114,18 +117,24 @@ def _text(file: int) -> str:
 
 
 def _plan_edited(request: PlanEdited, files: Sequence[int]) -> PlannedEdited:
-    texts, *plans = files
+    texts, plans = files
     planner = _Planner(request.load)
-
-    def plan(number: int, text: bytes) -> int:
-        planner.forget()
-        if not isinstance(planner.load(request.load, text), Loaded):
-            return 0
-        reply = planner.plan(request.call, plans[number])
-        return reply.bytes if isinstance(reply, Planned) else 0
-
     found = Texts.model_validate_json(serving.contents(texts, request.bytes)).texts
-    return PlannedEdited(seq=request.seq, plans=editing.planned(found, request.seconds, plan))
+    # Not written as a file: the limit for those does not speak of this one.
+    with mmap.mmap(plans, 0) as memory:
+        def plan(number: int, text: bytes) -> int:
+            planner.forget()
+            if not isinstance(planner.load(request.load, text), Loaded):
+                return 0
+            with TemporaryFile() as file:
+                reply = planner.plan(request.call, file.fileno())
+                if not isinstance(reply, Planned) or reply.bytes > EDITED_PLAN_BYTES:
+                    return 0
+                start = number * EDITED_PLAN_BYTES
+                memory[start : start + reply.bytes] = os.pread(file.fileno(), reply.bytes, 0)
+            return reply.bytes
+
+        return PlannedEdited(seq=request.seq, plans=editing.planned(found, request.seconds, plan))
 
 
 def _flush() -> None:
