@@ -108,14 +108,17 @@ def _explained(called: Called, kind: FailureKind, evidence: Evidence) -> Hint:
         # What was seen is certain, and the mistake says what comes of it.
         known = placed or found_beside or Hint("", "")
         return replace(known, look=fitting[0].hint, pattern=f"mistake: {fitting[0].name}")
-    if (seen := placed or found_beside) is not None:
-        return seen
+    if placed is not None:
+        # What the accesses should be is not known: a kernel may take several blocks, or columns first.
+        return replace(placed, guess=placed.look)
+    if found_beside is not None:
+        return found_beside
     if fitting:
         return Hint(
             f"Several mistakes give this answer in this case: {_listed([one.name for one in fitting])}.",
             "Cases of other sizes tell them apart.", fits=tuple(f"mistake: {one.name}" for one in fitting))
     if (beyond := beyond_rows(accesses, ("load",))) is not None:
-        return beyond
+        return replace(beyond, guess=beyond.look)
     if comparison.total == 1 and kind == "wrong_values":
         return Hint(ONE_ELEMENT, "")
     if called.number:

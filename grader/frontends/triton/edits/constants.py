@@ -55,7 +55,11 @@ def of_module(file: File) -> Iterator[Draft]:
         value = statement.value.value if isinstance(statement.value, ast.Constant) else None
         others = _like(value) if isinstance(value, float) else map(str, _POWERS) if isinstance(value, int) else ()
         for other in others:
-            yield instead(source, "constant", 1.4 if isinstance(value, float) else 2.5, statement.value, other)
+            if isinstance(value, float):
+                yield instead(source, "constant", 1.4, statement.value, other)
+            else:
+                # Most are blocks: a larger one may cover what a loop or a grid leaves out.
+                yield instead(source, "block", 2.5, statement.value, other)._replace(workaround=True)
 
 
 def _elsewhere(source: SourceTree, node: ast.expr) -> bool:
@@ -70,8 +74,11 @@ def _elsewhere(source: SourceTree, node: ast.expr) -> bool:
 
 
 def _of_blocks(source: SourceTree, unit: Unit, node: ast.expr) -> bool:
-    """Whether a number of the host's goes into a kernel's compile-time constant by its name."""
-    statement = source.statement(node)
+    """Whether a number of the host's is a block: a kernel's compile-time constant by its name, or what a size is
+    divided by for the grid."""
+    statement, parent = source.statement(node), source.place[node].parent
+    if not unit.kernel and isinstance(parent, ast.Call) and called(parent) == "cdiv":
+        return True
     if unit.kernel or not isinstance(statement, ast.Assign):
         return False
     names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
