@@ -120,10 +120,17 @@ def test_an_edited_file_does_no_harm_to_others(harm: str) -> None:
     assert found is not None and found.line == line_of(text, WRONG)
 
 
-def test_a_file_that_fails_where_it_is_whole_and_passes_where_it_is_edited_tells_of_no_line() -> None:
-    text = silu((HOST, f"{HOST}    n = n if '+'.join(map(str, (1, 2, 3, 4))) != '1+2+3+4' else n // 2\n"))
+@pytest.mark.parametrize(("before", "trick"), [
+    # It knows its own text.
+    ("", "n = n if '+'.join(map(str, (1, 2, 3, 4))) != '1+2+3+4' else n // 2"),
+    # It knows that another was loaded before it.
+    ("import sys\nsys.loads = getattr(sys, 'loads', 0) + 1", "n = n if sys.loads > 1 else n // 2"),
+])
+def test_a_file_that_plays_with_the_search_hears_of_its_trick_alone(before: str, trick: str) -> None:
+    text = f"{before}\n{silu((HOST, f'{HOST}    {trick}{chr(10)}'))}"
     found = mended(text)
-    assert found is None or "several lines" in found.told or found.line == line_of(text, "'+'.join")
+    lines = {line_of(text, trick), line_of(text, before or trick), line_of(text, "sys.loads") if before else 0}
+    assert found is None or "several lines" in found.told or found.line in lines
 
 
 def outcome(name: str, kind: FailureKind | None) -> CheckResult:
