@@ -266,6 +266,7 @@ def test_filter(visit: Callable[..., Page]) -> None:
     page.locator("#filter").fill("gemm mended")
     assert sorted(names(page)) == sorted(["Ada Lovelace", samples.SCRIPT])
     page.locator("a[href='#find=mended']").click()
+    page.locator("#shown", has_text="3 of").wait_for()
     assert "Grace Hopper" in names(page) and len(names(page)) == 3
 
 

@@ -190,17 +190,16 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
                     f"{one.where} counts blocks of rows of {one.layout.name} where blocks of columns are meant, and "
                     f"the other way round: {one.launched}, which the loads agree with.",
                     "Exchange the two offsets of the tile that is stored.", "grid axes exchanged")
-            if one.access.grid[1:] == (1, 1):
-                return one.hint(
-                    f"the two parts of a program's number are exchanged: {one.launched}, as many along the rows of "
-                    f"{one.layout.name} as there are blocks along its columns.",
-                    "A program's number // the blocks along the columns is the block of rows, and % gives that of the "
-                    "columns.", "grid axes exchanged")
+            # A kernel may split one program's number into a row and a column of blocks.
+            parts_of, split = ("", "") if one.access.grid[1:] != (1, 1) else (
+                ", or the two parts of a program's number", " Of a number that is split, // and % by the number of "
+                "blocks along the columns give row and column.")
             return one.hint(
-                f"the grid's axes are exchanged: {one.launched}, as many along the rows of {one.layout.name} as there "
-                f"are blocks along its columns, {across.needed:,}, and along the columns {down.needed:,}.",
+                f"the grid's axes are exchanged{parts_of}: {one.launched}, as many along the rows of "
+                f"{one.layout.name} as there are blocks along its columns, {across.needed:,}, and along the columns "
+                f"{down.needed:,}.",
                 "The grid's first size is that of {}, its second that of {}: grid and kernel must agree which of them "
-                "counts rows.".format(*one.words.names.program_ids[:2]), "grid axes exchanged")
+                "counts rows.".format(*one.words.names.program_ids[:2]) + split, "grid axes exchanged")
     return _short(one, short[0])
 
 
