@@ -28,10 +28,12 @@ TRIED_AFTER = 15
 # A file may be made so that many edits pass a case, and each proof takes as long as ten trials.
 MOST_PROOFS = 8
 MOST_LINES = 16
+# A file that ends planners, or hangs in them, delays the whole class.
+MOST_LOST = 2
 # Of changes that weigh nearly the same, none is told as if it were the only one.
 NEARLY = 0.5
 # A bound on hostile files alone: honest ones end by the number of edits, so that the same file gets the same hint.
-MOST_SECONDS = 90.0
+MOST_SECONDS = 60.0
 
 
 @dataclass
@@ -100,11 +102,11 @@ def _search(search: _Search, tries: int, progress: Callable[[int, int], object])
     trial = Trial(search.prepared, search.case)
     try:
         # A failure that does not show without a GPU cannot be mended here: every edit would pass.
-        if trial.right([text]) != [False]:
+        if trial.right([text]) != [False] or trial.lost:
             return
         edits, size = trial.edits(search.lines)[:tries], FIRST_EDITED
         most = len(edits)
-        while search.tried < most and not search.over and time.monotonic() < until:
+        while search.tried < most and not search.over and trial.lost < MOST_LOST and time.monotonic() < until:
             progress(search.tried, len(edits))
             some = edits[search.tried:min(most, search.tried + size)]
             batch = [(edit, changed) for edit in some if (changed := _edited(text, edit)) is not None]

@@ -40,18 +40,19 @@ FILE_SECONDS = 1.0
 # a clock would end it elsewhere the next time.
 OPERATIONS = 200_000_000
 CALL_SECONDS = 20.0
-# For all files of a request together.
-PATIENCE_SECONDS = 60.0
+# For a request, and more for each of its files.
+REQUEST_SECONDS, MORE_SECONDS = 8.0, 0.5
 EDIT_BYTES = 16 << 20
 LIST_SECONDS = 10.0
 
 
 class Trial:
-    """Tries edited files of a task on `case`, on the same contents each time. `end` ends its processes."""
+    """Tries edited files of a task on `case`, on the same contents each time. `lost` counts the planners that files
+    have ended, or kept from answering. `end` ends its processes."""
 
     def __init__(self, prepared: Prepared, case: Case) -> None:
         task = prepared.task
-        self._task, self._case, self._preparing = task, case, prepared.preparing
+        self._task, self._case, self._preparing, self.lost = task, case, prepared.preparing, 0
         draws = Draws(task.assignment, task.seed, cuda=False)
         self._given = given_of(task.assignment, Wanted(case, draws.scalars(case)))
         self._inputs: list[Inputs] = [draws.inputs(case, call, call) for call in (0, 1)]
@@ -93,7 +94,7 @@ class Trial:
         try:
             reply = self._asked(
                 PlanEdited(seq=0, load=load, call=call, bytes=len(written), seconds=FILE_SECONDS), files,
-                PATIENCE_SECONDS)
+                REQUEST_SECONDS + MORE_SECONDS * len(texts))
             if not isinstance(reply, PlannedEdited) or len(reply.plans) != len(texts):
                 return [None] * len(texts)
             return [self._read(files[1], number, size) for number, size in enumerate(reply.plans)]
@@ -108,11 +109,13 @@ class Trial:
         with TURN:
             planner = self._preparing.start("planner")
             try:
-                return planner.ask(
+                reply = planner.ask(
                     request.model_copy(update={"seq": planner.next_seq()}), EDITING_REPLY, seconds=seconds,
                     descriptors=files)
             finally:
                 planner.end()
+        self.lost += isinstance(reply, Lost)
+        return reply
 
     def _read(self, file: int, number: int, size: int) -> Plan | None:
         """A plan that holds."""
