@@ -1,0 +1,77 @@
+"""What changes that are tried cost a class: `kernelmark grade` with `[hints] level = "off"` and "kind", in turn.
+
+    .venv/bin/python -m benchmarks.mended_class [--runs 1] > benchmarks/results/mended-class.md
+
+The class has eight submissions of the six reference kernels, and four of six mistakes each, drawn from
+`tests/submissions/wrong_answer`: a third of all kernels is wrong. Prints seconds of the wall for two lanes, and how
+many wrong kernels one change mends. A run takes a minute and a half.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from importlib import metadata
+from pathlib import Path
+
+from benchmarks.grading import processor
+from grader.judge.lane import lane_isolation
+from grader.model.catalogue import COURSE, ROOT, assignments
+from grader.model.course import read_course
+from grader.report.load import load_results
+from tests.members import whole
+
+RIGHT, WRONG, SEED = 8, 4, 4
+SWITCH = 'level = "kind"'
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="seconds to grade a class without and with changes tried")
+    parser.add_argument("--runs", type=int, default=1)
+    runs = parser.parse_args().runs
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("torch", "triton"))
+    print(f"{processor()}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}, {versions}, "
+          f"isolation {lane_isolation()}\n")
+    print("| changes | seconds | wrong kernels | mended by one change |\n|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = _class(Path(scratch, "class"))
+        shipped = COURSE.read_text(encoding="utf-8")
+        assert shipped.count(SWITCH) == 1
+        for _ in range(runs):
+            for level in ("off", "kind"):
+                course, out = Path(scratch, "course.toml"), Path(scratch, f"out-{level}")
+                course.write_text(shipped.replace(SWITCH, f'level = "{level}"'), encoding="utf-8")
+                shutil.rmtree(out, ignore_errors=True)
+                started = time.perf_counter()
+                subprocess.run([sys.executable, "-m", "grader.cli", "grade", folder, "--out", out, "--course", course,
+                                "--device", "cpu", "--jobs", "2"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+                seconds = time.perf_counter() - started
+                wrong = [a for entry in load_results(out).entries for a in entry.result.assignments.values()
+                         if not a.right]
+                print(f"| {level} | {seconds:.1f} | {len(wrong)} | {sum(a.repair is not None for a in wrong)} |",
+                      flush=True)
+
+
+def _class(folder: Path) -> Path:
+    drawn = random.Random(SEED)
+    names = read_course(COURSE, frozenset(assignments())).select(assignments(), ())
+    for number in range(RIGHT + WRONG):
+        student = folder / f"student{number:02}"
+        student.mkdir(parents=True)
+        for name in names:
+            file = f"{name}.py"
+            mistakes = sorted((ROOT / "tests" / "submissions" / "wrong_answer").glob(f"{name}_*/{file}"))
+            source = ROOT / "reference" / file
+            shutil.copy(source if number < RIGHT else whole(drawn.choice(mistakes).parent) / file, student)
+    return folder
+
+
+if __name__ == "__main__":
+    main()
