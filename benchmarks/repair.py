@@ -1,11 +1,11 @@
 """Wrong kernels mended by trial: for how many a single change is proved, after how many tries, and in what time.
 
-    .venv/bin/python -m benchmarks.repair [FOLDER …] > benchmarks/results/repair-cpu.md
+    .venv/bin/python -m benchmarks.repair [FOLDER …]
 
 Judges every file of an assignment in the folders below FOLDER (those of `tests/submissions/wrong_answer` and
 `runtime_error` if none is named) without a GPU, in one lane, and searches a change for each. Prints a table in
-Markdown, then a line for each file with what its student is told; progress goes to stderr. The corpus takes ten
-minutes.
+Markdown, then a line for each file with what its student is told; progress goes to stderr. The corpus takes a
+quarter of an hour or more.
 """
 
 from __future__ import annotations
