@@ -111,8 +111,12 @@ def _turned(x: Tensor) -> Tensor:
 
 def _values(evidence: Evidence) -> Hint | None:
     if not bool(evidence.got[evidence.wrong].any()):
+        every = f"Every {'' if evidence.count == evidence.got.numel() else 'wrong '}element is 0"
+        if not bool(evidence.expected[evidence.wrong].any()):
+            return Hint(f"{every} where -0 is right.", "Is something added to it? 0 + -0 is 0.",
+                        pattern="sign of zero")
         return Hint(
-            f"Every {'' if evidence.count == evidence.got.numel() else 'wrong '}element is 0.",
+            f"{every}.",
             "Does the kernel store the result that it computed? A load whose mask is false gives 0, and so do an "
             "accumulator that nothing is added to, and a division by infinity.", pattern="zero")
     if evidence.count < ENOUGH:
