@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from grader.plan import compiled
 
@@ -130,7 +130,7 @@ class Chance:
 
 
 class Chances(TypedDict):
-    """One for each `grader.plan.findings.Undefinable`."""
+    """One for each `grader.plan.findings.Undefinable` that the language's simulator can find."""
 
     lanes: Chance
     reorder: Chance
@@ -151,6 +151,8 @@ class Chances(TypedDict):
     spin: Chance
     assume: Chance
     fresh: Chance
+    shared: NotRequired[Chance]
+    divergent: NotRequired[Chance]
 
 
 @dataclass(frozen=True)
@@ -176,8 +178,9 @@ class Sights:
     `granule`, `far_outside` and `unmasked` are for accesses outside their tensor. In `unmasked`, {call} is the load or
     store, {sizes} is what a mask has to compare (`flat_sizes` if there are no rows), and {other} is `unmasked_load` for
     a load and nothing for a store; a file with `block_pointer` in it has `block_pointer_look` in its place. `recast` is
-    for a pointer that is taken as one to elements of another size, `turned`
-    for a mask whose rows and columns are exchanged in a turned tile."""
+    for a pointer that is taken as one to elements of another size, `turned` for a mask whose rows and columns are
+    exchanged in a turned tile. `misaligned` and `outside_shared` are for languages whose threads address memory
+    themselves: an access at no multiple of its bytes, and one outside an array of a program's shared memory."""
 
     masked: str
     masked_look: str
@@ -198,6 +201,8 @@ class Sights:
     turned: str
     block_pointer: str = ""
     block_pointer_look: str = ""
+    misaligned: str = ""
+    outside_shared: str = ""
 
 
 @dataclass(frozen=True)

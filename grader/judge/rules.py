@@ -19,8 +19,10 @@ from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import (
     CAST,
     ITEM_BYTES,
+    POINTER_BYTES,
     Argument,
     Buffer,
+    Bytes,
     Copy,
     Data,
     Descriptor,
@@ -32,9 +34,9 @@ from grader.plan.plan import (
     Malformed,
     Operations,
     Plan,
-    Pointer,
     View,
     named,
+    pointed,
 )  # fmt: skip
 
 MOST_PROBLEMS = 16
@@ -280,18 +282,15 @@ class _Check:
 
     def _argument(self, argument: Argument, kernel: str, line: Line) -> None:
         """Checks what an argument points to."""
-        match argument:
-            case Pointer(buffer=number, offset=offset):
-                beyond = offset - self.plan.buffers[number].bytes
-            case Descriptor(view=view):
-                number, beyond = view.buffer, self._beyond(view)
-            case _:
-                return
-        buffer = self.plan.buffers[number]
-        if beyond > 0:
-            self._note(BeyondBuffer(buffer.given, line, beyond, kernel))
-        if buffer.place == "host":
-            self._note(HostMemory(kernel, line, buffer.given))
+        for number, offset in pointed(argument):
+            buffer = self.plan.buffers[number]
+            beyond = self._beyond(argument.view) if isinstance(argument, Descriptor) else offset - buffer.bytes
+            if beyond > 0:
+                self._note(BeyondBuffer(buffer.given, line, beyond, kernel))
+            if buffer.place == "host":
+                self._note(HostMemory(kernel, line, buffer.given))
+        if isinstance(argument, Bytes):
+            _check_inner(argument)
 
     def _view(self, view: View, line: Line) -> None:
         beyond = self._beyond(view)
@@ -322,6 +321,13 @@ class _Check:
 
     def _note(self, problem: Problem) -> None:
         self.found[problem] = None
+
+
+def _check_inner(argument: Bytes) -> None:
+    """Raises Malformed for pointers that do not lie in an argument, or lie in one place."""
+    size, places = len(base64.b64decode(argument.contents)), [inner.at for inner in argument.pointers]
+    if any(at % POINTER_BYTES or at + POINTER_BYTES > size for at in places) or len(set(places)) < len(places):
+        raise Malformed("a pointer outside its argument")
 
 
 def _in_order(view: View) -> bool:

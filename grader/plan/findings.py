@@ -28,7 +28,8 @@ class OutOfBounds(Shaped):
     `elements` is the size of the buffer; `lowest` and `highest` are the element offsets that lie furthest outside. In
     `program`, `lanes` of `active` lanes lay outside. `masked`: the access had a mask. `kept` is the line that
     allocated a temporary before this call, else 0. The access "granule" is a descriptor's store that writes its last
-    bytes as a whole and so reaches past the tensor's end.
+    bytes as a whole and so reaches past the tensor's end. In the space "shared", `tensor` is an array that each
+    program has for itself.
     """
 
     kind: Literal["out_of_bounds"] = "out_of_bounds"
@@ -46,6 +47,22 @@ class OutOfBounds(Shaped):
     program: Program
     masked: bool
     kept: Line = 0
+    space: Literal["global", "shared"] = "global"
+
+
+class Misaligned(Shaped):
+    """An access at an address that is no multiple of the `bytes` that it moves for a lane. `tensor` and `given` as in
+    `OutOfBounds`; `offset` is the distance from the tensor's start in bytes."""
+
+    kind: Literal["misaligned"] = "misaligned"
+    access: Literal["load", "store", "atomic"]
+    kernel: Name
+    line: Line
+    tensor: Name
+    given: Name = ""
+    bytes: Count
+    offset: Far
+    program: Program
 
 
 class Recast(Shaped):
@@ -131,7 +148,7 @@ class EmptyGrid(Shaped):
 Undefinable = Literal[
     "lanes", "reorder", "hint", "pipeline", "index", "reduction", "programs", "ticket",
     "descriptor", "unwaited", "visible", "barrier", "warp", "relaxed", "tuner",
-    "spin", "assume", "fresh", "unordered",
+    "spin", "assume", "fresh", "unordered", "shared", "divergent",
 ]  # fmt: skip
 """The kinds of undefined behaviour: see `Undefined`."""
 
@@ -160,7 +177,9 @@ class Undefined(Shaped):
     `tuner`: an autotuner tries configurations on the same buffers, and the kernel adds to them;
     `spin`: a loop waits by plain loads, and a compiler may remove it;
     `assume`: an assumption stated to the compiler does not hold;
-    `fresh`: the answer depends on elements that nothing has written.
+    `fresh`: the answer depends on elements that nothing has written;
+    `shared`: threads of a program touch one element of its shared memory without a barrier between;
+    `divergent`: a barrier that some of a program's threads never reach, while others wait at it.
 
     `tensor`, `element` and `programs` name the place, as far as there is one.
     """
@@ -206,5 +225,5 @@ class Access(Shaped):
 
 
 Finding = Annotated[
-    OutOfBounds | Recast | Unwritten | MaskedUsed | Race | Undefined | Overflow | Assertion | EmptyGrid,
+    OutOfBounds | Misaligned | Recast | Unwritten | MaskedUsed | Race | Undefined | Overflow | Assertion | EmptyGrid,
     Field(discriminator="kind")]

@@ -22,7 +22,10 @@ MOST_EDITED = 60
 EDITED_PLAN_BYTES = 1 << 20
 """Room for the plan of an edited file."""
 
-# To and from a planner.
+BUILT_BYTES = 48 << 20
+"""Room for what a builder makes of a file."""
+
+# To and from a builder or a planner.
 
 
 class GivenTensor(Shaped):
@@ -37,10 +40,11 @@ class GivenTensor(Shaped):
 
 
 class GivenScalar(Shaped):
-    """A parameter that is a number, which host code may see."""
+    """A parameter that is a number, which host code may see. Those of the type "int" are sizes."""
 
     kind: Literal["scalar"] = "scalar"
     name: Name
+    type: Literal["float", "int"] = "float"
     value: Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -68,8 +72,27 @@ class Answers(Shaped):
     resources: dict[Name, Resources] = {}
 
 
+class Build(Message):
+    """Build the submission's file, where its language needs that. Descriptor 0 holds its source, descriptor 1 takes
+    what a planner needs of it. `device` is what it is built for."""
+
+    op: Literal["build"] = "build"
+    file: Name
+    function: Name
+    device: Device
+    given: list[Given]
+
+
+class Built(Message):
+    """The memory file holds the result, `bytes` long."""
+
+    op: Literal["built"] = "built"
+    bytes: Size
+
+
 class Load(Message):
-    """Run the submission's file and find its function. Descriptor 0 holds its source."""
+    """Run the submission's file and find its function. Descriptor 0 holds its source; where its language has a builder,
+    descriptor 1 holds what that made of it."""
 
     op: Literal["load"] = "load"
     file: Name
@@ -335,6 +358,8 @@ class Compiled(Message):
     bytes: Size
 
 
+BUILDER_REQUEST: TypeAdapter[Build] = TypeAdapter(Build)
+BUILDER_REPLY: TypeAdapter[Built | Failed] = TypeAdapter(Annotated[Built | Failed, Field(discriminator="op")])
 PLANNER_REQUEST: TypeAdapter[Load | PlanCall] = TypeAdapter(Annotated[Load | PlanCall, Field(discriminator="op")])
 EDITING_REQUEST: TypeAdapter[Load | PlanCall | ListEdits | PlanEdited] = TypeAdapter(
     Annotated[Load | PlanCall | ListEdits | PlanEdited, Field(discriminator="op")])

@@ -22,6 +22,8 @@ MOST_DIMENSIONS = 8
 TEXT_CHARACTERS = 1 << 20
 PLAN_BYTES = 8 << 20
 DATA_BYTES = 64 << 10
+ARGUMENT_BYTES = 4096
+POINTER_BYTES = 8
 MOST_ERRORS = 1_000
 INT64 = 2**63
 BUFFER_ALIGNMENT = 512
@@ -146,7 +148,23 @@ class Descriptor(Shaped):
     padding: Literal["zero", "nan"] = "zero"
 
 
-Argument = Annotated[Pointer | Integer | Float | Descriptor, Field(discriminator="kind")]
+class InnerPointer(Shaped):
+    """The address `offset` bytes into a buffer, `at` bytes into an argument."""
+
+    at: Annotated[int, Field(ge=0, lt=ARGUMENT_BYTES)]
+    buffer: Index
+    offset: Size = 0
+
+
+class Bytes(Shaped):
+    """A structure passed by value: its contents, in base64, and the pointers among them, whose eight bytes are zero."""
+
+    kind: Literal["bytes"] = "bytes"
+    contents: Annotated[str, Field(max_length=4 * (ARGUMENT_BYTES // 3 + 1)), AfterValidator(_base64)]
+    pointers: Annotated[list[InnerPointer], Field(max_length=64)] = []
+
+
+Argument = Annotated[Pointer | Integer | Float | Descriptor | Bytes, Field(discriminator="kind")]
 
 
 class Kernel(Shaped):
@@ -245,8 +263,19 @@ def named(operation: Operation) -> set[int]:
             return {operation.buffer}
         case Copy():
             return {operation.source.buffer, operation.target.buffer}
-    return {argument.buffer if isinstance(argument, Pointer) else argument.view.buffer
-            for argument in operation.arguments if isinstance(argument, Pointer | Descriptor)}
+    return {number for argument in operation.arguments for number, _ in pointed(argument)}
+
+
+def pointed(argument: Argument) -> list[tuple[int, int]]:
+    """The buffers that an argument points to, each with the distance of the address from its start in bytes."""
+    match argument:
+        case Pointer():
+            return [(argument.buffer, argument.offset)]
+        case Descriptor():
+            return [(argument.view.buffer, argument.view.offset)]
+        case Bytes():
+            return [(inner.buffer, inner.offset) for inner in argument.pointers]
+    return []
 
 
 class Malformed(Exception):

@@ -13,7 +13,7 @@ import torch
 
 from grader.engine.executor.messages import FaultKind
 from grader.plan.compiled import Binary, DescriptorPart, Operand, Plain, ScratchAddress, TensorMap, Zeros
-from grader.plan.plan import Argument, Descriptor, Float, Integer, Kernel, Launch, Pointer
+from grader.plan.plan import POINTER_BYTES, Argument, Bytes, Descriptor, Float, Integer, Kernel, Launch, Pointer
 
 # Shared memory that a kernel has without asking.
 STATIC_SHARED = 48 << 10
@@ -109,6 +109,8 @@ def _value(
             return _integer(argument.type, argument.value)
         if isinstance(argument, Float):
             return _float(argument)
+        if isinstance(argument, Bytes):
+            return _structure(argument, addresses)
     elif isinstance(argument, Descriptor) and (operand.kind == "map" or operand.axis < len(argument.view.shape)):
         address = addresses[argument.view.buffer] + argument.view.offset
         return encode(address, argument, operand) if isinstance(operand, TensorMap) else _integer(
@@ -246,6 +248,13 @@ class LoadedKernel:
 
 def _integer(kind: str, value: int) -> bytes:
     return bytes(_INTEGERS[kind](value))
+
+
+def _structure(argument: Bytes, addresses: Sequence[int]) -> bytes:
+    contents = bytearray(base64.b64decode(argument.contents))
+    for inner in argument.pointers:
+        contents[inner.at : inner.at + POINTER_BYTES] = _integer("u64", addresses[inner.buffer] + inner.offset)
+    return bytes(contents)
 
 
 def _float(argument: Float) -> bytes:

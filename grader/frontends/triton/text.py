@@ -18,6 +18,7 @@ from grader.plan.plan import (
     ITEM_BYTES,
     MOST_KERNELS,
     Argument,
+    Bytes,
     Descriptor,
     DType,
     Float,
@@ -319,6 +320,8 @@ def _check_argument(argument: Argument, entry: str) -> None:
         case Float(type=kind):
             if entry != kind:
                 raise Malformed("a float that does not fit its kernel's signature")
+        case Bytes():
+            raise Malformed("a structure, which no kernel takes")
 
 
 def _check_descriptor(argument: Descriptor, entry: str) -> None:

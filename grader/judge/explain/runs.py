@@ -38,8 +38,13 @@ def explain_findings(
     for found in findings:
         if isinstance(found, seen.Assertion):
             return _assertion(assignment, source, found, words)
+    if outside and outside[0].space == "shared":
+        return _outside_shared(assignment, source, outside[0], words)
     if outside:
         return _out_of_bounds(assignment, source, outside[0], findings, accesses, exchanged, words)
+    for found in findings:
+        if isinstance(found, seen.Misaligned):
+            return _misaligned(assignment, source, found, words)
     for found in findings:
         if isinstance(found, seen.Race) and found.certain:
             told = race(found, words)
@@ -128,15 +133,30 @@ def _out_of_bounds(
         place=place(assignment, source, found.line))
 
 
+def _outside_shared(assignment: Assignment, source: str, found: seen.OutOfBounds, words: Phrases) -> Detail:
+    return Detail(
+        kind="out_of_bounds", message=_reaches(found, f"the shared array {quoted(found.tensor)}"),
+        hint=words.sights.outside_shared, pattern="outside shared memory", place=place(assignment, source, found.line))
+
+
+def _misaligned(assignment: Assignment, source: str, found: seen.Misaligned, words: Phrases) -> Detail:
+    return Detail(
+        kind="exception",
+        message=f"The {ACCESS[found.access]}{in_line(found.line)} moves {found.bytes} bytes at once, and begins "
+                f"{found.offset:,} bytes into {tensor_name(found.tensor, found.given)} in program "
+                f"{program(found.program)}: no multiple of {found.bytes}.",
+        hint=words.sights.misaligned, pattern="misaligned", place=place(assignment, source, found.line))
+
+
 def _sides(found: seen.OutOfBounds) -> tuple[int, int]:
     """The elements by which an access reaches past the end of its tensor, and before the start."""
     return max(0, found.highest - found.elements + 1), max(0, -found.lowest)
 
 
-def _reaches(found: seen.OutOfBounds) -> str:
+def _reaches(found: seen.OutOfBounds, name: str = "") -> str:
     """ "The load in line 10 reaches up to 19 elements past the end of x, which has 45; …"."""
     past, before = _sides(found)
-    name = tensor_name(found.tensor, found.given)
+    name = name or tensor_name(found.tensor, found.given)
     sides = []
     if past:
         sides.append(f"up to {plural(past, 'element')} past the end")
