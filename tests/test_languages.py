@@ -13,8 +13,9 @@ import pytest
 
 from grader import frontends
 from grader.frontends import FrontEnd
-from grader.model.assignment import file_of
+from grader.frontends.phrases import Chances
 from grader.model.catalogue import ROOT
+from grader.model.forms import file_of
 from grader.plan.findings import Undefinable
 from grader.plan.messages import Refusal, Why
 
@@ -97,7 +98,8 @@ def test_the_suffix_of_a_file_tells_its_front_end() -> None:
 @pytest.mark.parametrize("front_end", frontends.front_ends().values(), ids=lambda one: str(one.name))
 def test_a_front_end_has_a_phrase_for_everything(front_end: FrontEnd) -> None:
     phrases = front_end.phrases
-    assert set(phrases.refusals) == set(get_args(Refusal)) and set(phrases.chances) == set(get_args(Undefinable))
+    assert set(phrases.refusals) == set(get_args(Refusal))
+    assert Chances.__required_keys__ <= set(phrases.chances) <= set(get_args(Undefinable)) == {*Chances.__annotations__}
     assert set(phrases.skips) == set(get_args(Why))
     for clue in (*phrases.failures.clues, *phrases.failures.absent):
         groups, lines = set(re.compile(clue.message).groupindex), set(re.compile(clue.line).groupindex)

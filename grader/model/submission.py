@@ -9,11 +9,10 @@ import stat
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Literal
 
-from grader import frontends
-from grader.model.assignment import file_of
+from grader.model.forms import file_of, in_any_language, written_files
 
 
 class SubmissionError(Exception):
@@ -64,12 +63,6 @@ class HandedIn:
 
     sources: Mapping[str, Source]
     others: tuple[str, ...] = ()
-
-
-def in_any_language(file: str) -> list[str]:
-    """An assignment's file under its names in all languages, its own first: `silu.py`, `silu.cu`."""
-    path = PurePath(file)
-    return [file, *(path.stem + suffix for suffix in frontends.suffixes() if suffix != path.suffix)]
 
 
 def file_in(folder: Path, file: str) -> str:
@@ -148,7 +141,7 @@ def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
         raise SubmissionError(f"{path}: {error.strerror}; name a folder of submissions") from None
     if not stat.S_ISDIR(info.st_mode):
         raise SubmissionError(f"{path}: is a file; name a folder of submissions")
-    known = {name for file in files for name in in_any_language(file)}
+    known = set(written_files(files))
     try:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:

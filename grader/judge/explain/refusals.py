@@ -10,8 +10,8 @@ from grader.judge.explain.failures import explain_failure, hinted
 from grader.judge.explain.lines import phrases_of, place, quoted
 from grader.model.assignment import Assignment
 from grader.model.desk import ARCHIVES, found_instead
+from grader.model.forms import in_any_language
 from grader.model.result import Detail
-from grader.model.submission import in_any_language
 from grader.plan.messages import Absent, Refused
 
 
