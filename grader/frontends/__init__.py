@@ -29,9 +29,9 @@ Trait = Literal["product", "transposition"]
 @dataclass(frozen=True)
 class Foreign:
     """Inline assembly, or a function that neither the language nor its library has: `text` is what stands in the
-    kernel."""
+    kernel. Or a whole kernel of a library of kernels, which is named `text`."""
 
-    kind: Literal["assembly", "function"]
+    kind: Literal["assembly", "function", "library"]
     text: str
 
 

@@ -99,6 +99,7 @@ class GpuTable(Table):
 class Policy(Table):
     violation: Literal["zero", "flag"] = "zero"
     assembly: Literal["show", "refuse"] = "show"
+    libraries: Literal["show", "refuse"] = "show"
 
 
 class HintsTable(Table):

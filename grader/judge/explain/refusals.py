@@ -70,6 +70,13 @@ def _called(operator: str) -> str:
     return {"_to_copy": "to"}.get(name, name)
 
 
+def explain_library(kernel: str, found: Sequence[str], front_end: FrontEnd) -> Detail:
+    """A kernel that a library brings, for courses that refuse them."""
+    return Detail(
+        kind="policy", message=f"The kernel {quoted(kernel)} is one of the library {' and '.join(map(quoted, found))}.",
+        hint=front_end.phrases.calls.library)
+
+
 def explain_assembly(kernel: str, found: Sequence[str], front_end: FrontEnd) -> Detail:
     """The inline assembly and foreign functions of a kernel, for courses that refuse them."""
     listed = ", ".join(quoted(one) for one in found)
