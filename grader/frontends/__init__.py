@@ -69,7 +69,8 @@ class FrontEnd:
     arguments, which are as many as the signature has. Both raise Malformed for what no planner of ours writes.
     `argument_names` are those of the entry, one for each argument of a launch. `traits` tells which of `Trait` a kernel
     has. `launch_options` are the language's words for fields of a `Launch`, `phrases` those for what the judge finds.
-    `builds`: the folder has a `builder/`, too, which makes of a file what its planner runs.
+    `title` is the language's name for people. `builds`: the folder has a `builder/`, too, which makes of a file what
+    its planner runs.
     `edits` are the words for what edits change ("another operator"); without any, its planner lists no edits.
     """
 
@@ -83,6 +84,7 @@ class FrontEnd:
     traits: Callable[[Kernel], frozenset[Trait]]
     phrases: Phrases
     builds: bool = False
+    title: str = ""
     outline: Callable[[str], Outline] = lambda text: Outline()
     edits: Mapping[EditKind, str] = field(default_factory=dict)
 
