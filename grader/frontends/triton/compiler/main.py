@@ -36,6 +36,9 @@ from grader.plan.compiled import PTX_CHARACTERS, RESULT_BYTES, Binary, Fits, Pro
 from grader.plan.device import TARGETS
 from grader.plan.plan import Kernel, Malformed
 
+STARTS_PROGRAMS = True
+"""Triton's compiler calls an assembler, which is a program."""
+
 _FAILED = "Failures have been detected while processing an MLIR pass pipeline"
 _MOST_PRINTED = 8 << 20
 _MOST_MESSAGE = 4000
