@@ -31,7 +31,6 @@ WORDS: dict[str, re.Pattern[str]] = {
 # What authors and courses write of kernels, in a language of theirs.
 FREE = ("author", "kit")
 VERSION = "its version is told where the environment is"
-EXAMPLE = "an example of what holds for every language"
 EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = {"triton": {
     "cluster/own.py": (1, VERSION),
     "engine/forkserver/handle.py": (4, f"which of its versions are known, and {VERSION}"),
@@ -53,7 +52,6 @@ EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = {"triton": {
     "plan/device.py": (1, "the source of a fact"),
 }, "cuda": {
     "frontends/triton/phrases/failures.py": (1, "what to write in place of its launches"),
-    "model/submission.py": (1, EXAMPLE),
 }}  # fmt: skip
 """Files with so many lines that name a language, and why they may."""
 

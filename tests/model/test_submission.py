@@ -104,7 +104,8 @@ def test_files_beside_students_folders_and_under_other_names_are_told(tmp_path: 
         (tmp_path / "class" / name).touch()
     assert sorted(desk.beside(tmp_path / "class", [alice])) == ["bob.zip", "carol_silu.py"]
     assert desk.beside(alice, [alice]) == []
-    with pytest.raises(SubmissionError, match=r"none of gemm\.cu, gemm\.py, silu\.cu, silu\.py \(found SiLU\.py\); name another folder$"):
+    with pytest.raises(SubmissionError, match=r"none of gemm\.cu, gemm\.py, silu\.cu, silu\.py \("
+                                              r"found SiLU\.py\); name another folder$"):
         find_submissions(alice, FILES)
 
 
