@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from string import Formatter
-from typing import Any, get_args
+from typing import Any, NotRequired, get_args, get_origin, get_type_hints
 
 import pytest
 
 from grader import frontends
 from grader.frontends import FrontEnd
-from grader.model.assignment import file_of
+from grader.frontends.phrases import Chances
 from grader.model.catalogue import ROOT
+from grader.model.forms import file_of
 from grader.plan.findings import Undefinable
 from grader.plan.messages import Refusal, Why
 
@@ -97,7 +98,10 @@ def test_the_suffix_of_a_file_tells_its_front_end() -> None:
 @pytest.mark.parametrize("front_end", frontends.front_ends().values(), ids=lambda one: str(one.name))
 def test_a_front_end_has_a_phrase_for_everything(front_end: FrontEnd) -> None:
     phrases = front_end.phrases
-    assert set(phrases.refusals) == set(get_args(Refusal)) and set(phrases.chances) == set(get_args(Undefinable))
+    assert set(phrases.refusals) == set(get_args(Refusal))
+    chances = get_type_hints(Chances, include_extras=True)
+    asked = {name for name, kind in chances.items() if get_origin(kind) is not NotRequired}
+    assert asked <= set(phrases.chances) <= set(get_args(Undefinable)) == set(chances)
     assert set(phrases.skips) == set(get_args(Why))
     for clue in (*phrases.failures.clues, *phrases.failures.absent):
         groups, lines = set(re.compile(clue.message).groupindex), set(re.compile(clue.line).groupindex)

@@ -158,7 +158,7 @@ def lane_zygote() -> Zygote:
 
 def _roles() -> list[wire.Role]:
     """Every part of every front end. None is imported: that would delay the fork server's start."""
-    return [f"{name}/{part}" for name in languages.names() for part in get_args(wire.Part)]
+    return [f"{name}/{part}" for name in languages.names() for part in languages.parts(name, get_args(wire.Part))]
 
 
 def converse(role: wire.Role, limits: wire.Limits) -> Conversation:

@@ -14,9 +14,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from grader.model.assignment import Assignment, Inputs, cases, file_of
+from grader.model import forms
+from grader.model.assignment import Assignment, Inputs, cases
+from grader.model.forms import file_of
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = forms.ROOT
 COURSE = ROOT / "course.toml"
 """The default course file."""
 HIDDEN = "hidden.toml"

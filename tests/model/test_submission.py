@@ -12,6 +12,7 @@ import pytest
 from grader import frontends
 from grader.model import desk
 from grader.model.submission import (
+    Languages,
     Source,
     SubmissionError,
     chosen,
@@ -135,6 +136,22 @@ def test_of_two_files_for_one_assignment_none_is_read(tmp_path: Path) -> None:
     source = read_sources(folder, ["silu"], CAP)["silu"]
     assert source.content is None and source.problem is not None and source.problem.cause == "two_files"
     assert source.problem.message == "silu.py and silu.cu are both there; one of them expected"
+
+
+@pytest.mark.usefixtures("_two_languages")
+@pytest.mark.parametrize("languages, files, read, problem", [
+    (Languages((".cu", ".py"), "first"), ("silu.cu", "silu.py"), "silu.cu", ""),
+    (Languages((".py", ".cu"), "first"), ("silu.cu", "silu.py"), "silu.py", ""),
+    (Languages((".py",)), ("silu.cu", "silu.py"), "silu.py", ""),
+    (Languages((".py",)), ("silu.cu",), "silu.cu",
+     "silu.cu is in a language that this course does not take; silu.py expected"),
+])
+def test_a_course_says_which_languages_count(
+    tmp_path: Path, languages: Languages, files: tuple[str, ...], read: str, problem: str
+) -> None:
+    source = read_sources(student(tmp_path, "alice", *files), ["silu"], CAP, languages)["silu"]
+    assert source.file == read and (source.content is None) == bool(problem)
+    assert (source.problem.message if source.problem else "") == problem
 
 
 def test_links_within_the_folder_are_followed_and_others_refused(tmp_path: Path) -> None:
