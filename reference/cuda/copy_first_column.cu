@@ -1,8 +1,8 @@
 // The first column of a matrix in host memory, brought to the device: d_A[i] = h_A[i, 0].
 //
-// 4·rows bytes must cross the bus, and they lie 4·cols bytes apart: the host gathers them side by side, and one copy moves
-// them. The buffer is pinned, so that the device's copy engine reads it directly, and kept, since pinning takes longer than
-// the copy.
+// 4·rows bytes must cross the bus, and they lie 4·cols bytes apart: the host gathers them side by side, and one copy
+// moves them. The buffer is pinned, so that the device's copy engine reads it directly, and kept, since pinning takes
+// longer than the copy.
 
 #include <cuda_runtime.h>
 

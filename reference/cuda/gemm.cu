@@ -1,10 +1,10 @@
 // Matrix product: C[i, j] = Σ over k of A[i, k] · B[k, j], in fp16, summed in fp32.
 //
-// 2·M·N·K FLOP on the tensor cores limit it. A block computes a tile of C by four warps; its parts of A and B arrive in
-// shared memory by asynchronous copies, several steps of K ahead of the products. Rows in shared memory are 16 bytes longer
-// than needed, so that the eight rows of an ldmatrix meet different banks. Blocks that run at the same time lie in groups of
-// rows, so that they share columns of B in the second-level cache. Where 8 does not divide K and N, rows do not begin on 16
-// bytes, and elements are copied one by one.
+// 2·M·N·K FLOP on the tensor cores limit it. A block computes a tile of C by four warps; its parts of A and B arrive
+// in shared memory by asynchronous copies, several steps of K ahead of the products. Rows in shared memory are 16
+// bytes longer than needed, so that the eight rows of an ldmatrix meet different banks. Blocks that run at the same
+// time lie in groups of rows, so that they share columns of B in the second-level cache. Where 8 does not divide K
+// and N, rows do not begin on 16 bytes, and elements are copied one by one.
 
 #include <cstdint>
 
@@ -59,8 +59,8 @@ __device__ __forceinline__ void multiply_add(float (&c)[4], const uint32_t (&a)[
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// A part of a matrix of `width` columns and `height` rows, from `row` and `column` on, to shared memory. What lies outside
-// becomes zero.
+// A part of a matrix of `width` columns and `height` rows, from `row` and `column` on, to shared memory. What lies
+// outside becomes zero.
 template <int ROWS, int COLUMNS, int STRIDE, bool CHUNKS>
 __device__ __forceinline__ void copy_part(half *target, const half *matrix, int height, int width, int row, int column)
 {

@@ -1,4 +1,5 @@
-// Greyscale of an RGB picture of three planes: output = 0.299 · red + 0.587 · green + 0.114 · blue, to the nearest level.
+// Greyscale of an RGB picture of three planes: output = 0.299 · red + 0.587 · green + 0.114 · blue, to the nearest
+// level.
 //
 // Bytes that must move: 3·height·width in and height·width out. A byte for each thread would leave most of the memory's
 // rate unused: a thread moves 16 pixels, three loads and one store of 16 bytes, where the planes begin on 16 bytes.

@@ -1,7 +1,8 @@
 // RMSNorm of each row: output[i, j] = input[i, j] · weight[j] / √(mean over j of input[i, j]² + epsilon).
 //
-// Bytes that must move: 4·rows·cols in and as many out; the weight stays in the cache. A row that fits into the registers
-// of a block is read once. Short rows get a warp each, and no barrier; rows longer than a block can hold are read twice.
+// Bytes that must move: 4·rows·cols in and as many out; the weight stays in the cache. A row that fits into the
+// registers of a block is read once. Short rows get a warp each, and no barrier; rows longer than a block can hold
+// are read twice.
 
 #include <cuda_runtime.h>
 

@@ -1,8 +1,8 @@
 // RMSNorm of one vector: output = input · weight / √(mean(input²) + epsilon).
 //
 // Bytes that must move: 4·cols of input, 4·cols of weight and 4·cols of output; the input is needed twice, before and
-// after the sum is known, and no block may scale before all have summed. Where the registers of the GPU can hold the whole
-// vector, its blocks meet at a grid-wide barrier, in one launch; otherwise there are two launches.
+// after the sum is known, and no block may scale before all have summed. Where the registers of the GPU can hold the
+// whole vector, its blocks meet at a grid-wide barrier, in one launch; otherwise there are two launches.
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // Softmax of each row: output[i, j] = exp(input[i, j] − max_i) / Σ over k of exp(input[i, k] − max_i).
 //
-// Bytes that must move: 4·rows·cols in and as many out. A row that fits into the registers of a block is read once. Short
-// rows get a warp each, and no barrier. Longer rows are read twice: maximum and sum are found in one pass, the sum being
-// scaled down whenever the maximum grows.
+// Bytes that must move: 4·rows·cols in and as many out. A row that fits into the registers of a block is read once.
+// Short rows get a warp each, and no barrier. Longer rows are read twice: maximum and sum are found in one pass, the
+// sum being scaled down whenever the maximum grows.
 
 #include <cuda_runtime.h>
 

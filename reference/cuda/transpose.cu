@@ -1,8 +1,8 @@
 // Transpose: output[j, i] = input[i, j].
 //
-// Bytes that must move: 4·rows·cols in and as many out. A block turns a tile through shared memory, so that both its loads
-// and its stores are whole lines. Where 4 divides both sizes, tiles are 64×64 and threads move 16 bytes at a time. Blocks
-// follow the order in which the output lies in memory.
+// Bytes that must move: 4·rows·cols in and as many out. A block turns a tile through shared memory, so that both its
+// loads and its stores are whole lines. Where 4 divides both sizes, tiles are 64×64 and threads move 16 bytes at a
+// time. Blocks follow the order in which the output lies in memory.
 
 #include <cuda_runtime.h>
 

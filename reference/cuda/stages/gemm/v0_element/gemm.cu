@@ -1,6 +1,7 @@
 // Stage 0: a thread an element of C, neighbours down a column.
 //
-// Threads of a warp read A in rows that lie K apart and write C in rows that lie N apart. Each element of A is read N times.
+// Threads of a warp read A in rows that lie K apart and write C in rows that lie N apart. Each element of A is read N
+// times.
 
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
 // Stage 1: neighbouring threads take neighbouring columns of C.
 //
-// A warp reads a line of B at a time and the same element of A, which is one load for all of it. One letter has changed: x
-// counts columns. Still each product waits for two loads.
+// A warp reads a line of B at a time and the same element of A, which is one load for all of it. One letter has
+// changed: x counts columns. Still each product waits for two loads.
 
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>

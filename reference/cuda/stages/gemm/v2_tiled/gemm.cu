@@ -1,7 +1,7 @@
 // Stage 2: a block keeps a tile of A and a tile of B in shared memory.
 //
-// Each element that is loaded is used 32 times. Zeros stand where a tile reaches past the matrix: they add nothing. Each
-// product still takes two loads from shared memory, which is as fast as that gets.
+// Each element that is loaded is used 32 times. Zeros stand where a tile reaches past the matrix: they add nothing.
+// Each product still takes two loads from shared memory, which is as fast as that gets.
 
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>

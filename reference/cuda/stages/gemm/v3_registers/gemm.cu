@@ -1,7 +1,7 @@
 // Stage 3: a thread computes 4×4 elements of C.
 //
-// Eight loads from shared memory serve sixteen products, where they served four. Elements become floats on their way into
-// shared memory, once, and not once for each product. What limits it now is fp32 arithmetic.
+// Eight loads from shared memory serve sixteen products, where they served four. Elements become floats on their way
+// into shared memory, once, and not once for each product. What limits it now is fp32 arithmetic.
 
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>

@@ -1,8 +1,8 @@
 // Stage 4: tensor cores, by the warp's matrix functions.
 //
-// A warp multiplies 16×16 tiles in one call, and sums them in fp32; a block of four warps computes 64×64 elements. Results
-// go through shared memory, since a fragment does not say which thread has which element. Tensor cores wait while tiles are
-// read: `reference/cuda/gemm.cu` reads several steps ahead.
+// A warp multiplies 16×16 tiles in one call, and sums them in fp32; a block of four warps computes 64×64 elements.
+// Results go through shared memory, since a fragment does not say which thread has which element. Tensor cores wait
+// while tiles are read: `reference/cuda/gemm.cu` reads several steps ahead.
 
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>

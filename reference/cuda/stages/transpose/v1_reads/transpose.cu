@@ -1,7 +1,7 @@
 // Stage 1: a thread an element, neighbours along a row of the input.
 //
-// Reads are coalesced: a warp asks for 128 bytes in one line. Its writes lie rows apart, and each fills 4 bytes of a sector
-// of 32. There are as many threads as elements, so other warps work while one waits.
+// Reads are coalesced: a warp asks for 128 bytes in one line. Its writes lie rows apart, and each fills 4 bytes of a
+// sector of 32. There are as many threads as elements, so other warps work while one waits.
 
 #include <cuda_runtime.h>
 

@@ -1,7 +1,7 @@
 // Stage 2: a thread an element, neighbours along a row of the output.
 //
-// Writes are coalesced now, and reads lie cols apart. A sector that was read for one element may still be in the cache when
-// its neighbours are asked for; a sector that was written in part has to be fetched and completed.
+// Writes are coalesced now, and reads lie cols apart. A sector that was read for one element may still be in the
+// cache when its neighbours are asked for; a sector that was written in part has to be fetched and completed.
 
 #include <cuda_runtime.h>
 

@@ -1,7 +1,8 @@
 // Stage 3: a block turns a tile of 32×32 elements through shared memory.
 //
-// It reads rows of the input and writes rows of the output: both sides are coalesced. Threads that read down a column of the
-// tile all meet the same bank of shared memory, 32 times in turn: a row of the tile is as long as there are banks.
+// It reads rows of the input and writes rows of the output: both sides are coalesced. Threads that read down a column
+// of the tile all meet the same bank of shared memory, 32 times in turn: a row of the tile is as long as there are
+// banks.
 
 #include <cuda_runtime.h>
 

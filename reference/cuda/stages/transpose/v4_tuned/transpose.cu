@@ -1,8 +1,8 @@
 // Stage 4: the tile has one column more than needed, and a thread moves four elements.
 //
-// Rows of 33 elements put the elements of a column into different banks. A block of 32×8 threads has four loads under way
-// in each thread before the first barrier, and more blocks fit on a multiprocessor. `reference/cuda/transpose.cu` goes on
-// from here, with loads and stores of 16 bytes.
+// Rows of 33 elements put the elements of a column into different banks. A block of 32×8 threads has four loads under
+// way in each thread before the first barrier, and more blocks fit on a multiprocessor. `reference/cuda/transpose.cu`
+// goes on from here, with loads and stores of 16 bytes.
 
 #include <cuda_runtime.h>
 
