@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from string import Formatter
-from typing import Any, get_args
+from typing import Any, NotRequired, get_args, get_origin, get_type_hints
 
 import pytest
 
 from grader import frontends
 from grader.frontends import FrontEnd
-from grader.model.assignment import file_of
+from grader.frontends.phrases import Chances
 from grader.model.catalogue import ROOT
+from grader.model.forms import file_of
 from grader.plan.findings import Undefinable
 from grader.plan.messages import Refusal, Why
 
@@ -30,7 +31,6 @@ WORDS: dict[str, re.Pattern[str]] = {
 # What authors and courses write of kernels, in a language of theirs.
 FREE = ("author", "kit")
 VERSION = "its version is told where the environment is"
-EXAMPLE = "an example of what holds for every language"
 EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = {"triton": {
     "cluster/own.py": (1, VERSION),
     "frontends/cuda/reading.py": (1, "a directive of the same name"),
@@ -53,7 +53,6 @@ EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = {"triton": {
     "plan/device.py": (1, "the source of a fact"),
 }, "cuda": {
     "frontends/triton/phrases/failures.py": (1, "what to write in place of its launches"),
-    "model/submission.py": (1, EXAMPLE),
 }}  # fmt: skip
 """Files with so many lines that name a language, and why they may."""
 
@@ -107,8 +106,9 @@ def test_the_suffix_of_a_file_tells_its_front_end() -> None:
 def test_a_front_end_has_a_phrase_for_everything(front_end: FrontEnd) -> None:
     phrases = front_end.phrases
     assert set(phrases.refusals) == set(get_args(Refusal))
-    # What a language has no shared memory or threads for, it needs no words for.
-    assert set(get_args(Undefinable)) - set(phrases.chances) <= {"shared", "divergent"}
+    chances = get_type_hints(Chances, include_extras=True)
+    asked = {name for name, kind in chances.items() if get_origin(kind) is not NotRequired}
+    assert asked <= set(phrases.chances) <= set(get_args(Undefinable)) == set(chances)
     assert set(phrases.skips) == set(get_args(Why))
     for clue in (*phrases.failures.clues, *phrases.failures.absent):
         groups, lines = set(re.compile(clue.message).groupindex), set(re.compile(clue.line).groupindex)

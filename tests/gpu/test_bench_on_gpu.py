@@ -79,7 +79,7 @@ def test_counters_are_those_of_the_plans_kernels(silu: Assignment) -> None:
 def test_a_checker_of_memory_finds_what_lies_outside(source: Source, bad: bool) -> None:
     case = next(case for case in assignments()["silu"].cases if case.name == "67x127-extreme")
     with profilers.recorded(assignments()["silu"], case, source, Course()) as path:
-        assert not isinstance(path, profilers.ToolFailure)
+        assert not isinstance(path, profilers.ToolFailure), path
         found = profilers.findings(path)
     if isinstance(found, profilers.ToolFailure):
         pytest.skip(found.message)

@@ -62,15 +62,15 @@ def lane() -> Iterator[None]:
 
 @pytest.mark.parametrize("folder", sorted(FOLDERS), ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_the_simulator_leaves_what_a_gpu_leaves(folder: Path) -> None:
-    compared = 0
-    for name in (name for file, name in FILES.items() if (folder / file).is_file()):
-        compared += _compared(assignments()[name], folder)
+    why: list[object] = []
+    compared = sum(_compared(assignments()[name], folder, why)
+                   for file, name in FILES.items() if (folder / file).is_file())
     # Where nothing could be compared, every case must have been undefined.
-    assert compared or folder.parent.name == "wrong_answer"
+    assert compared or folder.parent.name == "wrong_answer", why
 
 
-def _compared(assignment: Assignment, folder: Path) -> int:
-    """How many calls were compared."""
+def _compared(assignment: Assignment, folder: Path, why: list[object]) -> int:
+    """How many calls were compared; `why` takes what kept the others from it."""
     preparing = Preparing(assignment, (folder / assignment.file).read_bytes(), LIMITS, device.properties())
     drawn = {case.name: _drawn(assignment, case, SEED) for case in assignment.cases_for("cpu")}
     wanted = [
@@ -85,6 +85,7 @@ def _compared(assignment: Assignment, folder: Path) -> int:
     try:
         for one, plan in zip(wanted, plans, strict=True):
             if not isinstance(plan, Plan):
+                why.append(plan)
                 continue
             binaries = preparing.binaries(kernels_of([plan]))
             assert isinstance(binaries, list)
@@ -95,6 +96,7 @@ def _compared(assignment: Assignment, folder: Path) -> int:
                 left_open = UNDEFINED | (CHANCES if folder.parent.name == "wrong_answer" else set())
                 if not isinstance(seen, Ran) or left_open & {
                         getattr(finding, "what", finding.kind) for finding in seen.findings}:
+                    why.append(seen.findings if isinstance(seen, Ran) else seen)
                     break
                 left = launching.run(
                     one.case, plan, [binary for binary in binaries if isinstance(binary, Binary)],

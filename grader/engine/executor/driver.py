@@ -13,7 +13,7 @@ import torch
 
 from grader.engine.executor.messages import FaultKind
 from grader.plan.compiled import Binary, DescriptorPart, Operand, Plain, ScratchAddress, TensorMap, Zeros
-from grader.plan.plan import POINTER_BYTES, Argument, Bytes, Descriptor, Float, Integer, Kernel, Launch, Pointer
+from grader.plan.plan import POINTER_BYTES, Argument, Descriptor, Float, Integer, Kernel, Launch, Pointer, Structure
 
 # Shared memory that a kernel has without asking.
 STATIC_SHARED = 48 << 10
@@ -109,7 +109,7 @@ def _value(
             return _integer(argument.type, argument.value)
         if isinstance(argument, Float):
             return _float(argument)
-        if isinstance(argument, Bytes):
+        if isinstance(argument, Structure):
             return _structure(argument, addresses)
     elif isinstance(argument, Descriptor) and (operand.kind == "map" or operand.axis < len(argument.view.shape)):
         address = addresses[argument.view.buffer] + argument.view.offset
@@ -186,7 +186,7 @@ class LoadedKernel:
                 self._function, attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1))
 
     def scratch(self, launch: Launch) -> int:
-        """Bytes of scratch memory that a launch needs."""
+        """Structure of scratch memory that a launch needs."""
         bytes = sum(one.bytes for one in self.metadata.operands if isinstance(one, ScratchAddress))
         return bytes * launch.cluster * math.prod(launch.grid)
 
@@ -250,7 +250,7 @@ def _integer(kind: str, value: int) -> bytes:
     return bytes(_INTEGERS[kind](value))
 
 
-def _structure(argument: Bytes, addresses: Sequence[int]) -> bytes:
+def _structure(argument: Structure, addresses: Sequence[int]) -> bytes:
     contents = bytearray(base64.b64decode(argument.contents))
     for inner in argument.pointers:
         contents[inner.at : inner.at + POINTER_BYTES] = _integer("u64", addresses[inner.buffer] + inner.offset)

@@ -38,7 +38,7 @@ def _declared(one: Parameter) -> str:
 
 
 FRONT_END = FrontEnd(
-    name="cuda", suffix=".cu", signature=_signature, phrases=PHRASES, read_kernel=read_kernel,
+    name="cuda", title="CUDA C++", suffix=".cu", signature=_signature, phrases=PHRASES, read_kernel=read_kernel,
     check_launch=check_launch, argument_names=argument_names, traits=_traits, outline=outline,
     problem=toolkit.problem, tools=toolkit.homes,
     launch_options={
