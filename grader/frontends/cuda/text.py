@@ -19,7 +19,6 @@ from grader.plan.plan import (
     MOST_KERNELS,
     POINTER_BYTES,
     Argument,
-    Bytes,
     Descriptor,
     Float,
     Integer,
@@ -27,6 +26,7 @@ from grader.plan.plan import (
     Launch,
     Malformed,
     Pointer,
+    Structure,
 )
 
 __all__ = ["EntryText", "HiddenVariable", "Unplannable", "argument_names", "check_launch", "read_kernel", "split"]
@@ -99,7 +99,7 @@ def _check_argument(argument: Argument, entry: str) -> None:
             fits = entry[0] in "usb" and max(size, 8) == bits and low <= value < high
         case Float(type=kind):
             fits = (kind, entry) in (("fp32", "f32"), ("fp64", "f64"))
-        case Bytes(contents=contents, pointers=pointers):
+        case Structure(contents=contents, pointers=pointers):
             found = _STRUCTURE.fullmatch(entry)
             held = base64.b64decode(contents)
             places = [inner.at for inner in pointers]

@@ -17,7 +17,7 @@ from grader.frontends.cuda.text import (
     read_kernel,
     split,
 )
-from grader.plan.plan import Argument, Bytes, Float, InnerPointer, Integer, Kernel, Launch, Malformed, Pointer
+from grader.plan.plan import Argument, Float, InnerPointer, Integer, Kernel, Launch, Malformed, Pointer, Structure
 from tests.frontends.cuda.compiling import kernel_of, needs_nvcc, ptx_of
 
 SOURCE = """#include <cstdio>
@@ -208,7 +208,7 @@ def test_a_library_is_told_by_its_kernels_names(symbol: str, found: str) -> None
 
 POINTER = Pointer(buffer=0)
 PAIR = base64.b64encode(bytes(16)).decode()
-GOOD: list[Argument] = [POINTER, Integer(type="u32", value=5), Float(type="fp32", value=1.0), Bytes(
+GOOD: list[Argument] = [POINTER, Integer(type="u32", value=5), Float(type="fp32", value=1.0), Structure(
     contents=PAIR, pointers=[InnerPointer(at=8, buffer=0)])]
 
 
@@ -219,7 +219,7 @@ def _launch(arguments: list[Argument], **changed: object) -> Launch:
 
 @pytest.mark.parametrize(("at", "argument"), [
     (0, POINTER), (0, Integer(type="u64", value=2**63)), (0, Integer(type="i64", value=-1)),
-    (1, Integer(type="i32", value=-5)), (3, Bytes(contents=PAIR)),
+    (1, Integer(type="i32", value=-5)), (3, Structure(contents=PAIR)),
 ])
 def test_a_launch_that_fits_passes(at: int, argument: Argument) -> None:
     check_launch(_launch([*GOOD[:at], argument, *GOOD[at + 1 :]]), _kernel())
@@ -228,11 +228,11 @@ def test_a_launch_that_fits_passes(at: int, argument: Argument) -> None:
 @pytest.mark.parametrize(("at", "argument"), [
     (0, Float(type="fp64", value=1.0)), (1, POINTER), (1, Integer(type="u64", value=1)),
     (1, Integer(type="u32", value=2**32)), (1, Integer(type="i32", value=2**31)), (2, Integer(type="u32", value=1)),
-    (2, Float(type="fp64", value=1.0)), (3, POINTER), (3, Bytes(contents=base64.b64encode(bytes(8)).decode())),
-    (3, Bytes(contents=PAIR, pointers=[InnerPointer(at=4, buffer=0)])),
-    (3, Bytes(contents=PAIR, pointers=[InnerPointer(at=16, buffer=0)])),
-    (3, Bytes(contents=PAIR, pointers=[InnerPointer(at=8, buffer=0), InnerPointer(at=8, buffer=0)])),
-    (3, Bytes(contents=base64.b64encode(b"\1" * 16).decode(), pointers=[InnerPointer(at=8, buffer=0)])),
+    (2, Float(type="fp64", value=1.0)), (3, POINTER), (3, Structure(contents=base64.b64encode(bytes(8)).decode())),
+    (3, Structure(contents=PAIR, pointers=[InnerPointer(at=4, buffer=0)])),
+    (3, Structure(contents=PAIR, pointers=[InnerPointer(at=16, buffer=0)])),
+    (3, Structure(contents=PAIR, pointers=[InnerPointer(at=8, buffer=0), InnerPointer(at=8, buffer=0)])),
+    (3, Structure(contents=base64.b64encode(b"\1" * 16).decode(), pointers=[InnerPointer(at=8, buffer=0)])),
 ])
 def test_a_launch_that_does_not_fit_is_refused(at: int, argument: Argument) -> None:
     with pytest.raises(Malformed, match="does not fit its kernel's signature"):
