@@ -112,7 +112,7 @@ class _TextReader:
                 return
             made.functions[function.name] = function
         elif word in _SPACES:
-            variable = self._variable(word[1:], tuple(linkage))
+            variable = self.variable(word[1:], tuple(linkage))
             if variable.name in made.variables:
                 raise Malformed(f"two variables of one name: {_shown(variable.name)}")
             made.variables[variable.name] = variable
@@ -164,7 +164,7 @@ class _TextReader:
             raise Malformed(f"a parameter of an unknown size: {_shown(name)}")
         return TextParameter(name, kind, alignment, count[0])
 
-    def _variable(self, space: str, linkage: tuple[str, ...]) -> TextVariable:
+    def variable(self, space: str, linkage: tuple[str, ...]) -> TextVariable:
         alignment = self._alignment()
         vector = 1
         if self._peek() in (".v2", ".v4"):
@@ -331,3 +331,8 @@ def _checked(statement: TextStatement) -> TextStatement:
     elif opcode.partition(".")[0] not in OPCODES:
         raise Malformed(f"an instruction that no kernel has: {_shown(opcode)}")
     return statement
+
+
+def declared_bytes(statement: TextStatement) -> int:
+    """The bytes of a variable that stands in a body: `.shared .align 4 .b8 part[128];`. Raises Malformed."""
+    return _TextReader([*statement.words[1:], ";"]).variable("shared", ()).bytes

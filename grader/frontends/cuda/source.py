@@ -89,6 +89,7 @@ def _functions(words: list[tuple[str, int]]) -> list[tuple[str, tuple[int, tuple
 def _parameters(words: list[tuple[str, int]]) -> tuple[str, ...]:
     """The names in a list of parameters: the last word of each before its default and its brackets."""
     names, last, depth, done = [], "", 0, False
+    before = ("", "")
     for word, _ in [*words, (",", 0)]:
         if word in ("<", "(", "["):
             done |= word == "[" and depth == 0
@@ -102,4 +103,8 @@ def _parameters(words: list[tuple[str, int]]) -> tuple[str, ...]:
             done = True
         elif word.isidentifier() and depth == 0 and not done:
             last = word
+        elif word.isidentifier() and depth == 1 and before in (("(", "*"), ("(", "&")):
+            # `int (&shape)[3]`, `float (*function)(float)`.
+            last, done = word, True
+        before = (before[1], word)
     return tuple(names) if words and [word for word, _ in words] != ["void"] else ()

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import base64
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 from grader.frontends import Foreign
 from grader.frontends.cuda.grammar import TextFunction, TextModule
 from grader.frontends.cuda.kept import CALLED, MOST_BYTES, MOST_KEPT, read_only
-from grader.frontends.cuda.reading import read_module
+from grader.frontends.cuda.reading import declared_bytes, read_module
 from grader.frontends.cuda.slices import EntryText, HiddenVariable, Unplannable, most_threads, split
 from grader.plan.plan import (
     ARGUMENT_BYTES,
@@ -74,6 +75,26 @@ def canonical(text: str) -> str:
         return _read(text)[0].written()
     except Malformed:
         return ""
+
+
+def without_lines(text: str) -> str:
+    """A text without the places of a file: the assembler would copy them into the code. Raises Malformed."""
+    module = _read(text)[0]
+    functions = {name: replace(function, body=None if function.body is None else tuple(
+        statement for statement in function.body if statement.words[0] != ".loc"))
+        for name, function in module.functions.items()}
+    return replace(module, files={}, functions=functions).written()
+
+
+def own_shared(text: str) -> int:
+    """The shared memory that a text declares, in bytes. Raises Malformed."""
+    module = _read(text)[0]
+    found = sum(variable.bytes for variable in module.variables.values() if variable.space == "shared")
+    for function in module.functions.values():
+        for statement in function.body or ():
+            if statement.opcode == ".shared":
+                found += declared_bytes(statement)
+    return found
 
 
 def check_launch(launch: Launch, kernel: Kernel) -> None:
