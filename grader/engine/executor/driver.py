@@ -186,7 +186,7 @@ class LoadedKernel:
                 self._function, attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1))
 
     def scratch(self, launch: Launch) -> int:
-        """Structure of scratch memory that a launch needs."""
+        """Bytes of scratch memory that a launch needs."""
         bytes = sum(one.bytes for one in self.metadata.operands if isinstance(one, ScratchAddress))
         return bytes * launch.cluster * math.prod(launch.grid)
 

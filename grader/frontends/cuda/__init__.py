@@ -9,12 +9,11 @@ from grader.frontends.cuda import toolkit
 from grader.frontends.cuda.phrases import PHRASES
 from grader.frontends.cuda.source import outline
 from grader.frontends.cuda.text import argument_names, check_launch, read_kernel
-from grader.plan.plan import Kernel
+from grader.plan.plan import DType, Kernel
 
 # The instructions of tensor cores, "PTX ISA", "Warp Level Matrix Multiply-Accumulate Instructions".
 _PRODUCTS = ("\tmma.", "\twmma.mma.", "\twgmma.mma_async.")
-_WHOLE = {"int": "int", "size": "int"}
-_ELEMENTS = {
+_ELEMENTS: dict[DType, str] = {
     "float64": "double", "float32": "float", "float16": "half", "bfloat16": "__nv_bfloat16", "int64": "long long",
     "int32": "int", "int16": "short", "int8": "signed char", "uint64": "unsigned long long", "uint32": "unsigned int",
     "uint16": "unsigned short", "uint8": "unsigned char", "bool": "bool",
@@ -30,11 +29,9 @@ def _signature(function: str, parameters: Sequence[Parameter]) -> str:
 
 
 def _declared(one: Parameter) -> str:
-    # What a parameter has beyond its name and kind, not every caller knows.
-    dtype = str(getattr(one, "dtype", "") or "")
-    if one.kind in ("input", "output"):
-        return f"{_ELEMENTS.get(dtype, 'float')} *{one.name}"
-    return f"{_WHOLE.get(one.kind) or _ELEMENTS.get(dtype, 'float')} {one.name}"
+    if one.kind == "size":
+        return f"int {one.name}"
+    return f"{_ELEMENTS.get(one.dtype, 'float')} {'*' if one.kind != 'scalar' else ''}{one.name}"
 
 
 FRONT_END = FrontEnd(
