@@ -1,6 +1,7 @@
 """The simulator against a GPU: the same plans on the same inputs leave the same answers, element by element.
 
-Kernels whose answer their language leaves undefined (out of bounds, unwritten memory, masked lanes, races) are left out.
+Kernels whose answer their language leaves undefined (out of bounds, unwritten memory, masked lanes, races) are left
+out.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from tests.test_submissions import HERE
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
 
-FOLDERS = [ROOT / "reference", ROOT / "reference/cuda", *(HERE / "accepted").iterdir(), *(HERE / "wrong_answer").iterdir()]
+FOLDERS = [ROOT / "reference", ROOT / "reference/cuda",
+           *(HERE / "accepted").iterdir(), *(HERE / "wrong_answer").iterdir()]
 # What no simulator can foresee, and why.
 UNLIKE = {
     "copy_first_column_sums_the_row": "sums come in another order, and a copy has no tolerance",
