@@ -45,7 +45,7 @@ def to_bytes(values: Array, kind: str, relu: bool) -> Array:
     mantissa, bias, largest, unknown = BYTES[kind]
     magnitude = np.minimum(np.abs(np.asarray(values, np.float64)), largest)
     known = np.where(np.isnan(magnitude), 0.0, magnitude)
-    exponent = np.maximum(np.frexp(known)[1] - 1, 1 - bias)
+    exponent = np.maximum(np.frexp(np.maximum(known, 2.0**-60))[1] - 1, 1 - bias)
     # Rounded in units of the last place of its binade; a carry into the next one is right by itself.
     units = np.rint(np.ldexp(known, mantissa - exponent)).astype(np.int64)
     code = units + ((exponent + bias - 1) << mantissa)

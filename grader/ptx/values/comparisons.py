@@ -103,7 +103,16 @@ def _set(modifiers: Words) -> Rule:
 
 def _select(modifiers: Words) -> Rule:
     _, (kind,) = parse(modifiers, "", "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64")
-    return Rule((kind, kind, "pred"), (kind,), lambda a, b, which: np.where(which, a, b))
+    bits, dtype = np.dtype(f"i{DTYPES[kind].itemsize}"), DTYPES[kind]
+
+    def function(a: Array, b: Array, which: Array) -> Array:
+        if np.ndim(which) == 0:
+            return np.where(which, a, b)
+        # Five times as fast as `where` on predicates that nobody can guess.
+        second = b.view(bits)
+        return (second ^ ((a.view(bits) ^ second) & -which.astype(bits))).view(dtype)
+
+    return Rule((kind, kind, "pred"), (kind,), function)
 
 
 def _select_by_sign(modifiers: Words) -> Rule:

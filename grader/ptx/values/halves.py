@@ -32,7 +32,9 @@ def _encode_bf16(values: Array) -> Array:
     return rounding.to_bf16(values if values.dtype == np.float32 else rounding.odd_single(values))
 
 
-_F16 = Half(lambda bits: bits.astype(np.float32), lambda values: np.asarray(values).astype(np.float16))
+# Faster than a cast.
+_NUMBERS = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)
+_F16 = Half(lambda values: _NUMBERS.take(values.view(np.uint16)), lambda values: np.asarray(values).astype(np.float16))
 _BF16 = Half(rounding.from_bf16, _encode_bf16)
 CODES: dict[str, Half] = {
     "f16": _F16,

@@ -26,18 +26,17 @@ def _in_pairs(function: Callable[..., Array], kind: str) -> Callable[..., Array]
     return lambda *sources: joined(function(*(halves(source).view(each) for source in sources)))
 
 
-def _binary(function: Callable[..., Array], flags: str = "", saturated: Callable[..., Array] | None = None) -> Maker:
-    """An instruction of two sources of one type; `saturated` is what it does with .sat, on s32 as s64."""
+def _binary(function: Callable[..., Array], flags: str = "", pairs: str = "u16x2 s16x2") -> Maker:
+    """An instruction of two sources of one type, which may be one of `pairs`."""
 
     def make(modifiers: Words) -> Rule:
-        given, (kind,) = parse(modifiers, flags, f"{INTEGERS} u16x2 s16x2")
+        given, (kind,) = parse(modifiers, flags, f"{INTEGERS} {pairs}")
         chosen = function
         if "sat" in given:
             parse((kind,), "", "s32")
-            exact = saturated or function
 
             def chosen(*sources: Array) -> Array:
-                return clamp(exact(*(source.astype(np.int64) for source in sources)), "s32").astype(np.int32)
+                return clamp(function(*(source.astype(np.int64) for source in sources)), "s32").astype(np.int32)
 
         if "relu" in given:
             plain = chosen
@@ -221,8 +220,10 @@ CARRY_MAKERS: dict[str, Maker] = {
 """Makers for instructions that take or set the carry flag."""
 INTEGER_MAKERS: dict[str, Maker] = {
     "add": _binary(np.add, "sat"), "sub": _binary(np.subtract, "sat"), "mul": _multiply, "mad": _multiply_add,
-    "mul24": _multiply24, "mad24": _multiply24_add, "div": _binary(_quotient), "rem": _binary(_remainder),
-    "abs": _absolute, "neg": _negated, "min": _binary(np.minimum, "relu"), "max": _binary(np.maximum, "relu"),
+    "mul24": _multiply24, "mad24": _multiply24_add, "div": _binary(_quotient, pairs=""),
+    "rem": _binary(_remainder, pairs=""),
+    "abs": _absolute, "neg": _negated, "min": _binary(np.minimum, "relu"),
+    "max": _binary(np.maximum, "relu"),
     "sad": _absolute_difference, "dp4a": _four_products, "dp2a": _two_products,
 }  # fmt: skip
 """Makers for modifiers that end in an integer type."""

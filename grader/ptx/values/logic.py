@@ -59,18 +59,22 @@ def _funnel_shift(modifiers: Words) -> Rule:
     return Rule(("b32", "b32", "u32"), ("b32",), function)
 
 
+_TWO_INPUTS: tuple[Callable[[Array, Array], Array], ...] = (
+    lambda b, c: np.uint32(0), lambda b, c: ~(b | c), lambda b, c: ~b & c, lambda b, c: ~b,
+    lambda b, c: b & ~c, lambda b, c: ~c, lambda b, c: b ^ c, lambda b, c: ~(b & c),
+    lambda b, c: b & c, lambda b, c: ~(b ^ c), lambda b, c: c, lambda b, c: ~b | c,
+    lambda b, c: b, lambda b, c: b | ~c, lambda b, c: b | c, lambda b, c: _WORD,
+)  # fmt: skip
+"""The functions of two bits, by the table that lists them."""
+
+
 def _looked_up(a: Array, b: Array, c: Array, table: int) -> Array:
-    """The function of three bits that `table` lists, as a sum of the products it holds for."""
-    if table > 127:
-        return ~_looked_up(a, b, c, 255 - table)
-    common = {0x80: lambda: a & b & c, 0x6A: lambda: a & b ^ c, 0x78: lambda: a ^ b & c}
-    if table in common:
-        return common[table]()
-    result = (a ^ a) ^ (b ^ b) ^ (c ^ c)
-    for term in range(8):
-        if table >> term & 1:
-            result = result | (a if term & 4 else ~a) & (b if term & 2 else ~b) & (c if term & 1 else ~c)
-    return result
+    """The function of three bits that `table` lists: what it is where a is 0, changed by a where that matters."""
+    without, changed = table & 15, (table & 15) ^ (table >> 4)
+    result = _TWO_INPUTS[without](b, c)
+    if changed == 15:
+        return result ^ a
+    return result ^ (a & _TWO_INPUTS[changed](b, c)) if changed else result
 
 
 def _three_inputs(modifiers: Words) -> Rule:
@@ -232,6 +236,21 @@ _PERMUTED = {
 }  # fmt: skip
 
 
+def _permuted(a: Array, b: Array, selector: int) -> Array:
+    """The same bytes for all: those that move together are moved together."""
+    masks: dict[tuple[int, int], int] = {}
+    for byte in range(4):
+        which = selector >> (4 * byte) & 7
+        move = (which >> 2, 8 * (byte - (which & 3)))
+        masks[move] = masks.get(move, 0) | 255 << (8 * byte)
+    result = np.uint32(0)
+    for (source, left), mask in masks.items():
+        value = b if source else a
+        moved = value << np.uint32(left) if left >= 0 else value >> np.uint32(-left)
+        result = result | moved & np.uint32(mask)
+    return result
+
+
 def _permute(modifiers: Words) -> Rule:
     """Each byte of the result one of the eight of (b, a), or its sign eight times."""
     flags, _ = parse(modifiers[::-1], " ".join(_PERMUTED), "b32") if modifiers[:1] == ("b32",) else (frozenset(), ())
@@ -240,8 +259,10 @@ def _permute(modifiers: Words) -> Rule:
         parse(modifiers, "", "b32")
 
     def function(a: Array, b: Array, selector: Array) -> Array:
-        both = b.astype(np.uint64) << np.uint64(32) | a
         chosen = selector if table is None else table[selector & np.uint32(3)]
+        if np.ndim(chosen) == 0 and not chosen & 0x8888:
+            return _permuted(a, b, int(chosen))
+        both = b.astype(np.uint64) << np.uint64(32) | a
         result = np.zeros((), np.uint32)
         for byte in range(4):
             nibble = chosen >> np.uint32(4 * byte)

@@ -128,10 +128,10 @@ def fused_single(a: Array, b: Array, c: Array) -> Array:
     if not doubtful.any():
         return result
     shape = total.shape
-    where = np.nonzero(doubtful)
-    exact, error = two_sum(np.broadcast_to(product, shape)[where], np.broadcast_to(c, shape)[where].astype(np.float64))
+    terms = (np.broadcast_to(term, shape)[doubtful] for term in (product, np.asarray(c)))
+    exact, error = two_sum(*(term.astype(np.float64) for term in terms))
     result = np.asarray(result)
-    result[where] = odd(exact, error).astype(np.float32)
+    result[doubtful] = odd(exact, error).astype(np.float32)
     return result
 
 
