@@ -197,7 +197,7 @@ TABLE: list[tuple[str, list[Any], Any]] = [
     ("mad.hi.sat.s32", [MAX, MAX, MAX], MAX),
     ("add.u16x2", [0xFFFF0001, 0x00010002], 0x00000003),
     ("max.s16x2", [0xFFFF0001, 0x00000002], 0x00000002),
-    ("max.relu.s16x2", [0xFFFF0001, 0xFFFE0002], 0x00000002),
+    ("max.s16x2.relu", [0xFFFF0001, 0xFFFE0002], 0x00000002),
     ("dp4a.u32.u32", [0x01020304, 0xFF010101, 5], 255 + 2 + 3 + 4 + 5),
     ("dp4a.s32.s32", [0x01020304, 0xFF010101, 5], -1 + 2 + 3 + 4 + 5),
     ("dp4a.u32.s32", [0xFF000000, 0xFF000000, 0], -255),
