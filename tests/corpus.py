@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from grader.model.forms import file_of
+from grader.model.submission import file_in
 from grader.model.version import JUDGE_VERSION
 
 HERE = Path(__file__).parent / "submissions"
@@ -95,7 +97,7 @@ def there(book: Book) -> dict[str, bool]:
     found = {}
     for name in book.members:
         folder, _, assignment = name.partition(" ")[2].rpartition("/")
-        found[name] = (HERE / folder / f"{assignment}.py").is_file()
+        found[name] = (HERE / folder / file_in(HERE / folder, file_of(assignment))).is_file()
     return found
 
 

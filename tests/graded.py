@@ -10,13 +10,15 @@ from packaging.specifiers import SpecifierSet
 
 from grader.model.catalogue import ROOT, assignments
 from grader.model.course import LimitsTable, Policy, read_course
+from grader.model.forms import in_any_language
 from grader.model.job import read_job
 from grader.model.result import AssignmentResult
 from grader.model.submission import find_submissions
 from grader.run.grading import grade
 from tests.members import whole
 
-FILES = {a.file: name for name, a in assignments().items()}
+FILES = {file: name for name, a in assignments().items() for file in in_any_language(a.file)}
+"""The assignment of each file, in any language."""
 
 
 # What a wrong answer shows may hang on the numbers drawn: no test fails by luck, and no hint changes by it.

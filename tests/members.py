@@ -25,6 +25,11 @@ _PLACE = re.compile(rb"((?:#-.*\n)+)((?:#\+.*\n)*)(?:#\n)?")
 _NOTES = re.compile(rb"(?:#(?! (?:shared|times)).*\n)*")
 
 
+def notes(member: str, what: str) -> list[str]:
+    """What a file says of itself in lines `# what: …`, or `// what: …`."""
+    return re.findall(rf"^(?:#|//) {what}: (.+)$", member, re.MULTILINE)
+
+
 def text(path: Path) -> bytes:
     """A file of a member, whole. Raises ValueError where it does not fit its base."""
     found = path.read_bytes()

@@ -9,7 +9,6 @@ adds a third, which gets what tests/verdicts.json has kept.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
@@ -35,7 +34,7 @@ from grader.model.submission import read_source_file
 from grader.plan.edits import difference, edited
 from tests.corpus import Got, Taking, name_of
 from tests.graded import FILES
-from tests.members import whole
+from tests.members import notes, whole
 
 HERE = Path(__file__).parent / "submissions"
 VERDICTS = ("wrong_answer", "runtime_error")
@@ -86,7 +85,7 @@ def test_a_mistake_is_named_and_nothing_else(folder: Path, seeds: tuple[bytes, .
     found = {}
     for file in (one.name for one in folder.iterdir() if one.name in FILES):
         text, told = graded(folder, file, seeds)
-        must, never = (re.findall(rf"^# {word}: (.+)$", text, re.MULTILINE) for word in ("expect", "never"))
+        must, never = (notes(text, word) for word in ("expect", "never"))
         assert must, f"{file}: a line `# expect: words` expected"
         for summary, checks in told:
             said = f"{summary.message} {summary.hint}".lower()

@@ -90,10 +90,6 @@ def _alone(folder: Path) -> Submission:
     return Submission(folder.name, whole(folder), folder.name)
 
 
-def _noted(source: str, what: str) -> list[str]:
-    return re.findall(rf"^# {what}: (.+)$", source, re.MULTILINE)
-
-
 def _contents(folder: Path) -> dict[str, str]:
     folder = whole(folder)
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
@@ -140,15 +136,15 @@ def _sources(folder: Path) -> dict[str, str]:
 
 def _least(notes: str) -> int:
     """The weakest level that promises to hold a member."""
-    return max([hostile_lane.CONTAINED, *(int(text.split(",")[0]) for text in _noted(notes, "least"))])
+    return max([hostile_lane.CONTAINED, *(int(text.split(",")[0]) for text in members.notes(notes, "least"))])
 
 
 def _held_without_a_gpu(notes: str, level: int) -> bool:
-    return _least(notes) <= level and "gpu" not in _noted(notes, "needs")
+    return _least(notes) <= level and "gpu" not in members.notes(notes, "needs")
 
 
 def _parameter(folder: Path) -> Any:
-    gaps = _noted("\n".join(_sources(folder).values()), "gap")
+    gaps = members.notes("\n".join(_sources(folder).values()), "gap")
     marks = [pytest.mark.xfail(strict=True, reason=gaps[0])] if gaps else []
     return pytest.param(folder, id=f"{folder.parent.name}/{folder.name}", marks=marks)
 
@@ -196,7 +192,7 @@ def _assert_held(folder: Path, lane: Lane, tmp_path: Path, record_property: Reco
     notes = "\n".join(sources.values())
     if lane.isolation.level < _least(notes):
         pytest.skip(f"holds from level {_least(notes)} on")
-    limits = hostile_lane.BRIEF if "time_limit" in " ".join(_noted(notes, "verdict")) else hostile_lane.LIMITS
+    limits = hostile_lane.BRIEF if "time_limit" in " ".join(members.notes(notes, "verdict")) else hostile_lane.LIMITS
     contents = _contents(folder)
     before = lane.traces()
     graded = lane.graded(_alone(folder), limits=limits)
@@ -208,15 +204,15 @@ def _assert_held(folder: Path, lane: Lane, tmp_path: Path, record_property: Reco
     found = {}
     for name, result in graded.result.assignments.items():
         said = told(result)
-        (verdicts,) = _noted(sources[name], "verdict")
+        (verdicts,) = members.notes(sources[name], "verdict")
         # A hint may hang on where an attack's objects lie in memory.
         found[name] = Got.of(verdicts, result.score, "")
-        if why := _noted(sources[name], "residual"):
+        if why := members.notes(sources[name], "residual"):
             assert result.score > 0, f"it earns nothing any more: take away its line `# residual: {why[0]}`"
             continue
         assert result.score == 0, said
         assert result.verdict in verdicts.split(", "), said
-        for words in _noted(sources[name], "expect"):
+        for words in members.notes(sources[name], "expect"):
             assert words.lower() in said.lower(), said
     return found
 
@@ -228,8 +224,8 @@ def test_the_corpus_is_large_and_says_what_must_come_of_each() -> None:
         assert sources, folder
         for source in sources.values():
             assert source.startswith("#"), folder
-            (verdicts,) = _noted(source, "verdict")
-            assert not any(not re.fullmatch(r"[34], .+", text) for text in _noted(source, "least")), folder
+            (verdicts,) = members.notes(source, "verdict")
+            assert not any(not re.fullmatch(r"[34], .+", text) for text in members.notes(source, "least")), folder
             assert set(verdicts.split(", ")) <= set(VERDICTS) - {ACCEPTED}, folder
 
 

@@ -6,7 +6,6 @@ hold. Honest submissions must also come out with full points and without a flag.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,10 @@ import pytest
 
 from grader.judge import case as judged_case
 from grader.judge.explain import Called, accesses, explain_case
-from grader.model.catalogue import ROOT
+from grader.model.catalogue import ROOT, assignments
 from grader.model.course import LimitsTable
 from grader.model.result import Detail
+from grader.model.submission import file_in
 from grader.model.verdicts import VERDICTS as ROWS
 from tests import members
 from tests.corpus import Got, Taking, name_of
@@ -71,12 +71,12 @@ def test_verdict(folder: Path, accused: list[str], got: Taking) -> None:
     for name, result in found.items():
         said = told(result)
         assert result.verdict == folder.parent.name, said
-        text = members.text(folder / f"{name}.py").decode("utf-8", "replace")
-        for words in re.findall(r"^# expect: (.+)$", text, re.MULTILINE):
+        text = members.text(folder / file_in(folder, assignments()[name].file)).decode("utf-8", "replace")
+        for words in members.notes(text, "expect"):
             assert words.lower() in said.lower(), said
         if result.verdict == "accepted":
             assert result.score == result.correctness.max_points and not result.flags
-            assert not [words for words in re.findall(r"^# never: (.+)$", text, re.MULTILINE) if words in said], said
+            assert not [words for words in members.notes(text, "never") if words in said], said
             assert not accused
         else:
             assert result.score == 0 and result.message

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from grader.author import handout
 from grader.model import catalogue
-from grader.model.assignment import Assignment, file_of
+from grader.model.assignment import Assignment
 from grader.model.course import Course, CourseError, read_course
+from grader.model.forms import file_of
 
 # Copied whole from the repository's root, into a copy of the folder OWN; the course's assignments are added.
 WHOLE = ("grader", "calibration", "pyproject.toml", "constraints.txt", "LICENSE")

@@ -13,7 +13,8 @@ from pathlib import Path
 from grader.author import student_kit
 from grader.exports.graded import Class, ExportError
 from grader.model import catalogue
-from grader.model.submission import find_submissions, in_any_language, printable, read_source_file
+from grader.model.forms import written_files
+from grader.model.submission import find_submissions, printable, read_source_file
 
 # The earliest time a zip can hold: the same results give the same bytes.
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
@@ -108,7 +109,7 @@ def jplag(submissions: Path, known: Mapping[str, str], into: Path) -> tuple[int,
     for file in known.values():
         shutil.copyfile(catalogue.ROOT / "student_template" / file, into / "base" / file)
     for submission in submitted:
-        contents = {name: content for file in known.values() for name in in_any_language(file)
+        contents = {name: content for name in written_files([*known.values()])
                     if (content := read_source_file(submission.folder, name, SOURCE_BYTES).content) is not None}
         if not contents:
             lines.append(printable(f"{submission.student}: no readable file of an assignment"))

@@ -218,7 +218,7 @@ class Calls:
     """What host code does, and what a plan asks for. {out} is the output's name, {given} a parameter's.
 
     `copy_into` stands at {copy_into} in `returned` if the assignment allows copies. `skipped_print` has {lines} and
-    {texts}, which are quoted."""
+    {texts}, which are quoted. `library` is for languages in which kernels of libraries can be launched."""
 
     returned: str
     copy_into: str
@@ -235,6 +235,7 @@ class Calls:
     assembly: str
     assembly_unsimulated: str
     skipped_print: str
+    library: str = ""
 
 
 @dataclass(frozen=True)

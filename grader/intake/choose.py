@@ -15,7 +15,8 @@ from grader.intake.archive import PATH_BYTES, STUDENT, TOO_LONG, BrokenArchive, 
 from grader.intake.manifest import Left
 from grader.intake.source import LITTER, OTHER, RawPart, RawSubmission, below, is_archive, is_litter
 from grader.model.desk import strays, suffixes
-from grader.model.submission import file_in, in_any_language, printable, read_source_file
+from grader.model.forms import in_any_language, written_files
+from grader.model.submission import file_in, printable, read_source_file
 
 MOST_NAMED = 3
 
@@ -90,8 +91,7 @@ class Tree:
             chosen.beside += [path for path in meant if path not in chosen.beside]
         if not chosen.taken:
             chosen.beside += [path for path in candidates.others if path not in chosen.beside]
-        in_order = (name for file in known.values() for name in in_any_language(file))
-        chosen.taken = {file: chosen.taken[file] for file in in_order if file in chosen.taken}
+        chosen.taken = {file: chosen.taken[file] for file in written_files([*known.values()]) if file in chosen.taken}
         taken_from = set(chosen.taken.values())
         for path, is_folder in below(self._folder):
             # Problems already say what is wrong with a broken archive.

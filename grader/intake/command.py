@@ -19,8 +19,9 @@ from grader.intake.people import names, read_groups
 from grader.intake.source import WORK, IntakeError, is_archive
 from grader.model import catalogue
 from grader.model.course import CourseError, read_course
+from grader.model.forms import in_any_language, written_files
 from grader.model.roster import RosterError, Student, read_roster
-from grader.model.submission import file_in, in_any_language, printable
+from grader.model.submission import file_in, printable
 
 if TYPE_CHECKING:
     from grader.intake.main import IntakeOptions
@@ -159,7 +160,7 @@ def _table(manifest: Manifest, known: Mapping[str, str]) -> Table:
 def _handed_in(entry: ManifestEntry, origin: str, kind: Kind, known: Mapping[str, str]) -> str:
     """The name of a taken file as its student knows it, without the platform's prefix."""
     if kind == "canvas":
-        return kinds.uploaded(origin, [name for file in known.values() for name in in_any_language(file)])
+        return kinds.uploaded(origin, written_files([*known.values()]))
     if kind == "git":
         # The first part is the commit.
         return origin.partition("/")[2] or origin

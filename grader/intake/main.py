@@ -19,8 +19,9 @@ from grader.intake.choose import Chosen, Tree, write
 from grader.intake.manifest import FILE, Kind, Left, Manifest, ManifestEntry
 from grader.intake.people import Register
 from grader.intake.source import LITTER, WORK, IntakeError, RawSource, RawSubmission, entries, is_archive
+from grader.model.forms import written_files
 from grader.model.roster import Student
-from grader.model.submission import in_any_language, named
+from grader.model.submission import named
 
 LOCK = "lock"
 NO_KIND = ("holds no download of Canvas, Gradescope or Moodle, no git clones, folders or archives; say with --pattern "
@@ -183,7 +184,7 @@ def _read(folder: Path, options: IntakeOptions, work: Path) -> tuple[Kind, RawSo
     if kind is None:
         raise IntakeError(f"{folder.name}: {NO_KIND}")
     (work / "made").mkdir()
-    files = [name for file in options.known.values() for name in in_any_language(file)]
+    files = written_files([*options.known.values()])
     return kind, kinds.read(kind, folder, files, work=work / "made", deadline=options.deadline)
 
 

@@ -63,10 +63,14 @@ class Planning:
 
 
 def given_of(assignment: Assignment, wanted: Wanted) -> list[Given]:
-    """The parameters of a call, as a planner gets them."""
+    """The parameters of a call, as a planner gets them: in the order of the function's own."""
     given: list[Given] = []
-    for parameter in assignment.parameters:
-        if isinstance(parameter, Scalar):
+    parameters = {parameter.name: parameter for parameter in assignment.parameters}
+    for taken in assignment.takes:
+        parameter = parameters.get(taken.of[0])
+        if parameter is None:
+            given.append(GivenScalar(name=taken.name, type="int", value=taken.size(wanted.case.sizes)))
+        elif isinstance(parameter, Scalar):
             given.append(GivenScalar(name=parameter.name, value=wanted.scalars[parameter.name]))
         else:
             given.append(given_tensor(parameter, wanted.case))
@@ -80,14 +84,38 @@ def given_tensor(parameter: Input | Output, case: Case) -> GivenTensor:
         place=parameter.place if parameter.kind == "input" else "device", output=parameter.kind == "output")
 
 
+def build(
+    start: Callable[[], Conversation], assignment: Assignment, source: bytes, given: Sequence[Given], device: Device,
+    *, seconds: float,
+) -> bytes | Failed | Lost:
+    """What a builder makes of the file for planners, or why it makes nothing. Raises InfrastructureError."""
+    text, result = memory_file(contents=source), memory_file(messages.BUILT_BYTES)
+    try:
+        builder = start()
+        try:
+            reply = builder.ask(
+                messages.Build(seq=builder.next_seq(), file=assignment.file, function=assignment.function,
+                               device=device, given=list(given)),
+                messages.BUILDER_REPLY, seconds=seconds, descriptors=[text, result])
+        finally:
+            builder.end()
+        if not isinstance(reply, messages.Built):
+            return reply
+        return os.pread(result, min(reply.bytes, messages.BUILT_BYTES), 0)
+    finally:
+        os.close(text)
+        os.close(result)
+
+
 def plan_calls(
-    start: Callable[[], Conversation], assignment: Assignment, source: bytes, wanted: Sequence[Wanted], device: Device,
-    printed: Callable[[Sequence[str]], Sequence[str] | Lost], *, call_seconds: float, until: float,
+    start: Callable[[], Conversation], assignment: Assignment, contents: Sequence[bytes], wanted: Sequence[Wanted],
+    device: Device, printed: Callable[[Sequence[str]], Sequence[str] | Lost], *, call_seconds: float, until: float,
 ) -> Planning:
     """Plans every call, in one planner as long as that lives. No process of the submission is left when this returns.
 
-    `printed` gives kernels' texts in canonical form, as `canonical_texts` does: these alone are checked and kept in
-    plans. `until` is the assignment's deadline (time.monotonic). Raises InfrastructureError.
+    `contents` are the file, and what a builder made of it where the language has one. `printed` gives kernels' texts in
+    canonical form, as `canonical_texts` does: these alone are checked and kept in plans. `until` is the assignment's
+    deadline (time.monotonic). Raises InfrastructureError.
     """
     found = Planning()
     with ExitStack() as stack:
@@ -95,7 +123,7 @@ def plan_calls(
         for _ in wanted:
             files.append(memory_file(PLAN_BYTES))
             stack.callback(os.close, files[-1])
-        planner = _PlannerProcess(start, assignment, source, device, call_seconds, until, found)
+        planner = _PlannerProcess(start, assignment, contents, device, call_seconds, until, found)
         stack.callback(planner.end)
         replies = [planner.plan(one, file) for one, file in zip(wanted, files, strict=True)]
         for number, reply in enumerate(replies):
@@ -128,16 +156,16 @@ class _PlannerProcess:
     """Planners, one at a time: each is started when something is asked of it."""
 
     def __init__(
-        self, start: Callable[[], Conversation], assignment: Assignment, source: bytes, device: Device,
+        self, start: Callable[[], Conversation], assignment: Assignment, contents: Sequence[bytes], device: Device,
         call_seconds: float, until: float, found: Planning,
     ) -> None:
         self._start = start
         self._assignment = assignment
-        self._source = source
         self._device = device
         self._call_seconds = call_seconds
         self._until = until
         self._found = found
+        self._contents = contents
         self._conversation: Conversation | None = None
         # What every further call is told.
         self._stopped: Failed | Refused | Absent | Lost | None = None
@@ -171,25 +199,26 @@ class _PlannerProcess:
     def _load(self, wanted: Wanted) -> None:
         """Starts a planner and has it run the file."""
         self._conversation = self._start()
-        text = memory_file(contents=self._source)
+        files = [memory_file(contents=one) for one in self._contents]
         try:
             reply = self._ask(messages.Load(
                 seq=0, file=self._assignment.file, function=self._assignment.function, device=self._device,
-                given=given_of(self._assignment, wanted)), text)
+                given=given_of(self._assignment, wanted)), *files)
         finally:
-            os.close(text)
+            for file in files:
+                os.close(file)
         if not isinstance(reply, Loaded):
             self.end()
             self._stopped = self._found.loading = WRONG_ANSWER if isinstance(reply, messages.Planned) else reply
 
     def _ask(
-        self, request: messages.Load | messages.PlanCall, file: int
+        self, request: messages.Load | messages.PlanCall, *files: int
     ) -> Loaded | messages.Planned | Refused | Absent | Failed | Lost:
         assert self._conversation is not None
         seconds = self._call_seconds * (CALLS if isinstance(request, messages.PlanCall) else 1)
         reply = self._conversation.ask(
             request.model_copy(update={"seq": self._conversation.next_seq()}), messages.PLANNER_REPLY,
-            seconds=max(0.0, min(seconds, self._until - time.monotonic())), descriptors=[file])
+            seconds=max(0.0, min(seconds, self._until - time.monotonic())), descriptors=[*files])
         if isinstance(reply, Loaded | messages.Planned):
             self._found.skipped += [one for one in reply.skipped if one not in self._found.skipped]
         return reply

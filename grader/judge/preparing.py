@@ -12,13 +12,13 @@ from grader.frontends import by_suffix
 from grader.judge.allowance import USED_UP, Allowance
 from grader.judge.compilation import canonical_texts, compile_kernels
 from grader.judge.lane import TURN, converse
-from grader.judge.planning import Planning, Unplanned, Wanted, plan_calls
+from grader.judge.planning import Planning, Unplanned, Wanted, build, given_of, plan_calls
 from grader.model.assignment import Assignment
 from grader.model.course import LimitsTable
-from grader.plan import wire
+from grader.plan import languages, wire
 from grader.plan.compiled import Binary, Fits, Problem
 from grader.plan.device import Device
-from grader.plan.messages import Resources, kernel_key
+from grader.plan.messages import Failed, Resources, kernel_key
 from grader.plan.plan import MOST_KERNELS, Kernel, Plan
 
 # Most configurations of an autotuner that are tried.
@@ -29,6 +29,8 @@ PASSED_OVER = ("shared_memory", "assembler")
 MOST_ROUNDS = 3
 # Time to compile as many kernels as a plan may have. An honest tile of 4 rows of 32768 elements takes 30 alone.
 COMPILE_SECONDS = 120.0
+# Time to build a file: one that includes large template libraries takes 10 on a free processor.
+BUILD_SECONDS = 60.0
 # Time to parse and print the kernels of plans: milliseconds, unless the machine is busy or a text hostile.
 CANONICAL_SECONDS = 30.0
 
@@ -46,6 +48,8 @@ class Preparing:
     ) -> None:
         self._assignment = assignment
         self._language = by_suffix(assignment.suffix).name
+        self._builds = f"{self._language}/builder" in languages.parts()
+        self._built: bytes | Failed | Lost | None = None
         self._source = source
         self._limits = limits
         self.device = device
@@ -141,10 +145,25 @@ class Preparing:
             cpu_seconds=int(limits.assignment_seconds + COMPILE_SECONDS)))
 
     def _plan(self, wanted: Sequence[Wanted]) -> Planning:
+        contents = [self._source]
+        if self._builds and wanted:
+            built = self._build(wanted[0])
+            if not isinstance(built, bytes):
+                return Planning(outcomes=[built for _ in wanted], asked=[{} for _ in wanted], loading=built)
+            contents.append(built)
         with TURN, self._planning.spend(inf) as planning, self._allowance.spend(planning) as seconds:
             return plan_calls(
-                lambda: self.start("planner"), self._assignment, self._source, wanted, self.device, self._printed,
+                lambda: self.start("planner"), self._assignment, contents, wanted, self.device, self._printed,
                 call_seconds=self._limits.call_seconds, until=time.monotonic() + seconds)
+
+    def _build(self, wanted: Wanted) -> bytes | Failed | Lost:
+        """What a builder makes of the file, or why it makes nothing; it is asked once."""
+        if self._built is None:
+            with TURN, self._allowance.spend(BUILD_SECONDS) as seconds:
+                self._built = build(
+                    lambda: self.start("builder"), self._assignment, self._source, given_of(self._assignment, wanted),
+                    self.device, seconds=seconds)
+        return self._built
 
     def _printed(self, texts: Sequence[str]) -> list[str] | Lost:
         """Kernels' texts in canonical form; each is asked for once."""

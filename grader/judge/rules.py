@@ -22,7 +22,6 @@ from grader.plan.plan import (
     POINTER_BYTES,
     Argument,
     Buffer,
-    Bytes,
     Copy,
     Data,
     Descriptor,
@@ -34,6 +33,7 @@ from grader.plan.plan import (
     Malformed,
     Operations,
     Plan,
+    Structure,
     View,
     named,
     pointed,
@@ -289,7 +289,7 @@ class _Check:
                 self._note(BeyondBuffer(buffer.given, line, beyond, kernel))
             if buffer.place == "host":
                 self._note(HostMemory(kernel, line, buffer.given))
-        if isinstance(argument, Bytes):
+        if isinstance(argument, Structure):
             _check_inner(argument)
 
     def _view(self, view: View, line: Line) -> None:
@@ -323,7 +323,7 @@ class _Check:
         self.found[problem] = None
 
 
-def _check_inner(argument: Bytes) -> None:
+def _check_inner(argument: Structure) -> None:
     """Raises Malformed for pointers that do not lie in an argument, or lie in one place."""
     size, places = len(base64.b64decode(argument.contents)), [inner.at for inner in argument.pointers]
     if any(at % POINTER_BYTES or at + POINTER_BYTES > size for at in places) or len(set(places)) < len(places):

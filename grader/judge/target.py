@@ -9,7 +9,7 @@ from grader import frontends
 from grader.engine.forkserver.conversation import Lost
 from grader.frontends import FrontEnd
 from grader.judge import large
-from grader.judge.explain import explain_assembly
+from grader.judge.explain import explain_assembly, explain_library
 from grader.judge.inspection import inspection_of
 from grader.judge.large import SampledCase
 from grader.judge.prepared import Prepared, Stopped, TaskPlans
@@ -46,10 +46,10 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
             return Target(planned.explain(task, Stopped(plan, f"At {name}: ")), name in hidden)
         plans[name] = plan
     # A course refuses assembly everywhere, also where only a GPU could run it.
-    if task.course.policy.assembly == "refuse":
-        for name, plan in plans.items():
-            if refused := _foreign([plan]):
-                return Target(refused[0], name in hidden)
+    policy = task.course.policy
+    for name, plan in plans.items():
+        if refused := _foreign([plan], assembly=policy.assembly == "refuse", libraries=policy.libraries == "refuse"):
+            return Target(refused[0], name in hidden)
     # Cases have left a simulator running: looks come before a compiler takes its place.
     seen = prepared.look()
     looks = [] if task.on_gpu else _look_at_large(prepared, plans)
@@ -104,11 +104,12 @@ def _trouble(prepared: Prepared, plans: Mapping[str, Plan], timed: Sequence[Kern
     return None
 
 
-def _foreign(plans: Iterable[Plan]) -> list[Detail]:
-    """What kernels use beyond their language, once for each kernel."""
-    found: dict[tuple[str, FrontEnd], list[str]] = {}
+def _foreign(plans: Iterable[Plan], *, assembly: bool = True, libraries: bool = True) -> list[Detail]:
+    """What kernels use beyond their language, and kernels of libraries, once for each kernel."""
+    found: dict[tuple[str, FrontEnd, bool], list[str]] = {}
     for plan in plans:
         for kernel, one in foreign(plan):
-            found.setdefault((kernel.name, frontends.of(kernel)), []).append(one.text)
-    return [explain_assembly(kernel, list(dict.fromkeys(names)), language)
-            for (kernel, language), names in found.items()]
+            if libraries if (library := one.kind == "library") else assembly:
+                found.setdefault((kernel.name, frontends.of(kernel), library), []).append(one.text)
+    return [(explain_library if library else explain_assembly)(kernel, list(dict.fromkeys(names)), language)
+            for (kernel, language, library), names in found.items()]

@@ -15,11 +15,10 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from grader import frontends
+from grader.model.forms import SUFFIX, Form, WrittenParameter, file_of, read_form
 from grader.model.record import Table
 
 DType = Literal["float32", "float16", "uint8"]
-SUFFIX = ".py"
-"""Of files of assignments that name no other."""
 Inputs = Mapping[str, Any]
 """Argument name to value: a torch tensor for each `Input`, a float for each `Scalar`; never the output."""
 
@@ -169,6 +168,8 @@ class Assignment(Table):
     torch's on the CPU have only 2^32 sequences. Timed cases with inputs on the host need it, and must have all there.
     `timed` are the cases for speed; `work(sizes)` is the least that they must move and compute.
     `suffix` is the suffix of the file that students fill in, and decides the language.
+    `forms` are the forms of the function in languages that give it another name or pass it sizes, by the language
+    (`grader.model.forms`): `{"cuda": "gemm(A=a, B=b, C=out, M, N, K)"}`. Tensors keep their order.
     """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -192,11 +193,20 @@ class Assignment(Table):
     timed: tuple[TimedCase, ...] = ()
     work: Callable[[Mapping[str, int]], Work] | None = None
     suffix: str = SUFFIX
+    forms: Mapping[str, str] = {}
 
     def written(self, file: str) -> Self:
         """The assignment in the language of a file of this name; as it is, if no language has the file's suffix."""
         suffix = PurePath(file).suffix
         return self.model_copy(update={"suffix": suffix}) if suffix in frontends.suffixes() else self
+
+    def in_languages(self, counted: Sequence[str] = ()) -> list[Self]:
+        """The assignment in each of its languages, its own first: those that it has a form for, and that count."""
+        known = frontends.front_ends()
+        others = [known[name].suffix for name in self.forms if name in known and name in (counted or known)]
+        own = frontends.by_suffix(self.suffix).name
+        mine = [self] if own in (counted or known) else []
+        return [*mine, *(self.model_copy(update={"suffix": suffix}) for suffix in others)]
 
     @property
     def file(self) -> str:
@@ -204,7 +214,24 @@ class Assignment(Table):
 
     @property
     def function(self) -> str:
-        return self.name
+        """The name of the function in the file's language."""
+        form = self.form()
+        return self.name if form is None else form.function
+
+    def form(self, language: str = "") -> Form | None:
+        """The function's form in a language, by default the file's own; None if it is that of the parameters."""
+        text = self.forms.get(language or frontends.by_suffix(self.suffix).name)
+        return None if text is None else read_form(text)
+
+    @property
+    def takes(self) -> list[WrittenParameter]:
+        """The function's parameters in the file's language."""
+        kinds = {p.name: p for p in self.parameters}
+        form = self.form()
+        named = [(p.name, (p.name,)) for p in self.parameters] if form is None else form.parameters
+        return [WrittenParameter(name, "size" if (own := kinds.get(of[0])) is None else own.kind, of,
+                                 "float32" if own is None or isinstance(own, Scalar) else own.dtype)
+                for name, of in named]
 
     @property
     def output(self) -> Output:
@@ -212,8 +239,8 @@ class Assignment(Table):
 
     @property
     def signature(self) -> str:
-        """As a student writes it: `silu(x, out)`."""
-        return frontends.by_suffix(self.suffix).signature(self.function, self.parameters)
+        """The signature as a student writes it: `silu(x, out)`."""
+        return frontends.by_suffix(self.suffix).signature(self.function, self.takes)
 
     @property
     def on_host(self) -> bool:
@@ -230,6 +257,8 @@ class Assignment(Table):
             raise ValueError(f"suffix: expected one of {', '.join(known)}, got {self.suffix!a}")
         if sum(isinstance(p, Output) for p in self.parameters) != 1:
             raise ValueError("parameters: not exactly one Output; give one")
+        for language, text in self.forms.items():
+            self._check_form(language, read_form(text))
         names = [c.name for c in self.cases]
         if not names or len(set(names)) != len(names):
             raise ValueError("cases: none, or two of one name; give each a name of its own")
@@ -266,6 +295,17 @@ class Assignment(Table):
         return self
 
 
+    def _check_form(self, language: str, form: Form) -> None:
+        tensors = [p.name for p in self.parameters if not isinstance(p, Scalar)]
+        own = {p.name for p in self.parameters}
+        meant = [of for _, of in form.parameters]
+        if [of[0] for of in meant if of[0] in tensors] != tensors or not own <= {of[0] for of in meant}:
+            raise ValueError(f"forms: {language}: expected every parameter, tensors in their order: {', '.join(own)}")
+        known = own | set(self.cases[0].sizes)
+        if wrong := [name for of in meant for name in of if name not in known or (len(of) > 1 and name in own)]:
+            raise ValueError(f"forms: {language}: {wrong[0]} is neither a parameter nor a size")
+
+
 def cases(
     sizes: str, names: str, *, gpu: str = "", visibility: Literal["public", "hidden"] = "public"
 ) -> tuple[Case, ...]:
@@ -291,11 +331,6 @@ def _sizes(sizes: str, name: str) -> dict[str, int]:
     if len(numbers) != len(names) or not all(number.isdecimal() for number in numbers):
         raise ValueError(f"case {name!r}: not {len(names)} sizes; name it after {'x'.join(names)}")
     return dict(zip(names, map(int, numbers), strict=True))
-
-
-def file_of(name: str, suffix: str = SUFFIX) -> str:
-    """The file that a student fills in for the assignment of this name."""
-    return name + suffix
 
 
 def shape_of(parameter: Input | Output, case: Case) -> tuple[int, ...]:

@@ -11,9 +11,11 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
+from grader import frontends
 from grader.model import catalogue
 from grader.model.late import Late
 from grader.model.record import Table
+from grader.model.submission import Languages
 from grader.plan.device import DEFAULT_TARGET, TARGETS
 
 Points = Annotated[float, Field(ge=0, le=1_000_000, strict=True)]
@@ -97,6 +99,7 @@ class GpuTable(Table):
 class Policy(Table):
     violation: Literal["zero", "flag"] = "zero"
     assembly: Literal["show", "refuse"] = "show"
+    libraries: Literal["show", "refuse"] = "show"
 
 
 class HintsTable(Table):
@@ -108,9 +111,12 @@ class HintsTable(Table):
 
 
 class Course(Table):
-    """`assignments` are the names of the course's assignments, in any order; None for all assignments."""
+    """`assignments` are the names of the course's assignments, in any order; None for all assignments. `languages` are
+    those that count, all without any; `both` as of `grader.model.submission.Languages`."""
 
     assignments: tuple[str, ...] | None = None
+    languages: tuple[str, ...] = ()
+    both: Literal["refuse", "first"] = "refuse"
     points: PointsTable = PointsTable()
     thresholds: Thresholds = Thresholds()
     limits: LimitsTable = LimitsTable()
@@ -128,6 +134,19 @@ class Course(Table):
         if names is not None and not named:
             raise ValueError("expected a list of at least one name; without this key the course has every assignment")
         return names
+
+    @field_validator("languages")
+    @classmethod
+    def _read(cls, languages: tuple[str, ...]) -> tuple[str, ...]:
+        known = frontends.front_ends()
+        if wrong := [name for name in languages if name not in known]:
+            raise ValueError(f"{wrong[0]!r}: no such language; choose from {', '.join(known)}")
+        return languages
+
+    @property
+    def counted(self) -> Languages:
+        known = frontends.front_ends()
+        return Languages(tuple(known[name].suffix for name in self.languages), self.both)
 
     def select(self, names: Collection[str], only: Collection[str]) -> list[str]:
         """The `names` to grade, in their order: those in `only`, in the course or not, or else the course's.

@@ -12,7 +12,8 @@ from functools import cache
 from pathlib import Path
 
 from grader import frontends
-from grader.model.submission import HandedIn, Source, file_in, in_any_language, printable, read_source_file
+from grader.model.forms import function_of, in_any_language, written_files
+from grader.model.submission import HandedIn, Source, file_in, printable, read_source_file
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".7z", ".rar")
 # A file with one of these words in its name is about a kernel, but holds none.
@@ -104,7 +105,7 @@ class Strays:
 def strays(folder: Path, known: Mapping[str, str]) -> Strays:
     """The strays in and below `folder`. Files are read with limits, and nothing is run or unpacked."""
     found, others, whole = Strays({name: [] for name in known}, []), list[Path](), list[Path]()
-    left, expected = MOST_READ, {folder / name for file in known.values() for name in in_any_language(file)}
+    left, expected = MOST_READ, {folder / name for name in written_files([*known.values()])}
     for path in _below(folder):
         words = _words(path.name)
         if not words or path in expected:
@@ -209,11 +210,11 @@ def _defined(path: Path, known: Mapping[str, str]) -> tuple[list[str], list[str]
     languages = frontends.front_ends().values()
     # A notebook's language is unknown, so all are tried.
     fitting = [language for language in languages if language.suffix in suffixes]
-    outlines = [language.outline(text) for language in fitting or languages]
-    defined = {name for outline in outlines for name in outline.defined}
-    stubs = {name for outline in outlines for name in outline.stubs}
-    left = [name for name in known if name in defined and name in stubs]
-    return [name for name in known if name in defined and name not in left], left
+    outlines = [(language.suffix, language.outline(text)) for language in fitting or languages]
+    defined = [name for name in known if any(
+        function_of(name, suffix) in outline.defined for suffix, outline in outlines)]
+    left = [name for name in defined if any(name in outline.stubs for _, outline in outlines)]
+    return [name for name in defined if name not in left], left
 
 
 def _below(folder: Path) -> Iterator[Path]:

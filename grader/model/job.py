@@ -51,7 +51,7 @@ class Job:
 
 def read(folder: Path, names: Iterable[str], course: Course) -> HandedIn:
     """The files of these assignments in a student's folder."""
-    return desk.handed_in(folder, read_sources(folder, names, course.source_bytes), catalogue.files())
+    return desk.handed_in(folder, read_sources(folder, names, course.source_bytes, course.counted), catalogue.files())
 
 
 def read_job(submission: Submission, course: Course, only: tuple[str, ...] = (), *more: Any, **named: Any) -> Job:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Literal
 
-from grader import frontends
-from grader.model.assignment import file_of
+from grader.model.forms import file_of, in_any_language, written_files
 
 
 class SubmissionError(Exception):
@@ -33,7 +32,7 @@ class Submission:
     slug: str
 
 
-Cause = Literal["link_out", "dead_link", "not_a_file", "too_large", "denied", "two_files"]
+Cause = Literal["link_out", "dead_link", "not_a_file", "too_large", "denied", "two_files", "language"]
 
 
 @dataclass(frozen=True)
@@ -66,27 +65,44 @@ class HandedIn:
     others: tuple[str, ...] = ()
 
 
-def in_any_language(file: str) -> list[str]:
-    """An assignment's file under its names in all languages, its own first: `silu.py`, `silu.cu`."""
-    path = PurePath(file)
-    return [file, *(path.stem + suffix for suffix in frontends.suffixes() if suffix != path.suffix)]
-
-
 def file_in(folder: Path, file: str) -> str:
     """The name under which `folder` has an assignment's file, in whichever language; `file` itself if it has none."""
     return next((name for name in in_any_language(file) if os.path.lexists(folder / name)), file)
 
 
-def read_sources(folder: Path, names: Iterable[str], max_bytes: int) -> dict[str, Source]:
-    """The files of these assignments in a student's folder, in whichever language; see `read_source_file`."""
-    return {name: _read_source(folder, file_of(name), max_bytes) for name in names}
+@dataclass(frozen=True)
+class Languages:
+    """The languages that count, by the suffix of their files, and what becomes of two files for one assignment: neither
+    counts ("refuse"), or that of the language named first ("first"). Without any suffix all languages count."""
+
+    suffixes: tuple[str, ...] = ()
+    both: Literal["refuse", "first"] = "refuse"
+
+    def files(self, file: str) -> list[str]:
+        """An assignment's file under its names in the languages that count, in their order."""
+        named = {PurePath(name).suffix: name for name in in_any_language(file)}
+        return [named[suffix] for suffix in self.suffixes if suffix in named] if self.suffixes else [*named.values()]
 
 
-def _read_source(folder: Path, file: str, max_bytes: int) -> Source:
-    there = [name for name in in_any_language(file) if os.path.lexists(folder / name)]
-    if len(there) > 1:
+def read_sources(
+    folder: Path, names: Iterable[str], max_bytes: int, languages: Languages | None = None
+) -> dict[str, Source]:
+    """The files of these assignments in a student's folder, in any of the `languages`; see `read_source_file`."""
+    return {name: _read_source(folder, file_of(name), max_bytes, languages or Languages()) for name in names}
+
+
+def _read_source(folder: Path, file: str, max_bytes: int, languages: Languages) -> Source:
+    wanted = languages.files(file)
+    there = [name for name in wanted if os.path.lexists(folder / name)]
+    if len(there) > 1 and languages.both == "refuse":
         return _unread("two_files", f"{' and '.join(there)} are both there; one of them expected", there[0])
-    return read_source_file(folder, there[0] if there else file, max_bytes)
+    if there:
+        return read_source_file(folder, there[0], max_bytes)
+    other = next((name for name in in_any_language(file) if os.path.lexists(folder / name)), None)
+    if other is not None:
+        return _unread("language", f"{other} is in a language that this course does not take; {' or '.join(wanted)} "
+                                   "expected", other)
+    return read_source_file(folder, wanted[0], max_bytes)
 
 
 def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:
@@ -148,7 +164,7 @@ def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
         raise SubmissionError(f"{path}: {error.strerror}; name a folder of submissions") from None
     if not stat.S_ISDIR(info.st_mode):
         raise SubmissionError(f"{path}: is a file; name a folder of submissions")
-    known = {name for file in files for name in in_any_language(file)}
+    known = set(written_files(files))
     try:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:

@@ -28,6 +28,12 @@ def problem() -> str:
     return ""
 
 
+def parts() -> list[str]:
+    """The parts of all front ends that a process runs, as `<front end>/<part>`, in order. Imports none."""
+    return [f"{name}/{part}" for name, part in sorted(
+        {(path.parent.parent.name, path.parent.name) for home in homes() for path in Path(home).glob("*/*/main.py")})]
+
+
 def names() -> list[str]:
     """The names of all front ends, in order. Imports none."""
     return sorted({path.parent.name for home in homes() for path in Path(home).glob("*/__init__.py")})

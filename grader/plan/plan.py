@@ -156,15 +156,15 @@ class InnerPointer(Shaped):
     offset: Size = 0
 
 
-class Bytes(Shaped):
+class Structure(Shaped):
     """A structure passed by value: its contents, in base64, and the pointers among them, whose eight bytes are zero."""
 
-    kind: Literal["bytes"] = "bytes"
+    kind: Literal["structure"] = "structure"
     contents: Annotated[str, Field(max_length=4 * (ARGUMENT_BYTES // 3 + 1)), AfterValidator(_base64)]
     pointers: Annotated[list[InnerPointer], Field(max_length=64)] = []
 
 
-Argument = Annotated[Pointer | Integer | Float | Descriptor | Bytes, Field(discriminator="kind")]
+Argument = Annotated[Pointer | Integer | Float | Descriptor | Structure, Field(discriminator="kind")]
 
 
 class Kernel(Shaped):
@@ -273,7 +273,7 @@ def pointed(argument: Argument) -> list[tuple[int, int]]:
             return [(argument.buffer, argument.offset)]
         case Descriptor():
             return [(argument.view.buffer, argument.view.offset)]
-        case Bytes():
+        case Structure():
             return [(inner.buffer, inner.offset) for inner in argument.pointers]
     return []
 

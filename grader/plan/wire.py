@@ -78,7 +78,7 @@ class Layers(BaseModel):
     seccomp: bool = False
 
 
-Part = Literal["planner", "simulator", "compiler"]
+Part = Literal["builder", "planner", "simulator", "compiler"]
 """The parts of a front end that run in confined processes."""
 Role = Annotated[str, Field(max_length=40)]
 """The role of a forked process: "probe", "executor" or a part of a front end (`<its folder>/planner`). The module

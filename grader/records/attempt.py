@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from grader.model.assignment import SUFFIX
 from grader.model.catalogue import HIDDEN, ROOT
 from grader.model.course import Course
+from grader.model.forms import SUFFIX
 from grader.model.result import Environment
 from grader.model.submission import Source
 from grader.model.verdicts import GRADERS_FAULT, INFRASTRUCTURE_ERROR, UNJUDGED, UNTRIED, Verdict

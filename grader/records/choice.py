@@ -86,7 +86,7 @@ def choose(
     stands = {hand_in.attempt.hand_in: hand_in.attempt for hand_in in standing}
     hand_ins = by_assignment({hand_in.attempt.hand_in: hand_in for hand_in in standing})
     for submission, delivery in submissions.items():
-        sources = read_sources(submission.folder, names, course.source_bytes)
+        sources = read_sources(submission.folder, names, course.source_bytes, course.counted)
         for name, source in sources.items():
             draft = Attempt(
                 student=submission.student, slug=submission.slug, members=delivery.members or (submission.student,),

@@ -27,9 +27,10 @@ from grader.judge.lane import close_lane, lane_zygote, on_interruption, open_lan
 from grader.model import catalogue, desk
 from grader.model.course import Course
 from grader.model.desk import Desk
+from grader.model.forms import in_any_language
 from grader.model.hidden import for_student
 from grader.model.result import Result, with_assignments
-from grader.model.submission import Submission, in_any_language, submission_of
+from grader.model.submission import Submission, submission_of
 from grader.run import preflight
 from grader.run.preflight import PlanError
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,11 +16,11 @@ from grader.model.catalogue import ROOT, assignments
 from grader.model.course import LimitsTable
 from grader.model.job import read_job
 from grader.model.result import AssignmentResult
-from grader.model.submission import Submission
+from grader.model.submission import Submission, file_in
 from grader.run.grading import grade
 from tests import hostile_lane, test_hostile, test_submissions
 from tests.graded import FILES, told, unfit
-from tests.members import whole
+from tests.members import notes, whole
 
 pytestmark = pytest.mark.gpu
 
@@ -30,14 +29,13 @@ HONEST = ["reference", *(f"examples/class/{name}" for name in ("alice", "bob", "
 
 def _noted(folder: Path, name: str, what: str) -> str:
     """What a member's file says of itself in a line `# what: …`."""
-    text = (folder / assignments()[name].file).read_text(errors="replace")
-    found = re.search(rf"^# {what}: (.+)$", text, re.MULTILINE)
-    return found[1] if found else ""
+    text = (folder / file_in(folder, assignments()[name].file)).read_text(errors="replace")
+    return next(iter(notes(text, what)), "")
 
 
 def _members(folders: Sequence[Path]) -> list[ParameterSet]:
     def alone(folder: Path) -> bool:
-        return any(b"\n# alone on a gpu: " in file.read_bytes() for file in folder.glob("*.py"))
+        return any(b"alone on a gpu: " in file.read_bytes() for file in folder.glob("*.*"))
 
     return [pytest.param(folder, id=f"{folder.parent.name}/{folder.name}",
                          marks=[pytest.mark.alone] if alone(folder) else []) for folder in folders]

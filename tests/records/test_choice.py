@@ -171,7 +171,8 @@ def test_hashes_follow_what_they_are_of(tmp_path: Path) -> None:
     assert hash_of_tests("silu", course) != hash_of_tests("silu", Course(policy=Policy(assembly="refuse")))
     # A table that is new decides checks or points, or is one of these.
     assert set(Course.model_fields) == {
-        "points", "thresholds", "limits", "gpu", "policy", "assignments", "isolation", "late", "hints", "sha256"}
+        "points", "thresholds", "limits", "gpu", "policy", "assignments", "languages", "both", "isolation", "late",
+        "hints", "sha256"}
     assert hash_of_environment(HERE, False) != hash_of_environment(HERE, True)
     other = HERE.model_copy(update={"seed": "1", "platform": "Linux 7", "course": "2"})
     assert hash_of_environment(other, False) == hash_of_environment(HERE, False)

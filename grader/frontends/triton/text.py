@@ -18,7 +18,6 @@ from grader.plan.plan import (
     ITEM_BYTES,
     MOST_KERNELS,
     Argument,
-    Bytes,
     Descriptor,
     DType,
     Float,
@@ -28,6 +27,7 @@ from grader.plan.plan import (
     Malformed,
     Name,
     Pointer,
+    Structure,
 )
 
 DIALECTS = frozenset({"tt", "arith", "math", "scf", "cf", "ub"})
@@ -320,7 +320,7 @@ def _check_argument(argument: Argument, entry: str) -> None:
         case Float(type=kind):
             if entry != kind:
                 raise Malformed("a float that does not fit its kernel's signature")
-        case Bytes():
+        case Structure():
             raise Malformed("a structure, which no kernel takes")
 
 

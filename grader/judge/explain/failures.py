@@ -32,6 +32,7 @@ UNREADABLE: dict[Cause, str] = {
     "dead_link": "The file is a link that leads nowhere: put the file itself in its place.",
     "not_a_file": "A folder, pipe or device has the file's name: hand in an ordinary file.",
     "too_large": "{file} may have {most:,} bytes, many times what a kernel needs: remove data and generated text.",
+    "language": "Write it in one of the languages that the course takes.",
     "two_files": "An assignment is graded from one file: leave out the other.",
     "denied": "The file's permissions do not let the grader read it: hand it in again, readable for all.",
 }

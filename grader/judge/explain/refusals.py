@@ -10,8 +10,8 @@ from grader.judge.explain.failures import explain_failure, hinted
 from grader.judge.explain.lines import phrases_of, place, quoted
 from grader.model.assignment import Assignment
 from grader.model.desk import ARCHIVES, found_instead
+from grader.model.forms import in_any_language
 from grader.model.result import Detail
-from grader.model.submission import in_any_language
 from grader.plan.messages import Absent, Refused
 
 
@@ -68,6 +68,13 @@ def _called(operator: str) -> str:
         return operator
     name = operator.removeprefix("aten::").partition(".")[0]
     return {"_to_copy": "to"}.get(name, name)
+
+
+def explain_library(kernel: str, found: Sequence[str], front_end: FrontEnd) -> Detail:
+    """A kernel that a library brings, for courses that refuse them."""
+    return Detail(
+        kind="policy", message=f"The kernel {quoted(kernel)} is one of the library {' and '.join(map(quoted, found))}.",
+        hint=front_end.phrases.calls.library)
 
 
 def explain_assembly(kernel: str, found: Sequence[str], front_end: FrontEnd) -> Detail:

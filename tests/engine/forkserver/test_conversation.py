@@ -30,7 +30,7 @@ def planned(
     # The clock is not to run while the zygote starts.
     _ = zygote.versions
     return plan_calls(
-        lambda: Conversation(zygote, "triton/planner", limits), assignments()["silu"], source.encode(),
+        lambda: Conversation(zygote, "triton/planner", limits), assignments()["silu"], [source.encode()],
         [Wanted(CASE, {})], TARGETS["sm_90"], lambda texts: texts, call_seconds=seconds,
         until=time.monotonic() + seconds)
 

@@ -13,11 +13,12 @@ from grader.frontends.triton.simulator.machine import EarlierLaunches, Machine
 from grader.frontends.triton.simulator.meter import Meter
 from grader.frontends.triton.simulator.pointers import BlockPointer, Origin, Pointers, Storage, Value
 from grader.frontends.triton.simulator.preparing import Located, prepare_code
-from grader.frontends.triton.simulator.state import Budget, Limit, Mode
-from grader.frontends.triton.simulator.types import KEPT, STORED, Array, Type, Unsupported, rounding
+from grader.frontends.triton.simulator.state import Mode
+from grader.frontends.triton.simulator.types import KEPT, STORED, Array, Type, rounding
 from grader.plan.device import occupancy
 from grader.plan.findings import EmptyGrid
-from grader.plan.plan import ITEM_BYTES, Bytes, Descriptor, Float, Integer, Kernel, Launch, Pointer
+from grader.plan.limits import Budget, Limit, Unsupported
+from grader.plan.plan import ITEM_BYTES, Descriptor, Float, Integer, Kernel, Launch, Pointer, Structure
 
 LANES = 1 << 16
 """The most elements in the largest tensor of a chunk: so many stay in the caches."""
@@ -181,7 +182,7 @@ def _arguments(
         elif isinstance(argument, Descriptor):
             values += _descriptor(argument, buffers[argument.view.buffer], kind, name)
             behind += [buffers[argument.view.buffer]] + [None] * (len(values) - len(behind) - 1)
-        elif isinstance(argument, Bytes):
+        elif isinstance(argument, Structure):
             raise Unsupported("a structure as an argument")
         else:
             values.append(_scalar(argument, kind))

@@ -1,0 +1,101 @@
+"""The form of an assignment's function in a language that gives it another name, or passes it sizes.
+
+`rms_norm_matrix(input=x, weight, output=out, rows=M, cols=N, epsilon=eps)`: the function's name, which is that of the
+file too, and its parameters, each with the assignment's parameter, or the size or product of sizes (`n=M*N`), that it
+stands for.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+from pathlib import Path, PurePath
+from typing import Literal
+
+from grader import frontends
+from grader.plan.plan import DType
+
+SUFFIX = ".py"
+"""Of files of assignments that name no other."""
+ROOT = Path(__file__).resolve().parents[2]
+_FORM = re.compile(r"([A-Za-z_]\w*)\(([\w\s=*,]*)\)")
+_PARAMETER = re.compile(r"([A-Za-z_]\w*)(?:=(\w+(?:\*\w+)*))?")
+
+
+@dataclass(frozen=True)
+class WrittenParameter:
+    """A parameter as a language's function takes it. `of` is the assignment's parameter, or for a size the names of the
+    sizes whose product it is."""
+
+    name: str
+    kind: Literal["input", "scalar", "output", "size"]
+    of: tuple[str, ...]
+    dtype: DType = "float32"
+
+    def size(self, sizes: Mapping[str, int]) -> int:
+        return prod(sizes[name] for name in self.of)
+
+
+@dataclass(frozen=True)
+class Form:
+    """`parameters` are pairs of the name that the language has, and what it stands for."""
+
+    function: str
+    parameters: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@cache
+def read_form(text: str) -> Form:
+    """Raises ValueError."""
+    found = _FORM.fullmatch(text.strip())
+    parts = [_PARAMETER.fullmatch(part.strip()) for part in found[2].split(",")] if found is not None else []
+    named = [part for part in parts if part is not None]
+    if found is None or len(named) < len(parts):
+        raise ValueError(f"forms: got {text!r}; write function(name=parameter, rows=M, n=M*N)")
+    return Form(found[1], tuple((part[1], tuple((part[2] or part[1]).split("*"))) for part in named))
+
+
+def file_of(name: str, suffix: str = SUFFIX, root: Path = ROOT) -> str:
+    """The file that a student fills in for the assignment of this name, in the language of the suffix."""
+    return _functions(root).get(name, {}).get(suffix, name) + suffix
+
+
+def function_of(name: str, suffix: str, root: Path = ROOT) -> str:
+    return _functions(root).get(name, {}).get(suffix, name)
+
+
+def in_any_language(file: str) -> list[str]:
+    """An assignment's file under its names in all languages, its own first."""
+    path, suffixes = PurePath(file), frontends.suffixes()
+    name = next((name for name, functions in _functions(ROOT).items() if functions.get(path.suffix) == path.stem),
+                path.stem)
+    return list(dict.fromkeys((file, *(file_of(name, suffix) for suffix in suffixes))))
+
+
+def written_files(files: Iterable[str]) -> list[str]:
+    """The names of several assignments' files in every language."""
+    return [name for file in files for name in in_any_language(file)]
+
+
+@cache
+def _functions(root: Path) -> dict[str, dict[str, str]]:
+    """By the name of an assignment, the functions whose names its forms give, by the language's suffix. The files are
+    read and not run: a command that handles names alone is to start at once."""
+    suffixes = {language: front_end.suffix for language, front_end in frontends.front_ends().items()}
+    found: dict[str, dict[str, str]] = {}
+    for path in sorted((root / "assignments").glob("*/assignment.py")):
+        try:
+            tree = ast.parse(path.read_bytes())
+            given: dict[str, str] = next((ast.literal_eval(node.value) for node in ast.walk(tree)
+                          if isinstance(node, ast.keyword) and node.arg == "forms"), {})
+            found[path.parent.name] = {
+                suffixes[language]: read_form(form).function for language, form in given.items()
+                if language in suffixes}
+        except (OSError, SyntaxError, ValueError, AttributeError, TypeError):
+            # Whoever imports the file is told.
+            continue
+    return found
